@@ -18,6 +18,8 @@ EXPORTED = [
     *("improved", "first", "first open", "likely", "lookahead", "fixed lookahead", "search", "bounds", "bounds of 3"),
     *("groups", "max_features", "max_cost", "thresholds", "functions", "known first", "items", "skills"),
     *("known at the start", "known at the start, mixture"),
+    *("visits", "visits, planned", "visits, fixed order", "visits, bundles", "visits, budgets", "visits, pairs"),
+    *("visits, once", "visits, three classes", "visits, one at a time", "visits, ladder", "visits, planned ladder"),
 ]
 #: Those that are a graph.
 GRAPHS = ("tree", "fixed mixture")
@@ -28,7 +30,7 @@ def reader():
     page = Path(__file__).parents[1] / "docs" / "export.md"
     if not page.exists():
         pytest.skip("no docs beside the tests: not a checkout")
-    code = re.search(r"```python\n(import functools\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    code = re.search(r"```python\n(import bisect\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     names = {}
     exec(code[1], names)
     return names["Reader"]

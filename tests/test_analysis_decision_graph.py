@@ -17,7 +17,16 @@ from sklearn.exceptions import NotFittedError
 from seqclass import Costs, SequentialClassifier
 from seqclass.analysis import decision_graph
 from seqclass.bn import TreeNetwork
-from seqclass.pomdp import FunctionPolicy, GridValueIteration, Policy, RandomisedPolicy, TableProblem
+from seqclass.costs import Visits
+from seqclass.pomdp import (
+    FirstK,
+    FunctionPolicy,
+    GridValueIteration,
+    Panels,
+    Policy,
+    RandomisedPolicy,
+    TableProblem,
+)
 
 COIN = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
 STRING = r'"(?:[^"\\]|\\.)*"'
@@ -257,3 +266,35 @@ def test_graphviz_draws_what_is_said() -> None:
         words, warnings = svg(text)
         assert warnings == []
         assert len([w for w in words if w.startswith("reached")]) == len(parse(text)[0])
+
+
+@pytest.mark.parametrize("solver", [Panels(certificate_paths=0), Panels(max_nodes=0, certificate_paths=0), FirstK(2)])
+def test_a_visit_says_what_is_ordered_together(solver: Any) -> None:
+    rng = np.random.default_rng(0)
+    tables = rng.dirichlet([0.7, 0.7], (4, 2)).transpose(0, 2, 1)
+    problem = TableProblem([0.5, 0.5], tables, prices=[0.01, 0.02, 0.01, 0.03], free=True)
+    problem = problem.with_visits(Visits(0.02, np.array([0.0, 3.0, 0.0, 1.0]), 0.01))
+    policy = solver.solve(problem)
+    nodes, edges, _ = parse(decision_graph(policy, min_probability=1e-4, max_nodes=1000))
+
+    def follow(name: str, info: Any, waiting: set[int]) -> None:
+        """All answers, in the order in which the graph reads them."""
+        info, node = policy.order(info), nodes[name]
+        question = int(policy.act(info)[0])
+        if question < 0:
+            assert node["kind"] == "decide"
+            return
+        assert int(node["feature"]) == question
+        low, high = map(float, node["prices"].split())
+        assert low == high == pytest.approx(problem.own_prices[question])
+        if not waiting:
+            waiting = {int(number) for number in node["panel"].split()}
+            assert waiting == (set(np.flatnonzero(info.ordered[0]).tolist()) or {question})
+            panel = np.isin(np.arange(4), list(waiting))[None]
+            assert float(node["visit"]) == pytest.approx(problem.visits.of(panel)[0])
+            assert f"order{' together' * (len(waiting) > 1)} (visit" in node["label"]
+        assert ("panel" in node) == ("order" in node["label"])
+        for outcome, child in edges[name].items():
+            follow(child, info.asking(question).update(np.array([outcome])), waiting - {question})
+
+    follow("n0", problem.begin(), set())

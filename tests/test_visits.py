@@ -16,20 +16,24 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
+from sklearn.naive_bayes import GaussianNB
 
-from seqclass import Costs, SequentialClassifier, adaptive, load
+from seqclass import Costs, SequentialClassifier, adaptive, certify_error, load
 from seqclass.analysis import sensitivity, what_if
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.cli import main
 from seqclass.costs import Visits
 from seqclass.datasets import load as load_data
 from seqclass.discretize import Discretizer
-from seqclass.experiment import action_table
+from seqclass.experiment import Experiment, action_table
+from seqclass.export import policy_data
+from seqclass.large import decided_frame
 from seqclass.pomdp import (
     Adaptive,
     FixedPanels,
     Panels,
     StoppingValue,
+    StopWhenSure,
     TableProblem,
     acquire,
     certify,
@@ -41,6 +45,7 @@ from seqclass.pomdp import (
     scale_prices,
     within_budget,
 )
+from seqclass.pomdp.sweeps.ladder import run_ladder
 from seqclass.testing import check_solver, sample_problems
 
 FAST = {"n_paths": 200, "certificate_paths": 100}
@@ -404,7 +409,21 @@ def test_the_command_line_orders_panels(tmp_path, monkeypatch):
     assert "0.05 each" in told
     assert "Order together" in run("ask", "m.seq", answers="1\n" * 20)
     assert "ordered together" in run("explain", "m.seq", "new.csv")
-    assert "n_visits" in run("predict", "m.seq", "new.csv")
+    run("predict", "m.seq", "new.csv", "-o", "decided.csv")
+    decided = pd.read_csv("decided.csv")
+    assert (decided["asked"].str.count(";") + 1 == decided["n_visits"]).all()
+    assert (decided["asked"].str.count("[;+]") + 1 == decided["n_features"]).all()
+    assert decided["asked"].str.contains("+", regex=False).any()
+    both = ["compare", "data.csv", "-t", "diagnosis", "--folds", "2", "-m", "adaptive(effort='quick')", "-o", "r.db"]
+    both += ["-m", "sklearn:GaussianNB", "--visit-cost", "0.05", "--max-panel", "3", "--price", "0.01", "--json"]
+    both += ["--quiet"]
+    cells = json.loads(run(*both))["cells"]
+    plain = [cell for cell in cells if cell["method"] == "sklearn:GaussianNB"]
+    assert [cell["cost_mean"] for cell in plain] == [pytest.approx(0.01 * 4 + 0.05 * 2)] * 2
+    assert max(cell["cost_mean"] - 0.01 * cell["n_features_mean"] for cell in cells) > 0.04
+    refused = runner.invoke(main, [*both, "--delay-cost", "0.01"])
+    assert refused.exit_code == 2
+    assert "does not say how long answers take" in refused.output
     run(*fit, "--costs", "costs.json", "--held-out", "0")
     assert load("m.seq").problem_.visits.max_panel == 2
     run(*fit, "--costs", "costs.csv", "--feature-cost", "0.01", "--delay-cost", "0.02", "--held-out", "0")
@@ -412,9 +431,14 @@ def test_the_command_line_orders_panels(tmp_path, monkeypatch):
     without = runner.invoke(main, [*fit, "--costs", "costs.csv", "--feature-cost", "0.01"])
     assert without.exit_code == 2
     assert "belong together" in without.output
-    refused = runner.invoke(main, ["export", "m.seq", "-o", "page.html"])
-    assert refused.exit_code == 2
-    assert "several questions at once" in refused.output
+    run("export", "m.seq", "-o", "page.html")
+    assert '"delay_cost":0.02' in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_a_graph_of_panels_is_refused(table):
+    tree = SequentialClassifier(TreeNetwork(), order="adaptive", feature_costs=Costs(0.01, visit_cost=0.05))
+    with pytest.raises(ValueError, match="a graph asks one question at a time"):
+        policy_data(tree.fit(table.iloc[:, :-1], table["diagnosis"]))
 
 
 def test_costs_beside_data_tell_of_visits(tmp_path):
@@ -428,3 +452,146 @@ def test_costs_beside_data_tell_of_visits(tmp_path):
         (tmp_path / "toy.costs.json").write_text(json.dumps(told | {key: wrong}))
         with pytest.raises(ValueError, match=key):
             load_data(tmp_path / "toy.csv", target="y")
+
+
+def test_names_of_what_was_ordered_together_can_be_told_apart():
+    X = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]] * 20) + np.random.default_rng(0).normal(0, 0.6, (40, 3))
+    frame = pd.DataFrame(X, columns=["a+b", "c;d", "e"])
+    clf = SequentialClassifier(feature_costs=Costs(0.01, visit_cost=0.03), order="adaptive").fit(frame, [0, 1] * 20)
+    record = clf.acquire(frame)
+    for text, order, visit in zip(decided_frame(clf, record, None)["asked"], record.order, record.visit):
+        told = {"a+b": '"a+b"', "c;d": '"c;d"', "e": "e"}
+        visits = [[told[frame.columns[j]] for j, v in zip(order, visit) if v == n] for n in range(1, visit.max() + 1)]
+        assert text == ";".join("+".join(names) for names in visits)
+
+
+def test_an_experiment_says_what_visits_cost(tmp_path):
+    data = load_data("wine")
+    wrong = Experiment([data], ["etana"], visits={"visit": 1.0})
+    with pytest.raises(ValueError, match="'visit' is not one of visit_cost"):
+        wrong.run(tmp_path / "a.db")
+    with pytest.raises(ValueError, match="does not say how long"):
+        Experiment([data], ["etana"], visits={"delay_cost": 1.0}).run(tmp_path / "a.db")
+    found = Experiment([data], {"nb": GaussianNB()}, cv=2, visits={"visit_cost": 0.5}).run(tmp_path / "a.db").table()
+    alone = Experiment([data], {"nb": GaussianNB()}, cv=2).run(tmp_path / "a.db").table()
+    assert len(found) == len(alone) == 2
+    np.testing.assert_allclose(found["cost_mean"].to_numpy() - alone["cost_mean"].to_numpy(), 0.5)
+
+
+def ways(policy: Any, problem: TableProblem) -> list[tuple[list[int], list[int], int]]:
+    """All ways of a policy through a problem: sizes of its visits, questions in order, and how sure it was at each."""
+    found = []
+
+    def follow(info: Any, visits: list[int], asked: list[int]) -> None:
+        made = int(info.visits[0])
+        info = policy.order(info)
+        question = int(policy.act(info)[0])
+        if question < 0:
+            found.append((visits, asked, info))
+            return
+        if info.visits[0] > made or not info.ordered[0, question]:
+            visits = [*visits, max(int(info.ordered[0].sum()), 1)]
+        for outcome in range(problem.n_outcomes[question]):
+            follow(info.asking(question).update(np.array([outcome])), visits, [*asked, question])
+
+    follow(problem.begin(), [], [])
+    return found
+
+
+@pytest.mark.parametrize("solver", [Panels(certificate_paths=0), Panels(max_nodes=0, **FAST), FixedPanels(2)])
+@pytest.mark.parametrize("free", [True, False])
+def test_a_ladder_orders_panels_that_fit_in_what_is_left(solver, free):
+    found = 0
+    for seed in range(6):
+        problem = random_problem(seed, free)
+        if problem.n_questions < 4 or not problem.orders_panels:
+            continue
+        policy = solver.solve(problem)
+        for limit, most in [(0.0, 3), (0.05, None), (0.02, 5), (10.0, None)]:
+            ladder = StopWhenSure(policy, limit, most)
+            n = min(problem.n_questions, most or problem.n_questions)
+            for visits, asked, info in ways(ladder, problem):
+                assert sum(visits) == len(asked) <= n
+                assert info.stopping_cost[0] <= limit + 1e-9 or len(asked) == n
+                assert int(info.visits[0]) == len(visits)
+                found += max(visits, default=0) > 1
+            if limit == 0.0:
+                rng = np.random.default_rng(seed)
+                X = np.column_stack([rng.integers(0, size, 40) for size in problem.n_outcomes])
+                run = run_ladder(policy, X, [limit, 0.05], max_questions=most)
+                for column, cost in enumerate([limit, 0.05]):
+                    alone = acquire(StopWhenSure(policy, cost, most), X)
+                    np.testing.assert_allclose(run.price[:, column], alone.leaf_price[alone.leaf])
+                    assert (run.decision[:, column] == alone.leaf_decision[alone.leaf]).all()
+    assert found > 20
+
+
+def test_a_hard_budget_orders_panels_that_fit(table):
+    X, y = table.iloc[:, :-1], table["diagnosis"]
+    for order in ("adaptive", "conditional"):
+        costs = Costs(0.01, visit_cost=0.03, max_panel=4)
+        clf = SequentialClassifier(ClassMixture(2, random_state=0), feature_costs=costs, order=order).fit(X, y)
+        for budget in (1, 3, 6):
+            record = clf.acquire(X, budget=budget)
+            assert (record.n_features == budget).all()
+            assert record.n_visits.max() <= budget
+            np.testing.assert_allclose(record.cost, 0.01 * budget + 0.03 * record.n_visits)
+            known = clf.acquire(X, known=["mean concavity"] if "mean concavity" in X else [0], budget=budget)
+            assert (known.n_features == budget).all()
+        assert clf.acquire(X, budget=6).n_visits.mean() < 4
+
+
+def test_certified_ladders_order_panels(table):
+    X, y = table.iloc[:, :-1], table["diagnosis"]
+    costs = Costs(0.01, visit_cost=0.03)
+    clf = SequentialClassifier(feature_costs=costs, order="adaptive").fit(X[::2], y[::2])
+    certified = certify_error(clf, X[1::2], y[1::2], 0.15)
+    record = certified.acquire(X[1::2])
+    assert (record.n_visits < record.n_features).any()
+    np.testing.assert_allclose(record.cost, 0.01 * record.n_features + 0.03 * record.n_visits)
+
+
+def test_budgets_of_adaptive_refuse_visits(table):
+    with pytest.raises(ValueError, match=r"leave out visit_cost.*acquire\(X, budget=k\)"):
+        adaptive(Costs(0.01, visit_cost=0.03), budget=3).fit(table.iloc[:, :-1], table["diagnosis"])
+
+
+@pytest.mark.parametrize("visit", [0.005, 0.02, 0.06, 0.15])
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_of_several_starts_hold_and_count_visits(visit, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=300)
+    X = y[:, None] * [1.0, 0.8, 1.2, 0.5, 1.5] + rng.normal(size=(300, 5))
+    costs = Costs(0.01, visit_cost=visit)
+    clf = SequentialClassifier(
+        NaiveBayes(),
+        discretizer=Discretizer(3),
+        order="adaptive",
+        feature_costs=costs,
+        known=[4],
+        solver=Panels(**FAST),
+    ).fit(X, y)
+    problem = clf.problem_
+    begun, share = problem.opening()
+    assert len(share) > 1
+    each = [by_hand(problem.replace(starts=None, prior=belief)) for belief in begun.belief]
+    optimum = float(share @ each)
+    info = certify(problem, clf.policy_, n_paths=200)
+    assert info.lower <= optimum + 1e-9
+    assert info.upper >= optimum - 1e-9
+    plain = certify(problem.without_visits(), lambda info: np.full(len(info), -1), n_paths=200).lower
+    floor = float(share @ np.minimum(begun.stopping_cost, begun.cost_floor()))
+    assert info.lower >= max(plain, floor) - 1e-9
+    if visit == 0.02:  # beyond what is told by prices alone
+        assert info.lower > max(plain, floor) + 1e-3
+
+
+def test_a_visit_is_paid_for_whatever_comes_of_it(table):
+    costs = Costs(0.01, visit_cost=0.1)
+    clf = SequentialClassifier(feature_costs=costs, order="adaptive").fit(table.iloc[:, :-1], table["diagnosis"])
+    case, names = clf.session(), list(table.columns[:3])
+    case.order(names[:2])
+    case.unavailable(names[2])  # which was not ordered, and takes a visit of its own
+    assert (case.n_visits, case.cost) == (2, pytest.approx(0.2))
+    case.observe(names[0], 0.02)
+    assert (case.n_visits, case.cost) == (2, pytest.approx(0.21))

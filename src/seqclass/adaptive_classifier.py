@@ -523,6 +523,12 @@ class AdaptiveClassifier(DecidingClassifier):
         for name in ("target_cost", "max_cost", "max_features"):
             if getattr(self, name) is not None:
                 raise ValueError(f"budget says how many questions are asked; leave out {name}.")
+        costs = Costs.of(self.feature_costs)
+        if costs.visit_cost or costs.delay_cost:
+            raise ValueError(
+                "budget asks so many questions one at a time, each of which would take a visit: leave out visit_cost "
+                "and delays, or fit without budget and give acquire(X, budget=k), which orders panels."
+            )
         return sorted({check_integer(one, "budget", 1) for one in given})
 
     def _tried_at(

@@ -54,27 +54,36 @@ def decided_frame(clf: DecidingClassifier, record: AcquisitionRecord, kept: Any)
     columns["decision"] = record.decision
     for i, label in enumerate(clf.classes_.tolist()):
         columns[f"posterior_{label}"] = record.posterior[:, i]
-    columns |= {"n_features": record.n_features, "cost": record.cost, "asked": _asked(clf, record.order)}
+    columns |= {"n_features": record.n_features, "cost": record.cost, "asked": _asked(clf, record.order, record.visit)}
     if record.visit is not None:
         columns |= {"n_visits": record.n_visits, "time": record.time}
     return pd.DataFrame(columns)
 
 
-def _asked(clf: DecidingClassifier, order: IntArray) -> list[str]:
-    """Names of the features asked for in each row, joined; each distinct row is spelt out once."""
+#: What parts names in files, and those that were ordered in one visit.
+_PARTS, _TOGETHER = ";", "+"
+
+
+def _asked(clf: DecidingClassifier, order: IntArray, visit: IntArray | None) -> list[str]:
+    """Names of the features asked for in each row, joined, by visit; each distinct row is spelt out once."""
     if not order.shape[1]:
         return [""] * len(order)
-    rows = np.ascontiguousarray(order)
+    begins = np.ones(order.shape, dtype=bool) if visit is None else np.diff(visit, axis=1, prepend=0) != 0
+    rows = np.ascontiguousarray(np.where(begins, order, -2 - order))
     keys = rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist()
     first = {key: i for i, key in enumerate(keys)}
-    # a name with the sign that parts names is quoted, so that the names can be told apart again
-    names = {j: _quoted(clf.feature_name(j)) for j in np.unique(order[order >= 0]).tolist()}
-    text = {key: ";".join(names[j] for j in rows[i].tolist() if j >= 0) for key, i in first.items()}
+    # a name with a sign that parts names is quoted, so that the names can be told apart again
+    signs = {_PARTS, '"'} if visit is None else {_PARTS, '"', _TOGETHER}
+    names = {j: _quoted(clf.feature_name(j), signs) for j in np.unique(order[order >= 0]).tolist()}
+    text = {}
+    for key, i in first.items():
+        asked = [(_PARTS if j >= 0 else _TOGETHER) + names[max(j, -2 - j)] for j in rows[i].tolist() if j != -1]
+        text[key] = "".join(asked)[1:]
     return [text[key] for key in keys]
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if ";" in name or '"' in name else name
+def _quoted(name: str, signs: set[str]) -> str:
+    return '"' + name.replace('"', '""') + '"' if signs & set(name) else name
 
 
 def example_frame(clf: DecidingClassifier) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from seqclass.pomdp import (
     ExpectedSaving,
     FirstK,
     FittedValueIteration,
+    FixedPanels,
     GivenOrder,
     GridValueIteration,
     HiddenInformation,
@@ -32,6 +34,7 @@ from seqclass.pomdp import (
     LinearThresholdPolicy,
     Lookahead,
     LookaheadSaving,
+    Panels,
     Perseus,
     PosteriorThreshold,
     RulePolicy,
@@ -39,6 +42,7 @@ from seqclass.pomdp import (
     Solver,
     StopWhenSure,
 )
+from seqclass.pomdp.solvers.panel_policy import PanelPolicy
 
 HOSTILE = "<img src=x onerror=\"alert(1)\"> & 'co' </script><script>alert(2)</script>"
 
@@ -71,6 +75,14 @@ class _Ladder(Solver):
 
     def solve(self, problem: Any) -> Any:
         return StopWhenSure(self.inner.solve(problem), self.cost, self.most)
+
+
+class _Panels(Solver):
+    """Panels of any size, on values that pairs were learnt on."""
+
+    def solve(self, problem: Any) -> Any:
+        values = FixedPanels(2, **_PANELS).solve(problem).values
+        return PanelPolicy(values, (1, problem.n_questions), n_branches=6)
 
 
 class _Improved(Solver):
@@ -187,6 +199,47 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
 }
 
 
+_VISIT = {"visit_cost": 0.03, "delays": [3, 0, 1] * 4, "delay_cost": 0.01}
+_PANELS: dict[str, Any] = {"n_paths": 150, "certificate_paths": 0}
+_MADE |= {
+    "visits": lambda: _free(_Panels(), feature_costs=Costs(0.005, max_panel=4, **_VISIT)),
+    "visits, planned": lambda: _free(
+        Panels(certificate_paths=0),
+        NaiveBayes(),
+        _tumours(5),
+        discretizer=Discretizer(3),
+        feature_costs=Costs(
+            0.03, visit_cost=0.01, groups=["a", "a", "b", None, "b"], discounted_costs=0.01, charge_missing=True
+        ),
+    ),
+    "visits, fixed order": lambda: _free(
+        _Panels(), order="conditional", feature_costs=Costs(0.005, visit_cost=0.01, max_panel=3)
+    ),
+    "visits, bundles": lambda: _free(
+        _Panels(), feature_costs=Costs(0.01, visit_cost=0.02, bundles=["a", "a", None, "b", "b"] + [None] * 7)
+    ),
+    "visits, budgets": lambda: _free(
+        _Panels(), max_features=6, max_cost=0.12, feature_costs=Costs(visit_cost=0.02, **_BLOOD)
+    ),
+    "visits, pairs": lambda: _free(FixedPanels(2, **_PANELS), feature_costs=Costs(0.004, visit_cost=0.01)),
+    "visits, once": lambda: _free(FixedPanels(4, once=True, **_PANELS), feature_costs=Costs(0.004, visit_cost=0.01)),
+    "visits, three classes": lambda: _free(
+        _Panels(), NaiveBayes(), _wines(9), feature_costs=Costs(0.004, visit_cost=0.008)
+    ),
+    "visits, ladder": lambda: _free(
+        _Ladder(_Panels(), 0.02, 7), feature_costs=Costs(0.004, visit_cost=0.01, max_panel=4)
+    ),
+    "visits, planned ladder": lambda: _free(
+        _Ladder(Panels(certificate_paths=0), 0.01, 3),
+        NaiveBayes(),
+        _tumours(5),
+        discretizer=Discretizer(3),
+        feature_costs=Costs(0.003, visit_cost=0.02),
+    ),
+    "visits, one at a time": lambda: _free(_INFORMED, feature_costs=Costs(0.004, visit_cost=0.01, charge_missing=True)),
+}
+
+
 def _wines(n: int) -> tuple[pd.DataFrame, Any]:
     X, y = load_wine(return_X_y=True, as_frame=True)
     return X.iloc[:, :n], y
@@ -290,8 +343,11 @@ def _told(question: Any) -> float | None:
 
 
 def _stands(session: Any) -> dict[str, Any]:
-    asked = session.next_feature
+    asked, panel = session.next_feature, session.next_panel
     return {
+        "panel": [[q.name, q.price] for q in panel],
+        "visit": session.visit_cost,
+        "visits": session.n_visits,
         "belief": session.posterior.tolist(),
         "asked": None if asked is None else asked.name,
         "price": None if asked is None else asked.price,
@@ -311,9 +367,24 @@ def cases() -> Callable[..., list[dict[str, Any]]]:
         rng, found = np.random.default_rng(0), []
         for _ in range(n):
             session, answers, stands = clf.session(), [], []
+            visits = isinstance(clf.feature_costs, Costs) and clf.feature_costs.visit_cost > 0
             while True:
                 stands.append(_stands(session))
                 question = session.next_feature
+                if len(session.next_panel) > 1 and rng.random() < 0.5:  # answers come in any order
+                    question = session.next_panel[-1]
+                if visits and session.n_visits and len(session.next_panel) > 1 and rng.random() < 0.1:
+                    with suppress(ValueError):  # nothing is waited for
+                        session.leave()
+                        answers.append(["leave"])
+                        continue
+                if visits and len(answers) < 6 and rng.random() < 0.15:
+                    names = [one.name for one in session.suggestions(99)]
+                    some = [str(name) for name in rng.permutation(names)[:2]]
+                    with suppress(ValueError):  # something is waited for
+                        session.order(some)
+                        answers.append(["order", some])
+                        continue
                 others = session.suggestions(99) if any_order and rng.random() < 0.3 else []
                 if others:
                     question = others[rng.integers(len(others))]

@@ -28,6 +28,7 @@ static void stand(const seq_case *c)
     printf("%d %d %.17g %.17g", q, seq_decision(c), seq_expected_cost(c), seq_cost_of(*c));
     if (q >= 0) printf(" %.17g %.17g", seq_price(c, q), seq_saving(c)); else printf(" 0 0");
     for (i = 0; i < SEQ_CLASSES; i++) printf(" %.17g", seq_belief(c)[i]);
+    PANEL(c);
     printf("\\n");
 }
 
@@ -41,6 +42,13 @@ int main(void)
         while (n--) {
             int question, i, m, known, outcomes[SEQ_FEATURES];
             if (scanf("%d %d %d:", &question, &known, &m) != 3) return 1;
+            if (question < 0) {
+                for (i = 0; i < known; i++)
+                    if (scanf("%d", &outcomes[i]) != 1) return 1;
+                if (ORDER(&c, known, outcomes)) return 2;
+                stand(&c);
+                continue;
+            }
             for (i = 0; i < m; i++) {
                 int feature = seq_feature_start[question] + i;
                 char text[99];
@@ -58,12 +66,20 @@ int main(void)
 """
 
 
+PANEL = """ { int some[SEQ_QUESTIONS], n = seq_next_panel(c, some); \\
+        printf(" %d %.17g %d", seq_visits_of(*c), seq_visit_cost(c), n); \\
+        for (i = 0; i < n; i++) printf(" %d %.17g", some[i], seq_price(c, some[i])); }"""
+
+
 def compiled(folder: Path, kind: str) -> Path:
     if COMPILER is None:
         pytest.skip("no C compiler")
     either = "known ? seq_know_all(c, q, o) : seq_answer_all(c, q, o)"
     tell = either if kind == "program" else "((void)known, seq_answer(c, q, *o))"
-    (folder / "main.c").write_text(f"#define TELL(c, q, o) ({tell})\n{MAIN}")
+    order = "0" if kind == "graph" else "n ? seq_order(c, n, q) : (seq_leave(c), 0)"
+    macros = f"#define TELL(c, q, o) ({tell})\n#define PANEL(c) {'' if kind == 'graph' else PANEL}\n"
+    macros += f"#define ORDER(c, n, q) ({order})\n"
+    (folder / "main.c").write_text(f"{macros}{MAIN}")
     done = subprocess.run(
         [COMPILER, *STRICT, *SAFE, "-O0", "main.c", "-o", "main", "-lm"], cwd=folder, capture_output=True, text=True
     )
@@ -73,6 +89,10 @@ def compiled(folder: Path, kind: str) -> Path:
 
 def given(data: dict[str, Any], number: dict[str, int], answer: tuple[str, Any, bool]) -> str:
     """An answer as the program reads it: of a bundle a value for each feature."""
+    if answer[0] == "leave":
+        return "-1 0 0:"
+    if answer[0] == "order":
+        return f"-1 {len(answer[1])} 0:{' '.join(str(number[name]) for name in answer[1])}"
     name, value, known = answer
     shows = [data["features"][f]["name"] for f in data["questions"][number[name]]["features"]]
     values = [value.get(feature) for feature in shows] if isinstance(value, dict) else [value] * len(shows)
@@ -94,7 +114,14 @@ def test_the_source_stands_where_a_session_stands(name: str, model: Any, cases: 
     lines = [[float(cell) for cell in line.split()] for line in done.stdout.splitlines()]
     stands = [stand for case in wanted for stand in case["stands"]]
     for line, stand in zip(lines, stands, strict=True):
-        asked, decision, now, cost, price, saving, *belief = line
+        asked, decision, now, cost, price, saving, *belief = line[: 6 + len(data["classes"])]
+        n_visits, visit, _, *panel = line[6 + len(data["classes"]) :] or [0, 0.0, 0]
+        if data["visits"] is not None:
+            assert n_visits == stand["visits"]
+            assert panel[::2] == [number[name] for name, _ in stand["panel"]]
+            assert [visit, *panel[1::2]] == pytest.approx(
+                [stand["visit"], *(p for _, p in stand["panel"])], abs=1e-9, rel=0
+            )
         assert asked == (-1 if stand["asked"] is None else number[stand["asked"]])
         assert data["decisions"][int(decision)] == stand["decision"]
         assert [now, cost, *belief] == pytest.approx([stand["now"], stand["cost"], *stand["belief"]], abs=1e-9, rel=0)

@@ -53,9 +53,9 @@ def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
         data = export_policy(model(name), tmp_path / "policy.json", format="json")
         text = (tmp_path / "policy.json").read_text(encoding="utf-8")
         assert json.loads(text) == json.loads(json.dumps(data))
-        assert (data["format"], data["version"]) == ("seqclass-policy", 2)
+        assert (data["format"], data["version"]) == ("seqclass-policy", 3)
         common = {"format", "version", "written_by", "classes", "decisions", "prior", "decision_costs"}
-        common |= {"charge_missing", "unit", "features", "questions", "kind"}
+        common |= {"charge_missing", "unit", "visits", "features", "questions", "kind"}
         own = {"program": {"program"}, "graph": {"cut", "nodes"}}
         assert set(data) == common | own[data["kind"]]
 

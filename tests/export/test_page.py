@@ -24,11 +24,15 @@ RUN = """
   const told = (at) => ({
     belief: at.belief, asked: at.asked && data.questions[at.asked.question].name, price: at.asked && at.asked.price,
     saving: at.asked && at.asked.saving, now: at.now, cost: at.cost, decision: data.decisions[at.decision],
+    panel: at.asked ? at.asked.panel.map((o) => [data.questions[o.question].name, o.price]) : [],
+    visit: at.asked ? at.asked.visit : 0, visits: data.visits ? at.visits : null,
     best: at.asked ? at.best.map((o) => [data.questions[o.question].name, o.price, o.saving]) : [],
   });
   const outcome = (f, value) => value === null || value === undefined ? -1 : outcomeOf(f, String(value));
   return cases.map((answers) => {
     const given = answers.map(([name, value, known]) => {
+      if (name === "leave") return { leave: true };
+      if (name === "order") return { order: value.map((one) => number[one]) };
       const shows = data.questions[number[name]].features, parts = value !== null && typeof value === "object";
       return { question: number[name], known,
         outcomes: shows.map((f) => outcome(f, parts ? value[data.features[f].name] : value)) };
@@ -47,6 +51,10 @@ def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
             assert found[key] is None
         else:
             assert found[key] == pytest.approx(wanted[key], abs=1e-9, rel=0), key
+    if found["visits"] is not None:
+        assert (found["visits"], found["visit"]) == (wanted["visits"], pytest.approx(wanted["visit"], abs=1e-9))
+        assert [name for name, _ in found["panel"]] == [name for name, _ in wanted["panel"]]
+        assert [p for _, p in found["panel"]] == pytest.approx([p for _, p in wanted["panel"]], abs=1e-9)
     assert len(found["best"]) == len(wanted["best"])
     for (name, price, saving), (wanted_name, wanted_price, wanted_saving) in zip(found["best"], wanted["best"]):
         assert saving == (None if wanted_saving is None else pytest.approx(wanted_saving, abs=1e-9))
@@ -65,7 +73,11 @@ def test_the_page_stands_where_a_session_stands(
     assert data["kind"] == ("graph" if name in GRAPHS else "program")
     wanted = cases(clf, 25, data["kind"] == "program")
     assert sum(len(case["answers"]) for case in wanted) > 35
-    assert any(value is None for case in wanted for _, value, _ in case["answers"])
+    assert any(answer[1:2] == [None] for case in wanted for answer in case["answers"])
+    if name == "visits":
+        assert {"leave", "order"} <= {answer[0] for case in wanted for answer in case["answers"]}
+    if name.startswith("visits") and name != "visits, one at a time":
+        assert max(len(stand["panel"]) for case in wanted for stand in case["stands"]) > 1
     if "refer" in name:
         likeliest = [data["classes"][int(np.argmax(stand["belief"]))] for case in wanted for stand in case["stands"]]
         told = [stand["decision"] for case in wanted for stand in case["stands"]]
@@ -239,5 +251,44 @@ def test_a_bundle_has_a_field_for_each_feature(model: Any, browser: Any, tmp_pat
     assert f"a = {names[0]} not available" in browser.text("[data-part=record]")
     if session.next_feature is not None:
         assert question(browser) == session.next_feature.name
+    assert browser.run("document.documentElement.scrollWidth") == 390
+    assert browser.faults == []
+
+
+def test_a_panel_is_ordered_together(model: Any, browser: Any, tmp_path: Path) -> None:
+    """Its answers come in any order, one by one or several at once; the rest can be left; visits are told."""
+    clf, page = model("visits"), tmp_path / "page.html"
+    export_policy(clf, page)
+    session = clf.session()
+    names = [question.name for question in session.next_panel]
+    assert len(names) > 2
+    browser.open(page, width=390, height=844)
+    assert browser.text(NEXT) == f"Order together: {', '.join(names)}"
+    assert "the visit 0.0" in browser.text("[data-part=price]")
+    assert browser.texts("[data-part=field] label") == names
+    assert not browser.run("document.querySelector('[data-part=leave]').checkVisibility()")
+    browser.click("[data-part=answer]")
+    assert browser.text(PROBLEM).startswith("Give at least one answer")
+    browser.run("document.querySelector('#value-p1').value = 'none'")
+    browser.click("[data-part=answer]")
+    assert browser.text(PROBLEM).startswith(f"{names[1]}: write a number")
+    browser.run("document.querySelector('#value-p1').value = '0.1'")
+    browser.click("[data-part=answer]")
+    session.observe(names[1], 0.1)
+    assert browser.text(NEXT) == f"Ordered, and waited for: {', '.join([names[0], *names[2:]])}"
+    assert "for visit 1" in browser.text("[data-part=answers] li")
+    assert "Visits so far: 1." in browser.text("[data-part=costs]")
+    browser.click("[data-part=field] button")
+    session.unavailable(names[0])
+    browser.click("[data-part=leave]")
+    session.leave()
+    asked = [question.name for question in session.next_panel]
+    if asked:
+        assert all(name in browser.text(NEXT) for name in asked)
+    else:
+        assert browser.text("[data-part=decided]") == f"Decision: {session.decision}"
+    assert "The rest of the visit was not waited for." in browser.text("[data-part=record]")
+    browser.click("[data-part=undo]")
+    assert browser.text(NEXT).startswith("Ordered, and waited for: ")
     assert browser.run("document.documentElement.scrollWidth") == 390
     assert browser.faults == []

@@ -45,11 +45,22 @@ def test_the_reader_stands_where_a_session_stands(name: str, model: Any, cases: 
         found = reader()(data)
         for told, stand in zip([None, *case["answers"]], case["stands"], strict=True):
             if told is not None:
-                name_, value, known = told
-                shows = [data["features"][f] for f in data["questions"][number[name_]]["features"]]
-                values = [value.get(f["name"]) for f in shows] if isinstance(value, dict) else [value] * len(shows)
-                found.tell(number[name_], [outcome(f, v) for f, v in zip(shows, values)], known)
+                if told[0] == "leave":
+                    found.leave()
+                elif told[0] == "order":
+                    found.order([number[name] for name in told[1]])
+                else:
+                    name_, value, known = told
+                    shows = [data["features"][f] for f in data["questions"][number[name_]]["features"]]
+                    values = [value.get(f["name"]) for f in shows] if isinstance(value, dict) else [value] * len(shows)
+                    found.tell(number[name_], [outcome(f, v) for f, v in zip(shows, values)], known)
             belief, asked, saving, decision = found.stand()
+            panel = found.next_panel()
+            assert [data["questions"][q]["name"] for q in panel] == [name for name, _ in stand["panel"]]
+            assert found.case["spent"] == pytest.approx(stand["cost"], abs=1e-9, rel=0)
+            if data["visits"]:
+                visit = 0.0 if found.case["ordered"] else found.visit_cost(panel)
+                assert (found.case["visits"], visit) == (stand["visits"], pytest.approx(stand["visit"], abs=1e-9))
             np.testing.assert_allclose(belief, stand["belief"], atol=1e-9, rtol=0)
             assert (None if asked < 0 else data["questions"][asked]["name"]) == stand["asked"]
             assert data["decisions"][decision] == stand["decision"]
@@ -63,5 +74,5 @@ def test_all_types_are_among_the_models(model: Any) -> None:
         data["program"]["policy"] for name in EXPORTED if (data := policy_data(model(name)))["kind"] == "program"
     ]
     rules = {"class information", "hidden information", "ec2", "expected saving", "cross entropy", "order", "improved"}
-    policies = {"rule", "first", "likely", "sure", "lookahead", "recursion", "plan"}
+    policies = {"rule", "first", "likely", "sure", "lookahead", "recursion", "plan", "panels"}
     assert set().union(*map(types, programs)) == rules | policies | IN_WORDS

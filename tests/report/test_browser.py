@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 
 import seqclass
+from seqclass import Costs, SequentialClassifier
 from seqclass.datasets import load
 from seqclass.experiment import Experiment, Results
 from seqclass.report import ExploredRun, explore, write_report
@@ -349,6 +351,26 @@ def test_the_explorer_of_a_run(browser: Any, results: Results, tmp_path: Path) -
     assert browser.text("[data-part=note]").startswith("Price 0.1, seed 0, fold 0: 20 of the 89 rows scored")
     browser.click("[data-part=next]")
     assert told(browser)[1].startswith(f"{first.steps[0].name} = ")
+    assert browser.faults == []
+
+
+def test_the_explorer_tells_visits(browser: Any, results: Results, tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    clf = SequentialClassifier(feature_costs=Costs(0.01, visit_cost=0.02), order="adaptive").fit(X, y)
+    explained = clf.explain(X[::10])
+    found = next(i for i, one in enumerate(explained) if len(one.steps) > len(one.visit_texts) > 0)
+    steps, visits = explained[found].steps, explained[found].visit_texts
+    page = write_report(results, tmp_path / "visits.html", explanations={"ours": explained})
+    browser.open(page, width=390, height=844)
+    assert f" asked in {len(visits)} visit" in browser.texts("[data-part=case] option")[found]
+    for _ in range(found):
+        browser.click("[data-part=later]")
+    browser.click("[data-part=next]")
+    assert told(browser)[1] == f"{visits[0]}."
+    assert told(browser)[2].startswith(f"{steps[0].name} = ")
+    assert browser.texts("[data-part=list] .visit") == [f"Visit {n + 1}" for n in range(len(visits))]
+    browser.click("[data-part=next]")
+    assert told(browser)[1].startswith(f"{steps[1].name} = ") == (1 not in visits)
     assert browser.faults == []
 
 

@@ -46,6 +46,12 @@ class Histories:
         Feature that is asked for next, -1 to decide; the cheapest decision.
     price : ndarray of shape (n,)
         Price of the next feature.
+    panel : ndarray of bool of shape (n, n_questions)
+        What is ordered together there; of none where nothing is, or visits cost nothing.
+    visit : ndarray of shape (n,)
+        Cost of that visit.
+    read : ndarray of bool of shape (n,)
+        Where the next feature was ordered before.
     """
 
     parent: IntArray
@@ -55,6 +61,9 @@ class Histories:
     feature: IntArray
     decision: IntArray
     price: FloatArray
+    panel: BoolArray
+    visit: FloatArray
+    read: BoolArray
 
 
 def histories_of(
@@ -63,18 +72,32 @@ def histories_of(
     """Follow a policy for at most ``max_depth`` features, histories below ``min_probability`` no further."""
     stages: list[Histories] = []
     info, mass = policy.begin()
+    visits, shape = policy.problem.visits, (-1, policy.problem.n_questions)
 
     def ask(level: Level) -> IntArray:
+        read = level.info.waiting
         question = next_of(policy, level)
+        panel = np.zeros((len(question), shape[1]), dtype=bool)
+        if visits is not None and level.info.ordered is not None:
+            panel = level.info.ordered & ~read[:, None]
+            # what asks one question at a time orders each by itself
+            alone = (question != DECIDE) & ~read & ~panel.any(axis=1)
+            panel[alone, question[alone]] = True
         parent, outcome = (level.parent, level.outcome) if stages else (np.zeros_like(level.parent), level.parent)
         price = np.full(len(question), np.nan)
         following = np.where(question == DECIDE, policy.following(level.info), question)
         known = following != DECIDE
         prices = np.broadcast_to(level.info.prices, (len(question), policy.problem.n_questions))
         price[known] = prices[known, following[known]]
+        if visits is not None and level.info.ordered is not None:
+            ordered = level.info.ordered[np.arange(len(question)), following]
+            price -= np.where(known & ~ordered, visits.alone[following], 0.0)
+        visit = np.zeros(len(question)) if visits is None else visits.of(panel)
         decision, feature = policy.decide(level.info.belief), question.copy()
         feature[question != DECIDE] = policy.problem.features[question[question != DECIDE]]
-        stages.append(Histories(parent, outcome, level.weight, level.info.belief, feature, decision, price))
+        stages.append(
+            Histories(parent, outcome, level.weight, level.info.belief, feature, decision, price, panel, visit, read)
+        )
         go_on = (question != DECIDE) & (level.weight >= min_probability * _SLACK) & (level.stage < max_depth)
         return np.where(go_on, question, DECIDE)
 
@@ -92,7 +115,7 @@ class Node:
     kind : {"lots", "ask", "more", "rare", "decide"}
         What happens there.
     number : tuple of int
-        Stage and feature of a question, or the decision.
+        Stage and feature of a question, then all features that are ordered together there; or the decision.
     reach : float
         Probability of getting there.
     joint : ndarray of shape (n_classes,)
@@ -101,6 +124,8 @@ class Node:
         Lowest and highest price of the feature.
     edges : dict of int to (int, float)
         Node that each outcome leads to, and the probability of going there, from the start.
+    visit : float
+        Cost of the visit that begins there; NaN where none does.
     """
 
     kind: str
@@ -109,9 +134,10 @@ class Node:
     joint: FloatArray
     prices: tuple[float, float]
     edges: dict[int, tuple[int, float]] = field(default_factory=dict)
+    visit: float = np.nan
 
 
-def fold(stages: list[Histories], min_probability: float) -> list[Node]:
+def fold(stages: list[Histories], min_probability: float, features: IntArray) -> list[Node]:
     """Merge histories of a stage that go on alike, and all that end alike; the last node is the first of the graph."""
     followed = _followed(stages, min_probability)
     nodes = _Nodes(stages[0].belief.shape[1])
@@ -122,7 +148,12 @@ def fold(stages: list[Histories], min_probability: float) -> list[Node]:
         here: dict[int, dict[int, tuple[int, float]]] = {}
         alive = np.arange(len(stage.mass)) if k == 0 else np.flatnonzero(followed[k - 1][stage.parent])
         for row in alive.tolist():
-            node = nodes.add(_kind(stage, k, row, bool(followed[k][row]), min_probability), below.get(row, {}))
+            kind = _kind(stage, k, row, bool(followed[k][row]), min_probability)
+            if kind[0] in ("ask", "more"):
+                kind = (*kind, *features[stage.panel[row]].tolist())
+            node = nodes.add(kind, below.get(row, {}))
+            if stage.panel[row].any():
+                nodes.found[node].visit = float(stage.visit[row])
             nodes.weigh(node, float(stage.mass[row]), stage.belief[row], float(stage.price[row]))
             here.setdefault(int(stage.parent[row]), {})[int(stage.outcome[row])] = (node, float(stage.mass[row]))
         below = here
@@ -205,7 +236,9 @@ def decision_graph(
     Histories of the same stage are one node where the policy goes on alike from there, as far as the graph is drawn:
     same feature, and for each outcome the same node. All histories that end in the same decision are one node.
     Outcomes of a node that lead to the same node are one edge; its width is the share of all instances that go there.
-    A node says which share gets there, what its feature costs where prices differ, and the mean belief.
+    A node says which share gets there, what its feature costs where prices differ, and the mean belief. Where visits
+    cost something, the node in which one begins says what is ordered together and what the visit costs; its answers
+    are then read one after the other, in whatever order they come.
 
     Three limits keep the graph readable. Where they cut, dashed nodes stand for what is left out, and a line under the
     graph says how many instances that concerns.
@@ -252,7 +285,8 @@ def decision_graph(
     -----
     For programs, each node has ``kind`` (``ask``, ``decide``, ``more``, ``rare`` or ``lots``), ``reach`` (probability
     of getting there), ``posterior`` (mean belief) and, where it applies, ``stage``, ``feature`` (numbered as
-    ``names``), ``prices`` (lowest and highest) or ``decision``; each edge has ``outcomes`` (numbers, -1 for missing,
+    ``names``), ``prices`` (lowest and highest) or ``decision``, and where a visit begins ``panel`` (features that are
+    ordered together) and ``visit`` (its cost); each edge has ``outcomes`` (numbers, -1 for missing,
     apart by blanks) and ``probability`` (given its node).
 
     Examples
@@ -285,18 +319,18 @@ def decision_graph(
         raise ValueError("missing must be below 1: where no answer is ever given there is nothing to draw.")
     names_of = _Names(policy)
     stages = histories_of(names_of.policy, max_depth, min_probability, float(missing), names_of.charge_missing)
-    nodes, least = _fold(stages, min_probability, max_nodes)
+    nodes, least = _fold(stages, min_probability, max_nodes, names_of.policy.problem.features)
     note = _note(nodes, max_depth, least, f" (for at most {max_nodes} nodes)" if least > min_probability else "")
     nodes = [replace(node, number=names_of.numbered(node)) for node in nodes]
     return write(nodes, names_of.labels(nodes, names, decisions, classes, outcomes), note)
 
 
-def _fold(stages: list[Histories], least: float, max_nodes: int) -> tuple[list[Node], float]:
+def _fold(stages: list[Histories], least: float, max_nodes: int, features: IntArray) -> tuple[list[Node], float]:
     """Fold the histories into at most so many nodes; return them with the probability that was needed for it."""
-    nodes = fold(stages, least)
+    nodes = fold(stages, least, features)
     while len(nodes) > max_nodes and least < 1:
         least = min(_RAISE * least, 1.0)
-        nodes = fold(stages, least)
+        nodes = fold(stages, least, features)
     return nodes, least
 
 
@@ -326,15 +360,15 @@ class _Names:
         """Stage and feature of a node; of a classifier's features the column."""
         if self.classifier is None or node.kind not in ("ask", "more"):
             return node.number
-        stage, feature = node.number
-        return stage, int(self.classifier.support_[feature])
+        stage, *features = node.number
+        return stage, *self.classifier.support_[features].tolist()
 
     def labels(
         self, nodes: list[Node], names: Names, decisions: Names, classes: Names, outcomes: Mapping[int, Any] | None
     ) -> Labels:
         """Name all that occurs in the nodes: as given, or else as the classifier does."""
         clf, problem = self.classifier, self.policy.problem
-        asked = {node.number[1] for node in nodes if node.kind in ("ask", "more")}
+        asked = {feature for node in nodes if node.kind in ("ask", "more") for feature in node.number[1:]}
         taken = {node.number[0] for node in nodes if node.kind == "decide"}
         bins = {} if outcomes is None else dict(outcomes)
         if clf is not None:
@@ -354,6 +388,7 @@ class _Names:
             ),
             bins,
             bool(every.size and np.ptp(every) > 0),
+            problem.visits is not None,
         )
 
 
@@ -373,6 +408,8 @@ def _check_length(given: Any, what: str, number: int) -> None:
 _FILLS = ("#99C6E0", "#EEBF99", "#99D8C7", "#EBC9DC", "#F5D999", "#BBE1F6", "#BFBFBF")
 #: Of what is left out.
 _GREY = 'color="#8C8C8C", fontcolor="#6E6E6E"'
+#: Of more that are ordered together so many are named.
+_MOST_NAMED = 6
 #: Most characters of a line in a node, of the note beside an edge, and of a class label.
 _LINE, _EDGE, _CLASS = 26, 30, 18
 _INTERVAL = re.compile(r"\[(?P<low>[^,\[\]()]+), (?P<high>[^,\[\]()]+)\)|< (?P<below>[^,]+)|>= (?P<above>[^,]+)")
@@ -392,6 +429,8 @@ class Labels:
         Descriptions of the outcomes of features.
     priced : bool
         Whether prices are shown.
+    visits : bool
+        Whether visits cost something.
     """
 
     features: Mapping[int, Any]
@@ -399,6 +438,11 @@ class Labels:
     classes: Mapping[int, Any]
     outcomes: Mapping[int, Sequence[Any]]
     priced: bool
+    visits: bool = False
+
+    def feature(self, number: int) -> str:
+        """Name of a feature."""
+        return str(self.features.get(number, f"feature {number}"))
 
     def belief(self, joint: Any) -> str:
         """Write P(class) of a node: of the likelier of two classes, of the two likeliest of more."""
@@ -451,7 +495,7 @@ def _rank(node: Node) -> tuple[int, int]:
 def _node(node: Node, labels: Labels) -> str:
     data = [f'kind={node.kind}, reach="{node.reach:.12g}"']
     data.append(f'posterior="{" ".join(f"{p:.6g}" for p in (node.joint / node.joint.sum()).tolist())}"')
-    style, more = 'shape=box, style="rounded"', ""
+    style, more, before = 'shape=box, style="rounded"', "", ""
     if node.kind == "decide":
         decision = node.number[0]
         text = f"decide {labels.decisions.get(decision, decision)}"
@@ -463,14 +507,26 @@ def _node(node: Node, labels: Labels) -> str:
         text, style = "rarer ways go on", f'shape=ellipse, style="dashed", margin="0.02", {_GREY}'
     else:
         low, high = node.prices
-        text = f"ask {labels.features.get(node.number[1], f'feature {node.number[1]}')}"
+        text = f"{'read' if labels.visits else 'ask'} {labels.feature(node.number[1])}"
         if labels.priced:
             text += f" for {low:.4g}" if low == high else f" for {low:.4g} to {high:.4g}"
         data.append(f'stage={node.number[0]}, feature={node.number[1]}, prices="{low:.12g} {high:.12g}"')
+        if panel := node.number[2:]:
+            data.append(f'panel="{" ".join(map(str, panel))}", visit="{node.visit:.12g}"')
+            style = f'{style[:-1]},filled", fillcolor="#EEEEEE"'
+            before = _panel([labels.feature(number) for number in panel], node.visit)
         if node.kind == "more":
             more, style = "\nand so on", 'shape=box, style="rounded,dashed"'
-    body = f"{_wrap(text)}{more}\nreached {percent(node.reach)}\n{labels.belief(node.joint)}"
+    body = f"{before}{_wrap(text)}{more}\nreached {percent(node.reach)}\n{labels.belief(node.joint)}"
     return f"label={quote(body)}, {style}, {', '.join(data)}"
+
+
+def _panel(names: list[str], visit: float) -> str:
+    """What is ordered together, a line each, and what the visit costs."""
+    few = [cut(name, _LINE) for name in names[:_MOST_NAMED]]
+    few += [f"and {len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+    head = "order together" if len(names) > 1 else "order"
+    return "\n".join([f"{head} (visit {visit:.4g})", *few, "", ""])
 
 
 def _edges(nodes: list[Node], node: Node, labels: Labels) -> list[tuple[int, str]]:

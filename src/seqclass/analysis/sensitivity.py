@@ -60,9 +60,9 @@ class HeldPolicy(Policy):
         """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
         return self.policy.following(self._own(info))
 
-    def panels(self, info: InformationState) -> BoolArray | None:
+    def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
         """What each row orders now, as the policy has it; see `Policy.panels`."""
-        return self.policy.panels(self._own(info))
+        return self.policy.panels(self._own(info), least)
 
     def _act(self, info: InformationState) -> IntArray:
         return self.policy.act(self._own(info))

@@ -38,7 +38,7 @@ costs_option = click.option(
 
 
 def visit_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """How `fit` and `plan` take what visits cost."""
+    """How `fit`, `plan` and `compare` take what visits cost."""
     options = (
         click.option(
             "--visit-cost",
@@ -672,6 +672,7 @@ class _Command(click.Command):
 @costs_option
 @dataset_costs_option
 @decision_costs_option
+@visit_options
 @click.option(
     "--budget",
     "budgets",

@@ -17,7 +17,7 @@ from seqclass._utils.text import shown
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, table
 from seqclass.cli._progress import is_shown
-from seqclass.cli._training import form, read_decision_costs
+from seqclass.cli._training import form, read_decision_costs, said_of_visits
 from seqclass.datasets import Dataset, list_datasets, load
 from seqclass.datasets._tables import CsvForm
 from seqclass.datasets.catalog import data_files
@@ -32,6 +32,7 @@ _OPTIONS = {
     "rename one by dataclasses.replace": "give each once, and files of one name another name",
     "feature_costs='dataset' needs them": "--dataset-costs needs them",
     "missing_cost is for feature_costs='dataset'": "--missing-cost is for --dataset-costs",
+    "visits: ": "",
     "use another protocol, such as StratifiedFolds": "use --folds, or --split 60/20/20",
 }
 #: Where data come from that have no columns to choose.
@@ -48,6 +49,9 @@ def _command(
     costs: Path | None,
     dataset_costs: bool,
     decision_costs: Path | None,
+    visit_cost: float | None,
+    delay_cost: float | None,
+    max_panel: int | None,
     budgets: tuple[int, ...],
     known: tuple[str, ...],
     missing_cost: float | None,
@@ -78,6 +82,7 @@ def _command(
             seeds=seeds or (0,),
             feature_costs="dataset" if dataset_costs or costs is not None else "uniform",
             missing_cost=missing_cost,
+            visits=said_of_visits(visit_cost, delay_cost, max_panel) or None,
             budgets=budgets or None,
             known=known,
         )

@@ -282,9 +282,9 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [f"At first: {belief_text(self.classes, self.prior)}"]
+        visits = self.visit_texts
         for number, step in enumerate(self.steps, 1):
-            if step.visit is not None and (number == 1 or step.visit != self.steps[number - 2].visit):
-                lines.append(_visit_line([s for s in self.steps if s.visit == step.visit], self.unit))
+            lines += [visits[number - 1]] if number - 1 in visits else []
             lines += _step_lines(number, step, self.classes, self.unit)
         is_likely = self.likeness is not None and self.likeness.probability >= _LIKELY
         likeness = [str(self.likeness)] if is_likely else []
@@ -299,6 +299,16 @@ class Explanation:
     def beliefs(self) -> FloatArray:
         """P(class | what was seen) before anything and after each answer, (n_asked + 1, n_classes)."""
         return np.array([self.prior, *(step.after for step in self.steps)])
+
+    @property
+    def visit_texts(self) -> dict[int, str]:
+        """What was ordered in each visit and why together, by the position of its first step; empty without visits."""
+        together: dict[int, list[ExplanationStep]] = {}
+        first: dict[int | None, int] = {}
+        for place, step in enumerate(self.steps):
+            if step.visit is not None:
+                together.setdefault(first.setdefault(step.visit, place), []).append(step)
+        return {place: _visit_line(steps, self.unit) for place, steps in together.items()}
 
     @property
     def stop_text(self) -> str:

@@ -580,11 +580,14 @@ class Session:
         if not known and question not in panel[:1]:
             saving = float("nan") if question in panel else float(savings(case.facts)[question])
         charged = self._decider.charge_missing
-        paid = not known and (outcome >= 0 or charged)
+        paid, visit = not known and (outcome >= 0 or charged), 0.0
         if case.facts.problem.visits is not None and not known and not case.facts.waiting[0]:
             ordered = panel if question in panel else [question]
             case = self._ordered(ordered)
             self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in ordered], True))
+        elif case.facts.ordered is not None and not (known or paid or case.facts.ordered[0, question]):
+            assert case.facts.problem.visits is not None
+            visit = float(case.facts.problem.visits.alone[question])  # it was made, whatever came of it
         needless = self._needless(question, outcome)
         following = replace(
             case.learn(question, outcome, known=known, charge_missing=charged, needless=needless),
@@ -596,7 +599,7 @@ class Session:
                 name,
                 value,
                 outcome,
-                (float(case.facts.prices[0, question]) if paid else 0.0) + case.due - following.due,
+                (float(case.facts.prices[0, question]) if paid else visit) + case.due - following.due,
                 float(saving),
                 tuple(float(p) for p in following.facts.belief[0]),
                 known,

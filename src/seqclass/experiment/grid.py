@@ -336,6 +336,11 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         groups and discounts count then. The data set's costs of decisions, where it has any, always count.
     missing_cost : float, optional
         Price, before the factor, of features for which the source of the data set gives none.
+    visits : dict, optional
+        What visits cost: ``visit_cost``, ``delay_cost`` (with the delays of the data set) and ``max_panel``, as of
+        `seqclass.Costs`; with ``feature_costs="dataset"`` in the units of the data set, and in place of what it says. A
+        classifier without a stopping rule orders all that it needs in as few visits as ``max_panel`` allows, also a
+        tree, of which that is what lies on its way.
     budgets : list of int, optional
         Hard budgets (AFABench [1]_): each instance is asked so many questions, as long as any is left, and is then
         decided; a further axis of the grid. Sequential classifiers plan for them (``max_features``) but do not stop by
@@ -391,6 +396,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
     seeds: Iterable[int] = (0,)
     feature_costs: str = "uniform"
     missing_cost: float | None = None
+    visits: Mapping[str, Any] | None = None
     budgets: Iterable[int] | None = None
     known: Iterable[str] = ()
 
@@ -519,14 +525,25 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
 
     def _costs(self, data: Dataset, price: float) -> dict[str, Any]:
         """Costs of a data set at a price."""
+        visits = {} if self.visits is None else dict(self.visits)
+        if unknown := set(visits) - {"visit_cost", "delay_cost", "max_panel"}:
+            raise ValueError(f"visits: {sorted(unknown)[0]!r} is not one of visit_cost, delay_cost and max_panel.")
+        if "delay_cost" in visits and data.delays is None:
+            raise ValueError(f"visits: {data.name!r} does not say how long answers take; delay_cost needs delays.")
+        for name in ("visit_cost", "delay_cost"):
+            check_real(visits.get(name, 0.0), f"visits: {name}", 0.0)
         if self.feature_costs == "dataset":
+            data = replace(data, **visits)
             if data.feature_costs is None:
                 raise ValueError(f"{data.name!r} has no prices of its own; feature_costs='dataset' needs them.")
             return data.costs(price, self.missing_cost).said()
         if self.missing_cost is not None:
             raise ValueError("missing_cost is for feature_costs='dataset'; otherwise every feature has the price.")
         own = data.costs(0.0, 0.0).said()
-        return {"feature_costs": price} | {k: own[k] for k in ("decision_costs", "decisions") if k in own}
+        delays = {"delays": data.delays} if "delay_cost" in visits else {}
+        return {"feature_costs": price, **delays, **visits} | {
+            k: own[k] for k in ("decision_costs", "decisions") if k in own
+        }
 
 
 def _computed(

@@ -231,7 +231,7 @@ def _page(data: dict[str, Any], title: str, words: dict[str, str]) -> Markup:
 
 def _about(data: dict[str, Any], words: dict[str, str]) -> str:
     """What the reader has to know first."""
-    told = [_filled(words["about"], decisions=_either(data["decisions"], words))]
+    told = [_filled(words["about_visits" if data["visits"] else "about"], decisions=_either(data["decisions"], words))]
     if data["kind"] == "graph":
         told += [words["in_its_order"]]
         told += [_filled(words["cut"], share=cut_share(data["cut"], words))] if data["cut"] else []

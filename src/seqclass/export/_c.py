@@ -27,7 +27,8 @@ _HEAD = """\
 
 """
 _ORDER = {
-    "program": "Any question may be answered at any time; seq_know does so at no cost. To take an answer back keep a\n"
+    "program": "Where visits cost something, seq_next_panel tells what to order together; answers come in any order.\n"
+    "   Any question may be answered at any time; seq_know does so at no cost. To take an answer back keep a\n"
     "   copy of the case from before it. Of a question that shows several features at once seq_answer_all takes an\n"
     "   outcome for each, or SEQ_MISSING; they are features seq_feature_start[question] and following.",
     "graph": "Questions are answered in the order in which they are asked; seq_is_cut tells where a rare case is "
@@ -37,7 +38,7 @@ _FUNCTIONS = """
 #define seq_cost_of(c) ((c).cost)                           /* paid so far */
 void seq_begin(seq_case *c);
 int seq_question(const seq_case *c);                        /* question to ask, or SEQ_DECIDE */
-double seq_price(const seq_case *c, int question);          /* as it stands now */
+double seq_price(const seq_case *c, int question);          /* as it stands now, that of its visit left out */
 double seq_saving(const seq_case *c);                       /* expected of asking, its price taken off; or NAN */
 int seq_outcome(int feature, double value);                 /* of a number; SEQ_MISSING for NAN; or SEQ_WRONG */
 int seq_category(int feature, const char *name);            /* of a category; or SEQ_WRONG */
@@ -57,6 +58,11 @@ _ALSO = {
 int seq_know(seq_case *c, int question, int outcome);       /* what is known and costs nothing */
 int seq_know_all(seq_case *c, int question, const int *outcomes);
 double seq_saving_once(const seq_case *c, int question);    /* of asking this one and deciding then */
+#define seq_visits_of(c) ((c).visits)                       /* visits so far, where they cost something */
+int seq_next_panel(const seq_case *c, int *questions);      /* how many to order together, or that are waited for */
+double seq_visit_cost(const seq_case *c);                   /* of that panel beyond its prices; 0 once it was ordered */
+int seq_order(seq_case *c, int n, const int *questions);    /* that others were ordered together; or SEQ_WRONG */
+void seq_leave(seq_case *c);                                /* wait no more for what was ordered */
 """,
     "graph": "int seq_is_cut(const seq_case *c);\n",
 }
@@ -137,6 +143,7 @@ _POLICIES = {
     "grid": "VALUES",
     "vectors": "VALUES",
     "functions": "VALUES",
+    "panels": "PANELS",
 }
 
 
@@ -178,7 +185,7 @@ class _Parts:
             first, second = 2, 5
         elif kind == "plan":
             first = self.policy(told["otherwise"])
-        if kind in ("bounds", "plan", "thresholds", "grid", "vectors", "functions"):
+        if kind in ("bounds", "plan", "thresholds", "grid", "vectors", "functions", "panels"):
             self.own[kind] = told
         self.policies[at] = (_POLICIES[kind], told["n_stages"], first, second, number)
         return at
@@ -222,6 +229,9 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         sizes.append(len(held["likelihoods"][feature] if table is None else table))
         rows = rows if table is None else rows + table
     limited = held["max_questions"] is not None
+    visits = data["visits"] or {"cost": 0.0, "delays": [0.0] * len(questions), "delay_cost": 0.0, "max_panel": None}
+    waits = [delay * visits["delay_cost"] for delay in visits["delays"]]
+    alone = [visits["cost"] + wait for wait in waits]
     more: dict[str, Any] = {
         "HIDDEN": len(held["hidden_class"]),
         "ASKED": asked,
@@ -232,6 +242,10 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         "DEAREST": repr(float(max(map(max, data["decision_costs"])) or 1.0)),
         "GROUPS": max(groups, default=-1) + 1 or 1,
         "INFORMATION": 0,
+        "VISITS": int(data["visits"] is not None),
+        "VISIT_COST": repr(float(visits["cost"])),
+        "MAX_PANEL": visits["max_panel"] or len(questions),
+        "WIDEST": max(sizes, default=1),
         "TOLD": 13 + min(n_classes, 2) + n_classes * (n_classes <= 10) + 2 * asked * (asked <= 40),
     }
     # with a limit of cost, what is left of it depends on the order within a group, so that nothing is kept
@@ -243,8 +257,10 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         _table("double", "hidden_prior", held["hidden_prior"]),
         _table("double", "costs", _flat(data["decision_costs"]), len(data["decisions"])),
         _table("int", "group", groups),
-        _table("double", "prices", [question["price"] for question in questions]),
-        _table("double", "full_prices", [question["full_price"] for question in questions]),
+        _table("double", "prices", [question["price"] + visit for question, visit in zip(questions, alone)]),
+        _table("double", "full_prices", [question["full_price"] + visit for question, visit in zip(questions, alone)]),
+        _table("double", "waits", waits),
+        _table("double", "alone", alone),
         _table("int", "likelihood_start", starts),
         _table("int", "table_start", first),
         _table("int", "table_size", sizes),
@@ -258,12 +274,13 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         _table("int", "values_start", _starts([of for _, _, of in parts.values])),
         _table("int", "values_row", _flat(of for _, _, of in parts.values)),
         _table("double", "weights", _flat(parts.weights), more["TOLD"]),
-        _table("int", "order", parts.order),
+        _table("int", "rule_order", parts.order),
     ]
     tables += _own(parts, more, n_classes, asked, len(data["decisions"]))
     case = (
         f"    double weight[{more['HIDDEN']}];\n    double belief[{n_classes}];\n    int known;\n"
         f"    int seen[{len(questions) or 1}];\n    char paid[{more['GROUPS']}];\n"
+        f"    char ordered[{len(questions) or 1}];\n    int visits;\n"
     )
     return more, case, "".join(tables)
 
@@ -271,7 +288,13 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
 def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_decisions: int) -> list[str]:
     """Tables of policies that have such."""
     grid, vectors = parts.own.get("grid"), parts.own.get("vectors")
-    bounds, plan = parts.own.get("bounds", {}), parts.own.get("plan", {"plan": []})["plan"]
+    panels = parts.own.get("panels", {"plan": [], "weights": None, "once": False, "least": 1, "most": 1})
+    # a row of panels has a cost as well
+    plan = [([row[0], *row[2:]], row[1]) for row in panels["plan"]]
+    plan += [(row, None) for row in parts.own.get("plan", {"plan": []})["plan"]]
+    bounds, weights = parts.own.get("bounds", {}), panels["weights"] or []
+    more |= {"PANEL_LEAST": panels["least"], "PANEL_MOST": panels["most"], "ONCE": int(panels["once"])}
+    more |= {"BRANCHES": panels.get("n_branches", 1), "PANEL_FITTED": int(bool(weights))}
     stages = grid["stages"] if grid else []
     more["GRID"], more["POINTS"] = (grid["resolution"], max(map(len, stages), default=1)) if grid else (0, 1)
     more["BOUND_POINTS"] = len(bounds["values"][0]) if bounds else 1
@@ -279,7 +302,7 @@ def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_deci
     bit = [2 ** bounds["once"].index(q) if q in bounds.get("once", ()) else 0 for q in range(asked)]
     more["PLAN"] = len(plan)
     rows = []
-    for ask, *seen in plan:
+    for (ask, *seen), _ in plan:
         row = [-2] * asked
         for question, outcome in zip(seen[::2], seen[1::2]):
             row[question] = outcome
@@ -305,6 +328,8 @@ def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_deci
         _table("double", "line", bounds.get("points", [])),
         _table("double", "bounds", _flat(bounds.get("values", [])), more["BOUND_POINTS"]),
         _table("int", "plan", _flat(rows), asked + 1),
+        _table("double", "plan_cost", [cost for _, cost in plan]),
+        _table("double", "panel_weights", weights or [0.0] * (10 + n_classes)),
     ]
 
 

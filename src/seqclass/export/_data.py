@@ -134,7 +134,7 @@ class _Maker:
         }
 
 
-FORMAT, VERSION = "seqclass-policy", 2
+FORMAT, VERSION = "seqclass-policy", 3
 
 
 def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
@@ -142,11 +142,6 @@ def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: floa
     if len(decider.policy.begin()[1]) > 1:
         raise ValueError("this policy draws lots, so no page tells what it asks; fit without a budget to keep.")
     problem = decider.all_questions()
-    if problem.visits is not None:
-        raise ValueError(
-            "this policy may order several questions at once, which an exported file cannot yet; use `seqclass ask`, "
-            "or fit without visit_cost and delays."
-        )
     features, questions = _questions(decider, problem, decider.words(labels))
     data: dict[str, Any] = {
         "format": FORMAT,
@@ -157,6 +152,7 @@ def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: floa
         "prior": problem.prior.tolist(),
         "decision_costs": problem.decision_costs.tolist(),
         "unit": decider.unit,
+        "visits": _visits(problem),
         "charge_missing": bool(decider.charge_missing),
         "features": features,
         "questions": questions,
@@ -164,6 +160,12 @@ def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: floa
     try:
         return data | {"kind": "program", "program": program(decider, problem)}
     except Unwritten as why:
+        if problem.visits is not None:
+            raise ValueError(
+                f"this policy cannot be written as a program: {why}; and a graph asks one question at a time, while "
+                "here several may be ordered in one visit. Fit NaiveBayes or ClassMixture as observation_model, use "
+                "`seqclass ask`, or fit without visit_cost and delays."
+            ) from None
         if any(len(question["features"]) > 1 for question in questions):
             raise ValueError(
                 f"this policy cannot be written as a program: {why}; and as a graph it cannot ask for bundles. Fit a "
@@ -178,6 +180,15 @@ def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: floa
         return data | graph(decider, max_nodes, min_probability, str(why))
 
 
+def _visits(problem: AcquisitionProblem) -> dict[str, Any] | None:
+    """What visits cost beyond the prices of questions."""
+    visits = problem.visits
+    if visits is None:
+        return None
+    told = {"cost": float(visits.cost), "delays": visits.delays.tolist(), "delay_cost": float(visits.delay_cost)}
+    return told | {"max_panel": visits.max_panel}
+
+
 def _questions(
     decider: Decider, problem: AcquisitionProblem, words: Labels
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -185,14 +196,15 @@ def _questions(
     asked = Questions(decider, problem)
     features: list[dict[str, Any]] = []
     questions: list[dict[str, Any]] = []
+    plain = problem.without_visits()
     for question in range(problem.n_questions):
         shows = asked.features(question)
         sizes = decider.model.n_outcomes_[problem.members(question)].tolist()
         group = -1 if problem.groups is None else int(problem.groups[question])
-        price = float(problem.prices[question])
+        price = float(plain.prices[question])
         told: dict[str, Any] = {"group": None, "full_price": price}
         if group >= 0:
-            told |= {"group": group, "full_price": float(problem.full_prices[question])}
+            told |= {"group": group, "full_price": float(plain.full_prices[question])}
         if np.isin(problem.members(question), decider.known).any():
             told["known"] = True  # told at the start or not at all
         numbers = range(len(features), len(features) + len(shows))

@@ -25,6 +25,7 @@ from seqclass.pomdp import (
     MixtureProblem,
     OrderingRule,
     Policy,
+    RepricedPolicy,
     RulePolicy,
     RuleValues,
     StoppingValue,
@@ -41,6 +42,8 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted import FittedValues
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
+from seqclass.pomdp.solvers.panel_policy import PanelPolicy
+from seqclass.pomdp.solvers.panels import PlannedPanels
 from seqclass.pomdp.solvers.simple import (
     DeepLookaheadPolicy,
     FixedLengthPolicy,
@@ -130,12 +133,18 @@ def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: Obse
         *((_groups(p)[:n], np.where(_groups(p) >= 0, p.full_prices, p.prices)[:n]) for p in (own, whole))
     )
     pairs = [groups, full, (own.prices, whole.prices[:n]), (own.prior, whole.prior)]
+    same = same and _most_of(own) == _most_of(whole)
     if not (same and all(_near(*pair) for pair in [*pairs, (own.decision_costs, whole.decision_costs)])):
         raise Unwritten("its policy was made for other questions, prices or costs, or another prior")
 
 
 def _groups(problem: AcquisitionProblem) -> IntArray:
     return np.full(problem.n_questions, -1) if problem.groups is None else problem.groups
+
+
+def _most_of(problem: AcquisitionProblem) -> int | None:
+    """Most questions of a panel: none where visits cost nothing."""
+    return 0 if problem.visits is None else problem.visits.max_panel
 
 
 def _near(one: Any, other: Any) -> bool:
@@ -223,15 +232,50 @@ def _plan(policy: PlannedPolicy) -> list[list[int]]:
     begun = problem.begin()
     if problem.max_cost is not None or (begun.paid is not None and begun.paid.shape[1]):
         raise Unwritten("its plan depends on what was paid before")
-    assert begun.seen is not None  # of a free problem
-    kind, n = begun.seen.dtype, problem.n_questions
-    rows = []
-    for keys, questions in policy.plan:
-        for key, question in zip(keys.tolist(), questions.tolist()):
-            seen = np.frombuffer(key.ljust(kind.itemsize * n, b"\0"), dtype=kind)[:n]
-            at = np.flatnonzero(seen != OPEN)
-            rows.append([question, *np.column_stack([at, seen[at]]).ravel().tolist()])
-    return rows
+    return [
+        [question, *_seen(problem, key)]
+        for keys, questions in policy.plan
+        for key, question in zip(keys.tolist(), questions.tolist())
+    ]
+
+
+def _seen(problem: AcquisitionProblem, key: bytes) -> list[int]:
+    """What a key of `evidence` says was seen: a question and its outcome each in turn."""
+    seen = problem.begin().seen
+    assert seen is not None  # of a free problem
+    kind, n = seen.dtype, problem.n_questions
+    told = np.frombuffer(key.ljust(kind.itemsize * n, b"\0")[: kind.itemsize * n], dtype=kind)
+    at = np.flatnonzero(told != OPEN)
+    return [int(number) for number in np.column_stack([at, told[at]]).ravel()]
+
+
+@written.register
+def _(policy: PanelPolicy) -> dict[str, Any]:
+    least, most = (min(size, policy.problem.n_questions) for size in policy.sizes)
+    told = {"type": "panels", "n_stages": policy.n_stages, "least": least, "most": most}
+    weights = None if policy.values.weights is None else policy.values.weights.tolist()
+    return told | {"n_branches": policy.n_branches, "once": policy.once, "weights": weights, "plan": _panels(policy)}
+
+
+def _panels(policy: PanelPolicy) -> list[list[Any]]:
+    """Rows of the panel that is ordered, as bits, what it costs (null: there is none), and what was seen."""
+    if not isinstance(policy, PlannedPanels):
+        _exactly(policy, PanelPolicy)
+        return []
+    if sum(len(keys) for keys, _, _ in policy.plan) * policy.problem.n_questions > MOST_NUMBERS:
+        raise Unwritten("its table of panels is too large to be written; Panels(max_nodes=0) has none")
+    return [
+        [number, short(cost) if np.isfinite(cost) else None, *_seen(policy.problem, key)]
+        for keys, sets, costs in policy.plan
+        for key, number, cost in zip(keys.tolist(), sets.tolist(), costs.tolist())
+    ]
+
+
+@written.register
+def _(policy: RepricedPolicy) -> dict[str, Any]:
+    if policy.multiplier != 1.0:
+        raise Unwritten("it was made for other prices than those that are paid")
+    return written(policy.policy)
 
 
 @written.register

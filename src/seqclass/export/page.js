@@ -7,6 +7,7 @@
   window.seqclassPolicy = policy;
   const { data } = policy, answers = [];
   let stopped = false;
+  const given = () => answers.filter((one) => !one.leave);
   const part = (name) => document.querySelector(`[data-part="${name}"]`);
   const made = (tag, text, className) => {
     const element = document.createElement(tag);
@@ -77,15 +78,19 @@
     return values.length === 1 ? values[0][1] : values.map(([of, text]) => `${of} ${text === null ? say("missing") : text}`).join(", ");
   };
   /* Takes an answer: a text for each feature, null where it is not available; or null for all. */
-  const take = (question, given, known) => {
-    const shows = data.questions[question].features, texts = given || shows.map(() => null);
-    const outcomes = texts.map((text, i) => text === null ? -1 : policy.outcomeOf(shows[i], text));
-    const answer = { question, outcomes, known, texts: texts.map((text, i) => text === null ? null : told(shows[i], text, outcomes[i])) };
-    policy.stand([...answers, answer]);
-    answers.push(answer);
+  const take = (question, values, known) => takeAll([{ question, values, known }]);
+  const takeAll = (some) => {
+    const odd = [], more = some.map(({ question, values, known }) => {
+      const shows = data.questions[question].features, texts = values || shows.map(() => null);
+      const outcomes = texts.map((text, i) => text === null ? -1 : policy.outcomeOf(shows[i], text));
+      odd.push(...texts.map((text, i) => text === null ? "" : policy.unusual(shows[i], text)));
+      return { question, outcomes, known, texts: texts.map((text, i) => text === null ? null : told(shows[i], text, outcomes[i])) };
+    });
+    policy.stand([...answers, ...more]);
+    answers.push(...more);
     stopped = false;
     draw();
-    warn(texts.map((text, i) => text === null ? "" : policy.unusual(shows[i], text)).filter(Boolean).join(" "));
+    warn(odd.filter(Boolean).join(" "));
   };
   /* What was answered, in words: those of the choice, or the number with its unit and the words of its bin. */
   const told = (feature, text, outcome) => {
@@ -114,11 +119,15 @@
       return row;
     }));
   };
+  const names = (panel) => panel.map(({ question }) => name(question)).join(", ");
+  const priceOf = (panel) => panel.reduce((all, one) => all + one.price, 0);
   const drawBest = (best, asked) => {
+    // what is asked is all that is ordered together, and its visit
+    if (asked) best = best.filter((one) => one.question === asked.question || !asked.waiting).map((one) => one.question === asked.question ? { ...one, price: priceOf(asked.panel) + asked.visit } : one);
     // what saves nothing beyond its price, or less, promises nothing
     best = best.filter((one) => one.saving === null || one.saving > -0.995 * one.price || (asked && one.question === asked.question));
     part("best").replaceChildren(...best.map((one) => {
-      const row = made("tr"), head = made("th", asked && one.question === asked.question ? say("asked", { name: name(one.question) }) : name(one.question));
+      const row = made("tr"), head = made("th", asked && one.question === asked.question ? say("asked", { name: names(asked.panel) }) : name(one.question));
       head.scope = "row";
       row.append(head, made("td", money(one.price), "n"), made("td", saves(one.saving), "n"));
       return row;
@@ -126,11 +135,14 @@
     part("why").hidden = best.length === 0;
   };
   const drawAnswers = (at) => {
-    part("answers").replaceChildren(...answers.map((answer, i) =>
-      made("li", say(answer.known ? "paid_known" : "paid", { answer: answered(name(answer.question), shown(answer)), price: money(at.steps[i].paid) }))));
+    part("answers").replaceChildren(...answers.map((answer, i) => made("li", sentence(answer, paidAt(at.steps[i])))));
     part("none").hidden = answers.length > 0;
     for (const button of ["undo", "again"]) part(button).disabled = answers.length === 0;
   };
+  /* What was paid, and of it for a visit. */
+  const paidAt = ({ paid, visit, n }) => visit ? say("with_visit", { price: money(paid), visit: money(visit), n }) : money(paid);
+  const sentence = (answer, price) => answer.leave ? say("left")
+    : say(answer.known ? "paid_known" : "paid", { answer: answered(name(answer.question), shown(answer)), price });
   const drawOther = (at) => {
     const box = part("other");
     if (!box) return;
@@ -140,17 +152,43 @@
     if (open.length) otherField();
     part("known").checked = false;
   };
-  let otherInputs = [], inputs = [];
+  let otherInputs = [], panelInputs = [];
   const otherField = () => { otherInputs = fields(part("other-field"), Number(part("which").value), "other-value"); };
   const record = (at, ended) => {
     const lines = [document.title, ""];
+    let n = 0;
     answers.forEach((a, i) => {
+      if (a.leave) { lines.push(say("left")); return; }
       const beliefs = data.classes.map((label, j) => `${label} ${percent(at.steps[i].belief[j])}`).join(", ");
-      lines.push(say("line", { n: i + 1, answer: answered(name(a.question), shown(a)), price: money(at.steps[i].paid), beliefs }));
+      lines.push(say("line", { n: ++n, answer: answered(name(a.question), shown(a)), price: paidAt(at.steps[i]), beliefs }));
     });
     if (!answers.length) lines.push(say("no_answers"));
     lines.push("", say(ended ? "decision" : "as_stands", { decision: data.decisions[at.decision] }), say("cost", { cost: money(at.now), paid: money(at.cost) }));
     return lines.join("\n");
+  };
+
+  /* Fields of all that is asked together; of several each can be unavailable by itself, and what is blank is waited for. */
+  const drawFields = (panel) => {
+    const several = panel.length > 1;
+    panelInputs = panel.map(({ question, price }, i) => {
+      const where = made("div", undefined, several ? "one" : undefined), inputs = fields(where, question, i ? `value-p${i}` : "value");
+      if (several) {
+        if (data.questions[question].features.length > 1) where.prepend(made("strong", name(question)));
+        const row = made("div", undefined, "row"), gone = made("button", say("gone", { name: name(question) }));
+        gone.type = "button";
+        gone.addEventListener("click", () => act(() => guarded(null, () => take(question, null, false))));
+        row.append(gone, made("span", say("costs", { price: money(price) }), "note"));
+        where.append(row);
+      }
+      return { question, inputs, where };
+    });
+    part("field").replaceChildren(...panelInputs.map(({ where }) => where));
+  };
+  const takePanel = () => {
+    const blank = ({ inputs }) => inputs.every((input) => input.value.trim() === "");
+    const filled = panelInputs.length > 1 ? panelInputs.filter((one) => !blank(one)) : panelInputs;
+    if (!filled.length) throw new Error(say("fill"));
+    takeAll(filled.map(({ question, inputs }) => ({ question, values: read(question, inputs), known: false })));
   };
 
   let focusNext = false;
@@ -160,10 +198,15 @@
     part("ask").hidden = ended;
     part("done").hidden = !ended;
     if (!ended) {
-      part("asked").textContent = `${answers.length + 1}. ${name(at.asked.question)}`;
-      part("price").textContent = say(at.asked.saving === null ? "costs" : "costs_saves", { price: money(at.asked.price), saving: saves(at.asked.saving) });
-      inputs = fields(part("field"), at.asked.question, "value");
-      if (focusNext) inputs[0].focus();
+      const { panel, waiting, visit, saving } = at.asked, several = panel.length > 1, one = name(at.asked.question);
+      part("asked").textContent = waiting ? say("waits", { names: names(panel) })
+        : several ? say("together", { names: names(panel) }) : `${given().length + 1}. ${one}`;
+      part("price").textContent = say(saving === null || waiting ? (visit ? "panel_costs" : "costs") : visit ? "panel_saves" : "costs_saves",
+        { price: money(priceOf(panel)), visit: money(visit), saving: saves(saving) });
+      drawFields(panel);
+      part("missing").hidden = several;
+      part("leave").hidden = !waiting;
+      if (focusNext) panelInputs[0].inputs[0].focus();
     } else {
       part("decided").textContent = say("decision", { decision: data.decisions[at.decision] });
       part("because").textContent = say(at.cut ? "rare" : at.asked === null ? "ended" : "stopped");
@@ -171,7 +214,7 @@
       if (focusNext) part("decided").focus();
     }
     part("standing").textContent = ended ? "" : say("standing", { decision: data.decisions[at.decision] });
-    part("costs").textContent = say("so_far", { paid: money(at.cost), cost: money(at.now) });
+    part("costs").textContent = [say("so_far", { paid: money(at.cost), cost: money(at.now) }), data.visits ? say("n_visits", { n: at.visits }) : ""].filter(Boolean).join(" ");
     drawBelief(at.belief);
     drawBest(at.best, ended ? null : at.asked);
     drawAnswers(at);
@@ -185,9 +228,10 @@
   const act = (action) => { focusNext = true; action(); };
   part("form").addEventListener("submit", (event) => {
     event.preventDefault();
-    act(() => guarded(inputs[0], () => { const question = asked(); take(question, read(question, inputs), false); }));
+    act(() => guarded(panelInputs[0].inputs[0], takePanel));
   });
   part("missing").addEventListener("click", () => act(() => guarded(null, () => take(asked(), null, false))));
+  part("leave").addEventListener("click", () => act(() => guarded(null, () => { answers.push({ leave: true }); draw(); })));
   part("stop").addEventListener("click", () => act(() => { stopped = true; draw(); }));
   part("go-on").addEventListener("click", () => act(() => { stopped = false; draw(); }));
   part("undo").addEventListener("click", () => act(() => { answers.pop(); stopped = false; draw(); }));

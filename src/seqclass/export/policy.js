@@ -62,10 +62,15 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   const program = data.program;
   const classOf = program && program.hidden_class;
   const table = (q) => program.bundles[q] || program.likelihoods[questions[q].features[0]];
-  const price = (s, q) => {
+  const own = (s, q) => {
     const { group, price: less, full_price: full } = questions[q];
     return group === null || s.paid[group] ? less : full;
   };
+  /* What visits cost: a question costs one in which it is alone, unless it was ordered before. */
+  const visits = data.visits, waits = questions.map((_, q) => visits ? visits.delay_cost * visits.delays[q] : 0);
+  const alone = questions.map((_, q) => visits ? visits.cost + waits[q] : 0);
+  const visitOf = (panel) => visits && panel.length ? visits.cost + Math.max(...panel.map((q) => waits[q])) : 0;
+  const price = (s, q) => own(s, q) + (s.ordered.includes(q) ? 0 : alone[q]);
   const byClass = (weight) => {
     const found = new Array(nClasses).fill(0);
     for (let h = 0; h < weight.length; h++) found[classOf[h]] += weight[h];
@@ -80,11 +85,12 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
 
   const nStages = program ? Math.min(program.max_questions ?? program.n_questions, program.n_questions) : 0;
   const every = Array.from({ length: program ? program.n_questions : 0 }, (_, q) => q);
+  const cheapestPrice = least(every.map((q) => questions[q].price + alone[q]));
+  const mostCost = program && program.max_cost !== null ? program.max_cost * WITHIN : Infinity;
   const open = (s) => {
     if (s.stage >= nStages) return [];
     if (!program.any_order) return [s.stage];
-    const most = program.max_cost === null ? Infinity : program.max_cost * WITHIN;
-    return every.filter((q) => s.seen[q] === OPEN && s.spent + price(s, q) <= most);
+    return every.filter((q) => s.seen[q] === OPEN && s.spent + price(s, q) <= mostCost);
   };
   /* What is known after a question showed an outcome, and how probable that is. */
   const after = (s, q, outcome) => {
@@ -93,7 +99,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const seen = s.seen.slice(), paid = s.paid.slice();
     seen[q] = outcome;
     if (questions[q].group !== null) paid[questions[q].group] = true;
-    return { total, state: knowing(weight, { seen, paid, spent: s.spent + price(s, q), stage: s.stage + 1 }) };
+    return { total, state: knowing(weight, { seen, paid, spent: s.spent + price(s, q), stage: s.stage + 1, ordered: [], visits: s.visits }) };
   };
   const following = (s, q, value) => table(q).reduce((cost, _, v) => {
     const { total, state } = after(s, q, v);
@@ -117,7 +123,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     let asked = open(s), costs = last || program.any_order ? once(s) : null;
     if (last) return costs;
     if (program.any_order) {
-      const vectors = [...byDecision, perfect.map((cost) => cost + least(questions.slice(0, program.n_questions).map((q) => q.price)))];
+      const vectors = [...byDecision, perfect.map((cost) => cost + cheapestPrice)];
       const reached = Math.min(s.stop, least(costs)) * (1 + TIE);
       asked = asked.filter((q) => price(s, q) + sum(joints(s, q).map((b) => least(vectors.map((v) => dot(b, v))))) <= reached);
       if (most !== null) { const kept = new Set(asked); asked = smallest(costs.map((c, q) => kept.has(q) ? c : Infinity), most); }
@@ -225,22 +231,100 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   const stageCost = (p, s) => price(s, s.stage) + sum(joints(s, s.stage).map((joint) => stageValue(p, s.stage + 1, joint)));
 
+  /* Panels: what is ordered in one visit, grown question by question while the joint answers are followed. */
+  const panelPrices = (s, panel) => {
+    const paid = s.paid.slice();
+    return sum(panel.map((q) => { const cost = own({ paid }, q); if (questions[q].group !== null) paid[questions[q].group] = true; return cost; }));
+  };
+  const nAsked = (s) => program.any_order ? every.filter((q) => s.seen[q] !== OPEN).length : s.stage;
+  const afterPanel = ({ weights }, s, q, closed) => {
+    if (weights === null || closed) return sum(joints(s, q).map(stopping));
+    const share = (nAsked(s) + 1) / program.n_questions, [left, times] = weights.slice(-2);
+    return sum(joints(s, q).map((joint) => {
+      const total = sum(joint), stop = stopping(joint);
+      if (!(total > 0)) return 0;
+      const spread = total - dot(joint, joint) / total;
+      const told = [stop, spread, Math.sqrt(stop * total), Math.sqrt(Math.max(spread, 0) * total), stop * stop / total, stop * spread / total, spread * spread / total];
+      if (nClasses <= 10) told.push(...joint);
+      const cost = total * (weights[0] + left * share) + stop * times * share + told.reduce((all, x, i) => all + x * weights[i + 1], 0);
+      return Math.min(stop, Math.max(cost, total * cheapestPrice + dot(joint, perfect)));
+    }));
+  };
+  /* All joint answers, or where they are many an even sample of them. */
+  const follow = (branches, q, most) => {
+    const found = branches.flatMap((b) => table(q).map((_, v) => after(b.state, q, v)).filter(({ total }) => total > 0)
+      .map(({ total, state }) => ({ state, weight: b.weight * total })));
+    if (found.length <= most) return found;
+    let end = 0;
+    const ends = found.map(({ weight }) => (end += weight)), times = new Map();
+    for (let k = 0; k < most; k++) {
+      const place = ends.findIndex((one) => one >= (k + 0.5) / most * end), drawn = place < 0 ? found.length - 1 : place;
+      times.set(drawn, (times.get(drawn) || 0) + 1);
+    }
+    return [...times].map(([drawn, n]) => ({ state: found[drawn].state, weight: n / most }));
+  };
+  const PATIENCE = 2;
+  const grown = (p, s, limit) => {
+    const open_ = program.any_order ? open(s) : every.slice(s.stage), nothing = { panel: [], cost: Infinity };
+    const most = Math.min(p.most, limit - s.stage, visits.max_panel ?? Infinity, open_.length), fewest = Math.min(p.least, most);
+    let best = nothing, panel = [], since = 0, branches = [{ state: s, weight: 1 }];
+    for (let size = 1; size <= most; size++) {
+      const left = open_.filter((q) => !panel.includes(q)), asked = program.any_order ? left : left.slice(0, 1);
+      const spent = panelPrices(s, panel), longest = Math.max(0, ...panel.map((q) => waits[q]));
+      const costs = asked.map((q) => {
+        const paid = spent + own(branches[0].state, q) + visits.cost + Math.max(longest, waits[q]);
+        if (s.spent + paid > mostCost) return Infinity;
+        return paid + sum(branches.map(({ state, weight }) => weight * afterPanel(p, state, q, left.length <= 1)));
+      });
+      const found = least(costs), question = asked[costs.findIndex((cost) => cost <= found * (1 + TIE))];
+      panel = [...panel, question].sort((a, b) => a - b);
+      const counts = size >= fewest, better = counts && found < best.cost * (1 - TIE);
+      if (better) best = { panel, cost: found };
+      since = better || !counts ? 0 : since + 1;
+      const floor = panelPrices(s, panel) + visitOf(panel) + dot(s.belief, perfect);
+      if (counts && (since >= PATIENCE || floor >= best.cost)) break;
+      if (size < most) branches = follow(branches, question, p.n_branches);
+    }
+    return best;
+  };
+  /* As a table says, where it speaks of what was seen and paid; else grown. */
+  const bestPanel = (p, s, limit = nStages) => {
+    const asked = every.filter((q) => s.seen[q] !== OPEN), groups = (some) => new Set(some.map((q) => questions[q].group).filter((group) => group !== null));
+    const known = groups(asked), pays = [...groups(every)].every((group) => Boolean(s.paid[group]) === known.has(group));
+    const row = pays && asked.length === s.stage ? rowOf(p.plan, s, 2) : undefined;
+    const panel = row && every.filter((q) => Math.floor(row[0] / 2 ** q) % 2);
+    return row && panel.length <= limit - s.stage ? { panel, cost: row[1] ?? Infinity } : grown(p, s, limit);
+  };
+  const chooses = (p, s) => s.stage < p.n_stages && !(p.once && s.visits > 0);
+  const panelOf = (p, s) => {
+    if (p.type === "sure" && p.policy.type === "panels" && s.stage < p.n_stages && s.stop > p.cost && chooses(p.policy, s)) {
+      const { panel } = bestPanel(p.policy, s, Math.min(p.n_stages, nStages));
+      if (panel.length) return panel;
+    }
+    if (p.type !== "panels") { const question = act(p, s); return question === DECIDE ? [] : [question]; }
+    if (!chooses(p, s) || settled(s)) return [];
+    const { panel, cost } = bestPanel(p, s);
+    return cost < toBeat(s) ? panel : [];
+  };
+
   const costsOf = {
     lookahead: (p, s) => ahead(s, p.depth, p.n_candidates),
     recursion: (p, s) => settled(s) ? ahead(s, 2, 5) : toEnd(s),
     bounds: byBounds,
   };
   const byRule = (p, s) => p.rule !== null ? next(p.rule, s) : open(s).length ? open(s)[0] : DECIDE;
-  const planned = (p, s) => {
-    const row = p.plan.find((known) => known.length === 1 + 2 * s.seen.filter((seen, q) => q < program.n_questions && seen !== OPEN).length
-      && known.every((_, i) => i === 0 || i % 2 === 0 || s.seen[known[i]] === known[i + 1]));
-    return row ? row[0] : undefined;
+  /* Row of a table that is about what was seen: some cells, then questions and their outcomes in turn. */
+  const rowOf = (plan, s, cells) => {
+    const n = every.filter((q) => s.seen[q] !== OPEN).length;
+    return plan.find((row) => row.length === cells + 2 * n && row.slice(cells).every((cell, i, seen) => i % 2 || s.seen[cell] === seen[i + 1]));
   };
+  const planned = (p, s) => (rowOf(p.plan, s, 1) || [])[0];
   /* What a policy asks next, or -1 to decide. */
   const act = (p, s) => {
     if (s.stage >= p.n_stages) return DECIDE;
     switch (p.type) {
       case "rule": { if (settled(s)) return DECIDE; const { question, cost } = goingOn(p.values, s); return cost < toBeat(s) ? question : DECIDE; }
+      case "panels": return panelOf(p, s)[0] ?? DECIDE;
       case "first": return byRule(p, s);
       case "likely": return Math.max(...s.belief) < p.threshold - TIE ? byRule(p, s) : DECIDE;
       case "sure": return s.stop > p.cost ? nextOf(p.policy, s) : DECIDE;
@@ -260,6 +344,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     if (p.type === "first" || p.type === "likely") return ended && p.rule === null ? DECIDE : byRule(p, s);
     if (ended) return DECIDE;
     if (p.type === "rule") return next(p.values.rule, s);
+    if (p.type === "panels") return chooses(p, s) ? bestPanel(p, s).panel[0] ?? DECIDE : DECIDE;
     if (p.type === "sure") return nextOf(p.policy, s);
     if (p.type === "plan") { const asked = act(p, s); return asked !== DECIDE ? asked : would(p.otherwise, s); }
     return costsOf[p.type] ? cheapest(costsOf[p.type](p, s)) : act(p, s);
@@ -274,6 +359,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   const onwards = (p, s) => {
     if (p.type === "rule") return goingOn(p.values, s).cost;
     if (p.type === "plan") return onwards(p.otherwise, s);
+    if (p.type === "panels") return chooses(p, s) ? bestPanel(p, s).cost : Infinity;
     if (["grid", "vectors", "functions"].includes(p.type)) return stageCost(p, s);
     return costsOf[p.type] ? least(costsOf[p.type](p, s)) : null;
   };
@@ -289,33 +375,53 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const sizes = questions[q].features.map((f) => features[f].n_outcomes), whole = outcomes.every((v) => v >= 0);
     return outcomes.reduce((code, v, i) => whole ? code * sizes[i] + v : code * (sizes[i] + 1) + v + 1, 0) + (whole ? 0 : sizes.reduce((a, b) => a * b, 1));
   };
+  /* The questions to order next, as the policy has it. */
+  const panelNext = (s) => panelOf(program.policy, viewOf(s)).filter((q) => s.seen[q] === OPEN);
   const byProgram = (answers) => {
-    let s = { ...knowing(program.hidden_prior, {}), seen: questions.map(() => OPEN), paid: [], spent: 0, known: 0 };
+    let s = { ...knowing(program.hidden_prior, {}), seen: questions.map(() => OPEN), paid: [], spent: 0, known: 0, ordered: [], visits: 0 };
     const steps = [];
-    for (const { question, outcomes, known } of answers) {
+    const order = (panel) => {
+      const visit = visitOf(panel);
+      s = { ...s, ordered: panel, visits: s.visits + 1, spent: s.spent + visit };
+      return visit;
+    };
+    for (const { question, outcomes, known, order: panel, leave } of answers) {
+      if (panel || leave) {
+        const visit = panel ? order([...panel].sort((a, b) => a - b)) : 0;
+        if (leave) s = { ...s, ordered: [] };
+        steps.push({ paid: visit, visit, n: s.visits, belief: s.belief });
+        continue;
+      }
       if (s.seen[question] !== OPEN) refuse("before", questions[question].text);
-      const told = outcomes.some((v) => v >= 0), pays = !known && (told || data.charge_missing), paid = pays ? price(s, question) : 0;
+      let visit = 0;
+      if (visits && !known) {
+        // the first answer of a panel says that it was ordered; what nobody ordered takes a visit of its own
+        const asked = s.ordered.length ? s.ordered : panelNext(s);
+        if (!s.ordered.length) visit = order(asked.includes(question) ? asked : [question]);
+        else if (!asked.includes(question)) { visit = alone[question]; s = { ...s, visits: s.visits + 1, spent: s.spent + visit }; }
+      }
+      const told = outcomes.some((v) => v >= 0), pays = !known && (told || data.charge_missing), paid = pays ? own(s, question) : 0;
       let { weight } = s;
       if (told) {
         const found = sized(questions[question].features.reduce((row, f, i) => outcomes[i] < 0 ? row : times(row, program.likelihoods[f][outcomes[i]]), weight));
         if (!(found.total > 0)) impossible(question);
         weight = found.weight;
       }
-      s = { ...s, ...knowing(weight, {}), seen: s.seen.slice(), paid: s.paid.slice(), spent: s.spent + paid, known: s.known + (known && question < program.n_questions ? 1 : 0) };
+      s = { ...s, ...knowing(weight, {}), seen: s.seen.slice(), paid: s.paid.slice(), spent: s.spent + paid, ordered: s.ordered.filter((q) => q !== question), known: s.known + (known && question < program.n_questions ? 1 : 0) };
       s.seen[question] = codeOf(question, outcomes);
       if (pays && questions[question].group !== null) s.paid[questions[question].group] = true;
-      steps.push({ paid, belief: s.belief });
+      steps.push({ paid: paid + visit, visit, n: s.visits, belief: s.belief });
     }
-    const view = viewOf(s), question = act(program.policy, view);
+    const waiting = s.ordered.length > 0, panel = waiting ? s.ordered : panelNext(s);
     let asked = null;
-    if (question !== DECIDE) {
-      const cost = onwards(program.policy, view);
-      asked = { question, price: price(s, question), saving: cost === null ? null : s.stop - cost };
+    if (panel.length) {
+      const cost = waiting ? null : onwards(program.policy, viewOf(s)), saving = cost === null ? null : s.stop - cost;
+      asked = { question: panel[0], price: own(s, panel[0]), saving, panel: panel.map((q) => ({ question: q, price: own(s, q) })), visit: waiting ? 0 : visitOf(panel), waiting };
     }
-    const others = questions.map((_, q) => q).filter((q) => s.seen[q] === OPEN && !questions[q].known)
+    const others = questions.map((_, q) => q).filter((q) => s.seen[q] === OPEN && !questions[q].known && (!waiting || s.ordered.includes(q)))
       .map((q) => ({ question: q, price: price(s, q), saving: s.stop - price(s, q) - sum(joints(s, q).map(stopping)) }))
       .sort((a, b) => b.saving - a.saving);
-    return { belief: s.belief, now: s.stop, decision: decide(s.belief), asked, best: three(asked, others), steps, cut: false };
+    return { belief: s.belief, now: s.stop, decision: decide(s.belief), asked, best: three(asked, others), steps, cut: false, visits: s.visits };
   };
 
   /* With a graph: what it asks, in its order. */
@@ -330,12 +436,13 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       node = data.nodes[next];
       steps.push({ paid, belief: node.belief });
     }
-    const asked = node.ask === undefined ? null : { question: node.ask, price: node.price, saving: node.saving };
+    const one = { question: node.ask, price: node.price }, asked = node.ask === undefined ? null : { ...one, saving: node.saving, panel: [one], visit: 0, waiting: false };
     const others = (node.others || []).map(([question, cost, saving]) => ({ question, price: cost, saving }));
     return { belief: node.belief, now: node.cost_now, decision: node.decision, asked, best: three(asked, others), steps, cut: Boolean(node.cut) };
   };
 
-  /* Where a case stands after answers {question, outcomes, known}, an outcome a feature; -1 is not available. */
+  /* Where a case stands after answers {question, outcomes, known}, an outcome a feature; -1 is not available. Between them
+     {order: questions} says what was ordered together, {leave: true} that the rest of it is waited for no more. */
   const stand = (answers) => {
     const found = data.kind === "program" ? byProgram(answers) : byGraph(answers);
     found.cost = sum(found.steps.map((step) => step.paid));

@@ -11,6 +11,7 @@ typedef struct {
     double stop;
     double spent;
     int stage;
+    int visits;
     int seen[SEQ_QUESTIONS];
     char paid[SEQ_GROUPS];
 } seq_view;
@@ -95,6 +96,12 @@ static double seq_price_of(const char *paid, int question)
 {
     int group = seq_group[question];
     return group < 0 || paid[group] ? seq_prices[question] : seq_full_prices[question];
+}
+
+/* The same without the visit that it costs alone. */
+static double seq_own_of(const char *paid, int question)
+{
+    return seq_price_of(paid, question) - seq_alone[question];
 }
 
 static int seq_open(const seq_view *s, int question)
@@ -483,8 +490,8 @@ static void seq_scores(int rule, const seq_view *s, const double *once, double *
     }
     if (type == SEQ_RULE_ORDER) {
         for (v = 0; v < b; v++)
-            if (seq_open(s, seq_order[a + v]))
-                scores[seq_order[a + v]] = -v;
+            if (seq_open(s, seq_rule_order[a + v]))
+                scores[seq_rule_order[a + v]] = -v;
         return;
     }
     if (type == SEQ_RULE_LOOKAHEAD) {
@@ -709,12 +716,251 @@ static int seq_planned(const seq_view *s)
     return -1;
 }
 
+/* Panels: what is ordered in one visit, grown question by question while the joint answers are followed. */
+typedef struct {
+    seq_view s;
+    double weight;
+} seq_branch;
+
+static double seq_visit_of(const char *panel)
+{
+    double longest = 0;
+    int q, any = 0;
+    for (q = 0; q < SEQ_QUESTIONS; q++)
+        if (panel[q]) {
+            any = 1;
+            longest = seq_waits[q] > longest ? seq_waits[q] : longest;
+        }
+    return any ? SEQ_VISIT_COST + longest : 0;
+}
+
+static double seq_panel_prices(const seq_view *s, const char *panel)
+{
+    char paid[SEQ_GROUPS];
+    double total = 0;
+    int q;
+    memcpy(paid, s->paid, sizeof paid);
+    for (q = 0; q < SEQ_ASKED; q++)
+        if (panel[q]) {
+            total += seq_own_of(paid, q);
+            if (seq_group[q] >= 0)
+                paid[seq_group[q]] = 1;
+        }
+    return total;
+}
+
+static int seq_n_seen(const seq_view *s)
+{
+    int q, n = 0;
+    for (q = 0; q < SEQ_ASKED; q++)
+        n += s->seen[q] != SEQ_OPEN;
+    return n;
+}
+
+/* Expected cost after a question: of deciding, or by a regression of what follows the visit. */
+static double seq_after_panel(const seq_view *s, int question, int closed)
+{
+    const double *weights = seq_panel_weights, *last;
+    double share, cost = 0, cheapest = HUGE_VAL, joint[SEQ_CLASSES];
+    int i, v, n;
+    if (!SEQ_PANEL_FITTED || closed)
+        return seq_deciding_after(s, question);
+    last = weights + 8 + (SEQ_CLASSES <= 10 ? SEQ_CLASSES : 0);
+    share = ((SEQ_ANY_ORDER ? seq_n_seen(s) : s->stage) + 1.0) / SEQ_ASKED;
+    for (i = 0; i < SEQ_ASKED; i++)
+        cheapest = seq_least(cheapest, seq_prices[i]);
+    for (v = 0; v < seq_table_size[question]; v++) {
+        double total = 0, square = 0, stop, spread, found, low, told[7];
+        seq_joint(s, question, v, joint);
+        for (i = 0; i < SEQ_CLASSES; i++) {
+            total += joint[i];
+            square += joint[i] * joint[i];
+        }
+        if (!(total > 0))
+            continue;
+        stop = seq_stopping(joint);
+        spread = total - square / total;
+        told[0] = stop;
+        told[1] = spread;
+        told[2] = sqrt(stop * total);
+        told[3] = sqrt((spread > 0 ? spread : 0) * total);
+        told[4] = stop * stop / total;
+        told[5] = stop * spread / total;
+        told[6] = spread * spread / total;
+        found = total * (weights[0] + last[0] * share) + stop * last[1] * share;
+        for (n = 0; n < 7; n++)
+            found += told[n] * weights[1 + n];
+        for (i = 0; i < SEQ_CLASSES && SEQ_CLASSES <= 10; i++)
+            found += joint[i] * weights[8 + i];
+        low = total * cheapest + seq_known(joint);
+        found = found < low ? low : found;
+        cost += seq_least(stop, found);
+    }
+    return cost;
+}
+
+/* Follows the answers of a question, all of them or where they are many an even sample; gives how many there are. */
+static int seq_follow(seq_branch *branches, int n, int question)
+{
+    double weights[SEQ_BRANCHES * SEQ_WIDEST], end = 0, passed = 0;
+    int from[SEQ_BRANCHES * SEQ_WIDEST], outcome[SEQ_BRANCHES * SEQ_WIDEST], times[SEQ_BRANCHES * SEQ_WIDEST];
+    seq_branch found[SEQ_BRANCHES];
+    int i, v, many = 0, kept = 0;
+    for (i = 0; i < n; i++)
+        for (v = 0; v < seq_table_size[question]; v++) {
+            seq_view next;
+            double total = seq_after(&branches[i].s, question, v, &next);
+            if (!(total > 0))
+                continue;
+            weights[many] = branches[i].weight * total;
+            end += weights[many];
+            from[many] = i;
+            times[many] = 0;
+            outcome[many++] = v;
+        }
+    if (many > SEQ_BRANCHES) {
+        for (i = 0, v = 0, passed = weights[0]; v < SEQ_BRANCHES; v++) {
+            while (i < many - 1 && passed < (v + 0.5) / SEQ_BRANCHES * end)
+                passed += weights[++i];
+            times[i]++;
+        }
+    }
+    for (i = 0; i < many; i++)
+        if (many <= SEQ_BRANCHES || times[i]) {
+            seq_after(&branches[from[i]].s, question, outcome[i], &found[kept].s);
+            found[kept++].weight = many <= SEQ_BRANCHES ? weights[i] : (double)times[i] / SEQ_BRANCHES;
+        }
+    memcpy(branches, found, kept * sizeof *found);
+    return kept;
+}
+
+static double seq_grown(const seq_view *s, int limit, char *best)
+{
+    seq_branch branches[SEQ_BRANCHES];
+    char panel[SEQ_QUESTIONS] = {0}, open[SEQ_QUESTIONS];
+    double cost = HUGE_VAL, costs[SEQ_QUESTIONS];
+    int q, i, size, left = 0, most, least, since = 0, n = 1;
+    memset(best, 0, SEQ_QUESTIONS);
+    for (q = 0; q < SEQ_ASKED; q++) {
+        open[q] = SEQ_ANY_ORDER ? seq_open(s, q) : q >= s->stage;
+        left += open[q];
+    }
+    most = SEQ_PANEL_MOST < SEQ_MAX_PANEL ? SEQ_PANEL_MOST : SEQ_MAX_PANEL;
+    most = limit - s->stage < most ? limit - s->stage : most;
+    most = left < most ? left : most;
+    least = SEQ_PANEL_LEAST < most ? SEQ_PANEL_LEAST : most;
+    branches[0].s = *s;
+    branches[0].weight = 1;
+    for (size = 1; size <= most; size++) {
+        double spent = seq_panel_prices(s, panel), longest = 0, found;
+        int question, counts, better, tried = 0;
+        for (q = 0; q < SEQ_ASKED; q++)
+            if (panel[q] && seq_waits[q] > longest)
+                longest = seq_waits[q];
+        for (q = 0; q < SEQ_ASKED; q++) {
+            double paid;
+            costs[q] = HUGE_VAL;
+            if (!open[q] || panel[q] || (tried && !SEQ_ANY_ORDER))
+                continue;
+            tried = 1;
+            paid = spent + seq_own_of(branches[0].s.paid, q) + SEQ_VISIT_COST
+                   + (longest > seq_waits[q] ? longest : seq_waits[q]);
+            if (s->spent + paid > SEQ_MOST)
+                continue;
+            costs[q] = 0;
+            for (i = 0; i < n; i++)
+                costs[q] += branches[i].weight * seq_after_panel(&branches[i].s, q, left - size < 1);
+            costs[q] += paid;
+        }
+        found = seq_least_of(costs);
+        question = seq_cheapest(costs);
+        for (q = 0; question < 0; q++)
+            if (open[q] && !panel[q])
+                question = q;
+        panel[question] = 1;
+        counts = size >= least;
+        better = counts && found < cost * (1 - SEQ_TIE);
+        if (better) {
+            cost = found;
+            memcpy(best, panel, sizeof panel);
+        }
+        since = better || !counts ? 0 : since + 1;
+        found = seq_panel_prices(s, panel) + seq_visit_of(panel) + seq_known(s->belief);
+        if (counts && (since >= 2 || !(found < cost)))
+            break;
+        if (size < most)
+            n = seq_follow(branches, n, question);
+    }
+    return cost;
+}
+
+/* As the table says, where it speaks of what was seen and paid; else grown. */
+static double seq_best_panel(const seq_view *s, int limit, char *best)
+{
+    char known[SEQ_GROUPS] = {0};
+    int q, n = 0, row = seq_n_seen(s) == s->stage ? seq_planned(s) : -1;
+    for (q = 0; q < SEQ_ASKED; q++)
+        if (seq_group[q] >= 0 && s->seen[q] != SEQ_OPEN)
+            known[seq_group[q]] = 1;
+    for (q = 0; q < SEQ_ASKED; q++)
+        if (seq_group[q] >= 0 && known[seq_group[q]] != s->paid[seq_group[q]])
+            row = -1;
+    memset(best, 0, SEQ_QUESTIONS);
+    for (q = 0; q < SEQ_ASKED && row >= 0; q++) {
+        best[q] = (char)(seq_plan[row][0] >> q & 1);
+        n += best[q];
+    }
+    if (row < 0 || n > limit - s->stage)
+        return seq_grown(s, limit, best);
+    return seq_plan_cost[row] < HUGE_VAL ? seq_plan_cost[row] : HUGE_VAL;
+}
+
+static int seq_chooses(int policy, const seq_view *s)
+{
+    return s->stage < seq_policy_stages[policy] && !(SEQ_ONCE && s->visits > 0);
+}
+
+static int seq_first_in(const char *panel)
+{
+    int q;
+    for (q = 0; q < SEQ_QUESTIONS; q++)
+        if (panel[q])
+            return q;
+    return SEQ_DECIDE;
+}
+
+/* What a policy orders, and its first question. */
+static int seq_panel_by(int policy, const seq_view *s, char *panel)
+{
+    int question;
+    if (seq_policy_type[policy] == SEQ_POLICY_PANELS) {
+        if (!seq_chooses(policy, s) || seq_settled(s) || !(seq_best_panel(s, SEQ_STAGES, panel) < s->stop * (1 - SEQ_TIE)))
+            memset(panel, 0, SEQ_QUESTIONS);
+        return seq_first_in(panel);
+    }
+    memset(panel, 0, SEQ_QUESTIONS);
+    if (seq_policy_type[policy] == SEQ_POLICY_SURE && seq_policy_type[seq_policy_a[policy]] == SEQ_POLICY_PANELS
+        && s->stage < seq_policy_stages[policy] && s->stop > seq_policy_x[policy]
+        && seq_chooses(seq_policy_a[policy], s)) {
+        seq_best_panel(s, seq_policy_stages[policy], panel);
+        if (seq_first_in(panel) >= 0)
+            return seq_first_in(panel);
+    }
+    question = seq_act(policy, s);
+    if (question >= 0)
+        panel[question] = 1;
+    return question;
+}
+
 static int seq_act(int policy, const seq_view *s)
 {
+    char panel[SEQ_QUESTIONS];
     int type = seq_policy_type[policy], a = seq_policy_a[policy], question, i;
     double beat = s->stop * (1 - SEQ_TIE), costs[SEQ_QUESTIONS], cost, top = 0;
     if (s->stage >= seq_policy_stages[policy])
         return SEQ_DECIDE;
+    if (type == SEQ_POLICY_PANELS)
+        return seq_panel_by(policy, s, panel);
     if (type == SEQ_POLICY_FIRST)
         return seq_by_rule(a, s);
     if (type == SEQ_POLICY_LIKELY) {
@@ -753,6 +999,12 @@ static int seq_would(int policy, const seq_view *s)
 {
     int type = seq_policy_type[policy], a = seq_policy_a[policy], ended = s->stage >= seq_policy_stages[policy], asked;
     double costs[SEQ_QUESTIONS];
+    char panel[SEQ_QUESTIONS] = {0};
+    if (type == SEQ_POLICY_PANELS) {
+        if (seq_chooses(policy, s))
+            seq_best_panel(s, SEQ_STAGES, panel);
+        return seq_first_in(panel);
+    }
     if (type == SEQ_POLICY_FIRST || type == SEQ_POLICY_LIKELY)
         return ended && a < 0 ? SEQ_DECIDE : seq_by_rule(a, s);
     if (ended)
@@ -782,6 +1034,9 @@ static double seq_onwards(int policy, const seq_view *s)
 {
     double costs[SEQ_QUESTIONS], cost;
     int type = seq_policy_type[policy];
+    char panel[SEQ_QUESTIONS];
+    if (type == SEQ_POLICY_PANELS)
+        return seq_chooses(policy, s) ? seq_best_panel(s, SEQ_STAGES, panel) : HUGE_VAL;
     if (type == SEQ_POLICY_PLAN)
         return seq_onwards(seq_policy_a[policy], s);
     if (type == SEQ_POLICY_VALUES)
@@ -803,6 +1058,7 @@ static void seq_see(const seq_case *c, seq_view *s)
     memcpy(s->seen, c->seen, sizeof c->seen);
     memcpy(s->paid, c->paid, sizeof c->paid);
     s->spent = c->cost;
+    s->visits = c->visits;
     s->stop = seq_stopping(c->belief);
     for (q = 0; q < SEQ_ASKED && (SEQ_ANY_ORDER || c->seen[q] != SEQ_OPEN); q++)
         s->stage += c->seen[q] != SEQ_OPEN;
@@ -827,6 +1083,45 @@ static int seq_code(int question, const int *outcomes)
     return code;
 }
 
+/* What is waited for, or else what the policy orders next, and its first question. */
+static int seq_wanted(const seq_case *c, char *panel)
+{
+    seq_view s;
+    int q;
+    memcpy(panel, c->ordered, sizeof c->ordered);
+    if (seq_first_in(panel) >= 0)
+        return seq_first_in(panel);
+    seq_see(c, &s);
+    seq_panel_by(0, &s, panel);
+    for (q = 0; q < SEQ_QUESTIONS; q++)
+        panel[q] = panel[q] && c->seen[q] == SEQ_OPEN;
+    return seq_first_in(panel);
+}
+
+static void seq_visit(seq_case *c, const char *panel)
+{
+    memcpy(c->ordered, panel, sizeof c->ordered);
+    c->cost += seq_visit_of(panel);
+    c->visits++;
+}
+
+/* The first answer of a panel says that it was ordered; what nobody ordered takes a visit of its own. */
+static void seq_go(seq_case *c, int question)
+{
+    char panel[SEQ_QUESTIONS];
+    seq_wanted(c, panel);
+    if (panel[question] && !c->ordered[question])
+        seq_visit(c, panel);
+    else if (!panel[question] && seq_first_in(c->ordered) >= 0) {
+        c->cost += seq_alone[question];
+        c->visits++;
+    } else if (!panel[question]) {
+        memset(panel, 0, sizeof panel);
+        panel[question] = 1;
+        seq_visit(c, panel);
+    }
+}
+
 static int seq_tell(seq_case *c, int question, const int *outcomes, int known)
 {
     double weight[SEQ_HIDDEN], total = 0;
@@ -847,12 +1142,15 @@ static int seq_tell(seq_case *c, int question, const int *outcomes, int known)
         total += weight[h];
     if (!(total > 0))
         return SEQ_IMPOSSIBLE;
+    if (SEQ_VISITS && !known)
+        seq_go(c, question);
+    c->ordered[question] = 0;
     for (h = 0; h < SEQ_HIDDEN && any; h++)
         c->weight[h] = weight[h] / total;
     seq_by_class(c->weight, c->belief);
     pays = !known && (any || SEQ_CHARGE_MISSING);
     if (pays) {
-        c->cost += seq_price_of(c->paid, question);
+        c->cost += seq_own_of(c->paid, question);
         if (seq_group[question] >= 0)
             c->paid[seq_group[question]] = 1;
     }
@@ -873,19 +1171,59 @@ void seq_begin(seq_case *c)
 
 int seq_question(const seq_case *c)
 {
-    seq_view s;
-    seq_see(c, &s);
-    return seq_act(0, &s);
+    char panel[SEQ_QUESTIONS];
+    return seq_wanted(c, panel);
+}
+
+int seq_next_panel(const seq_case *c, int *questions)
+{
+    char panel[SEQ_QUESTIONS];
+    int q, n = 0;
+    seq_wanted(c, panel);
+    for (q = 0; q < SEQ_QUESTIONS; q++)
+        if (panel[q])
+            questions[n++] = q;
+    return n;
+}
+
+double seq_visit_cost(const seq_case *c)
+{
+    char panel[SEQ_QUESTIONS];
+    seq_wanted(c, panel);
+    return seq_first_in(c->ordered) >= 0 ? 0 : seq_visit_of(panel);
+}
+
+int seq_order(seq_case *c, int n, const int *questions)
+{
+    char panel[SEQ_QUESTIONS] = {0};
+    int i;
+    if (!SEQ_VISITS || seq_first_in(c->ordered) >= 0 || n < 1 || n > SEQ_MAX_PANEL)
+        return SEQ_WRONG;
+    for (i = 0; i < n; i++) {
+        if (questions[i] < 0 || questions[i] >= SEQ_QUESTIONS || panel[questions[i]]
+            || c->seen[questions[i]] != SEQ_OPEN)
+            return SEQ_WRONG;
+        panel[questions[i]] = 1;
+    }
+    seq_visit(c, panel);
+    return 0;
+}
+
+void seq_leave(seq_case *c)
+{
+    memset(c->ordered, 0, sizeof c->ordered);
 }
 
 double seq_price(const seq_case *c, int question)
 {
-    return question < 0 || question >= SEQ_QUESTIONS ? NAN : seq_price_of(c->paid, question);
+    return question < 0 || question >= SEQ_QUESTIONS ? NAN : seq_own_of(c->paid, question);
 }
 
 double seq_saving(const seq_case *c)
 {
     seq_view s;
+    if (seq_first_in(c->ordered) >= 0)
+        return NAN;
     seq_see(c, &s);
     return s.stop - seq_onwards(0, &s);
 }
@@ -897,7 +1235,8 @@ double seq_saving_once(const seq_case *c, int question)
     memcpy(s.weight, c->weight, sizeof s.weight);
     if (question < 0 || question >= SEQ_QUESTIONS || c->seen[question] != SEQ_OPEN)
         return NAN;
-    return seq_stopping(c->belief) - seq_price_of(c->paid, question) - seq_deciding_after(&s, question);
+    return seq_stopping(c->belief) - seq_price_of(c->paid, question) + (c->ordered[question] ? seq_alone[question] : 0)
+           - seq_deciding_after(&s, question);
 }
 
 int seq_answer(seq_case *c, int question, int outcome)

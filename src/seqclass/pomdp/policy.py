@@ -310,7 +310,7 @@ class Policy(Stored, ABC):
             return np.full(len(info), DECIDE)
         return self._act(info)
 
-    def panels(self, info: InformationState) -> BoolArray | None:
+    def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
         """What each row orders now, to be answered in one visit, (n, n_questions); None where it orders nothing ever.
 
         Most policies ask one question at a time; see `Panels`.
@@ -319,6 +319,8 @@ class Policy(Stored, ABC):
         ----------
         info : InformationState
             What is known of ``n`` instances.
+        least : int
+            Least questions to order as far as so many are open, though they may not pay; 0: only what pays.
 
         Returns
         -------
@@ -608,9 +610,9 @@ class RepricedPolicy(Policy):
         """
         return self.policy.continuation_cost(self._scaled(info))
 
-    def panels(self, info: InformationState) -> BoolArray | None:
+    def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
         """What each row orders now, as the policy has it; see `Policy.panels`."""
-        return self.policy.panels(self._scaled(info))
+        return self.policy.panels(self._scaled(info), least)
 
     def _act(self, info: InformationState) -> IntArray:
         return self.policy.act(self._scaled(info))
@@ -618,5 +620,7 @@ class RepricedPolicy(Policy):
     def _scaled(self, info: InformationState) -> InformationState:
         scaled = copy.copy(info)  # and with it what was computed of it, none of which depends on prices
         scaled.problem = self.policy.problem
+        if info.problem.max_questions != self.problem.max_questions:  # there may be fewer than it was made for
+            scaled.problem = scaled.problem.replace(max_questions=info.problem.max_questions)
         scaled.spent = info.spent * self.multiplier
         return scaled

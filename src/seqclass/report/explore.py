@@ -273,7 +273,9 @@ def _set(name: str, explored: Explored) -> dict[str, Any]:
 
 def _case(explanation: Explanation, row: Any, truth: Any) -> dict[str, Any]:
     asked = len(explanation.steps)
+    visits = explanation.visit_texts
     title = f"Row {row}: {explanation.decision}, {asked} asked"
+    title += f" in {len(visits)} visit{'' if len(visits) == 1 else 's'}" if visits else ""
     decided = explanation.decision_text
     if truth is not None:
         right = str(truth) == str(explanation.decision)
@@ -282,13 +284,13 @@ def _case(explanation: Explanation, row: Any, truth: Any) -> dict[str, Any]:
     return {
         "title": title,
         "prior": _rounded(explanation.prior),
-        "steps": [_step(step, explanation.unit) for step in explanation.steps],
+        "steps": [_step(step, explanation.unit, visits.get(k)) for k, step in enumerate(explanation.steps)],
         "stop": explanation.stop_text,
         "decided": decided,
     }
 
 
-def _step(step: ExplanationStep, unit: str) -> dict[str, Any]:
+def _step(step: ExplanationStep, unit: str, visit: str | None) -> dict[str, Any]:
     shown = None if step.missing else value_text(step.value)
     return {
         "name": step.name,
@@ -296,7 +298,10 @@ def _step(step: ExplanationStep, unit: str) -> dict[str, Any]:
         "label": None if step.missing or step.label == shown else step.label,
         "price": money(step.price, unit),
         "paid": money(step.paid, unit),
-        "saving": saving_text(step.expected_saving, step.price, unit),
+        # of what is ordered together that is told of the whole
+        "saving": saving_text(step.expected_saving, step.price, unit) if step.visit is None else "",
+        "number": step.visit,
+        "visit": visit,
         "after": _rounded(step.after),
     }
 

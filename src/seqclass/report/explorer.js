@@ -38,6 +38,7 @@
     if (k === 0) lines.push("Nothing has been asked yet.");
     else {
       const asked = chosen.steps[k - 1];
+      if (asked.visit) lines.push(`${asked.visit}.`);
       const label = asked.label === null ? "" : ` (${asked.label})`;
       lines.push(asked.shown === null ? `${asked.name} was asked for and is missing.` : `${asked.name} = ${asked.shown}${label}.`);
       const saving = asked.saving === "" ? "" : `; asking was ${asked.saving}`;
@@ -110,6 +111,8 @@
         const item = make("li");
         const button = make("button", name, { type: "button" });
         button.addEventListener("click", () => go(k));
+        const visit = k > 0 && chosen.steps[k - 1].visit;
+        if (visit) item.append(make("span", `Visit ${chosen.steps[k - 1].number}`, { class: "visit" }));
         item.append(button);
         return item;
       })

@@ -587,14 +587,33 @@ def _over_panels(
         for plain in map(problem.without_visits, shares)
     ]
     lower = max(float(share @ np.minimum(begun.stopping_cost, begun.cost_floor())), *(one.lower for one in inner))
-    if len(share) == 1:  # of several starts some may decide at once
-        once = float(problem.visits.alone.min(initial=np.inf))
+    once = float(problem.visits.alone.min(initial=np.inf))
+    if len(share) == 1:
         lower = min(float(begun.stopping_cost[0]), max(lower, once + inner[0].lower))
+    else:  # of several starts some may decide at once
+        lower = max(lower, _after_visits(begun, share, once, inner[0].lower))
     exact = found.method == "exact" and all(one.confidence == 1.0 for one in inner)
     upper = found.cost + quantile(limits.confidence) * found.cost_std_error
     kind = "exact" if exact else "simulation"
     ends, n_paths = _Interval((upper, found.cost), (lower, lower)), 0 if exact else limits.n_paths
     return _certificate(ends, 1.0 if exact else limits.confidence, kind, n_paths, started, "all panels")
+
+
+def _after_visits(begun: InformationState, share: FloatArray, once: float, lower: float) -> float:
+    """Mean over starts that decide at once or make a visit, where without visits they cost ``lower`` at least.
+
+    Without visits, start i saves some s(i) by not deciding at once, at most c(i), and all of them at most the mean of
+    deciding less ``lower``. With visits it saves at most max(s(i) - once, 0), which is at most s(i) (1 - once / c(i)):
+    the total is largest where those of the largest factors save all that they can.
+    """
+    stop, plain = begun.stopping_cost, begun.problem.without_visits()
+    most = np.maximum(stop - begun.but(problem=plain, ordered=None, visits=None).cost_floor(), 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = np.where(most > once, 1 - once / most, 0.0)
+    order = np.argsort(-factor, kind="stable")
+    room, at_once = (share * most)[order], float(share @ stop)
+    saved = np.clip(max(at_once - lower, 0.0) - (np.cumsum(room) - room), 0.0, room)
+    return at_once - float(saved @ factor[order])
 
 
 def _over_orders(ends: OrderEnds, started: float, scope: str) -> Certificate:

@@ -181,13 +181,14 @@ class PanelPolicy(Policy):
         """The questions without visits and budgets, which count elsewhere."""
         return self.problem.without_visits().replace(max_cost=None, max_questions=None)
 
-    def panels(self, info: InformationState) -> BoolArray:
+    def panels(self, info: InformationState, least: int = 0) -> BoolArray:
         """What each row orders now, (n, n_questions); see `Policy.panels`."""
         panels = np.zeros((len(info), self.problem.n_questions), dtype=bool)
-        rows = np.flatnonzero(self.chooses(info) & ~info.settled)
+        rows = np.flatnonzero(self.chooses(info) & ((least > 0) | ~info.settled))
         if rows.size:
             some = info[rows]
-            panels[rows] = self.best(some).worth(some)
+            best = self.best(some, least)
+            panels[rows] = best.panel if least else best.worth(some)
         return panels
 
     def chooses(self, info: InformationState) -> BoolArray:
@@ -223,13 +224,15 @@ class PanelPolicy(Policy):
             cost[rows] = self.best(info[rows]).cost
         return cost
 
-    def best(self, info: InformationState) -> Best:
+    def best(self, info: InformationState, least: int = 0) -> Best:
         """The best panel of each row, whether it is worth ordering or not.
 
         Parameters
         ----------
         info : InformationState
             What is known of ``n`` instances that wait for nothing.
+        least : int
+            Least questions of it, as far as so many are open.
 
         Returns
         -------
@@ -239,7 +242,7 @@ class PanelPolicy(Policy):
         panel, cost = np.zeros((n, problem.n_questions), dtype=bool), np.full(n, np.inf)
         row_bytes = 8.0 * 4 * self.n_branches * (problem.n_questions + problem.n_classes)
         for part, some in info.parts(row_bytes, 2**28):
-            panel[part], cost[part] = Growing(self, some).grow()
+            panel[part], cost[part] = Growing(self, some, least).grow()
         return Best(panel, cost)
 
 
@@ -269,16 +272,18 @@ def panel_prices(info: InformationState, panels: BoolArray) -> FloatArray:
 class Growing:
     """Panels of a batch of rows that grow by a question at a time."""
 
-    def __init__(self, policy: PanelPolicy, info: InformationState) -> None:
+    def __init__(self, policy: PanelPolicy, info: InformationState, least: int = 0) -> None:
         self.policy, self.info = policy, info
         self.problem = problem = info.problem
         assert problem.visits is not None
         self.visits: Visits = problem.visits
         n = len(info)
         self.open = info.open if problem.free else info.unasked
-        most = min(policy.sizes[1], problem.n_stages - info.stage, self.visits.max_panel or problem.n_questions)
+        most = min(
+            max(policy.sizes[1], least), problem.n_stages - info.stage, self.visits.max_panel or problem.n_questions
+        )
         self.most = np.minimum(most, self.open.sum(axis=1))
-        self.least = np.minimum(policy.sizes[0], self.most)
+        self.least = np.minimum(max(policy.sizes[0], least), self.most)
         self.panel = np.zeros((n, problem.n_questions), dtype=bool)
         self.known = info.belief @ problem.perfect_cost
         # answers of each row so far: their histories, whose they are, and their shares

@@ -26,7 +26,6 @@ from seqclass.pomdp.policy import (
     OrderingCandidate,
     OrderingChoice,
     Policy,
-    RepricedPolicy,
     SolveInfo,
 )
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -330,8 +329,7 @@ class Panels(_PanelSolver):
     def _sequential(self, problem: AcquisitionProblem, cases: Cases) -> _Tried:
         """One question at a time, each a visit."""
         started = time.perf_counter()
-        alone = uncertified(self._planner(problem)).solve(problem.without_visits(1.0))
-        policy = RepricedPolicy(alone, problem, 1.0)
+        policy = uncertified(self._planner(problem)).solve(problem)
         costs, asked = cases.costs(policy, 0, len(cases.X))
         return _Tried("one question at a time", policy, costs, asked, time.perf_counter() - started)
 
@@ -417,7 +415,7 @@ class PlannedPanels(PanelPolicy):
         super().__init__(PanelValues(problem), (1, problem.n_questions), n_branches, info=info)
         self.plan = plan
 
-    def best(self, info: InformationState) -> Best:
+    def best(self, info: InformationState, least: int = 0) -> Best:
         """The best panel of each row, whether it is worth ordering or not; see `PanelPolicy.best`."""
         n, problem = len(info), self.problem
         number, cost, known = np.zeros(n, dtype=np.int64), np.full(n, np.inf), np.zeros(n, dtype=bool)
@@ -426,11 +424,14 @@ class PlannedPanels(PanelPolicy):
             wanted = evidence(info)
             place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             known = keys[place] == wanted
+            # which it does not where fewer questions are left than it orders, or more have to be ordered
+            count = ((sets[place, None] >> np.arange(problem.n_questions)) & 1).sum(axis=1)
+            known &= (count <= info.problem.n_stages - info.stage) & (count >= least)
             number, cost = np.where(known, sets[place], 0), np.where(known, costs[place], np.inf)
         panel = (number[:, None] >> np.arange(problem.n_questions)) & 1 == 1
         rows = np.flatnonzero(~known)
         if rows.size:
-            panel[rows], cost[rows] = super().best(info[rows])
+            panel[rows], cost[rows] = super().best(info[rows], least)
         return Best(panel, cost)
 
 

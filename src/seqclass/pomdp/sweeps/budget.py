@@ -114,13 +114,13 @@ class RandomisedPolicy(Policy):
             cost[rows] = policy.continuation_cost(info[rows])
         return cost
 
-    def panels(self, info: InformationState) -> BoolArray | None:
+    def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
         """What each row orders now under the policy that it drew; see `Policy.panels`."""
         if self.problem.visits is None:
             return None
         panels = np.zeros((len(info), self.problem.n_questions), dtype=bool)
         for policy, rows in self._drawn(info):
-            if (own := policy.panels(info[rows])) is not None:
+            if (own := policy.panels(info[rows], least)) is not None:
                 panels[rows] = own
         return panels
 

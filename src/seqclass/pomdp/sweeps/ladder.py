@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_not_negative, check_real
 from seqclass.pomdp.acquisition import begun
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.solvers.ordering.rules import next_question
+from seqclass.pomdp.solvers.ordering.rules import next_panels, next_question
 from seqclass.pomdp.walk import Level, walk
 
 __all__ = ["StopWhenSure"]
@@ -22,6 +22,8 @@ __all__ = ["StopWhenSure"]
 
 class StopWhenSure(Policy):
     """Asks what another policy would ask next, until deciding is expected to cost little enough.
+
+    Where that policy orders panels, so does this, none larger than what is left of ``max_questions``.
 
     Parameters
     ----------
@@ -56,6 +58,13 @@ class StopWhenSure(Policy):
         """Lot of each instance, as the policy draws it; see `Policy.draw`."""
         return self.policy.draw(keys)
 
+    def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
+        """What the policy would order next, as far as it is not sure yet; see `Policy.panels`."""
+        panels = next_panels(self.policy, info, self.n_stages - info.stage, max(least, 1))
+        if panels is not None and not least:
+            panels[info.stopping_cost <= enough(info, self.cost)] = False
+        return panels
+
     def following(self, info: InformationState) -> IntArray:
         """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
         if info.stage >= self.n_stages:
@@ -64,7 +73,8 @@ class StopWhenSure(Policy):
 
     def _act(self, info: InformationState) -> IntArray:
         question = np.full(len(info), DECIDE)
-        on = np.flatnonzero(info.stopping_cost > enough(info, self.cost))
+        # what was ordered is answered, however sure it is by then
+        on = np.flatnonzero(info.waiting | (info.stopping_cost > enough(info, self.cost)))
         if on.size:
             question[on] = next_question(self.policy, info[on])
         return question
@@ -139,10 +149,16 @@ class _Ladder:
             self.left = self.left[level.parent]
             self.answered = self.answered[level.parent] + (level.outcome >= 0)
         going = np.minimum(self.left, np.searchsorted(enough(info, self.limits), info.stopping_cost))
+        going = np.where(info.waiting, self.left, going)
         question = np.full(len(info), DECIDE)
         on = np.flatnonzero(going > 0)
         if on.size and level.stage < self.last:
-            question[on] = next_question(self.policy, info[on])
+            panels = next_panels(self.policy, info[on], self.last - level.stage, 1)
+            if panels is not None:
+                every = np.zeros((len(info), info.problem.n_questions), dtype=bool)
+                every[on] = panels
+                level.info = info.ordering(every)
+            question[on] = next_question(self.policy, level.info[on])
         going[question == DECIDE] = 0
         self._stop(info, going)
         self.left = going

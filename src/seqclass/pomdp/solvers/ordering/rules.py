@@ -314,11 +314,25 @@ def ordered(policy: Policy, level: Level, see: View, budget: int | None) -> Info
         return info
     panels: BoolArray = np.zeros(info.ordered.shape, dtype=bool)
     for rows, seen in see(level):
-        if (found := policy.panels(seen)) is not None:
+        found = policy.panels(seen) if budget is None else next_panels(policy, seen, budget - level.stage, 0)
+        if found is not None and budget is not None:
+            # what no longer pays is asked in as few visits as may be
+            idle = np.flatnonzero(~(found.any(axis=1) | seen.waiting))
+            rest = next_panels(policy, seen[idle], budget - level.stage, budget - level.stage)
+            if rest is not None:
+                found[idle] = rest
+        if found is not None:
             panels[rows, : found.shape[1]] = found
-    if budget is not None:
-        panels &= np.cumsum(panels, axis=1) <= budget - level.stage
     return info.ordering(panels & info.unasked)  # a fixed order may come to what was known before
+
+
+def next_panels(policy: Policy, info: InformationState, most: int, least: int) -> BoolArray | None:
+    """What a policy orders of at most, and at least, so many questions, (n, n_questions); None if it never does."""
+    problem = info.problem
+    left = min(info.stage + most, problem.n_stages)
+    if problem.visits is None or info.stage >= left:
+        return None
+    return policy.panels(info.but(problem=problem.replace(max_questions=left)), least)
 
 
 def next_question(policy: Policy, info: InformationState) -> IntArray:
