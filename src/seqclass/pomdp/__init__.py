@@ -27,6 +27,7 @@ from seqclass.pomdp.policy import (
     scale_prices,
 )
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.rules import QuestionRules, Rules
 from seqclass.pomdp.solvers.base import Solver, ValueSolver
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues, ProjectedValueIteration
 from seqclass.pomdp.solvers.defaults import default_solver
@@ -113,10 +114,12 @@ __all__ = [
     "PosteriorThreshold",
     "ProjectedValueIteration",
     "ProjectedValues",
+    "QuestionRules",
     "RandomisedPolicy",
     "RepricedPolicy",
     "RulePolicy",
     "RuleValues",
+    "Rules",
     "SharedVectors",
     "SolveInfo",
     "SolveStep",

@@ -306,9 +306,12 @@ class Policy(Stored, ABC):
         -------
         ndarray of int of shape (n,)
         """
-        if info.stage >= self.n_stages:
-            return np.full(len(info), DECIDE)
-        return self._act(info)
+        question = np.full(len(info), DECIDE) if info.stage >= self.n_stages else self._act(info)
+        if info.problem.rules is not None and (row := np.flatnonzero((question == DECIDE) & info.closed)).size:
+            # whatever pays, what has to be asked is asked before anything is decided: the most useful of it first
+            some = info[row]
+            question[row] = np.where(some.standing.serves & some.open, some.costs_once, np.inf).argmin(axis=1)
+        return question
 
     def panels(self, info: InformationState) -> BoolArray | None:
         """What each row orders now, to be answered in one visit, (n, n_questions); None where it orders nothing ever.

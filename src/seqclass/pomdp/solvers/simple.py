@@ -417,7 +417,8 @@ def _candidates(
     problem = info.problem
     further = np.vstack([problem.decision_costs.T, problem.prices.min() + problem.perfect_cost])
     least = prices + problem.costs_after(asked, info, further)
-    reached = np.minimum(info.stopping_cost, once.min(axis=1)) * (1 + TIE)
+    had = once if problem.rules is None else np.where(info.standing.closed_after, np.inf, once)
+    reached = np.minimum(info.finishing_cost, had.min(axis=1)) * (1 + TIE)
     kept: BoolArray = (once < np.inf) & (least <= reached[:, None])
     if n_candidates is not None and n_candidates < len(asked):
         order = cheapest(np.where(kept, once, np.inf), n_candidates, problem)
