@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from seqclass import Rules
+from seqclass import Costs, Rules, SequentialClassifier, load
 from seqclass.bn import ItemResponse, SkillProfile
+from seqclass.cli import main
+from seqclass.export import export_policy, policy_data
 from seqclass.pomdp import (
     Adaptive,
     ClassInformation,
@@ -174,3 +179,171 @@ def test_problems_with_rules_are_what_brute_force_says(seed: int) -> None:
 @pytest.mark.slow
 def test_three_hundred_problems_with_rules_are_what_brute_force_says() -> None:
     assert sum(check(seed) for seed in range(1000, 1820)) >= 300
+
+
+BANK = {"a": [1.5, 1.2, 0.8, 1.9, 1.0, 1.4, 0.7, 1.1], "b": [-1.0, 0.2, 0.5, 0.0, 1.0, -0.4, 0.3, -0.2]}
+RULES = Rules(
+    areas={"algebra": {"items": [0, 1, 2], "at_least": 2}, "geometry": {"items": ["x3", "x4"], "at_most": 1}},
+    enemies=[["x0", "x5"], [4, 6]],
+    first=["x7"],
+    mandatory=["x6"],
+)
+
+
+def exam(n: int = 8, **settings: Any) -> SequentialClassifier:
+    """A plan for a bank of eight items, or fewer, with rules."""
+    bank = {name: values[:n] for name, values in BANK.items()}
+    model = ItemResponse.from_items(bank, cuts=[0.0], labels=["fail", "pass"], points=9)
+    given = {"feature_costs": 0.01, "solver": QUICK, "rules": RULES} | settings
+    return SequentialClassifier.from_model(model, **given)
+
+
+def every_answer(n: int = 8) -> np.ndarray:
+    return np.array(np.meshgrid(*[[0, 1]] * n)).reshape(n, -1).T
+
+
+def keeps(order: np.ndarray) -> bool:
+    """Whether questions that were asked, one after the other, are what the rules of the exam want."""
+    asked = order[order >= 0].tolist()
+    least = len({0, 1, 2} & set(asked)) >= 2 and 6 in asked
+    excluded = {0, 5} <= set(asked) or {4, 6} <= set(asked) or {3, 4} <= set(asked)
+    return asked[0] == 7 and least and not excluded
+
+
+SOLVERS = [QUICK, Adaptive(max_nodes=0, n_paths=200, n_cases=300, certificate_paths=50), DecideNow(), Lookahead(1)]
+
+
+@pytest.mark.parametrize("solver", [*SOLVERS, ExactFreeOrder()], ids=lambda solver: type(solver).__name__)
+def test_batches_and_sessions_keep_to_rules(solver: Any, tmp_path: Path) -> None:
+    clf, X = exam(solver=solver), every_answer()
+    record = clf.acquire(X)
+    assert all(keeps(order) for order in record.order)
+    clf.save(tmp_path / "exam.seq")
+    again = load(tmp_path / "exam.seq")
+    assert (again.acquire(X).order == record.order).all()
+    for row in (0, 77, 255):
+        case, asked = again.session(), []
+        while (question := case.next_feature) is not None:
+            offered = [one.column for one in case.suggestions(8)]
+            assert question.column == offered[0]
+            assert np.isfinite(case.expected_cost)
+            assert not {0, 5} <= {*asked, *offered} or not {0, 5} & set(asked)
+            asked.append(question.column)
+            case.observe(question.name, int(X[row, question.column]))
+        assert asked == record.order[row][record.order[row] >= 0].tolist()
+    assert "x7" in str(clf.explain(X[:1])[0])
+    known = np.zeros(X.shape, dtype=bool)
+    assert (clf.next_question(X, known) == 7).all()
+
+
+def test_what_is_told_unasked_closes_nothing_for_good() -> None:
+    """Whoever is told two enemies is asked what is left to ask, and decides."""
+    clf = exam()
+    case = clf.session(known={"x0": 1, "x5": 0, "x4": 1, "x6": 1})
+    asked = []
+    while (question := case.next_feature) is not None:
+        asked.append(question.name)
+        case.observe(question.name, 1)
+    assert asked[0] == "x7"
+    assert {"x1", "x2"} & set(asked)
+    assert "x3" not in asked  # at most one of geometry
+    record = clf.acquire(every_answer(), known=["x0", "x5"])
+    assert all(order[0] == 7 and {1, 2} & set(order.tolist()) for order in record.order)
+
+
+def test_what_is_missing_counts_as_asked() -> None:
+    record = exam().acquire(np.full((1, 8), np.nan))
+    assert keeps(record.order[0])
+    assert record.cost[0] == 0
+
+
+def test_a_graph_of_a_policy_keeps_to_rules(tmp_path: Path) -> None:
+    clf, X = exam(), every_answer()
+    data = policy_data(clf)
+    assert "rules" in json.dumps(data["why"]) if "why" in data else data["kind"] == "graph"
+    order = clf.acquire(X).order
+    names = [question["features"][0] for question in data["questions"]]
+    columns = [int(data["features"][number]["name"][1:]) for number in names]
+    for row in (0, 9, 100, 255):
+        node, asked = data["nodes"][0], []
+        while "ask" in node:
+            asked.append(columns[node["ask"]])
+            node = data["nodes"][node["next"][int(X[row, asked[-1]])]]
+        assert asked == order[row][order[row] >= 0].tolist()
+    for name in ("exam.html", "exam.c"):
+        export_policy(clf, tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 1000
+
+
+def test_no_rules_change_nothing() -> None:
+    X = every_answer()
+    one, other = exam(rules=None), exam(rules={})
+    assert one.policy_.info.upper == other.policy_.info.upper
+    assert (one.acquire(X).order == other.acquire(X).order).all()
+    assert (one.acquire(X).posterior == other.acquire(X).posterior).all()
+
+
+def test_rules_count_a_bundle_once() -> None:
+    costs = Costs(0.02, bundles={"x0": "testlet", "x1": "testlet"})
+    X = np.tile(every_answer(), (3, 1))
+    y = (X.sum(axis=1) + np.arange(len(X)) % 3 > 4).astype(int)
+    how = {"order": "adaptive", "discretizer": "precomputed", "solver": QUICK, "feature_costs": costs}
+    rules = Rules(areas={"both": {"items": [0, 1, 2], "at_least": 2, "at_most": 2}})
+    order = SequentialClassifier(rules=rules, **how).fit(X, y).acquire(X).order
+    assert all({0, 2} <= set(row.tolist()) for row in order)  # of the testlet the first column stands for it
+    with pytest.raises(ValueError, match="a bundle is in area 'two' and in another"):
+        SequentialClassifier(rules={"areas": {"one": {"items": [0]}, "two": {"items": [1]}}}, **how).fit(X, y)
+
+
+WRONG = [
+    ({"frist": [1]}, {}, "there is no 'frist'; there are"),
+    ({"first": "x1"}, {}, "first must be a list"),
+    ({"first": ["x99"]}, {}, "first names 'x99', which is not a feature"),
+    ({"enemies": [["x1"]]}, {}, "two columns or more"),
+    ({"areas": {"a": {"items": [1], "at_last": 1}}}, {}, "area 'a' must be a mapping such as"),
+    ({"areas": {"a": {"items": [1, 2], "at_least": 2, "at_most": 1}}}, {}, "lower at_least, or raise at_most"),
+    ({"areas": {"a": {"items": [1, 2], "at_least": 3}}}, {}, "at_least asks for 3 items of area 'a'.* 2 can be asked"),
+    ({"areas": {"a": {"items": [1]}, "b": {"items": [1]}}}, {}, "'x1' is in area 'a' and in area 'b'"),
+    ({"areas": {"a": {"items": [1, 2], "at_least": 2}}, "enemies": [[1, 2]]}, {}, "and 1 can be asked, enemies"),
+    ({"areas": {"a": {"items": [1, 2], "at_most": 1}}, "mandatory": [1, 2]}, {}, "raise at_most"),
+    ({"mandatory": [1, 2], "enemies": [[1, 2]]}, {}, "x1 and x2 are mandatory .* enemies"),
+    ({"mandatory": [1, 2, 3]}, {"max_features": 2}, "3 questions have to be asked, and at most 2"),
+    ({"mandatory": [1, 2, 3]}, {"max_cost": 0.02}, "costs 0.03 at full prices, above max_cost=0.02"),
+    ({"mandatory": [1]}, {"order": "information"}, 'need order="adaptive"'),
+    ({"mandatory": [1]}, {"feature_costs": Costs(0.01, visit_cost=0.1)}, "visits that cost something"),
+    ([1], {}, r"must be a seqclass.Rules or a mapping"),
+]
+
+
+@pytest.mark.parametrize(("rules", "settings", "message"), WRONG)
+def test_wrong_rules_are_refused_in_a_sentence(rules: Any, settings: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as found:
+        exam(rules=rules, **settings)
+    assert "\n" not in str(found.value)
+
+
+def test_what_does_not_serve_rules_says_so() -> None:
+    clf = exam()
+    with pytest.raises(ValueError, match="budget does not know of rules"):
+        clf.acquire(every_answer(), budget=3)
+
+
+def test_rules_come_from_a_file(tmp_path: Path) -> None:
+    import pandas as pd
+
+    X = every_answer(4)
+    table = pd.DataFrame(np.tile(X, (5, 1)), columns=["age", "ct", "mri", "swab"])
+    table["ill"] = (table["ct"] + table["swab"] > 1).map({True: "yes", False: "no"})
+    table.to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "rules.json").write_text('{"enemies": [["ct", "mri"]], "first": ["age"], "mandatory": ["swab"]}')
+    command = ["fit", str(tmp_path / "data.csv"), "-t", "ill", "-o", str(tmp_path / "m.seq"), "--held-out", "0"]
+    command += ["--rules", str(tmp_path / "rules.json")]
+    told = CliRunner().invoke(main, command)
+    assert told.exit_code, told.output
+    assert "order" in told.output
+    told = CliRunner().invoke(main, [*command, "--order", "adaptive"])
+    assert not told.exit_code, told.output
+    order = load(tmp_path / "m.seq").acquire(table.drop(columns="ill")).order
+    assert all(row[0] == 0 and 3 in row and not {1, 2} <= set(row.tolist()) for row in order)
+    (tmp_path / "rules.json").write_text("[1]")
+    assert "must hold an object" in CliRunner().invoke(main, [*command, "--order", "adaptive"]).output

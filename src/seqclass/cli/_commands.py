@@ -119,8 +119,8 @@ rules_option = click.option(
     "--rules",
     type=File(),
     metavar="FILE",
-    help="JSON file of what may be asked and what has to be: areas with at_least and at_most, enemies, first, mandatory; "
-    "see seqclass.Rules. With --order adaptive.",
+    help="JSON file of what may be asked and what has to be: areas with at_least and at_most, enemies, first and "
+    "mandatory columns; see seqclass.Rules. With --order adaptive.",
 )
 unknown_option = click.option(
     "--unknown",

@@ -115,6 +115,8 @@ class _Maker:
             view = info[on[part]]
             prices = np.broadcast_to(view.prices, (len(view), info.problem.n_questions))
             once = view.stopping_cost[:, None] - view.costs_once
+            if self.policy.problem.rules is not None:  # what else may be asked is not told: most of it may not
+                once = np.full(once.shape, -np.inf)
             for place, row in enumerate(on[part].tolist()):
                 told[row] |= self._question(int(asked[row]), float(saving[row]), prices[place], once[place])
         self.nodes += told

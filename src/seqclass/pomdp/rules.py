@@ -219,7 +219,7 @@ class Rules:
         for name, area in areas.items():
             for column in area["items"]:
                 if column in home:
-                    called = shown(column if names is None else str(names[column]))
+                    called = shown(f"x{column}" if names is None else str(names[column]))
                     raise ValueError(
                         f"rules: {called} is in area {shown(home[column])} and in area {shown(name)}: an item counts "
                         "for one area."
@@ -645,7 +645,7 @@ class _Book:
             allowed[waits, rules.first[pending[waits].argmax(axis=1)]] = True
         if not rules.closes:
             never = np.zeros(allowed.shape, dtype=bool)
-            return Standing(allowed, never, never.any(axis=1), never)
+            return Standing(allowed, never, np.zeros(len(never), dtype=bool), never)
         met: Any = (self.slack >= 0).all(axis=1) & (self.required <= self.left) & ~(self.must & ~self.there).any(axis=1)
         # asking serves what has to be asked, or takes from what is left for that
         wanted = self._by_area(self.need > 0) & ~self.must
@@ -658,7 +658,7 @@ class _Book:
             met &= self.spent + self.reserve <= problem.max_cost * _WITHIN
             after &= self.spent[:, None] + info.prices + self._reserve_after(wanted) <= problem.max_cost * _WITHIN
         allowed = allowed & (after | ~met[:, None])
-        closed: BoolArray = met & (self.required > 0)
+        closed: BoolArray = np.logical_and(met, self.required > 0)
         still: BoolArray = self.required[:, None] - serves > 0
         return Standing(allowed, serves & allowed, closed, closed[:, None] & still)
 
