@@ -50,9 +50,11 @@ from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.solvers.panel_policy import PanelPolicy, PanelValues
 from seqclass.pomdp.solvers.panels import FixedPanels, Panels
 from seqclass.pomdp.solvers.perseus import Perseus
+from seqclass.pomdp.solvers.sequential_tests import FisherInformation, SequentialTest
 from seqclass.pomdp.solvers.simple import AcquireAll, DecideNow, FirstK, Lookahead, PosteriorThreshold
 from seqclass.pomdp.solvers.thresholds import LinearThresholdPolicy, LinearThresholdSPSA
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy, solve_for_budget, within_budget
+from seqclass.pomdp.sweeps.exposure import ExposureControl
 from seqclass.pomdp.sweeps.frontier import CostFrontier, cost_sweep
 from seqclass.pomdp.sweeps.ladder import StopWhenSure
 from seqclass.pomdp.sweeps.solving import InterpolatedValues
@@ -80,7 +82,9 @@ __all__ = [
     "ExactFreeOrder",
     "ExactValueIteration",
     "ExpectedSaving",
+    "ExposureControl",
     "FirstK",
+    "FisherInformation",
     "FittedValueIteration",
     "FittedValues",
     "FixedPanels",
@@ -120,6 +124,7 @@ __all__ = [
     "RulePolicy",
     "RuleValues",
     "Rules",
+    "SequentialTest",
     "SharedVectors",
     "SolveInfo",
     "SolveStep",
