@@ -247,7 +247,7 @@ class SequentialTestPolicy(Policy):
         points, sure = self._abilities.ability, np.ones(len(info), dtype=bool)
         for cut in cuts:
             above, below = points >= cut + test.delta, points <= cut - test.delta
-            if test.stop == "SPRT":  # the nearest points alone, which are among them
+            if test.stop == "SPRT":  # the nearest points alone
                 above, below = points == cut + test.delta, points == cut - test.delta
             sure &= np.abs(found[:, above].max(axis=1) - found[:, below].max(axis=1)) >= limit
         return sure
@@ -257,5 +257,6 @@ class SequentialTestPolicy(Policy):
         test, cuts = self.test, _checked_cuts(self.test.cuts)
         points = test.mean + test.sd * np.linspace(-_REACH, _REACH, _POINTS)
         if test.stop != "CI":  # of which points are evenly apart
-            points = np.unique(np.concatenate([points, cuts - test.delta, cuts + test.delta]))
+            beside = np.concatenate([cuts - test.delta, cuts + test.delta])
+            points = np.unique(beside if test.stop == "SPRT" else np.concatenate([points, beside]))
         return _Abilities(test.items, points)
