@@ -315,7 +315,7 @@ class Decider:
         if len(self.policy.begin()[0]) > 1:
             raise ValueError(
                 "next_question keeps nothing between calls, and this policy is drawn by lot for each instance "
-                "(target_cost): use acquire(X) or session()."
+                "(target_cost, exposure control): use acquire(X) or session()."
             )
         if budget is not None:
             self._check_budget(budget)

@@ -142,7 +142,9 @@ FORMAT, VERSION = "seqclass-policy", 2
 def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
     """A policy as plain data: its program where it has one, else a graph."""
     if len(decider.policy.begin()[1]) > 1:
-        raise ValueError("this policy draws lots, so no page tells what it asks; fit without a budget to keep.")
+        raise ValueError(
+            "this policy draws lots, so no page tells what it asks; fit without target_cost and exposure control."
+        )
     problem = decider.all_questions()
     if problem.visits is not None:
         raise ValueError(
