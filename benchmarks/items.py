@@ -21,7 +21,7 @@ items that tell most in one order, with the item model's posterior; the classica
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -58,14 +58,19 @@ PERSONS = 4000
 MOST = 100
 
 
-def classical(model: ItemResponse, cuts: np.ndarray, X: np.ndarray, quick: bool) -> dict[str, Any]:
+def classical(
+    model: ItemResponse,
+    cuts: np.ndarray,
+    X: np.ndarray,
+    errors: Sequence[float] = ERRORS,
+    lengths: Sequence[int] = LENGTHS,
+) -> dict[str, Any]:
     """Decisions of classical tests and items that they ask, (n_settings, n), by stopping and ordering rule."""
     found: dict[str, Any] = {}
-    stops, lengths = ("SPRT", "GLR", "CI"), LENGTHS[:1] if quick else LENGTHS
-    for stop, at_cuts in product(stops, (True, False)):
+    for stop, at_cuts in product(("SPRT", "GLR", "CI"), (True, False)):
         rule = FisherInformation(model.items_, cuts if at_cuts else None)
         runs = []
-        for delta, error, length in product(DELTAS if stop != "CI" else DELTAS[:1], ERRORS, lengths):
+        for delta, error, length in product(DELTAS if stop != "CI" else DELTAS[:1], errors, lengths):
             test = SequentialTest(model.items_, cuts, stop, rule=rule, delta=delta, error=error, certificate_paths=0)
             clf = SequentialClassifier.from_model(model, solver=test, max_features=length, max_candidates=None)
             record = clf.acquire(X)
@@ -109,7 +114,7 @@ def bank(arguments: Any) -> list[dict[str, Any]]:
     cuts = np.array([-0.5, 0.5])
     model = ItemResponse.from_items(table, cuts, points=12 if arguments.quick else 41)
     X, y = model.sample(n_persons, random_state=1)
-    rows, tests = [], classical(model, cuts, X[:PERSONS], arguments.quick)
+    rows, tests = [], classical(model, cuts, X[:PERSONS], lengths=LENGTHS[:1] if arguments.quick else LENGTHS)
     for price in [0.01] if arguments.quick else [0.002, 0.005, 0.01]:
         began = time.perf_counter()
         solver = Adaptive([ClassInformation()], certificate_paths=0, random_state=0)
@@ -254,7 +259,7 @@ def arc_threshold(X: np.ndarray, threshold: float, arguments: Any) -> list[dict[
             if name == "2PL":
                 yardsticks.add("most telling, one order", test, *fixed_order(model, held))
                 cut = cut_of(model)
-                for how, (decided, asked) in classical(model, np.array([cut]), X[test], False).items():
+                for how, (decided, asked) in classical(model, np.array([cut]), X[test], (0.05, 0.2), (20, 80)).items():
                     yardsticks.add(how, test, decided != y[test], asked)
             for price in arguments.prices:
                 began = time.perf_counter()
