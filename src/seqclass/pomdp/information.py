@@ -310,6 +310,16 @@ class InformationState:
         return np.asarray(self.standing.closed & self.open.any(axis=1))
 
     @property
+    def sensible(self) -> BoolArray:
+        """Open questions among which heuristics choose, (n, n_questions): where it is `closed`, what has to be asked.
+
+        That is paid for whatever comes of the others, so that it may as well tell whether these still pay.
+        """
+        if not self._may_close:
+            return self.open
+        return np.asarray(self.open & (self.standing.serves | ~self.closed[:, None]))
+
+    @property
     def _may_close(self) -> bool:
         return self.problem.rules is not None and self.problem.rules.closes
 

@@ -104,7 +104,7 @@ class ImprovedRule(OrderingRule):
         return savings
 
     def _candidates(self, info: InformationState) -> BoolArray:
-        once = info.costs_once
+        once = np.where(info.sensible, info.costs_once, np.inf)
         tried: BoolArray = np.zeros(once.shape, dtype=bool)
         n = min(self.n_candidates, once.shape[1])
         np.put_along_axis(tried, cheapest(once, n, info.problem), True, axis=1)
