@@ -358,3 +358,19 @@ def test_rules_come_from_a_file(tmp_path: Path) -> None:
     assert all(row[0] == 0 and 3 in row and not {1, 2} <= set(row.tolist()) for row in order)
     (tmp_path / "rules.json").write_text("[1]")
     assert "must hold an object" in CliRunner().invoke(main, [*command, "--order", "adaptive"]).output
+
+
+def test_what_has_to_be_asked_comes_first_and_no_more_than_pays_after_it() -> None:
+    """Questions that are paid for in any case may as well tell whether others still pay."""
+    rng = np.random.default_rng(1)
+    bank = {"a": rng.lognormal(0.2, 0.3, 40), "b": rng.normal(size=40), "c": np.full(40, 0.2)}
+    model = ItemResponse.from_items(bank, cuts=[0.0], points=15)
+    rules = Rules({f"area {k}": {"items": list(range(k, 40, 4)), "at_least": 2} for k in range(4)})
+    X, _ = model.sample(1000, random_state=2)
+    plain, ruled = (
+        SequentialClassifier.from_model(model, feature_costs=0.005, solver=QUICK, rules=r).acquire(X)
+        for r in (None, rules)
+    )
+    assert ((ruled.order[:, :8] % 4)[:, :, None] == np.arange(4)).sum(axis=1).min() == 2
+    assert ruled.n_features.min() == 8
+    assert ruled.n_features.mean() < np.maximum(plain.n_features, 8).mean() + 1.5
