@@ -5,21 +5,24 @@
 
 Part *bank*: 300 items of the three-parameter logistic model, whose parameters are known; whom of three bands of ability
 a person is in. The plan (any item next) is followed on simulated persons, beside what no plan could cost less than,
-and beside sequential probability ratio tests (one at each cut, Eggen 1999; Wald's limits) that make as many errors. No
-plan knows more than who is told which third of the points of ability hers is among: the bound is the mean of those of
-the thirds, whose points are few enough for `certify`.
+and beside classical tests of the package (`SequentialTest`: ratio tests, generalised ratio tests and confidence
+intervals, items by Fisher information at the cuts or at the estimate), of each kind the setting that costs least on
+these very persons. No plan knows more than who is told which third of the points of ability hers is among: the bound is
+the mean of those of the thirds, whose points are few enough for `certify`. The same bank with the habits of testing:
+content areas, enemies, exposure control.
 
 Part *arc*: answers of 320 language models to 735 questions of ARC, right or wrong (items/arc_items.npz). Is a model's
 accuracy at or above T? Everything is learnt from four folds of models and judged on the fifth. Yardsticks, each with
 its free settings picked in hindsight, which favours it: random items and a cut on the share right that is learnt; the
-items that tell most in one order, with the item model's posterior; a sequential probability ratio test in the order of
-Fisher information at the cut. Intervals are of 95%, of the mean difference over models, paired.
+items that tell most in one order, with the item model's posterior; the classical tests of the bank. Intervals are of
+95%, of the mean difference over models, paired.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +31,18 @@ from _common import parser, write_json
 from _real import absent, add_data_option, data_folder
 from sklearn.model_selection import StratifiedKFold
 
-from seqclass import SequentialClassifier
-from seqclass.bn import ClassMixture, ItemParameters, ItemResponse, ObservationModel
-from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, MixtureProblem, certify
+from seqclass import Rules, SequentialClassifier
+from seqclass.bn import ClassMixture, ItemResponse, ObservationModel
+from seqclass.pomdp import (
+    Adaptive,
+    ClassInformation,
+    DecideNow,
+    ExposureControl,
+    FisherInformation,
+    MixtureProblem,
+    SequentialTest,
+    certify,
+)
 
 MODELS: dict[str, Callable[[], ObservationModel]] = {
     "1PL": lambda: ItemResponse("1PL", points=41, standard_errors=False),
@@ -38,27 +50,34 @@ MODELS: dict[str, Callable[[], ObservationModel]] = {
     "3PL": lambda: ItemResponse("3PL", points=41, guess=0.25, standard_errors=False),
     "class mixture": lambda: ClassMixture(5, random_state=0),
 }
-#: Half widths of the indifference region of ratio tests, and limits of the log-ratio, to pick from.
-DELTAS, LIMITS = (0.1, 0.2, 0.4, 0.8), np.concatenate([np.linspace(0.05, 1, 20), np.linspace(1.1, 6, 50)])
+#: Half widths of the indifference region of ratio tests, probabilities of an error, and lengths of tests to pick from.
+DELTAS, ERRORS, LENGTHS = (0.3, 0.6), (0.05, 0.1, 0.2, 0.3), (10, 20, 40, 80)
+#: Persons whom the classical tests are given to.
+PERSONS = 4000
 #: Items that a yardstick may ask of a language model, at most.
 MOST = 100
 
 
-def ratio_tests(
-    items: ItemParameters, cuts: np.ndarray, X: np.ndarray, order: np.ndarray, delta: float, limits: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Band that tests at all cuts find, and items asked, (n_limits, n), answers in an order, (n, m)."""
-    count = np.zeros((len(limits), len(X)), dtype=int)
-    band = np.zeros_like(count)
-    for cut in cuts:
-        low, high = np.log(items.probabilities([cut - delta, cut + delta]).transpose(2, 0, 1)[:, order])
-        ratio = np.where(X[:, order] == 1, (high - low)[:, 1], (high - low)[:, 0]).cumsum(axis=1)
-        for number, limit in enumerate(limits):
-            over = np.abs(ratio) >= limit
-            stop = np.where(over.any(axis=1), over.argmax(axis=1), ratio.shape[1] - 1)
-            band[number] += ratio[np.arange(len(X)), stop] > 0
-            count[number] = np.maximum(count[number], stop + 1)
-    return band, count
+def classical(
+    model: ItemResponse,
+    cuts: np.ndarray,
+    X: np.ndarray,
+    errors: Sequence[float] = ERRORS,
+    lengths: Sequence[int] = LENGTHS,
+) -> dict[str, Any]:
+    """Decisions of classical tests and items that they ask, (n_settings, n), by stopping and ordering rule."""
+    found: dict[str, Any] = {}
+    for stop, at_cuts in product(("SPRT", "GLR", "CI"), (True, False)):
+        rule = FisherInformation(model.items_, cuts if at_cuts else None)
+        runs = []
+        for delta, error, length in product(DELTAS if stop != "CI" else DELTAS[:1], errors, lengths):
+            test = SequentialTest(model.items_, cuts, stop, rule=rule, delta=delta, error=error, certificate_paths=0)
+            clf = SequentialClassifier.from_model(model, solver=test, max_features=length, max_candidates=None)
+            record = clf.acquire(X)
+            runs.append((record.decision, record.n_features))
+        name = f"{stop}, Fisher at the {'cuts' if at_cuts else 'estimate'}"
+        found[name] = tuple(np.array(column) for column in zip(*runs))
+    return found
 
 
 def row(name: str, seconds: float, **figures: Any) -> dict[str, Any]:
@@ -95,7 +114,7 @@ def bank(arguments: Any) -> list[dict[str, Any]]:
     cuts = np.array([-0.5, 0.5])
     model = ItemResponse.from_items(table, cuts, points=12 if arguments.quick else 41)
     X, y = model.sample(n_persons, random_state=1)
-    rows = []
+    rows, tests = [], classical(model, cuts, X[:PERSONS], lengths=LENGTHS[:1] if arguments.quick else LENGTHS)
     for price in [0.01] if arguments.quick else [0.002, 0.005, 0.01]:
         began = time.perf_counter()
         solver = Adaptive([ClassInformation()], certificate_paths=0, random_state=0)
@@ -117,20 +136,57 @@ def bank(arguments: Any) -> list[dict[str, Any]]:
             f"{bound_s:.1f} s",
             flush=True,
         )
-        for how, order in (
-            ("random", rng.permutation(n_items)),
-            ("Fisher at the cuts", np.argsort(-model.items_.information(cuts).sum(axis=1))),
-        ):
-            least = np.inf
-            for delta in DELTAS:
-                band, count = ratio_tests(model.items_, cuts, X, order, delta, LIMITS)
-                errors, asked = (band != y).mean(axis=1), count.mean(axis=1)
-                enough = errors <= wrong.mean()
-                least = min(least, float(asked[enough].min(initial=np.inf)))
-            told = f"{least:.1f} items" if np.isfinite(least) else "not with all items"
-            print(f"    ratio tests, {how}, as few errors: {told}", flush=True)
-            figures[f"ratio tests, {how}"] = least if np.isfinite(least) else None
+        mine = cost[:PERSONS]
+        for how, (decided, asked) in tests.items():
+            costs = (decided != y[:PERSONS]) + price * asked
+            least = int(costs.mean(axis=1).argmin())
+            apart, told = mine - costs[least], (decided[least] != y[:PERSONS]).mean()
+            half = 1.96 * float(apart.std(ddof=1)) / len(apart) ** 0.5
+            print(
+                f"    {how}: {costs[least].mean():.4f}, errors {told:.3f} with {asked[least].mean():.1f} items; ours "
+                f"less that {apart.mean():+.4f} +- {half:.4f}",
+                flush=True,
+            )
+            figures[how] = {"cost": float(costs[least].mean()), "apart": float(apart.mean()), "half_width": half}
         rows.append(row(name, seconds, bound_s=bound_s, **figures))
+    return rows + habits(model, X, y, 0.005)
+
+
+def habits(model: ItemResponse, X: np.ndarray, y: np.ndarray, price: float) -> list[dict[str, Any]]:
+    """What content areas, enemies and exposure control cost."""
+    n, plan = X.shape[1], Adaptive([ClassInformation()], certificate_paths=0, random_state=0)
+    areas = {f"area {k}": {"items": list(range(k, n, 4)), "at_least": 1 if n < 20 else 3} for k in range(4)}
+    rules = Rules(areas, enemies=[[j, j + 1] for j in range(0, n - 1, 4)])
+    shorter = Adaptive([ClassInformation()], n_paths=500, max_rounds=0, certificate_paths=0, random_state=0)
+    most, least = (0.9, 0.8) if n < 20 else (0.3, 0.15)
+    ways: dict[str, tuple[Any, Any]] = {
+        "no rules": (plan, None),
+        "areas and enemies": (plan, rules),
+        "best of 5": (ExposureControl(shorter, best_of=5, certificate_paths=0), None),
+        f"exposure at most {most}": (ExposureControl(shorter, max_exposure=most, certificate_paths=0), None),
+        f"exposure at most {least}": (ExposureControl(shorter, max_exposure=least, certificate_paths=0), None),
+        f"areas, enemies, exposure at most {least}": (
+            ExposureControl(shorter, max_exposure=least, certificate_paths=0),
+            rules,
+        ),
+    }
+    rows = []
+    for name, (solver, given) in ways.items():
+        began = time.perf_counter()
+        clf = SequentialClassifier.from_model(
+            model, feature_costs=price, solver=solver, rules=given, max_candidates=None
+        )
+        seconds = time.perf_counter() - began
+        record = clf.acquire(X)
+        cost = record.cost + (record.decision != y)
+        asked = np.bincount(record.order[record.order >= 0], minlength=n) / len(X)
+        print(
+            f"{name}, price {price:g}: cost {cost.mean():.4f} +- {1.96 * cost.std() / len(X) ** 0.5:.4f}, errors "
+            f"{(record.decision != y).mean():.3f} with {record.n_features.mean():.1f} items; largest exposure "
+            f"{asked.max():.3f}, {np.mean(asked == 0):.0%} never asked; planned in {seconds:.1f} s",
+            flush=True,
+        )
+        rows.append(row(name, seconds, cost=float(cost.mean()), exposure=float(asked.max())))
     return rows
 
 
@@ -203,10 +259,8 @@ def arc_threshold(X: np.ndarray, threshold: float, arguments: Any) -> list[dict[
             if name == "2PL":
                 yardsticks.add("most telling, one order", test, *fixed_order(model, held))
                 cut = cut_of(model)
-                order = np.argsort(-model.items_.information([cut])[:, 0])[:MOST]
-                runs = [ratio_tests(model.items_, np.array([cut]), X[test], order, d, LIMITS) for d in DELTAS]
-                wrong = np.concatenate([band != y[test] for band, _ in runs])
-                yardsticks.add("ratio test, Fisher at the cut", test, wrong, np.concatenate([n for _, n in runs]))
+                for how, (decided, asked) in classical(model, np.array([cut]), X[test], (0.05, 0.2), (20, 80)).items():
+                    yardsticks.add(how, test, decided != y[test], asked)
             for price in arguments.prices:
                 began = time.perf_counter()
                 solver = Adaptive([ClassInformation()], n_paths=500, certificate_paths=0, random_state=0)

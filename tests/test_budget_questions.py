@@ -18,6 +18,7 @@ from seqclass.pomdp import (
     AcquireAll,
     Adaptive,
     FirstK,
+    FisherInformation,
     FunctionPolicy,
     GivenOrder,
     HiddenInformation,
@@ -37,7 +38,7 @@ def exported(base: type) -> list[Any]:
 RULES = [
     GivenOrder([3, 1, 4, 0, 2]) if cls is GivenOrder else cls()
     for cls in exported(OrderingRule)
-    if cls is not ImprovedRule
+    if cls not in (FisherInformation, ImprovedRule)
 ]
 SHORT = {"certificate_paths": 2, "n_paths": 60, "n_cases": 40, "n_simulations": 10, "max_depth": 1, "max_stages": 2}
 
@@ -63,7 +64,9 @@ STAGED = {"ExactValueIteration", "FittedValueIteration", "GridValueIteration", "
 STAGED |= {"ProjectedValueIteration"}
 FREE = {"Adaptive", "ExactFreeOrder"}
 #: All but one for problems in which visits cost something.
-SOLVERS = [short(cls) for cls in exported(Solver) if cls.__name__ != "FixedPanels"]
+#: Solvers of visits, of items, and of another solver's policy.
+OTHERS = ("ExposureControl", "FixedPanels", "SequentialTest")
+SOLVERS = [short(cls) for cls in exported(Solver) if cls.__name__ not in OTHERS]
 RULED = [
     solver
     for rule in RULES

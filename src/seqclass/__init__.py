@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from seqclass.evaluation.certified import CertifiedError, certify_error
     from seqclass.fitting.held_out import HeldOut
     from seqclass.labels import Labels
+    from seqclass.pomdp.rules import Rules
     from seqclass.recipes import etana, f_etana, ifc2f
 
 __version__ = "1.0.0.dev0"
@@ -31,6 +32,7 @@ __all__ = [
     "Explanation",
     "HeldOut",
     "Labels",
+    "Rules",
     "SequentialClassifier",
     "Session",
     "__version__",
@@ -58,6 +60,7 @@ _HOMES = {
     "Explanation": "deciding.explanation",
     "HeldOut": "fitting.held_out",
     "Labels": "labels",
+    "Rules": "pomdp.rules",
     "SequentialClassifier": "classifier",
     "Session": "deciding.session",
 }

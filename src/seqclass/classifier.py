@@ -99,6 +99,9 @@ class SequentialClassifier(DecidingClassifier):
         one, it is missing. They need no price. A dict says with ``order="adaptive"`` which column each makes needless,
         or None: what a patient has volunteered is not asked for. That holds for all values that no training row with an
         answer has.
+    rules : Rules, dict or None
+        What may be asked and what has to be, whatever pays: content areas, enemies, starting and mandatory questions;
+        see `seqclass.Rules`. With ``order="adaptive"``.
 
     Attributes
     ----------
@@ -175,11 +178,12 @@ class SequentialClassifier(DecidingClassifier):
     calibrate: bool = False
     max_candidates: int | None = 200
     known: Any = ()
+    rules: Any = None
 
     #: Rows that `partial_fit` keeps.
     kept_: Kept = field(init=False)
     #: Settings that files of earlier releases lack.
-    _later = ("known",)
+    _later = ("known", "rules")
 
     def settings(self) -> Settings:
         """What a fit is told."""

@@ -12,6 +12,7 @@ import pytest
 from sklearn.base import clone
 
 import seqclass.pomdp
+from seqclass.bn import ItemParameters
 from seqclass.pomdp import (
     DECIDE,
     AcquireAll,
@@ -61,7 +62,7 @@ EXPECTED = {
 }
 
 #: Solvers of problems in which any question may come next, or visits cost something, which have tests of their own.
-OWN_TESTS = {"Adaptive", "ExactFreeOrder", "FixedPanels", "Panels"}
+OWN_TESTS = {"Adaptive", "ExactFreeOrder", "ExposureControl", "FixedPanels", "Panels", "SequentialTest"}
 
 SOLVERS = [
     cls
@@ -212,6 +213,7 @@ def test_same_seed_same_policy(cls, make_case, oracle):
 
 #: Arguments of rules that cannot do without, for a problem; a new rule needs an entry only if it is such a one.
 ARGUMENTS: dict[str, Any] = {
+    "FisherInformation": lambda problem: [ItemParameters.from_table({"b": np.arange(9.0)})],
     "GivenOrder": lambda problem: [range(problem.n_questions)[::-1]],
     "ImprovedRule": lambda problem: [RuleValues(problem, ClassInformation(), problem.n_stages)],
 }

@@ -19,7 +19,7 @@ SOLVERS = [
     if inspect.isclass(cls)
     and issubclass(cls, Solver)
     and not inspect.isabstract(cls)
-    and cls.__name__ not in ("Adaptive", "ExactFreeOrder", "PomdpPyPlanner")
+    and cls.__name__ not in ("Adaptive", "ExactFreeOrder", "ExposureControl", "PomdpPyPlanner", "SequentialTest")
 ]
 SETTINGS = {"certificate_paths": 50, "n_beliefs": 200, "max_iterations": 40, "max_vectors": 1000}
 FACTORS = [1e-6, 1e6]

@@ -2,7 +2,7 @@
 
 Nearly all of it works on a problem and a policy; a fitted classifier has them as ``problem_`` and ``policy_``. Results
 are exact where histories are few, and simulated where they are many. `missing_sweep` needs a classifier and test data,
-`describe_components` a classifier.
+`describe_components` and `exam_report` a classifier.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from seqclass.analysis.beliefs import EntropyPath, ReachableBeliefs, entropy_pat
 from seqclass.analysis.comparison import Regret, regret
 from seqclass.analysis.components import describe_components
 from seqclass.analysis.decision_graph import decision_graph
+from seqclass.analysis.exams import ExamReport, exam_report
 from seqclass.analysis.features import ClassProfile, FeatureValues, class_profile, feature_values
 from seqclass.analysis.missing import MissingSweep, missing_sweep
 from seqclass.analysis.regions import StoppingRegions, Thresholds, stopping_regions, thresholds
@@ -19,6 +20,7 @@ from seqclass.analysis.sensitivity import HeldPolicy, Sensitivity, WhatIf, finit
 __all__ = [
     "ClassProfile",
     "EntropyPath",
+    "ExamReport",
     "FeatureValues",
     "HeldPolicy",
     "MissingSweep",
@@ -32,6 +34,7 @@ __all__ = [
     "decision_graph",
     "describe_components",
     "entropy_path",
+    "exam_report",
     "feature_values",
     "finite_differences",
     "missing_sweep",

@@ -146,7 +146,7 @@ class _Pair:
             self.parted, self.settled = self.parted[rows], self.settled[rows]
         self.part.append([0.0] * 4)
         self.go_on = np.column_stack([self._goes_on(k, info) for k in (0, 1)])
-        cost = info.spent + info.stopping_cost
+        cost = info.spent + info.deciding_cost
         self._settle(level.weight, cost)
         apart = (self.alive.all(axis=1)) & (self.go_on[:, 0] != self.go_on[:, 1])
         self.parted[apart], self.settled[apart] = info.stage, cost[apart]

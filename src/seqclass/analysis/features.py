@@ -141,7 +141,7 @@ class _Features:
         price = np.broadcast_to(price, len(info))
         expected = self._expected(info)
         self.levels.append(
-            _Histories(level.weight, level.parent, info.stopping_cost, question, following, price, expected)
+            _Histories(level.weight, level.parent, info.deciding_cost, question, following, price, expected)
         )
 
     def _expected(self, info: InformationState) -> FloatArray:
@@ -150,7 +150,7 @@ class _Features:
         row_bytes = 8.0 * 3 * float(info.problem.n_outcomes.max(initial=1)) * info.problem.n_classes
         for part in chunks(len(info), row_bytes):
             rows = np.arange(len(info))[part]
-            saving[rows] = info.stopping_cost[rows] - self.policy.continuation_cost(info[rows])
+            saving[rows] = info.deciding_cost[rows] - self.policy.continuation_cost(info[rows])
         return saving
 
     def by_question(self) -> FloatArray:

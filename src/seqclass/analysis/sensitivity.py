@@ -70,7 +70,7 @@ class HeldPolicy(Policy):
     def _own(self, info: InformationState) -> InformationState:
         own = copy.copy(info)
         own.problem = self.policy.problem
-        for name in ("stopping_cost", "context"):
+        for name in ("deciding_cost", "context"):
             own.__dict__.pop(name, None)
         own.__dict__["open"] = info.open  # what the other problem's budget leaves
         return own

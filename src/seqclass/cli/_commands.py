@@ -115,6 +115,13 @@ class Finite(click.FloatRange):
 
 
 #: What to do about categories that training did not show, for the commands that meet new data.
+rules_option = click.option(
+    "--rules",
+    type=File(),
+    metavar="FILE",
+    help="JSON file of what may be asked and what has to be: areas with at_least and at_most, enemies, first and "
+    "mandatory columns; see seqclass.Rules. With --order adaptive.",
+)
 unknown_option = click.option(
     "--unknown",
     type=click.Choice(["error", "missing"]),
@@ -269,6 +276,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="A column that is known of every case before the first question, at no price; once or more. The plan is made "
     "for cases that begin so.",
 )
+@rules_option
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
 @click.option(
@@ -340,6 +348,7 @@ def fit() -> None:
     help="A node that is known of every case before the first question, at no price; once or more. The plan is made "
     "for cases that begin so.",
 )
+@rules_option
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0),

@@ -22,7 +22,7 @@ from seqclass.cli._progress import working
 from seqclass.cli._training import Rows, costs_file, read_decision_costs, read_prices, read_rows, said_of_visits
 from seqclass.costs import Costs
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import evaluate
+from seqclass.pomdp import Rules, evaluate
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.recipes import etana, f_etana, ifc2f
 from seqclass.selection import Selector
@@ -65,6 +65,7 @@ def _command(
     n_bins: Any,
     calibrate: bool,
     known: tuple[str, ...],
+    rules: Path | None,
     drop: tuple[str, ...],
     drop_unlabelled: bool,
     held_out: int | None,
@@ -72,7 +73,7 @@ def _command(
     as_json: bool,
 ) -> None:
     costs = costs_file(data, costs, dataset_costs)
-    check_output(output, read=[data, costs, decision_costs])
+    check_output(output, read=[data, costs, decision_costs, rules])
     rows = read_rows(data, target, drop, drop_unlabelled, costs is not None or decision_costs is not None)
     left_out = [*drop, target] if target else list(drop)
     with refused():
@@ -83,8 +84,11 @@ def _command(
     settings: dict[str, Any] = {"feature_costs": Costs(**given, unit=currency)}
     if known:
         settings["known"] = list(known)
+    if rules is not None:
+        with refused():
+            settings["rules"] = Rules.read(rules)
     said = {"published": published, "order": order == "adaptive", "n_bins": n_bins is not None}
-    said |= {"select": select is not None, "calibrate": calibrate}
+    said |= {"select": select is not None, "calibrate": calibrate, "rules": rules is not None}
     if method is None:
         method = "etana" if data.is_dir() or any(said.values()) else "adaptive"
     if n_bins is not None:

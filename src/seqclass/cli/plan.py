@@ -21,7 +21,7 @@ from seqclass.cli._progress import working
 from seqclass.cli._training import read_decision_costs, read_prices, said_of_visits
 from seqclass.costs import Costs
 from seqclass.fitting._fit import network_solver
-from seqclass.pomdp import Evaluation, Panels, evaluate
+from seqclass.pomdp import Evaluation, Panels, Rules, evaluate
 
 #: Questions that are listed.
 _MOST = 8
@@ -41,12 +41,13 @@ def _command(
     questions: tuple[str, ...],
     hidden: tuple[str, ...],
     known: tuple[str, ...],
+    rules: Path | None,
     seconds: float,
     seed: int,
     as_json: bool,
 ) -> None:
     check_input(file)
-    check_output(output, read=[file, costs, decision_costs])
+    check_output(output, read=[file, costs, decision_costs, rules])
     if questions and hidden:
         raise InputError("--question and --hidden exclude each other.")
     target = targets[0] if len(targets) == 1 else list(targets)
@@ -66,6 +67,9 @@ def _command(
     prices = Costs(**given, unit=currency)
     settings: dict[str, Any] = {"feature_costs": prices, "random_state": seed, "solver": network_solver(seed, seconds)}
     settings["known"] = list(known)
+    if rules is not None:
+        with refused():
+            settings["rules"] = Rules.read(rules)
     with refused():
         if prices.prices(len(model.questions_), model.questions_).visits is not None:
             settings["solver"] = Panels(solver=settings["solver"], random_state=seed)
@@ -97,7 +101,7 @@ def _report(
     )
     click.echo(wrapped(expected_text(clf, "the network", "questions", expected)))
     begun, weight = clf.problem_.opening()
-    at_once = float(weight @ begun.stopping_cost)
+    at_once = float(weight @ begun.deciding_cost)
     click.echo(wrapped(f"Deciding at once costs {at_once:.4f}. {bound_text(content)}"))
     if content["status"] == "limit":
         click.echo(wrapped(f"{LIMITED} --seconds allows for more."))

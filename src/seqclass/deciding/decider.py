@@ -273,7 +273,7 @@ class Decider:
     def started(self, rows: EncodedRows, known: IntArray, budget: int | None) -> tuple[Any, Any]:
         """Where instances start that have known features, and what they ask at a budget: what `acquire` takes."""
         if budget is not None:
-            check_integer(budget, "budget", 0)
+            self._check_budget(budget)
         if not np.setdiff1d(known, self.known).size:
             return self.opening(rows), None if budget is None else asking(self.policy, budget=budget)
         features = np.union1d(known, self.known)
@@ -282,6 +282,13 @@ class Decider:
         whole, lots = self.all_questions(), self._lots(rows)
         warm = WarmStart(self.policy, whole, features, rows.codes, rows.columns, lots, needless=needless)
         return (warm.info, warm.node), asking(self.policy, warm.see, budget)
+
+    def _check_budget(self, budget: int) -> None:
+        check_integer(budget, "budget", 0)
+        if self.policy.problem.rules is not None:
+            raise ValueError(
+                "budget does not know of rules that say what has to be asked: fit with max_features instead."
+            )
 
     def opening(self, rows: EncodedRows, policy: Policy | None = None) -> tuple[InformationState, IntArray] | None:
         """Instances once what is known at the start was seen, for `acquire`; None where nothing is known then."""
@@ -308,10 +315,10 @@ class Decider:
         if len(self.policy.begin()[0]) > 1:
             raise ValueError(
                 "next_question keeps nothing between calls, and this policy is drawn by lot for each instance "
-                "(target_cost): use acquire(X) or session()."
+                "(target_cost, exposure control): use acquire(X) or session()."
             )
         if budget is not None:
-            check_integer(budget, "budget", 0)
+            self._check_budget(budget)
         codes = self.outcomes(X)
         codes = np.asarray(codes.toarray() if sparse.issparse(codes) else codes)
         if known is None:

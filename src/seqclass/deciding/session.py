@@ -285,6 +285,9 @@ class Session:
         facts, asked = self._cases[-1].facts, self.next_feature
         saving = savings(facts)
         saving[self._told_at_start] = -np.inf  # what is known at the start is not asked for
+        if self._decider.policy.problem.rules is not None:
+            may = self._cases[-1].info.open[0]
+            saving[~np.append(may, np.zeros(len(saving) - len(may), dtype=bool))] = -np.inf
         best = [self._describe(int(q), float(saving[q])) for q in np.argsort(-saving, kind="stable")[: n + 1]]
         if asked is not None:
             best = [asked, *(question for question in best if question.name != asked.name)]
@@ -319,7 +322,7 @@ class Session:
     @property
     def expected_cost(self) -> float:
         """Expected cost of deciding now, prices left out."""
-        return float(self._cases[-1].facts.stopping_cost[0])
+        return float(self._cases[-1].facts.deciding_cost[0])
 
     @property
     def cost(self) -> float:
@@ -629,7 +632,7 @@ def expected_saving(policy: Policy, info: InformationState) -> FloatArray:
     >>> expected_saving(LookaheadPolicy(StoppingValue(problem)), problem.begin()).round(3)  # .5 - (.1 + .15)
     array([0.25])
     """
-    return np.asarray(info.stopping_cost - policy.continuation_cost(info))
+    return np.asarray(info.deciding_cost - policy.continuation_cost(info))
 
 
 def _draw_lot(policy: Policy, key: str | int | None) -> int:

@@ -73,7 +73,7 @@ class BeliefLadder(Ladder):
         self.longest = min(self.most, clf.problem_.n_stages)
         costs = clf.problem_.decision_costs
         begun, weight = clf.problem_.opening()
-        at_once = max(float(weight @ begun.stopping_cost), np.finfo(float).tiny)
+        at_once = max(float(weight @ begun.deciding_cost), np.finfo(float).tiny)
         # a surer rule asks for more on the word of the model alone, which then is mostly too sure of itself
         surest = min(_SUREST * alpha * float(costs[costs > 0].min(initial=np.inf)), at_once / 2)
         self.values = np.geomspace(surest, at_once, N_BELIEFS if n_rungs is None else n_rungs)

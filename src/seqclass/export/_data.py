@@ -115,6 +115,8 @@ class _Maker:
             view = info[on[part]]
             prices = np.broadcast_to(view.prices, (len(view), info.problem.n_questions))
             once = view.stopping_cost[:, None] - view.costs_once
+            if self.policy.problem.rules is not None:  # what else may be asked is not told: most of it may not
+                once = np.full(once.shape, -np.inf)
             for place, row in enumerate(on[part].tolist()):
                 told[row] |= self._question(int(asked[row]), float(saving[row]), prices[place], once[place])
         self.nodes += told
@@ -140,7 +142,9 @@ FORMAT, VERSION = "seqclass-policy", 3
 def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
     """A policy as plain data: its program where it has one, else a graph."""
     if len(decider.policy.begin()[1]) > 1:
-        raise ValueError("this policy draws lots, so no page tells what it asks; fit without a budget to keep.")
+        raise ValueError(
+            "this policy draws lots, so no page tells what it asks; fit without target_cost and exposure control."
+        )
     problem = decider.all_questions()
     features, questions = _questions(decider, problem, decider.words(labels))
     data: dict[str, Any] = {

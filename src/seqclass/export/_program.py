@@ -65,6 +65,8 @@ class Unwritten(ValueError):
 def program(decider: Decider, problem: AcquisitionProblem) -> dict[str, Any]:
     """The program of a policy, whose questions are the first ones of a problem of all questions; or `Unwritten`."""
     policy = decider.policy
+    if policy.problem.rules is not None:
+        raise Unwritten("rules say what may be asked and what has to be")
     classes, prior, tables = _hidden(problem)
     _check_alike(policy.problem, problem, decider.model)
     own = policy.problem

@@ -27,7 +27,7 @@ from seqclass.deciding.problem import acquisition_problem, is_free
 from seqclass.fitting._calibration import MOST_ANSWERS, Asked, Following, Part, by_column, exponents_of
 from seqclass.fitting._doubts import warn_of_doubts
 from seqclass.fitting._folds import assign_folds
-from seqclass.fitting._planning import judge, ordered, solved, staged, with_needless
+from seqclass.fitting._planning import judge, ordered, rules_of, solved, staged, with_needless
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import filter_features, fit_model, prefitted, rows_of, timed, weighted
 from seqclass.pomdp import EC2, Adaptive, ClassInformation, DecideNow, ExpectedSaving, Panels
@@ -106,6 +106,7 @@ def money(
         own = known.tolist() if names is None else names[known].tolist()
         given = clone(given).set_params(feature_costs=dict.fromkeys(own, 0.0) | dict(given.feature_costs))
     prices = without_price(given.prices(columns.n_features_in_, names), known, names)
+    rules_of(settings, columns.n_features_in_, names)
     costs, decisions = settings.costs.of_decisions(classes)
     if warn:
         warn_of_money(prices.discounted, costs)

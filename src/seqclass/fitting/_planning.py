@@ -25,6 +25,7 @@ from seqclass.pomdp import (
     GivenOrder,
     Panels,
     Policy,
+    Rules,
     Solver,
     solve_for_budget,
     within_budget,
@@ -52,6 +53,20 @@ def ordered(settings: Settings, decider: Decider, codes: Any, y: Any) -> IntArra
     most = None if most is None else most + len(known)
     order = stage_order(rule, decider.model, decider.support, prices, codes, y, names, most)
     return order[~np.isin(order, known)]
+
+
+def rules_of(settings: Settings, n_columns: int, names: Any) -> Rules | None:
+    """The rules that the settings give, by numbers of columns."""
+    rules = Rules.of(settings.rules)
+    if rules is None:
+        return None
+    if not is_free(settings.order):
+        raise ValueError(
+            f'rules need order="adaptive", in which any question may come next; got order={settings.order!r}.'
+        )
+    if isinstance(settings.known, Mapping):
+        raise ValueError("rules do not know what is needless: give known as a list of columns.")
+    return rules.numbers(n_columns, names)
 
 
 def starts_of(settings: Settings, decider: Decider, problem: AcquisitionProblem, codes: Any) -> Starts:
@@ -108,6 +123,11 @@ def staged(settings: Settings, decider: Decider, order: IntArray, codes: Any) ->
     if decider.known.size:
         problem = problem.replace(starts=starts_of(settings, decider, problem, codes))
     problem = within_budget(problem, max_features=settings.max_features, max_cost=settings.max_cost)
+    rules = rules_of(settings, decider.n_features, decider.feature_names)
+    if rules is not None:
+        members = [decider.support[problem.members(question)] for question in range(problem.n_questions)]
+        names = [decider.feature_name(column) for column in range(decider.n_features)]
+        problem = problem.with_rules(rules.of_questions(members, names))
     most = None if settings.max_candidates is None else check_integer(settings.max_candidates, "max_candidates", 1)
     return most_telling(problem, most) if free and most is not None else problem
 

@@ -40,6 +40,7 @@ class Settings:
     calibrate: bool = False
     max_candidates: int | None = 200
     known: Any = ()
+    rules: Any = None
 
     @classmethod
     def of(cls, estimator: Any) -> Settings:

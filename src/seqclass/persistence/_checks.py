@@ -68,6 +68,7 @@ from seqclass.pomdp import (
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.bounds.repeats import LogOddsLine, RepeatValues, has_repeats
 from seqclass.pomdp.bundles import Bundle, DrawnBundle
+from seqclass.pomdp.rules import QuestionRules
 from seqclass.pomdp.solvers.exact import LineSet
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy
 from seqclass.pomdp.solvers.fitted import BeliefFunctions
@@ -382,6 +383,9 @@ def check_problem(problem: AcquisitionProblem) -> None:
     for name in ("max_questions", "max_cost"):
         limit = getattr(problem, name)
         need(limit is None or (problem.free and 0 <= limit < np.inf), f"{name} is wrong")
+    if problem.rules is not None:
+        need(isinstance(problem.rules, QuestionRules) and problem.free, "rules are of another kind")
+        _check_rules(problem.rules, len(prices))
     if problem.bundles is not None:
         known = all(bundle is None or isinstance(bundle, Bundle) for bundle in problem.bundles)
         need(known and len(problem.bundles) == len(prices), "bundles are of other questions")
@@ -391,6 +395,19 @@ def check_problem(problem: AcquisitionProblem) -> None:
         _check_model_problem(problem)
     elif isinstance(problem, MixtureProblem):
         _check_mixture(problem)
+
+
+def _check_rules(rules: QuestionRules, n: int) -> None:
+    n_areas = len(array(rules.at_least, "at_least", "i", None))
+    area = array(rules.area, "area", "i", n)
+    need(area.min(initial=-1) >= -1 and area.max(initial=-1) < n_areas, "areas are wrong")
+    array(rules.at_most, "at_most", "i", n_areas)
+    array(rules.enemies, "enemies", "b", None, n)
+    for name in ("first", "mandatory"):
+        own = array(getattr(rules, name), name, "i", None)
+        need(own.min(initial=0) >= 0 and own.max(initial=-1) < n, f"{name} is wrong")
+    for names, size in ((rules.areas, n_areas), (rules.questions, n)):
+        need(type(names) is tuple and len(names) == size and all(type(x) is str for x in names), "names are wrong")
 
 
 def _check_starts(problem: AcquisitionProblem, n_classes: int) -> None:

@@ -27,6 +27,7 @@ from seqclass.pomdp.policy import (
     scale_prices,
 )
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.rules import QuestionRules, Rules
 from seqclass.pomdp.solvers.base import Solver, ValueSolver
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues, ProjectedValueIteration
 from seqclass.pomdp.solvers.defaults import default_solver
@@ -49,9 +50,11 @@ from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.solvers.panel_policy import PanelPolicy, PanelValues
 from seqclass.pomdp.solvers.panels import FixedPanels, Panels
 from seqclass.pomdp.solvers.perseus import Perseus
+from seqclass.pomdp.solvers.sequential_tests import FisherInformation, SequentialTest
 from seqclass.pomdp.solvers.simple import AcquireAll, DecideNow, FirstK, Lookahead, PosteriorThreshold
 from seqclass.pomdp.solvers.thresholds import LinearThresholdPolicy, LinearThresholdSPSA
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy, solve_for_budget, within_budget
+from seqclass.pomdp.sweeps.exposure import ExposureControl
 from seqclass.pomdp.sweeps.frontier import CostFrontier, cost_sweep
 from seqclass.pomdp.sweeps.ladder import StopWhenSure
 from seqclass.pomdp.sweeps.solving import InterpolatedValues
@@ -79,7 +82,9 @@ __all__ = [
     "ExactFreeOrder",
     "ExactValueIteration",
     "ExpectedSaving",
+    "ExposureControl",
     "FirstK",
+    "FisherInformation",
     "FittedValueIteration",
     "FittedValues",
     "FixedPanels",
@@ -113,10 +118,13 @@ __all__ = [
     "PosteriorThreshold",
     "ProjectedValueIteration",
     "ProjectedValues",
+    "QuestionRules",
     "RandomisedPolicy",
     "RepricedPolicy",
     "RulePolicy",
     "RuleValues",
+    "Rules",
+    "SequentialTest",
     "SharedVectors",
     "SolveInfo",
     "SolveStep",

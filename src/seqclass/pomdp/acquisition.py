@@ -240,7 +240,7 @@ class Histories:
         following[ends] = self.policy.following(before[ends])
         row_bytes = 8.0 * 3 * float(info.problem.n_outcomes.max(initial=1)) * info.problem.n_classes
         for part, some in before.parts(row_bytes):
-            saving[part] = some.stopping_cost - self.policy.continuation_cost(some)
+            saving[part] = some.deciding_cost - self.policy.continuation_cost(some)
         prices = np.broadcast_to(info.prices, (len(info), info.problem.n_questions))
         known = following != DECIDE
         price = np.full(len(info), np.nan)

@@ -291,9 +291,37 @@ class InformationState:
         result: BoolArray = self.seen == OPEN
         if problem.max_cost is not None:
             result = result & (self.spent[:, None] + self.prices <= problem.max_cost * _WITHIN)
+        if problem.rules is not None:
+            result = result & self.standing.allowed
         if self.ordered is not None and (waiting := self.waiting).any():
             result[waiting] = self.ordered[waiting]
         return result
+
+    @cached_property
+    def standing(self) -> Any:
+        """How each row stands to the rules of the problem, if it has any; see `seqclass.pomdp.rules.Standing`."""
+        return self.problem.rules.look(self)
+
+    @property
+    def closed(self) -> BoolArray:
+        """Where nothing may be decided yet, (n,): rules ask for more, and that can be asked."""
+        if not self._may_close:
+            return np.zeros(len(self), dtype=bool)
+        return np.asarray(self.standing.closed & self.open.any(axis=1))
+
+    @property
+    def sensible(self) -> BoolArray:
+        """Open questions among which heuristics choose, (n, n_questions): where it is `closed`, what has to be asked.
+
+        That is paid for whatever comes of the others, so that it may as well tell whether these still pay.
+        """
+        if not self._may_close:
+            return self.open
+        return np.asarray(self.open & (self.standing.serves | ~self.closed[:, None]))
+
+    @property
+    def _may_close(self) -> bool:
+        return self.problem.rules is not None and self.problem.rules.closes
 
     @cached_property
     def likelihood(self) -> FloatArray:
@@ -368,9 +396,24 @@ class InformationState:
         return prices
 
     @cached_property
-    def stopping_cost(self) -> FloatArray:
-        """Cost of the best decision now, (n,)."""
+    def deciding_cost(self) -> FloatArray:
+        """Cost of the best decision on what is known, (n,), whether it may be decided yet or not."""
         return np.asarray(self.problem.stopping_cost(self.belief))
+
+    @property
+    def stopping_cost(self) -> FloatArray:
+        """Cost of the best decision now, (n,); inf where it is `closed`."""
+        return np.where(self.closed, np.inf, self.deciding_cost) if self._may_close else self.deciding_cost
+
+    @property
+    def finishing_cost(self) -> FloatArray:
+        """Cost that can be had at once, (n,): of deciding, and where that is `closed` of what has to be asked as well.
+
+        An answer never makes the decision dearer, as the model expects.
+        """
+        if not self._may_close:
+            return self.deciding_cost
+        return np.where(self.closed, self.problem.rules.ceiling(self) + self.deciding_cost, self.deciding_cost)
 
     @property
     def to_beat(self) -> FloatArray:
@@ -403,11 +446,14 @@ class InformationState:
         """
         problem, known = self.problem, self.belief @ self.problem.perfect_cost
         factor = np.atleast_1d(multiplier)
+        least: FloatArray
         if self.stage >= problem.n_stages:
             least = np.full((len(self), len(factor)), np.inf)
         elif problem.free:
             cheapest = np.where(self.open, self.prices, np.inf).min(axis=1, initial=np.inf)[:, None]
             nothing = np.isinf(cheapest)
+            if self._may_close:  # what has to be asked is paid for
+                cheapest = np.maximum(cheapest, problem.rules.floor(self)[:, None])
             least = np.where(nothing, np.inf, np.where(nothing, 0.0, cheapest) * factor + known[:, None])
         else:
             least = self.price[:, None] * factor + known[:, None]

@@ -14,7 +14,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_real
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
 
@@ -306,9 +306,13 @@ class Policy(Stored, ABC):
         -------
         ndarray of int of shape (n,)
         """
-        if info.stage >= self.n_stages:
-            return np.full(len(info), DECIDE)
-        return self._act(info)
+        question = np.full(len(info), DECIDE) if info.stage >= self.n_stages else self._act(info)
+        if info.problem.rules is not None and (row := np.flatnonzero((question == DECIDE) & info.closed)).size:
+            # whatever pays, what has to be asked is asked before anything is decided: the most useful of it first
+            some = info[row]
+            costs = np.where(some.standing.serves & some.open, some.costs_once, np.inf)
+            question[row] = (costs <= costs.min(axis=1, keepdims=True) * (1 + TIE)).argmax(axis=1)
+        return question
 
     def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
         """What each row orders now, to be answered in one visit, (n, n_questions); None where it orders nothing ever.

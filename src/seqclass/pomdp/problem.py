@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from seqclass.costs import Visits, first_of_groups
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.hidden import Hidden
 from seqclass.pomdp.information import OPEN, TIE, InformationState
+from seqclass.pomdp.rules import QuestionRules, Rules
 from seqclass.pomdp.starts import Starts, without
 from seqclass.pomdp.tables import Tables
 
@@ -94,6 +95,8 @@ class AcquisitionProblem(Stored, ABC):
     bundles: Sequence[Bundle | None] | None = None
     #: What visits cost, by question; None where they cost nothing. Prices are those of what is asked in a visit alone.
     visits: Visits | None = None
+    #: What may be asked, and what has to be, whatever pays; None where anything may.
+    rules: QuestionRules | None = None
     #: How cases begin of which something is known before the first question; None: nothing is.
     starts: Starts | None = None
     #: Attributes that are worked out of the likelihoods, and gone where these are replaced.
@@ -393,10 +396,55 @@ class AcquisitionProblem(Stored, ABC):
             return self
         if self.visits is not None:
             raise ValueError("visits cost something in this problem already: give it without.")
+        if self.rules is not None:
+            raise ValueError("rules do not know of visits that cost something: leave visit_cost and delays out.")
         if visits.delays.shape != (self.n_questions,):
             raise ValueError(f"visits must have a delay for each of the {self.n_questions} questions.")
         alone = visits.alone
         return self.replace(prices=self.prices + alone, full_prices=self.full_prices + alone, visits=visits)
+
+    def with_rules(self, rules: Rules | QuestionRules | Mapping[str, Any] | None) -> AcquisitionProblem:
+        """Return the problem in which rules say what may be asked, and what has to be before anything is decided.
+
+        Parameters
+        ----------
+        rules : Rules, QuestionRules, mapping or None
+            The rules, by the numbers of `features` or by questions; None: as it is.
+
+        Returns
+        -------
+        AcquisitionProblem
+
+        Raises
+        ------
+        ValueError
+            If the order is fixed, visits cost something, or rules are wrong or cannot be met; in one sentence.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass.pomdp import Rules, TableProblem, optimal_cost
+        >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.3, free=True)
+        >>> round(optimal_cost(problem), 3), round(optimal_cost(problem.with_rules(Rules(mandatory=[1]))), 3)
+        (0.45, 0.45)
+        """
+        given = rules if isinstance(rules, QuestionRules) else Rules.of(rules)
+        if given is None:
+            return self
+        if not self.free:
+            raise ValueError(
+                'rules: a fixed order asks everybody the same; take order="adaptive" (free=True), or write the order '
+                "as rules would."
+            )
+        if self.visits is not None:
+            raise ValueError("rules do not know of visits that cost something: leave visit_cost and delays out.")
+        if self.starts is not None and self.starts.needless is not None:
+            raise ValueError("rules do not know what is needless: give known as a list of columns.")
+        if isinstance(given, Rules):
+            members = [self.members(question) for question in range(self.n_questions)]
+            given = given.numbers(1 + max((int(own.max()) for own in members), default=-1)).of_questions(members)
+        given.check(self)
+        return self.replace(rules=given)
 
     @property
     def orders_panels(self) -> bool:
@@ -423,6 +471,8 @@ class AcquisitionProblem(Stored, ABC):
     def subset(self, questions: IntArray) -> AcquisitionProblem:
         """Return the problem of some questions, by their numbers; of a fixed order they must be the first ones."""
         changes = {name: picked(getattr(self, name), questions) for name in self._by_question()}
+        if self.rules is not None:
+            changes["rules"] = self.rules.take(questions)
         return self.replace(**changes, visits=None if self.visits is None else self.visits.take(questions))
 
     def _by_question(self) -> list[str]:

@@ -44,6 +44,10 @@ class FreeNodes:
         problem = self.problem = info.problem
         if problem.samples:
             raise ValueError(f"{who} needs every outcome, and bundles of this problem have too many to list them.")
+        if problem.rules is not None and problem.rules.closes:
+            raise ValueError(
+                f"{who} may decide at any time, and rules say here what has to be asked first: drop those."
+            )
         self.who, self.max_states, self.n_more = who, max_states, n_more
         states = problem.state_tables
         self._tables: FloatArray | None = None if states is None else states[0]
@@ -148,7 +152,7 @@ class FreeNodes:
 def most_nodes(problem: AcquisitionProblem, info: InformationState, n_more: int, by_set: bool) -> int:
     """Most nodes that so many more questions can lead to, where money is not limited."""
     counts = [1] + [0] * n_more
-    for question in np.flatnonzero(info.open[0]).tolist():
+    for question in np.flatnonzero(info.unasked[0]).tolist():
         ways = 1 if by_set else int(problem.n_outcomes[question])
         for level in range(n_more, 0, -1):
             counts[level] += ways * counts[level - 1]

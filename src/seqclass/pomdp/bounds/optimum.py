@@ -100,8 +100,10 @@ class StateBounds(OrderBounds):
 
 def asking_once(info: InformationState) -> FloatArray:
     """Cost of asking each question and then deciding, (n, n_questions); inf where it is not open."""
-    after = info.problem.costs_after(np.arange(info.problem.n_questions), info)
-    return np.where(info.open, info.prices + after, np.inf)
+    after, may = info.problem.costs_after(np.arange(info.problem.n_questions), info), info.open
+    if info.problem.rules is not None:
+        may = may & ~info.standing.closed_after
+    return np.where(may, info.prices + after, np.inf)
 
 
 def optimal_cost(

@@ -168,12 +168,14 @@ class OrderSearch:
 
     def _tips(self, info: InformationState) -> tuple[FloatArray, FloatArray]:
         """Bounds of partial answers that were not opened."""
-        low, high = info.stopping_cost.copy(), info.stopping_cost.copy()
+        low, high = info.stopping_cost.copy(), info.finishing_cost.copy()
         rows = np.flatnonzero(~info.settled)
         if rows.size:
             some = info[rows]
             high[rows] = np.minimum(high[rows], asking_once(some).min(axis=1, initial=np.inf))
             low[rows] = self.bounds.lower(some)
+            if self.problem.rules is not None:
+                low[rows] = np.maximum(low[rows], np.minimum(some.stopping_cost, some.cost_floor()))
         return np.minimum(low, high), high
 
     def _frontier(self) -> list[_Frontier]:

@@ -103,6 +103,11 @@ class ExactFreeOrder(Solver):
                 if are_few(problem, self.max_nodes):
                     return enumerated(problem).with_info(seconds=_clock() - started)
                 values = bounds_of(problem)
+                if problem.rules is not None and problem.rules.closes:
+                    raise ValueError(
+                        "ExactFreeOrder lists all partial answers where rules say what has to be asked, and here they "
+                        "are too many; use Adaptive, or raise max_nodes."
+                    )
                 search = OrderSearch(problem, values)
                 reached = search.run(self.max_nodes, tolerance=self.target_gap)
         except TimeUp:
@@ -278,7 +283,7 @@ class RecursionPolicy(DeepLookaheadPolicy):
     def _found(self, info: InformationState) -> FloatArray:
         _, first, place = np.unique(evidence(info), return_index=True, return_inverse=True)
         some, problem = info[first], info.problem
-        most = float(np.exp(np.where(some.open, np.log(problem.n_outcomes + 1.0), 0.0).sum(axis=1).max()))
+        most = float(np.exp(np.where(some.unasked, np.log(problem.n_outcomes + 1.0), 0.0).sum(axis=1).max()))
         costs = np.empty((len(some), problem.n_questions))
         for part, whose in some.parts(8.0 * 4 * problem.n_questions * most):
             costs[part] = self._known.add(expand(whose, problem.n_stages - info.stage))

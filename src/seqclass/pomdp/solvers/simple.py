@@ -253,7 +253,7 @@ class OrderBoundPolicy(Policy):
         rows = np.flatnonzero(~info.settled)
         if rows.size:
             some = info[rows]
-            costs = self.bounds.asking(some)
+            costs = self._costs(some)
             best = costs.min(axis=1)
             on = best < some.to_beat
             question[rows[on]] = (costs <= best[:, None] * (1 + TIE)).argmax(axis=1)[on]
@@ -263,7 +263,7 @@ class OrderBoundPolicy(Policy):
         """The most promising question, worth its price or not, (n,); see `Policy.following`."""
         if info.stage >= self.n_stages:
             return np.full(len(info), DECIDE)
-        costs = self.bounds.asking(info)
+        costs = self._costs(info)
         best = costs.min(axis=1)
         return np.where(np.isfinite(best), (costs <= best[:, None] * (1 + TIE)).argmax(axis=1), DECIDE)
 
@@ -271,7 +271,10 @@ class OrderBoundPolicy(Policy):
         """Bound of the most promising question, (n,); inf where nothing is open."""
         if info.stage >= self.n_stages:
             return np.full(len(info), np.inf)
-        return np.asarray(self.bounds.asking(info).min(axis=1))
+        return np.asarray(self._costs(info).min(axis=1))
+
+    def _costs(self, info: InformationState) -> FloatArray:
+        return np.where(info.sensible, self.bounds.asking(info), np.inf)
 
 
 #: Working memory of an enumeration.
@@ -329,7 +332,8 @@ class DeepLookaheadPolicy(Policy):
 
     def question_costs(self, info: InformationState) -> FloatArray:
         """Price of each question plus the expected cost after it, looking ahead."""
-        return lookahead_costs(info, self.depth, self.n_candidates)
+        costs = lookahead_costs(info, self.depth, self.n_candidates)
+        return costs if self.problem.rules is None else np.where(info.sensible, costs, np.inf)
 
     def following(self, info: InformationState) -> IntArray:
         """The most promising question, worth its price or not, (n,); see `Policy.following`."""
@@ -417,7 +421,8 @@ def _candidates(
     problem = info.problem
     further = np.vstack([problem.decision_costs.T, problem.prices.min() + problem.perfect_cost])
     least = prices + problem.costs_after(asked, info, further)
-    reached = np.minimum(info.stopping_cost, once.min(axis=1)) * (1 + TIE)
+    had = once if problem.rules is None else np.where(info.standing.closed_after, np.inf, once)
+    reached = np.minimum(info.finishing_cost, had.min(axis=1)) * (1 + TIE)
     kept: BoolArray = (once < np.inf) & (least <= reached[:, None])
     if n_candidates is not None and n_candidates < len(asked):
         order = cheapest(np.where(kept, once, np.inf), n_candidates, problem)

@@ -100,11 +100,11 @@ class ImprovedRule(OrderingRule):
         value = self.values.value(level.info[kept])
         expected = np.bincount(level.entry, level.weight * value[branch], minlength=row.size)
         prices = np.broadcast_to(info.prices, savings.shape)
-        savings[row, question] = info.stopping_cost[row] - prices[row, question] - expected
+        savings[row, question] = info.deciding_cost[row] - prices[row, question] - expected
         return savings
 
     def _candidates(self, info: InformationState) -> BoolArray:
-        once = info.costs_once
+        once = np.where(info.sensible, info.costs_once, np.inf)
         tried: BoolArray = np.zeros(once.shape, dtype=bool)
         n = min(self.n_candidates, once.shape[1])
         np.put_along_axis(tried, cheapest(once, n, info.problem), True, axis=1)
@@ -264,7 +264,7 @@ class Adaptive(Solver):
                         return exact.with_info(seconds=_clock() - began, ordering=OrderingChoice(_EXACTLY, ()))
                     look()
                 # whatever the time is enough for, this is there
-                if limit < np.inf and not problem.samples and problem.starts is None:
+                if limit < np.inf and not problem.samples and problem.starts is None and not _closes(problem):
                     sure = OrderSearch(problem)
                     sure.run(_SURE_NODES, left() / 10)
                 return self._solve(problem, began, sure)
@@ -273,7 +273,7 @@ class Adaptive(Solver):
                     raise
                 if sure is not None:  # no rule was ready when it was time for the certificate
                     sure.run(_SEARCH_NODES)
-        at_once = problem.samples or problem.starts is not None
+        at_once = problem.samples or problem.starts is not None or _closes(problem)
         found = _at_once(problem) if at_once else planned(sure or OrderSearch(problem))
         return found.with_info(status="limit", seconds=_clock() - began, ordering=OrderingChoice(_SEARCHED, ()))
 
@@ -315,7 +315,7 @@ class Adaptive(Solver):
         return not problem.samples and problem.starts is None and are_few(problem, self.max_nodes)
 
     def _search(self, problem: AcquisitionProblem) -> OrderSearch | None:
-        searchable = not problem.samples and problem.starts is None
+        searchable = not problem.samples and problem.starts is None and not _closes(problem)
         return OrderSearch(problem) if searchable and self._nodes(problem) >= _FEWEST_NODES else None
 
     def _nodes(self, problem: AcquisitionProblem) -> float:
@@ -348,9 +348,14 @@ class Adaptive(Solver):
             rule.check(problem)
 
 
+def _closes(problem: AcquisitionProblem) -> bool:
+    """Whether something has to be asked before anything is decided, which the plan of a search does not follow."""
+    return problem.rules is not None and problem.rules.closes
+
+
 def _at_once(problem: AcquisitionProblem) -> Policy:
     begun, weight = problem.opening()
-    upper = float(weight @ begun.stopping_cost)
+    upper = float(weight @ begun.finishing_cost)
     lower = float(weight @ np.minimum(begun.stopping_cost, begun.cost_floor()))
     found = DecideNow(certificate_paths=0).solve(problem)
     gap = (upper - lower) / upper if upper > 0 else 0.0

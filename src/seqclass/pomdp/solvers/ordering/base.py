@@ -103,7 +103,7 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         return float(answers.sum()) * width * (1 + problem.n_decisions)
 
     def scores(self, info: InformationState) -> FloatArray:
-        """Score of every question; -inf where it is not open.
+        """Score of every question; -inf where it is not open, and where rules of the problem ask for others first.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
                 # a free question is not worth infinitely much: one that promises nothing comes last
                 # in a unit of its own, so that ties are the same in any
                 score = score / (np.maximum(info.prices[:, questions], smallest_price(problem)) / unit(problem))
-            result[:, questions] = np.where(info.open[:, questions], score, -np.inf)
+            result[:, questions] = np.where(info.sensible[:, questions], score, -np.inf)
             if np.isnan(result.max(initial=-np.inf)):
                 raise ValueError(
                     f"{type(self).__name__}.gains is NaN for question {int(np.isnan(result).any(axis=0).argmax())}: it "

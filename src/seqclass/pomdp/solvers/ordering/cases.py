@@ -116,7 +116,7 @@ def _walked(
 
 
 def unlimited(problem: AcquisitionProblem) -> AcquisitionProblem:
-    """Return the same problem without a budget."""
-    if problem.max_questions is None and problem.max_cost is None:
+    """Return the same problem without a budget and rules."""
+    if problem.max_questions is None and problem.max_cost is None and problem.rules is None:
         return problem
-    return problem.replace(max_questions=None, max_cost=None)
+    return problem.replace(max_questions=None, max_cost=None, rules=None)

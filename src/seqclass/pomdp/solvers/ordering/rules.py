@@ -58,7 +58,7 @@ class LookaheadSaving(OrderingRule):
         """Savings, prices counted; -inf where a question was not followed. See `OrderingRule.gains`."""
         depth = check_integer(self.depth, "depth", 1)
         costs = lookahead_costs(info, depth, self.n_candidates)[:, questions]
-        return info.stopping_cost[:, None] - costs
+        return info.deciding_cost[:, None] - costs
 
 
 def branches(problem: AcquisitionProblem, n_candidates: int | None) -> float:
@@ -91,7 +91,7 @@ class ExpectedSaving(OrderingRule):
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
         """Expected savings as parts of the dearest decision, prices left out; see `OrderingRule.gains`."""
         prices = np.broadcast_to(info.prices, info.costs_once.shape)
-        saved = info.stopping_cost[:, None] - (info.costs_once - prices)[:, questions]
+        saved = info.deciding_cost[:, None] - (info.costs_once - prices)[:, questions]
         return np.asarray(saved / unit(info.problem))
 
 
@@ -281,7 +281,10 @@ def most_telling(problem: AcquisitionProblem, n: int) -> AcquisitionProblem:
     start, weight = problem.opening()
     orders = [np.argsort(-(weight @ rule.scores(start)), kind="stable") for rule in rules]
     questions, first = np.unique(np.stack(orders, axis=1), return_index=True)
-    return problem.subset(np.sort(questions[np.argsort(first)[:n]]))
+    kept = questions[np.argsort(first)[:n]]
+    if problem.rules is not None:  # what has to be asked, or may have to be, stays
+        kept = np.union1d(kept, np.flatnonzero(problem.rules.needed))
+    return problem.subset(np.sort(kept))
 
 
 #: Rows of a level, and what a policy sees there: parts of one stage each.

@@ -54,7 +54,7 @@ class NextQuestion:
         self.least_once: FloatArray = info.costs_once.min(axis=1)
         self.ahead = self.once
         if rule.saves:
-            self.ahead = np.where(nothing, np.inf, info.stopping_cost - scores[rows, place])
+            self.ahead = np.where(nothing, np.inf, info.deciding_cost - scores[rows, place])
 
     def __getitem__(self, rows: IntArray) -> NextQuestion:
         part = object.__new__(NextQuestion)
@@ -66,7 +66,7 @@ class NextQuestion:
     def features(self) -> FloatArray:
         """What the cost of going on is explained by, (n, n_features), where something is asked."""
         info, belief = self.info, self.info.belief
-        stop = info.stopping_cost
+        stop = info.deciding_cost
         entropy = -plogp(belief).sum(axis=1)
         top = np.partition(belief, belief.shape[1] - 2, axis=1)[:, -2:] if belief.shape[1] > 1 else belief
         columns = [stop, self.once, self.least_once, self.ahead, entropy, *top.T, np.sqrt(stop)]
@@ -138,7 +138,7 @@ class RuleValues:
         -------
         ndarray of shape (n,)
         """
-        cost: FloatArray = following.once.copy()
+        cost: FloatArray = most(following).copy()
         stage = following.info.stage
         weights = self.weights[stage] if stage < self.n_stages else None
         asks = np.flatnonzero(following.question != DECIDE)
@@ -160,7 +160,7 @@ class RuleValues:
         -------
         ndarray of shape (n,)
         """
-        value: FloatArray = info.stopping_cost.copy()
+        value: FloatArray = info.finishing_cost.copy()
         if info.stage < self.n_stages:
             rows = np.flatnonzero(~info.settled)
             if rows.size:
@@ -171,7 +171,13 @@ class RuleValues:
 
 def bounded(cost: FloatArray, following: NextQuestion) -> FloatArray:
     """Keep costs of going on between knowing the class after one more price, and deciding after the next question."""
-    return np.asarray(np.clip(cost, following.info.cost_floor(), following.once))
+    return np.asarray(np.clip(cost, following.info.cost_floor(), most(following)))
+
+
+def most(following: NextQuestion) -> FloatArray:
+    """Going on costs no more, (n,): deciding after the next question, or where more has to be asked all of that."""
+    info = following.info
+    return np.where(info.closed, np.maximum(following.once, info.finishing_cost), following.once)
 
 
 class RulePolicy(Policy):
@@ -271,7 +277,7 @@ class _Walk:
             self.info, weight = opened(problem, self.total, ALL if rng is None else SampledAnswers(rng))
         self.visited, n = 0, len(self.info)
         nothing, rows = np.empty(0, dtype=np.intp), np.arange(n)
-        self.steps = [_Step(weight, rows, self.info.stopping_cost, nothing, nothing, None, nothing)]
+        self.steps = [_Step(weight, rows, self.info.finishing_cost, nothing, nothing, None, nothing)]
         #: What each history costs from there on, and what the values say that it does.
         self.cost = self.value = self.steps[-1].stop
 
@@ -306,7 +312,7 @@ class _Walk:
             question[asks] = following.question
             go = np.flatnonzero(following.question != DECIDE)
             asks, following = asks[go], following[go]  # which leaves the costs of all questions behind
-        self.steps.append(_Step(level.weight, level.parent, info.stopping_cost, random, asks, following, nothing))
+        self.steps.append(_Step(level.weight, level.parent, info.finishing_cost, random, asks, following, nothing))
         return question
 
     def _reached(self, stage: int) -> BoolArray:
@@ -404,7 +410,7 @@ def _fit(values: RuleValues, stage: int, walks: list[_Walk]) -> None:
     values.weights[stage] = weights = ridge(features, targets, np.concatenate(weight))
     for path, following, told, target in found:
         step, value = path.steps[stage], bounded(told @ weights[1:] + weights[0], following)
-        rows, goes = step.asks, value < step.stop[step.asks]
+        rows, goes = step.asks, (value < step.stop[step.asks]) | following.info.closed
         path.cost[rows[goes]], path.value[rows[goes]] = target[goes], value[goes]
         step.goes = rows[goes]
 

@@ -1,0 +1,156 @@
+"""What an adaptive test does with its items, and how well it tells people of each ability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqclass._shell import DecidingClassifier
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.validation import check_integer
+from seqclass.bn import ItemResponse
+from seqclass.deciding.decider import decider_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ExamReport", "exam_report"]
+
+
+@dataclass(frozen=True)
+class ExamReport:
+    """Exposure of each of ``m`` items, and precision in each of ``k`` bands of ability, on simulated persons.
+
+    Attributes
+    ----------
+    items : tuple of str
+        Names of the items.
+    exposure : ndarray of shape (m,)
+        Share of the persons that each item was asked of.
+    ability : ndarray of shape (k,)
+        Mean ability of each band, of which all have as many persons but for what does not divide.
+    n_persons : ndarray of int of shape (k,)
+        Persons in each band.
+    n_items : ndarray of shape (k,)
+        Items asked, mean.
+    errors : ndarray of shape (k,)
+        Share of decisions that are not the true class.
+    bias, rmse : ndarray of shape (k,)
+        Mean, and root mean square, of the estimated less the true ability; the estimate is the posterior mean.
+    sd : ndarray of shape (k,)
+        Standard deviation of the ability's posterior, mean: what the test itself believes.
+
+    Examples
+    --------
+    >>> none = np.zeros(1)
+    >>> report = ExamReport(("a",), np.ones(1), none, np.array([9]), np.ones(1), none, none, none, none)
+    >>> report.exposure_table().to_dict("list")
+    {'item': ['a'], 'exposure': [1.0]}
+    """
+
+    items: tuple[str, ...]
+    exposure: FloatArray
+    ability: FloatArray
+    n_persons: IntArray
+    n_items: FloatArray
+    errors: FloatArray
+    bias: FloatArray
+    rmse: FloatArray
+    sd: FloatArray
+
+    def exposure_table(self) -> pd.DataFrame:
+        """Return a row an item, the most exposed first."""
+        import pandas as pd
+
+        order = np.argsort(-self.exposure, kind="stable")
+        table: pd.DataFrame = pd.DataFrame({"item": [self.items[j] for j in order], "exposure": self.exposure[order]})
+        return table
+
+    def precision_table(self) -> pd.DataFrame:
+        """Return a row a band of ability, the lowest first."""
+        import pandas as pd
+
+        names = ("ability", "n_persons", "n_items", "errors", "bias", "rmse", "sd")
+        table: pd.DataFrame = pd.DataFrame({name: getattr(self, name) for name in names})
+        return table
+
+
+def exam_report(
+    clf: DecidingClassifier, n_persons: int = 2000, *, n_bands: int = 8, random_state: Any = 0
+) -> ExamReport:
+    """Give an adaptive test to simulated persons: exposure by item, and precision by ability.
+
+    Parameters
+    ----------
+    clf : SequentialClassifier
+        Fitted, with an `seqclass.bn.ItemResponse` of outcomes as its model.
+    n_persons : int
+        Persons, drawn from the model.
+    n_bands : int
+        Bands of ability, of equally many persons.
+    random_state : int, generator or None
+        Seed.
+
+    Returns
+    -------
+    ExamReport
+
+    Raises
+    ------
+    ValueError
+        If the model has no ability, or the classifier cuts numbers into outcomes.
+
+    Examples
+    --------
+    >>> from seqclass import SequentialClassifier
+    >>> from seqclass.bn import ItemResponse
+    >>> model = ItemResponse.from_items({"a": [1.5] * 6, "b": [-1, -0.5, 0, 0, 0.5, 1]}, cuts=[0.0], points=9)
+    >>> report = exam_report(SequentialClassifier.from_model(model, feature_costs=0.02), 500, n_bands=2)
+    >>> float(report.exposure.max()), report.precision_table().shape
+    (1.0, (2, 7))
+    """
+    check_integer(n_persons, "n_persons", 1)
+    check_integer(n_bands, "n_bands", 1, n_persons)
+    decider, rng = decider_of(clf), as_generator(random_state)
+    model: Any = decider.model
+    if not isinstance(model, ItemResponse):
+        raise ValueError(
+            f"clf: its model must be an ItemResponse, which knows of abilities; it is a {type(model).__name__}."
+        )
+    if decider.coder.discretizer_ is not None:
+        raise ValueError('clf must be given outcomes as they are: fit it with discretizer="precomputed".')
+    share = model.class_prior_[model.hidden_class_] * model.weights_
+    state = np.sort(rng.choice(len(share), n_persons, p=share / share.sum()))
+    codes: IntArray = np.empty((n_persons, len(decider.support)), dtype=np.intp)
+    for part in chunks(n_persons, 8.0 * 3 * model.tables_.shape[0] * model.tables_.shape[1]):
+        below = model.tables_[:, :, state[part]].cumsum(axis=1) <= rng.random(
+            (len(decider.support), 1, len(state[part]))
+        )
+        codes[part] = np.minimum(below.sum(axis=1).T, model.n_outcomes_ - 1)
+    X = np.zeros((n_persons, decider.n_features), dtype=np.intp)
+    X[:, decider.support] = codes
+    record = clf.acquire(X)
+    row, at = np.nonzero(record.order >= 0)
+    asked = np.zeros(X.shape, dtype=bool)
+    asked[row, record.order[row, at]] = True
+    asked = asked[:, decider.support]
+    mean, sd = model.ability(np.where(asked, codes, -1))
+    true, wrong = model.ability_[state], record.decision != model.classes_[model.hidden_class_[state]]
+    bands = np.array_split(np.argsort(true, kind="stable"), n_bands)
+
+    def by_band(values: Any) -> FloatArray:
+        return np.array([values[band].mean() for band in bands])
+
+    return ExamReport(
+        tuple(decider.feature_name(column) for column in decider.support.tolist()),
+        asked.mean(axis=0),
+        by_band(true),
+        np.array([len(band) for band in bands]),
+        by_band(asked.sum(axis=1)),
+        by_band(wrong),
+        by_band(mean - true),
+        np.sqrt(by_band((mean - true) ** 2)),
+        by_band(sd),
+    )

@@ -1,0 +1,677 @@
+"""Rules about what may be asked: content areas, enemies, starting and mandatory questions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.model_files import register
+from seqclass._utils.text import listed, shown
+from seqclass._utils.validation import check_integer, columns_of
+
+__all__ = ["QuestionRules", "Rules"]
+
+#: Most areas that are tied together by enemies: all their subsets are looked at.
+_MOST_TIED = 8
+#: What sums up to a budget but for rounding is within it.
+_WITHIN = 1 + 1e-12
+
+
+@register
+@dataclass
+class Rules:
+    """What may be asked, and what has to be, whatever pays: the habits of testing, and of clinics.
+
+    They belong to the problem: a question is open only while what has to be asked can still be asked after it, and
+    nothing is decided before all of that was. So plans, bounds, sessions and certificates know them, and the recursion
+    over partial answers stays exact, for what they allow depends on the set of questions asked alone. They need an
+    order in which any question may come next (``order="adaptive"``). What is missing counts as asked. A bundle (a
+    testlet) is one question and counts once. With ``max_cost`` money is set aside at full prices for what has to be
+    asked yet.
+
+    Parameters
+    ----------
+    areas : mapping of str to mapping
+        Areas of content (Kingsbury and Zara 1991 [1]_): of each by its name ``"items"``, its columns, as names or
+        numbers, and how many are asked ``"at_least"`` and ``"at_most"``, of which either may be left out. A column is
+        in one area at most.
+    enemies : sequence of sequence
+        Groups of columns that exclude one another: at most one of each group is asked.
+    first : sequence
+        Columns that are asked before any other, in this order. They are not mandatory by that: who may be decided at
+        once is not asked them.
+    mandatory : sequence
+        Columns that everybody is asked.
+
+    References
+    ----------
+    .. [1] G. G. Kingsbury and A. R. Zara, "A comparison of procedures for content-sensitive item selection in
+       computerized adaptive tests", Applied Measurement in Education 4, 1991.
+
+    Examples
+    --------
+    >>> from seqclass.bn import ItemResponse
+    >>> from seqclass import Rules, SequentialClassifier
+    >>> exam = ItemResponse.from_items({"b": [-1, -0.5, 0, 0.5, 1]}, cuts=[0.0])
+    >>> rules = Rules(areas={"algebra": {"items": ["x0", "x1"], "at_least": 1}}, enemies=[["x1", "x2"]], first=["x3"])
+    >>> clf = SequentialClassifier.from_model(exam, feature_costs=0.2, rules=rules)
+    >>> case = clf.session()
+    >>> while (item := case.next_feature) is not None:
+    ...     case.observe(item.name, 1)
+    ...     print(item.name, case.posterior.round(2))
+    x3 [0.29 0.71]
+    x0 [0.22 0.78]
+    """
+
+    areas: Any = field(default_factory=dict)
+    enemies: Any = ()
+    first: Any = ()
+    mandatory: Any = ()
+
+    @classmethod
+    def of(cls, given: Any) -> Rules | None:
+        """Return rules as they are, or made of what a user gave.
+
+        Parameters
+        ----------
+        given : Rules, mapping or None
+            Rules, or their parts by name, as a file has them.
+
+        Returns
+        -------
+        Rules or None
+
+        Raises
+        ------
+        ValueError
+            If there is no such part, or one is wrong.
+
+        Examples
+        --------
+        >>> Rules.of({"first": ["age"]}).first
+        ['age']
+        """
+        if given is None:
+            return None
+        if isinstance(given, Mapping):
+            names = [part.name for part in fields(cls)]
+            if unknown := [name for name in given if name not in names]:
+                raise ValueError(f"rules: there is no {shown(unknown[0])}; there are {listed(names)}.")
+            given = cls(**given)
+        if not isinstance(given, cls):
+            raise ValueError(f"rules must be a seqclass.Rules or a mapping of its parts, got {shown(given)}.")
+        given._check()
+        return given
+
+    @classmethod
+    def read(cls, path: str | Path) -> Rules:
+        """Read a JSON file, an object of ``areas``, ``enemies``, ``first`` and ``mandatory``, of which any may lack.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        Rules
+
+        Raises
+        ------
+        ValueError
+            If it holds anything else.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "rules.json"
+        ...     _ = path.write_text('{"enemies": [["CT", "MRI"]], "first": ["history"]}')
+        ...     Rules.read(path)
+        Rules(areas={}, enemies=[['CT', 'MRI']], first=['history'], mandatory=())
+        """
+        try:
+            told = json.loads(Path(path).read_text("utf-8"))
+        except ValueError as error:
+            raise ValueError(
+                f"{path} is no JSON ({error}): write an object of areas, enemies, first and so on."
+            ) from error
+        if not isinstance(told, dict):
+            raise ValueError(f"{path} must hold an object of areas, enemies, first and mandatory, got {shown(told)}.")
+        found = cls.of(told)
+        assert found is not None
+        return found
+
+    def _check(self) -> None:
+        if not isinstance(self.areas, Mapping):
+            raise ValueError(f"rules: areas must be a mapping of names to areas, got {shown(self.areas)}.")
+        for name, area in self.areas.items():
+            keys = ("items", "at_least", "at_most")
+            if not isinstance(area, Mapping) or "items" not in area or any(key not in keys for key in area):
+                raise ValueError(
+                    f'rules: area {shown(name)} must be a mapping such as {{"items": [...], "at_least": 1, '
+                    f'"at_most": 3}}, got {shown(area)}.'
+                )
+            _list(area["items"], f"the items of area {shown(name)}")
+            least, most = self._bounds(name)
+            if most < least:
+                raise ValueError(
+                    f"rules: area {shown(name)} is to have at least {least} and at most {most}: lower at_least, or "
+                    "raise at_most."
+                )
+        for group in _list(self.enemies, "enemies"):
+            if len(_list(group, "each group of enemies")) < 2:
+                raise ValueError(f"rules: a group of enemies has two columns or more, got {shown(group)}.")
+        for name in ("first", "mandatory"):
+            _list(getattr(self, name), name)
+
+    def _bounds(self, name: Any) -> tuple[int, int]:
+        least, most = self.areas[name].get("at_least"), self.areas[name].get("at_most")
+        what, n = f"of area {shown(name)}", np.iinfo(np.int32).max
+        return (
+            0 if least is None else check_integer(least, f"at_least {what}", 0),
+            n if most is None else check_integer(most, f"at_most {what}", 0),
+        )
+
+    def numbers(self, n_columns: int, names: Iterable[Any] | None = None) -> Rules:
+        """Return the same by numbers of columns.
+
+        Parameters
+        ----------
+        n_columns : int
+            Number of columns.
+        names : iterable of str, optional
+            Their names.
+
+        Returns
+        -------
+        Rules
+
+        Raises
+        ------
+        ValueError
+            If a column is unknown or named twice, or is in two areas.
+
+        Examples
+        --------
+        >>> Rules(first=["b"]).numbers(2, ["a", "b"]).first
+        [1]
+        """
+        self._check()
+        names = None if names is None else list(names)
+
+        def columns(given: Any, what: str) -> list[int]:
+            return [int(column) for column in columns_of(given, n_columns, names, f"rules: {what}")]
+
+        areas = {
+            name: dict(area) | {"items": columns(area["items"], f"area {shown(name)}")}
+            for name, area in self.areas.items()
+        }
+        home: dict[int, Any] = {}
+        for name, area in areas.items():
+            for column in area["items"]:
+                if column in home:
+                    called = shown(f"x{column}" if names is None else str(names[column]))
+                    raise ValueError(
+                        f"rules: {called} is in area {shown(home[column])} and in area {shown(name)}: an item counts "
+                        "for one area."
+                    )
+                home[column] = name
+        enemies = [columns(group, "enemies") for group in self.enemies]
+        return Rules(areas, enemies, columns(self.first, "first"), columns(self.mandatory, "mandatory"))
+
+    def of_questions(self, members: Sequence[IntArray], names: Any = None) -> QuestionRules:
+        """Return the same by questions.
+
+        Parameters
+        ----------
+        members : sequence of ndarray of int
+            Columns that each question shows.
+        names : sequence of str or mapping of int to str, optional
+            What columns are called in messages.
+
+        Returns
+        -------
+        QuestionRules
+
+        Raises
+        ------
+        ValueError
+            If a column that has to be asked, or comes first, is shown by no question, or a bundle is in two areas.
+
+        Examples
+        --------
+        >>> Rules(enemies=[[0, 2]]).of_questions([np.array([0]), np.array([1]), np.array([2])]).enemies
+        array([[ True, False,  True]])
+        """
+        place = {int(column): question for question, own in enumerate(members) for column in own}
+
+        def called(column: int) -> str:
+            return f"x{column}" if names is None else str(names[column])
+
+        def questions(columns: Sequence[int], what: str) -> list[int]:
+            if gone := [column for column in columns if column not in place]:
+                raise ValueError(
+                    f"rules: {what} names {shown(called(gone[0]))}, which is never asked here: it is known at the "
+                    "start or left out of the model; take it out of the rules."
+                )
+            return list(dict.fromkeys(place[column] for column in columns))
+
+        n, least, most = len(members), [], []
+        area: IntArray = np.full(n, -1)
+        for number, name in enumerate(self.areas):
+            own = np.array([place[column] for column in self.areas[name]["items"] if column in place], dtype=np.intp)
+            if (area[own] >= 0).any():
+                raise ValueError(
+                    f"rules: a bundle is in area {shown(name)} and in another one: it counts for one area."
+                )
+            area[own] = number
+            bounds = self._bounds(name)
+            least.append(bounds[0])
+            most.append(bounds[1])
+        groups: list[BoolArray] = []
+        for group in self.enemies:
+            hit = np.zeros(n, dtype=bool)
+            hit[[place[column] for column in group if column in place]] = True
+            groups += [hit] if hit.sum() > 1 else []
+        enemies = np.array(groups, dtype=bool).reshape(-1, n)
+        first, mandatory = (np.array(questions(getattr(self, k), k), dtype=np.intp) for k in ("first", "mandatory"))
+        called_areas = tuple(str(name) for name in self.areas)
+        shown_as = tuple(" and ".join(called(int(column)) for column in own) for own in members)
+        ends = np.array(least, dtype=np.intp), np.array(most, dtype=np.intp)
+        return QuestionRules(area, *ends, enemies, first, mandatory, called_areas, shown_as)
+
+
+def _list(given: Any, what: str) -> list[Any]:
+    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+        raise ValueError(f"rules: {what} must be a list, got {shown(given)}.")
+    return list(given)
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class QuestionRules:
+    """Rules by the questions of a problem; see `Rules`.
+
+    Attributes
+    ----------
+    area : ndarray of int of shape (n_questions,)
+        Area of each question, -1 for none.
+    at_least, at_most : ndarray of int of shape (n_areas,)
+        How many questions of each area are asked.
+    enemies : ndarray of bool of shape (n_groups, n_questions)
+        Questions of each group, of which at most one is asked.
+    first, mandatory : ndarray of int
+        Questions that come first, in this order, and that are always asked.
+    areas, questions : tuple of str
+        What areas and questions are called.
+
+    Examples
+    --------
+    >>> rules = Rules(mandatory=[1]).of_questions([np.array([0]), np.array([1])])
+    >>> rules.compelled
+    array([False,  True])
+    """
+
+    area: IntArray
+    at_least: IntArray
+    at_most: IntArray
+    enemies: BoolArray
+    first: IntArray
+    mandatory: IntArray
+    areas: tuple[str, ...]
+    questions: tuple[str, ...]
+
+    def take(self, questions: IntArray) -> QuestionRules:
+        """Return the rules of some questions, among which those that come first or are mandatory must be.
+
+        Parameters
+        ----------
+        questions : ndarray of int
+            Their numbers.
+
+        Returns
+        -------
+        QuestionRules
+        """
+        place = np.full(len(self.area), -1)
+        place[questions] = np.arange(len(questions))
+        return replace(
+            self,
+            area=self.area[questions],
+            enemies=self.enemies[:, questions],
+            first=place[self.first],
+            mandatory=place[self.mandatory],
+            questions=tuple(self.questions[question] for question in questions.tolist()),
+        )
+
+    @cached_property
+    def needed(self) -> BoolArray:
+        """Questions that stay where some are left out: all that come first, are mandatory or of an area to be asked."""
+        needed = (self.area >= 0) & (np.append(self.at_least, 0)[self.area] > 0)
+        needed[self.first] = needed[self.mandatory] = True
+        return needed
+
+    @property
+    def closes(self) -> bool:
+        """Whether deciding is ever closed: something has to be asked."""
+        return bool(self.mandatory.size or self.at_least.any())
+
+    @cached_property
+    def compelled(self) -> BoolArray:
+        """Questions that everybody is asked: the mandatory ones, and what has to come before them."""
+        compelled = np.zeros(len(self.area), dtype=bool)
+        compelled[self.mandatory] = True
+        if not self.closes:
+            return compelled
+        for last in range(self.first.size + 1):
+            head = self.first[:last]
+            count = np.bincount(self.area[head][self.area[head] >= 0], minlength=len(self.areas))
+            if (count >= self.at_least).all() and np.isin(self.mandatory, head).all():
+                break  # those before the others are enough
+        compelled[head] = True
+        return compelled
+
+    @cached_property
+    def _foes(self) -> BoolArray:
+        """Whether two questions exclude each other."""
+        foes: BoolArray = (self.enemies.T.astype(np.float32) @ self.enemies.astype(np.float32)) > 0
+        np.fill_diagonal(foes, False)
+        return foes
+
+    @cached_property
+    def _never(self) -> BoolArray:
+        """Questions that are never open, for they exclude what has to be asked."""
+        return np.asarray(self._foes[self.compelled].any(axis=0))
+
+    @cached_property
+    def _unit(self) -> IntArray:
+        """Number of the group of enemies of each question, a number of its own where it has no enemies."""
+        unit: IntArray = np.arange(len(self.area)) + len(self.enemies)
+        for number, group in enumerate(self.enemies):
+            unit[group] = number
+        return unit
+
+    @cached_property
+    def _sets(self) -> list[IntArray]:
+        """Sets of areas that have to find enough questions together: one each, and those tied by enemies."""
+        wanted = np.flatnonzero(self.at_least > 0)
+        tied = {int(a): {int(a)} for a in wanted}
+        for group in self.enemies:
+            own = [int(a) for a in np.unique(self.area[group & ~self._never]) if int(a) in tied]
+            joint = set().union(*(tied[a] for a in own))
+            for a in joint:
+                tied[a] = joint
+        found: list[IntArray] = []
+        for whole in sorted({tuple(sorted(some)) for some in tied.values()}):
+            if len(whole) > _MOST_TIED:
+                raise ValueError(
+                    f"rules: enemies tie {len(whole)} areas with at_least together, and at most {_MOST_TIED} can be "
+                    "kept in step: give fewer enemies across areas."
+                )
+            found += [np.array(some) for size in range(1, len(whole) + 1) for some in combinations(whole, size)]
+        return found
+
+    @cached_property
+    def _touches(self) -> BoolArray:
+        """Whether asking each question takes one away of what a set of areas can find, (n_sets, n_questions)."""
+        result = np.zeros((len(self._sets), len(self.area)), dtype=bool)
+        for number, some in enumerate(self._sets):
+            own = np.isin(self.area, some) & ~self._never & ~self.compelled
+            result[number] = np.isin(self._unit, self._unit[own]) & ~self.compelled
+        return result
+
+    def check(self, problem: Any) -> None:
+        """Refuse what cannot be met in a problem.
+
+        Parameters
+        ----------
+        problem : AcquisitionProblem
+            The problem.
+
+        Raises
+        ------
+        ValueError
+            In one sentence that names the rule.
+        """
+        named = self.compelled.copy()
+        named[self.first] = True
+        if (together := np.argwhere(self._foes[np.ix_(named, named)])).size:
+            pair = [self.questions[q] for q in np.flatnonzero(named)[together[0]]]
+            raise ValueError(
+                f"rules: {pair[0]} and {pair[1]} are mandatory or come first, and are enemies: take one of them out."
+            )
+        whose = self.area[(self.enemies.sum(axis=0) > 1) & ~self._never]
+        if (whose := whose[whose >= 0]).size and self.at_least[whose].any():
+            name = self.areas[int(whose[self.at_least[whose].argmax()])]
+            raise ValueError(
+                f"rules: an item of area {shown(name)} is in two groups of enemies, and the area has at_least: make "
+                "the groups one, or leave at_least out."
+            )
+        across = [self.area[group & ~self._never] for group in self.enemies]
+        if problem.max_cost is not None and any(self.at_least[a[a >= 0]].any() and np.ptp(a) for a in across if a.size):
+            raise ValueError(
+                "rules: max_cost does not know what to set aside where items of an area with at_least have enemies "
+                "beyond it: use max_features, or leave one of these out."
+            )
+        count = np.bincount(self.area[named & (self.area >= 0)], minlength=len(self.areas))
+        if (over := count > self.at_most).any():
+            full = int(over.argmax())
+            raise ValueError(
+                f"rules: {int(count[full])} of area {shown(self.areas[full])} are mandatory or come first, and at most "
+                f"{int(self.at_most[full])} may be asked: raise at_most."
+            )
+        self._check_enough(problem)
+
+    def _check_enough(self, problem: Any) -> None:
+        nothing = np.zeros((1, len(self.area)), dtype=bool)
+        book = _Book(self, problem, nothing, np.zeros(1), np.zeros(1, dtype=np.intp))
+        if (book.slack < 0).any():
+            some = self._sets[int((book.slack[0] < 0).argmax())]
+            names, least = listed([self.areas[a] for a in some]), int(book.need[0, some].sum())
+            short = least + int(book.slack[0, (book.slack[0] < 0).argmax()])
+            raise ValueError(
+                f"rules: at_least asks for {least} items of area {names} beside the mandatory ones, and {short} can be "
+                "asked, enemies counted once: lower at_least, or give the area more items."
+            )
+        most = int(book.required[0])
+        if most > problem.n_stages:
+            raise ValueError(
+                f"rules: {most} questions have to be asked, and at most {problem.n_stages} may be: raise max_features, "
+                "or ask for less."
+            )
+        if problem.max_cost is not None and book.reserve[0] > problem.max_cost * _WITHIN:
+            raise ValueError(
+                f"rules: what has to be asked costs {book.reserve[0]:g} at full prices, above max_cost="
+                f"{problem.max_cost:g}: raise that, or ask for less."
+            )
+
+    def look(self, info: Any) -> Standing:
+        """How instances stand to the rules.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        Standing
+        """
+        left = np.full(len(info), info.problem.n_stages - info.stage)
+        return _Book(self, info.problem, ~info.unasked, info.spent, left).look(info)
+
+    def floor(self, info: Any) -> FloatArray:
+        """No way of asking what has to be asked costs less, (n,); enemies, groups and what is missing left aside.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        left = np.full(len(info), info.problem.n_stages - info.stage)
+        return _Book(self, info.problem, ~info.unasked, info.spent, left, info.problem.prices).reserve
+
+    def ceiling(self, info: Any) -> FloatArray:
+        """Asking what has to be asked costs no more, (n,), whichever of an area is asked.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        left, prices = np.full(len(info), info.problem.n_stages - info.stage), info.problem.full_prices
+        book = _Book(self, info.problem, ~info.unasked, info.spent, left)
+        dearest = [prices[self.area == area].max(initial=0.0) for area in range(len(self.areas))]
+        return np.asarray(book.must @ prices + book.need @ np.array(dearest))
+
+
+class Standing(NamedTuple):
+    """How instances stand to rules.
+
+    Attributes
+    ----------
+    allowed : ndarray of bool of shape (n, n_questions)
+        Questions that rules leave open.
+    serves : ndarray of bool of shape (n, n_questions)
+        Questions that are among what has to be asked yet.
+    closed : ndarray of bool of shape (n,)
+        Where something has to be asked before anything is decided; nowhere where that cannot be met any more, since
+        answers were told that nobody asked for.
+    closed_after : ndarray of bool of shape (n, n_questions)
+        Where that is still so once the question was asked.
+    """
+
+    allowed: BoolArray
+    serves: BoolArray
+    closed: BoolArray
+    closed_after: BoolArray
+
+
+class _Book:
+    """What has to be asked yet, and what is left for it, by sets of questions asked, (n, n_questions)."""
+
+    def __init__(
+        self,
+        rules: QuestionRules,
+        problem: Any,
+        asked: BoolArray,
+        spent: FloatArray,
+        left: IntArray,
+        prices: FloatArray | None = None,
+    ) -> None:
+        self.rules, self.problem, self.asked, self.spent, self.left = rules, problem, asked, spent, left
+        self.prices: FloatArray = problem.full_prices if prices is None else prices
+        n_areas = len(rules.areas)
+        of_area = (rules.area[:, None] == np.arange(n_areas)).astype(np.float64)
+        #: Questions of each area that were asked, and that are still to be asked of everybody, (n, n_areas).
+        self.must = rules.compelled & ~asked
+        self.count, kept = asked @ of_area, self.must @ of_area
+        self.room = rules.at_most - self.count - kept
+        self.need = np.maximum(rules.at_least - self.count - kept, 0)
+        open_: BoolArray = ~asked & ~rules._never & (self.must | ~self._by_area(self.room <= 0))
+        if len(rules.enemies):
+            open_ &= (asked.astype(np.float32) @ rules._foes.astype(np.float32)) == 0
+        #: Questions that may be asked sometime.
+        self.there = open_
+
+    @cached_property
+    def required(self) -> FloatArray:
+        """Number of questions that have to be asked yet, (n,)."""
+        return np.asarray(self.must.sum(axis=1) + self.need.sum(axis=1))
+
+    @cached_property
+    def slack(self) -> FloatArray:
+        """By how many more than needed each set of areas can find, (n, n_sets): Hall's theorem says all have enough."""
+        rules = self.rules
+        slack = np.zeros((len(self.asked), len(rules._sets)))
+        for number, some in enumerate(rules._sets):
+            own = np.flatnonzero(np.isin(rules.area, some) & ~rules._never & ~rules.compelled)
+            own = own[np.argsort(rules._unit[own], kind="stable")]
+            begins = np.flatnonzero(np.diff(rules._unit[own], prepend=-1))
+            found = np.maximum.reduceat(self.there[:, own], begins, axis=1).sum(axis=1) if own.size else 0
+            slack[:, number] = found - self.need[:, some].sum(axis=1)
+        return slack
+
+    @cached_property
+    def _dearest(self) -> tuple[FloatArray, FloatArray]:
+        """What the cheapest way of asking what areas need costs, (n,), and its dearest question, (n, n_areas)."""
+        total, last = np.zeros(len(self.asked)), np.zeros(self.need.shape)
+        for area in np.flatnonzero(self.rules.at_least > 0):
+            own, price = self._units(int(area))
+            found = np.cumsum(self.there[:, own], axis=1)
+            taken = self.there[:, own] & (found <= self.need[:, area, None])
+            total += taken @ price
+            last[:, area] = np.where(taken, price, 0.0).max(axis=1, initial=0.0)
+        return total, last
+
+    def _units(self, area: int) -> tuple[IntArray, FloatArray]:
+        """Of an area the cheapest question of each group of enemies, cheapest first, and what they cost."""
+        rules = self.rules
+        own = np.flatnonzero((rules.area == area) & ~rules._never & ~rules.compelled)
+        own = own[np.argsort(self.prices[own], kind="stable")]
+        own = own[np.sort(np.unique(rules._unit[own], return_index=True)[1])]
+        return own, self.prices[own]
+
+    @cached_property
+    def reserve(self) -> FloatArray:
+        """Price of what has to be asked yet, (n,)."""
+        return np.asarray(self.must @ self.prices + self._dearest[0])
+
+    def look(self, info: Any) -> Standing:
+        """See `QuestionRules.look`."""
+        rules, problem, allowed = self.rules, self.problem, self.there
+        pending = self.there[:, rules.first]
+        waits = np.flatnonzero(pending.any(axis=1))
+        if waits.size:
+            allowed = allowed.copy()
+            allowed[waits] = False
+            allowed[waits, rules.first[pending[waits].argmax(axis=1)]] = True
+        if not rules.closes:
+            never = np.zeros(allowed.shape, dtype=bool)
+            return Standing(allowed, never, np.zeros(len(never), dtype=bool), never)
+        met: Any = (self.slack >= 0).all(axis=1) & (self.required <= self.left) & ~(self.must & ~self.there).any(axis=1)
+        # asking serves what has to be asked, or takes from what is left for that
+        wanted = self._by_area(self.need > 0) & ~self.must
+        serves = self.must | wanted
+        after = (self.required - self.left)[:, None] + ~serves <= 0
+        for number, some in enumerate(rules._sets):
+            tight = (self.slack[:, number] <= 0) & (self.need[:, some] > 0).all(axis=1)
+            after &= ~(tight[:, None] & rules._touches[number] & ~(wanted & np.isin(rules.area, some)))
+        if problem.max_cost is not None:
+            met &= self.spent + self.reserve <= problem.max_cost * _WITHIN
+            after &= self.spent[:, None] + info.prices + self._reserve_after(wanted) <= problem.max_cost * _WITHIN
+        allowed = allowed & (after | ~met[:, None])
+        closed: BoolArray = np.logical_and(met, self.required > 0)
+        still: BoolArray = self.required[:, None] - serves > 0
+        return Standing(allowed, serves & allowed, closed, closed[:, None] & still)
+
+    def _reserve_after(self, wanted: BoolArray) -> FloatArray:
+        """What has to be set aside once each question was asked, (n, n_questions)."""
+        rules, counts = self.rules, ~self.rules._never & ~self.rules.compelled
+        cheapest = np.full(len(rules.area) + len(rules.enemies), np.inf)
+        np.minimum.at(cheapest, rules._unit[counts], self.prices[counts])
+        # it was set aside itself, or the dearest that was set aside is not needed any more
+        less = np.minimum(cheapest[rules._unit], self._by_area(self._dearest[1]))
+        less = np.where(self.must, self.prices, np.where(wanted, less, 0.0))
+        return np.asarray(self.reserve[:, None] - less)
+
+    def _by_area(self, values: Any) -> Any:
+        """What holds of the area of each question, (n, n_questions); nothing where it is in none."""
+        return np.append(values, np.zeros((len(values), 1), dtype=values.dtype), axis=1)[:, self.rules.area]

@@ -1,0 +1,255 @@
+"""Exposure control: that no question is asked of too many."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.validation import check_integer, check_part, check_real
+from seqclass.pomdp.answers import SampledAnswers
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.base import Solver, certified, policy_of, uncertified
+from seqclass.pomdp.sweeps.budget import uniforms
+from seqclass.pomdp.walk import Level, begin, walk
+
+__all__ = ["ExposureControl"]
+
+#: Calibration ends when no exposure is above the wanted one by more than so many standard errors of the simulation.
+_ERRORS = 2.0
+
+
+@dataclass(repr=False, eq=False)
+class ExposureControl(Solver):
+    """Another solver's policy, whose questions are drawn by lot so that none is asked of too many.
+
+    Everybody draws one of ``n_lots`` lots, as with a budget to keep: a row by its contents, a session by its key. A lot
+    says at each step which of the ``best_of`` questions of highest score is asked, each as probably (randomesque,
+    Kingsbury and Zara 1989 [1]_), and which questions its cases are asked at all: of question i a share K_i of the lots
+    (Sympson and Hetter 1985 [2]_). The K are calibrated on cases simulated from the model along the policy itself:
+    ``K_i = min(1, max_exposure / P(i comes up))``, until no question is asked of more than ``max_exposure`` of them.
+    When to stop is the other policy's business; who was asked all that the lot admits is decided too, unless rules ask
+    for more. What these make mandatory is asked of everybody.
+
+    Parameters
+    ----------
+    solver : Solver
+        Its policy has to rank questions: those of `Adaptive`, `Lookahead`, `SequentialTest` and others of any order.
+    best_of : int
+        How many of the best questions are drawn among; 1: the best.
+    max_exposure : float, optional
+        Largest share of the cases that any question is asked of.
+    n_lots : int
+        Number of lots.
+    n_cases, max_rounds : int
+        Cases that each round of the calibration simulates, and most rounds; the status is ``"limit"`` where these did
+        not suffice.
+    certificate_paths, random_state
+        As in `Solver`.
+
+    References
+    ----------
+    .. [1] G. G. Kingsbury and A. R. Zara, "Procedures for selecting items for computerized adaptive tests", Applied
+       Measurement in Education 2, 1989.
+    .. [2] J. B. Sympson and R. D. Hetter, "Controlling item-exposure rates in computerized adaptive testing",
+       Proceedings of the 27th annual meeting of the Military Testing Association, 1985.
+
+    Examples
+    --------
+    >>> from seqclass import SequentialClassifier
+    >>> from seqclass.bn import ItemResponse
+    >>> from seqclass.pomdp import Adaptive, ClassInformation
+    >>> model = ItemResponse.from_items({"a": [1.5, 1.4] * 10, "b": [0.0] * 20}, cuts=[0.0], points=11)
+    >>> plan = Adaptive([ClassInformation()], max_rounds=0, n_paths=300, n_cases=500, certificate_paths=0)
+    >>> X, _ = model.sample(2000, random_state=1)
+    >>> for most in (None, 0.4):
+    ...     solver = ExposureControl(plan, max_exposure=most, n_lots=50, certificate_paths=0)
+    ...     order = SequentialClassifier.from_model(model, feature_costs=0.02, solver=solver).acquire(X).order
+    ...     asked = np.bincount(order[order >= 0]) / len(X)
+    ...     print(asked.max().round(1))
+    1.0
+    0.4
+    """
+
+    solver: Solver
+    best_of: int = 1
+    max_exposure: float | None = None
+    _: KW_ONLY
+    n_lots: int = 100
+    n_cases: int = 4000
+    max_rounds: int = 20
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Solve a problem; see `Solver.solve`."""
+        check_part(self.solver, "solver", "a solver such as seqclass.pomdp.Adaptive()", ("solve",))
+        for name, low in (("best_of", 1), ("n_lots", 2), ("n_cases", 1), ("max_rounds", 1)):
+            check_integer(getattr(self, name), name, low)
+        self._check(problem)
+        inner = policy_of(uncertified(self.solver), problem)
+        ranked(inner, problem.begin())
+        rng = as_generator(self.random_state)
+        chance = np.stack(
+            [(rng.permutation(self.n_lots) + 0.5) / self.n_lots for _ in range(problem.n_questions)], axis=1
+        )
+        keep = np.ones(problem.n_questions)
+        policy = ExposurePolicy(inner, chance, keep, self.best_of, int(rng.integers(2**62)))
+        if self.max_exposure is not None:
+            policy = self._calibrated(policy, rng)
+        return certified(policy, self.certificate_paths, self.random_state)
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        if not problem.free:
+            raise ValueError(
+                'ExposureControl chooses among questions: make the problem with free=True (order="adaptive").'
+            )
+        if problem.visits is not None:
+            raise ValueError("ExposureControl asks one question at a time: leave visit_cost and delays out.")
+        if self.max_exposure is None:
+            return
+        most = check_real(self.max_exposure, "max_exposure", 1e-6, 1)
+        rules = problem.rules
+        least = (
+            0
+            if rules is None
+            else int(
+                np.maximum(
+                    rules.at_least
+                    - np.bincount(rules.area[rules.compelled & (rules.area >= 0)], minlength=len(rules.at_least)),
+                    0,
+                ).sum()
+            )
+        )
+        n = problem.n_questions - (0 if rules is None else int(rules.compelled.sum()))
+        if least > most * n:
+            raise ValueError(
+                f"max_exposure={most:g} of {n} questions allows {most * n:g} a case, and rules ask for {least} beside "
+                "what is mandatory: raise max_exposure, or ask for less."
+            )
+
+    def _calibrated(self, policy: ExposurePolicy, rng: np.random.Generator) -> ExposurePolicy:
+        assert self.max_exposure is not None  # or there is nothing to calibrate
+        problem, best, least = policy.problem, policy, np.inf
+        free = np.ones(problem.n_questions, dtype=bool) if problem.rules is None else ~problem.rules.compelled
+        for _ in range(self.max_rounds):
+            came_up, asked = policy.followed(self.n_cases, rng)
+            worst = float(asked[free].max(initial=0.0))
+            if worst < least:
+                best, least = policy, worst
+            spread = (self.max_exposure * (1 - self.max_exposure) / self.n_cases) ** 0.5
+            if worst <= self.max_exposure + _ERRORS * spread:
+                return best
+            share = np.where(free, self.max_exposure / np.maximum(came_up, self.max_exposure), 1.0)
+            policy = policy.keeping(share)
+        return best.with_info(status="limit")
+
+
+def ranked(policy: Policy, info: InformationState) -> FloatArray:
+    """Score of each question by which a policy chooses, (n, n_questions); -inf where it is not open."""
+    rule = getattr(policy, "rule", None) or getattr(getattr(policy, "values", None), "rule", None)
+    if rule is not None:
+        return np.asarray(rule.scores(info))
+    by_costs = getattr(policy, "fallback", policy)
+    for costs in ("question_costs", "bounds"):
+        if (found := getattr(by_costs, costs, None)) is not None:
+            return np.asarray(-(found.asking(info) if costs == "bounds" else found(info)))
+    raise ValueError(
+        f"solver: {type(policy).__name__} does not rank questions, so that none can be asked in the place of another; "
+        "use Adaptive, Lookahead or SequentialTest."
+    )
+
+
+class ExposurePolicy(Policy):
+    """Another policy, whose questions are drawn by lot; see `ExposureControl`.
+
+    Attributes
+    ----------
+    keep : ndarray of shape (n_questions,)
+        Share of the lots whose cases each question is asked of: Sympson and Hetter's parameters.
+    """
+
+    def __init__(self, policy: Policy, chance: FloatArray, keep: FloatArray, best_of: int, seed: int) -> None:
+        info = policy.info
+        super().__init__(policy.problem, policy.n_stages, SolveInfo(info.status, n_stages=info.n_stages))
+        self.policy, self.chance, self.keep, self.best_of, self.seed = policy, chance, keep, best_of, seed
+
+    def keeping(self, keep: FloatArray) -> ExposurePolicy:
+        """The same with other shares."""
+        return ExposurePolicy(self.policy, self.chance, keep, self.best_of, self.seed)
+
+    def begin(self) -> tuple[InformationState, FloatArray]:
+        """Return a row for each lot, and their probabilities; see `Policy.begin`."""
+        n = len(self.chance)
+        info = self.problem.begin(n)
+        info.lot = np.arange(n)
+        return info, np.full(n, 1 / n)
+
+    def draw(self, keys: Any) -> IntArray:
+        """Lot of each instance; see `Policy.draw`."""
+        return np.minimum(uniforms(keys, self.seed) * len(self.chance), len(self.chance) - 1).astype(np.intp)
+
+    def following(self, info: InformationState) -> IntArray:
+        """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
+        return self._drawn(info)[0]
+
+    def continuation_cost(self, info: InformationState) -> FloatArray:
+        """Expected cost of going on as the other policy has it, (n,)."""
+        return self.policy.continuation_cost(info)
+
+    def followed(self, n_cases: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Shares of simulated cases in which each question came up, and was asked."""
+        n = self.problem.n_questions
+        answers, shares = SampledAnswers(rng), np.zeros((2, n))
+        info, weight = begin(self.problem, self, float(n_cases), answers)
+        before: BoolArray = np.zeros((len(info), n), dtype=bool)
+
+        def ask(level: Level) -> IntArray:
+            nonlocal before
+            before = before[level.parent]
+            question, came_up = self._asked(level.info)
+            stuck = np.flatnonzero((question == DECIDE) & level.info.closed)
+            if stuck.size:  # rules ask for what the lot does not admit
+                question[stuck] = self.act(level.info[stuck])
+            on = np.flatnonzero(question != DECIDE)
+            came_up[on, question[on]] = True
+            shares[0] += level.weight @ (came_up & ~before)
+            shares[1] += np.bincount(question[on], level.weight[on], minlength=n)
+            before = before | came_up
+            return question
+
+        for _ in walk(info, weight, ask, answers):
+            pass
+        return shares[0] / n_cases, shares[1] / n_cases
+
+    def _act(self, info: InformationState) -> IntArray:
+        return self._asked(info)[0]
+
+    def _asked(self, info: InformationState) -> tuple[IntArray, BoolArray]:
+        """What is asked of each row, and which questions came up before it and are not for its lot."""
+        question, came_up = self.policy.act(info), np.zeros((len(info), self.problem.n_questions), dtype=bool)
+        on = np.flatnonzero(question != DECIDE)
+        if on.size:
+            question[on], came_up[on] = self._drawn(info[on])
+        return question, came_up
+
+    def _drawn(self, info: InformationState) -> tuple[IntArray, BoolArray]:
+        """What is asked of each row, and which questions came up before it and are not for its lot."""
+        if info.lot is None:
+            raise ValueError("exposure control acts once lots are drawn: start from its begin().")
+        scores = np.where(info.open, ranked(self.policy, info), -np.inf)
+        admitted = (self.chance <= self.keep)[info.lot]
+        own = np.where(admitted, scores, -np.inf)
+        k = min(self.best_of, own.shape[1])
+        place = np.argsort(-own, axis=1, kind="stable")[:, :k]
+        chance = np.random.default_rng([self.seed % 2**32, info.stage]).random(self.chance.shape)[info.lot]
+        drawn = np.where(np.isneginf(np.take_along_axis(own, place, 1)), 2.0, np.take_along_axis(chance, place, 1))
+        best = np.take_along_axis(place, drawn.argmin(axis=1)[:, None], 1)
+        last = np.take_along_axis(own, place, 1)
+        # where nothing is left for the lot, all others would be welcome
+        nothing = np.isneginf(own).all(axis=1)
+        least = np.where(nothing, -np.inf, np.where(np.isfinite(last), last, np.inf).min(axis=1))
+        came_up = ~admitted & np.isfinite(scores) & (scores >= least[:, None])
+        return np.where(nothing, DECIDE, best[:, 0]), came_up

@@ -1,0 +1,220 @@
+"""Classical sequential tests, exposure control and the report of an exam."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from seqclass import Rules, SequentialClassifier, load
+from seqclass.analysis import exam_report
+from seqclass.bn import ItemResponse, NaiveBayes
+from seqclass.export import policy_data
+from seqclass.pomdp import (
+    Adaptive,
+    ClassInformation,
+    DecideNow,
+    ExposureControl,
+    FisherInformation,
+    Lookahead,
+    SequentialTest,
+    TableProblem,
+    certify,
+    evaluate,
+    optimal_cost,
+)
+
+QUICK = Adaptive([ClassInformation()], n_paths=200, n_cases=300, max_rounds=0, certificate_paths=0)
+RNG = np.random.default_rng(5)
+BANK = {"a": RNG.lognormal(0.2, 0.3, 30), "b": RNG.normal(size=30), "c": np.full(30, 0.2)}
+MODEL = ItemResponse.from_items(BANK, cuts=[-0.4, 0.5], points=21)
+CUTS = np.array([-0.4, 0.5])
+X, Y = MODEL.sample(1500, random_state=3)
+
+
+def planned(solver: Any, **settings: Any) -> SequentialClassifier:
+    return SequentialClassifier.from_model(MODEL, feature_costs=0.01, solver=solver, **settings)
+
+
+def exposures(clf: SequentialClassifier, rows: np.ndarray = X) -> np.ndarray:
+    order = clf.acquire(rows).order
+    return np.bincount(order[order >= 0], minlength=30) / len(rows)
+
+
+def log_likelihood(row: np.ndarray, asked: list[int], ability: float) -> float:
+    chance = MODEL.items_.probabilities([ability])[:, :, 0]
+    return float(sum(np.log(chance[item, row[item]]) for item in asked))
+
+
+def is_sure(stop: str, row: np.ndarray, asked: list[int], delta: float, error: float) -> bool:
+    """What a test says, by its definition."""
+    limit = np.log((1 - error) / error)
+    grid = np.linspace(-4, 4, 161)
+    if stop == "CI":
+        weight = norm.pdf(grid) * np.exp([log_likelihood(row, asked, ability) for ability in grid])
+        weight /= weight.sum()
+        mean = weight @ grid
+        half = norm.isf(error) * np.sqrt(weight @ (grid - mean) ** 2)
+        return bool((np.abs(mean - CUTS) > half).all())
+    for cut in CUTS:
+        if stop == "SPRT":
+            above, below = [cut + delta], [cut - delta]
+        else:
+            above, below = [*grid[grid >= cut + delta], cut + delta], [*grid[grid <= cut - delta], cut - delta]
+        best = [max(log_likelihood(row, asked, ability) for ability in some) for some in (above, below)]
+        if abs(best[0] - best[1]) < limit:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("stop", ["SPRT", "GLR", "CI"])
+@pytest.mark.parametrize("at_cuts", [True, False])
+def test_tests_end_where_their_definitions_say(stop: str, at_cuts: bool) -> None:
+    rule = FisherInformation(MODEL.items_, CUTS if at_cuts else None)
+    test = SequentialTest(MODEL.items_, CUTS, stop, rule=rule, delta=0.5, error=0.2, certificate_paths=0)
+    record = planned(test).acquire(X[:6])
+    information = MODEL.items_.information(CUTS).sum(axis=1)
+    for row, order in zip(X[:6], record.order):
+        asked = order[order >= 0].tolist()
+        if at_cuts:
+            assert asked == np.argsort(-information, kind="stable")[: len(asked)].tolist()
+        assert len(asked) == 30 or is_sure(stop, row, asked, 0.5, 0.2)
+        for n in range(0, len(asked), 3):
+            assert not is_sure(stop, row, asked[:n], 0.5, 0.2)
+
+
+def test_the_first_item_is_that_of_most_information_where_the_ability_is_expected() -> None:
+    rule = FisherInformation(MODEL.items_)
+    assert rule.next(planned(DecideNow()).problem_.begin())[0] == MODEL.items_.information([0.0])[:, 0].argmax()
+
+
+def test_tests_cost_no_less_than_the_optimum_and_keep_to_rules(tmp_path: Path) -> None:
+    small = ItemResponse.from_items({name: values[:5] for name, values in BANK.items()}, cuts=[0.0], points=7)
+    rules = Rules(enemies=[[0, 1]], mandatory=[4])
+    for stop in ("SPRT", "GLR", "CI"):
+        test = SequentialTest(small.items_, [0.0], stop, error=0.4)
+        clf = SequentialClassifier.from_model(small, feature_costs=0.03, solver=test, rules=rules)
+        cost = evaluate(clf.problem_, clf.policy_).cost
+        assert cost >= optimal_cost(clf.problem_) - 1e-12
+        assert clf.policy_.info.upper == pytest.approx(cost)
+        order = clf.acquire(X[:200, :5]).order
+        assert all(4 in row and not {0, 1} <= set(row.tolist()) for row in order)
+        clf.save(tmp_path / "test.seq")
+        assert (load(tmp_path / "test.seq").acquire(X[:200, :5]).order == order).all()
+
+
+def test_more_certainty_takes_more_items() -> None:
+    found = [planned(SequentialTest(MODEL.items_, CUTS, error=e, certificate_paths=0)).acquire(X) for e in (0.3, 0.1)]
+    assert found[0].n_features.mean() < found[1].n_features.mean()
+    assert (found[0].decision != Y).mean() >= (found[1].decision != Y).mean()
+
+
+def test_the_best_are_drawn_among_alike() -> None:
+    clf = planned(ExposureControl(QUICK, best_of=5, n_lots=400, certificate_paths=0))
+    info, share = clf.policy_.begin()
+    first = clf.policy_.act(info)
+    best = np.argsort(-ClassInformation().scores(clf.problem_.begin())[0])[:5]
+    counts = np.bincount(first, minlength=30)
+    assert set(np.flatnonzero(counts)) == set(best.tolist())
+    assert counts[best].min() > 50  # of 80 expected
+    assert share == pytest.approx(1 / 400)
+
+
+def test_one_of_the_best_changes_nothing() -> None:
+    plain, drawn = planned(QUICK), planned(ExposureControl(QUICK, n_lots=3, certificate_paths=0))
+    assert (plain.acquire(X).order == drawn.acquire(X).order).all()
+    assert evaluate(drawn.problem_, drawn.policy_, n_paths=500, method="simulation").cost > 0
+
+
+def test_no_item_is_asked_of_too_many(tmp_path: Path) -> None:
+    plan = ExposureControl(QUICK, max_exposure=0.4, n_lots=50, n_cases=1000, certificate_paths=100)
+    clf = planned(plan)
+    more, _ = MODEL.sample(3000, random_state=11)
+    found = exposures(clf, more)
+    assert exposures(planned(QUICK), more).max() == 1
+    assert found.max() < 0.4 + 0.05
+    assert ((clf.policy_.keep > 0) & (clf.policy_.keep <= 1)).all()
+    assert clf.policy_.info.lower <= clf.policy_.info.upper
+    assert clf.policy_.info.upper >= planned(QUICK.set_params(certificate_paths=100)).policy_.info.upper - 0.03
+    clf.save(tmp_path / "exam.seq")
+    again = load(tmp_path / "exam.seq")
+    assert (again.acquire(X[:100]).order == clf.acquire(X[:100]).order).all()
+    for key in ("ann", "bob"):
+        case, other = clf.session(key=key), again.session(key=key)
+        assert case.next_feature == other.next_feature
+        name = case.next_feature.name
+        case.observe(name, 1)
+        assert case.next_feature is None or case.next_feature.name != name
+    with pytest.raises(ValueError, match="draws lots"):
+        policy_data(clf)
+
+
+@pytest.mark.parametrize("solver", [Lookahead(1, certificate_paths=0), SequentialTest(MODEL.items_, CUTS, error=0.3)])
+def test_other_policies_are_controlled_as_well(solver: Any) -> None:
+    clf = planned(ExposureControl(solver, max_exposure=0.6, n_lots=50, n_cases=1000, certificate_paths=0))
+    assert exposures(clf).max() < 0.7
+
+
+def test_rules_come_before_exposure() -> None:
+    rules = Rules({"a": {"items": list(range(10)), "at_least": 2}}, first=[12], mandatory=[12])
+    plan = ExposureControl(QUICK, best_of=2, max_exposure=0.5, n_lots=50, n_cases=1000, certificate_paths=0)
+    clf = planned(plan, rules=rules)
+    order, found = clf.acquire(X).order, exposures(clf)
+    assert (order[:, 0] == 12).all()
+    assert (np.isin(order, np.arange(10)).sum(axis=1) >= 2).all()
+    assert np.delete(found, 12).max() < 0.6
+
+
+def test_the_report_counts_what_is_asked_and_how_well_ability_is_told() -> None:
+    clf = planned(QUICK)
+    report = exam_report(clf, 2000, n_bands=5, random_state=1)
+    table = report.precision_table()
+    assert report.exposure == pytest.approx(exposures(clf), abs=0.06)
+    assert report.exposure.sum() == pytest.approx((table["n_items"] * table["n_persons"]).sum() / 2000)
+    assert (np.diff(table["ability"]) > 0).all()
+    assert table["rmse"].pow(2).mean() == pytest.approx((table["sd"] ** 2).mean(), rel=0.15)
+    assert (table["bias"].to_numpy()[[0, -1]] * [1, -1] > 0).all()  # estimates are drawn to the middle
+    assert report.exposure_table()["exposure"].is_monotonic_decreasing
+    with pytest.raises(ValueError, match="must be an ItemResponse"):
+        exam_report(SequentialClassifier(NaiveBayes(), discretizer="precomputed").fit(X[:300], Y[:300]))
+
+
+FIXED = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+WRONG = [
+    (lambda: SequentialTest(MODEL.items_, CUTS).solve(FIXED), "free=True"),
+    (lambda: planned(SequentialTest(MODEL.items_, [0.5, 0.1])), "cuts must be rising"),
+    (lambda: planned(SequentialTest(MODEL.items_, CUTS, "LR")), "stop must be"),
+    (lambda: planned(SequentialTest(MODEL.items_, CUTS, error=0.7)), "error must be"),
+    (lambda: planned(SequentialTest(MODEL, CUTS)), "items must be the items"),
+    (lambda: planned(ExposureControl(QUICK, max_exposure=1.5)), "max_exposure must be"),
+    (lambda: planned(ExposureControl(QUICK, best_of=0)), "best_of must be"),
+    (lambda: planned(ExposureControl(DecideNow())), "does not rank questions"),
+    (lambda: ExposureControl(QUICK).solve(FIXED), "free=True"),
+    (
+        lambda: planned(
+            ExposureControl(QUICK, max_exposure=0.05),
+            rules=Rules({"a": {"items": list(range(10)), "at_least": 5}}),
+        ),
+        "allows 1.5 a case, and rules ask for 5",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), WRONG)
+def test_wrong_settings_are_refused_in_a_sentence(call: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message) as found:
+        call()
+    assert "\n" not in str(found.value)
+
+
+def test_a_certificate_of_a_drawn_policy_bounds_it_and_the_optimum() -> None:
+    small = ItemResponse.from_items({name: values[:4] for name, values in BANK.items()}, cuts=[0.0], points=5)
+    plan = ExposureControl(QUICK, best_of=3, n_lots=4)
+    clf = SequentialClassifier.from_model(small, feature_costs=0.02, solver=plan)
+    found = certify(clf.problem_, clf.policy_)
+    assert found.lower == pytest.approx(optimal_cost(clf.problem_))
+    assert found.upper == pytest.approx(evaluate(clf.problem_, clf.policy_).cost)
+    assert found.upper > found.lower

@@ -1,0 +1,376 @@
+"""Rules about what may be asked, against brute force over sets of questions and over all histories."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from seqclass import Costs, Rules, SequentialClassifier, load
+from seqclass.bn import ItemResponse, NaiveBayes, SkillProfile
+from seqclass.cli import main
+from seqclass.export import export_policy, policy_data
+from seqclass.pomdp import (
+    Adaptive,
+    ClassInformation,
+    DecideNow,
+    ExactFreeOrder,
+    Lookahead,
+    certify,
+    evaluate,
+    optimal_cost,
+    within_budget,
+)
+from seqclass.pomdp.problem import AcquisitionProblem
+
+QUICK = Adaptive([ClassInformation()], n_paths=200, n_cases=300, max_rounds=0, certificate_paths=0)
+
+
+def random_rules(rng: np.random.Generator, n: int) -> Rules:
+    """Rules of any kind, which may be impossible to meet."""
+    labels = rng.integers(0, 3, n)
+    areas: dict[str, Any] = {}
+    for number in range(2):
+        least = int(rng.integers(0, 3))
+        items = np.flatnonzero(labels == number).tolist()
+        areas[f"area {number}"] = {"items": items, "at_least": least, "at_most": least + int(rng.integers(0, 3))}
+    enemies: list[Any] = []
+    left = rng.permutation(n).tolist()
+    while len(left) >= 2 and rng.random() < 0.6:
+        size = min(int(rng.integers(2, 4)), len(left))
+        enemies.append([left.pop() for _ in range(size)])
+    first = rng.permutation(n)[: rng.integers(0, 3)].tolist() if rng.random() < 0.5 else []
+    mandatory = rng.permutation(n)[: rng.integers(0, 2)].tolist()
+    return Rules(areas, enemies, first, mandatory)
+
+
+def random_problem(rng: np.random.Generator, n: int = 5) -> tuple[AcquisitionProblem, list[np.ndarray]]:
+    """Items of a random bank, skills or naive Bayes, sometimes with a limit of their number or of what they cost.
+
+    With it come the unnormalised beliefs over hidden states that cases begin with: of one more item that is known, or
+    of nothing.
+    """
+    kind = rng.random()
+    if kind < 0.5:
+        bank = {"a": rng.lognormal(0.3, 0.4, n + 1), "b": rng.normal(size=n + 1), "c": np.full(n + 1, 0.2)}
+        model: Any = ItemResponse.from_items(bank, cuts=[0.0], points=4)
+    elif kind < 0.75:
+        needs = np.concatenate([np.eye(2, dtype=int), rng.integers(0, 2, (n - 1, 2)) | [1, 0]])
+        model = SkillProfile.from_items(needs, guess=0.2, slip=0.1, target=0)
+    else:
+        y = rng.integers(0, 2, 60)
+        model = NaiveBayes().fit((rng.random((60, n + 1)) < 0.3 + 0.4 * y[:, None]).astype(int), y)
+    known = [n] if rng.random() < 0.4 else []
+    prices = rng.uniform(0.005, 0.08, n + 1)
+    how = {"feature_costs": prices, "solver": DecideNow(certificate_paths=0), "known": known}
+    problem = SequentialClassifier.from_model(model, **how).problem_
+    if not known:
+        problem = problem.subset(np.arange(n))
+    tables, classes = model_states(model)
+    state = model.class_prior_[classes] * (model.weights_ if hasattr(model, "weights_") else 1.0)
+    begun = [state * row for row in tables[n]] if known else [state]
+    kind = rng.random()
+    if kind < 0.3:
+        problem = within_budget(problem, max_features=int(rng.integers(2, n)))
+    elif kind < 0.6:
+        problem = within_budget(problem, max_cost=float(prices.sum() * rng.uniform(0.3, 0.9)))
+    return problem, begun
+
+
+def model_states(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """P(outcome | hidden state) of each item, and the class of each state."""
+    if hasattr(model, "tables_"):
+        return model.tables_, model.hidden_class_
+    return model.likelihood_table(), np.arange(len(model.classes_))
+
+
+class BruteForce:
+    """What rules mean, word by word, over sets of questions."""
+
+    def __init__(self, rules: Rules, problem: AcquisitionProblem) -> None:
+        self.rules, self.problem, self.n = rules, problem, problem.n_questions
+        self.complete = cache(self.complete)  # type: ignore[method-assign]
+
+    def legal(self, asked: frozenset[int]) -> bool:
+        """Whether a set breaks none of what must not be."""
+        at_most = all(len(asked & set(a["items"])) <= a.get("at_most", 99) for a in self.rules.areas.values())
+        enemies = all(len(asked & set(group)) <= 1 for group in self.rules.enemies)
+        cost = self.problem.prices[list(asked)].sum()
+        within = self.problem.max_cost is None or cost <= self.problem.max_cost * (1 + 1e-12)
+        return at_most and enemies and within and len(asked) <= self.problem.n_stages
+
+    def met(self, asked: frozenset[int]) -> bool:
+        """Whether it may be decided."""
+        least = all(len(asked & set(a["items"])) >= a.get("at_least", 0) for a in self.rules.areas.values())
+        return least and set(self.rules.mandatory) <= asked
+
+    def after(self, asked: frozenset[int]) -> list[int]:
+        """Questions that break nothing, first ones first."""
+        free = [q for q in range(self.n) if q not in asked and self.legal_but_money(asked | {q})]
+        pending = [q for q in self.rules.first if q in free]
+        free = pending[:1] if pending else free
+        return [q for q in free if self.legal(asked | {q})]
+
+    def legal_but_money(self, asked: frozenset[int]) -> bool:
+        at_most = all(len(asked & set(a["items"])) <= a.get("at_most", 99) for a in self.rules.areas.values())
+        return at_most and all(len(asked & set(group)) <= 1 for group in self.rules.enemies)
+
+    def complete(self, asked: frozenset[int]) -> bool:  # type: ignore[misc]
+        """Whether all that has to be asked can still be."""
+        return self.met(asked) or any(self.complete(asked | {q}) for q in self.after(asked))
+
+    def open(self, asked: frozenset[int]) -> set[int]:
+        return {q for q in self.after(asked) if self.complete(asked | {q})}
+
+
+def optimum(brute: BruteForce, state: np.ndarray, asked: frozenset[int]) -> float:
+    """Cost of the best policy from an unnormalised belief over hidden states."""
+    problem: Any = brute.problem
+    tables, classes = problem.state_tables
+    best = float((state @ problem.decision_costs[classes]).min()) if brute.met(asked) else np.inf
+    for q in brute.open(asked):
+        after = sum(optimum(brute, state * tables[q, v], asked | {q}) for v in range(problem.n_outcomes[q]))
+        best = min(best, state.sum() * problem.prices[q] + after)
+    return best
+
+
+def check(seed: int) -> bool:
+    """Compare one random problem with brute force; whether its rules can be met."""
+    rng = np.random.default_rng(seed)
+    (problem, begun), rules = random_problem(rng), random_rules(rng, 5)
+    brute = BruteForce(rules, problem)
+    named = frozenset([*rules.first, *rules.mandatory])
+    if not brute.legal_but_money(named) or not brute.complete(frozenset()):
+        with pytest.raises(ValueError, match="rules: "):
+            problem.with_rules(rules)
+        return False
+    try:
+        ruled: Any = problem.with_rules(rules)
+    except ValueError as error:
+        if "max_cost does not know" in str(error):
+            return False
+        raise
+    reached = {frozenset(): ruled.begin()}
+    for size in range(6):
+        for asked in [one for one in reached if len(one) == size]:
+            info = reached[asked]
+            assert set(np.flatnonzero(info.open[0])) == brute.open(asked), (seed, asked)
+            assert bool(info.closed[0]) is not brute.met(asked), (seed, asked)
+            for q in brute.open(asked):
+                reached.setdefault(asked | {q}, info.asking(q).update(np.array([0])))
+    best = sum(optimum(brute, state, frozenset()) for state in begun)
+    assert optimal_cost(ruled) == pytest.approx(best, abs=1e-9), seed
+    if ruled.starts is None:
+        exact = ExactFreeOrder().solve(ruled)
+        assert exact.info.upper == pytest.approx(best, abs=1e-9)
+        assert evaluate(ruled, exact).cost == pytest.approx(best, abs=1e-9)
+    for solver in (DecideNow(), Lookahead(2), QUICK):
+        policy = solver.solve(ruled)
+        cost = evaluate(ruled, policy, method="exact").cost
+        assert cost >= best - 1e-9
+        for method in ("exact", "deterministic"):
+            found = (
+                certify(ruled, policy, method=method) if method == "exact" else certify(ruled, policy, max_histories=1)
+            )
+            assert found.lower <= best + 1e-9, (seed, solver, method)
+            assert found.upper >= cost - 1e-9 or found.confidence < 1, (seed, solver, method)
+    return True
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_problems_with_rules_are_what_brute_force_says(seed: int) -> None:
+    check(seed)
+
+
+@pytest.mark.slow
+def test_three_hundred_problems_with_rules_are_what_brute_force_says() -> None:
+    assert sum(check(seed) for seed in range(1000, 1820)) >= 300
+
+
+BANK = {"a": [1.5, 1.2, 0.8, 1.9, 1.0, 1.4, 0.7, 1.1], "b": [-1.0, 0.2, 0.5, 0.0, 1.0, -0.4, 0.3, -0.2]}
+RULES = Rules(
+    areas={"algebra": {"items": [0, 1, 2], "at_least": 2}, "geometry": {"items": ["x3", "x4"], "at_most": 1}},
+    enemies=[["x0", "x5"], [4, 6]],
+    first=["x7"],
+    mandatory=["x6"],
+)
+
+
+def exam(n: int = 8, **settings: Any) -> SequentialClassifier:
+    """A plan for a bank of eight items, or fewer, with rules."""
+    bank = {name: values[:n] for name, values in BANK.items()}
+    model = ItemResponse.from_items(bank, cuts=[0.0], labels=["fail", "pass"], points=9)
+    given = {"feature_costs": 0.01, "solver": QUICK, "rules": RULES} | settings
+    return SequentialClassifier.from_model(model, **given)
+
+
+def every_answer(n: int = 8) -> np.ndarray:
+    return np.array(np.meshgrid(*[[0, 1]] * n)).reshape(n, -1).T
+
+
+def keeps(order: np.ndarray) -> bool:
+    """Whether questions that were asked, one after the other, are what the rules of the exam want."""
+    asked = order[order >= 0].tolist()
+    least = len({0, 1, 2} & set(asked)) >= 2 and 6 in asked
+    excluded = {0, 5} <= set(asked) or {4, 6} <= set(asked) or {3, 4} <= set(asked)
+    return asked[0] == 7 and least and not excluded
+
+
+SOLVERS = [QUICK, Adaptive(max_nodes=0, n_paths=200, n_cases=300, certificate_paths=50), DecideNow(), Lookahead(1)]
+
+
+@pytest.mark.parametrize("solver", [*SOLVERS, ExactFreeOrder()], ids=lambda solver: type(solver).__name__)
+def test_batches_and_sessions_keep_to_rules(solver: Any, tmp_path: Path) -> None:
+    clf, X = exam(solver=solver), every_answer()
+    record = clf.acquire(X)
+    assert all(keeps(order) for order in record.order)
+    clf.save(tmp_path / "exam.seq")
+    again = load(tmp_path / "exam.seq")
+    assert (again.acquire(X).order == record.order).all()
+    for row in (0, 77, 255):
+        case, asked = again.session(), []
+        while (question := case.next_feature) is not None:
+            offered = [one.column for one in case.suggestions(8)]
+            assert question.column == offered[0]
+            assert np.isfinite(case.expected_cost)
+            assert not {0, 5} <= {*asked, *offered} or not {0, 5} & set(asked)
+            asked.append(question.column)
+            case.observe(question.name, int(X[row, question.column]))
+        assert asked == record.order[row][record.order[row] >= 0].tolist()
+    assert "x7" in str(clf.explain(X[:1])[0])
+    known = np.zeros(X.shape, dtype=bool)
+    assert (clf.next_question(X, known) == 7).all()
+
+
+def test_what_is_told_unasked_closes_nothing_for_good() -> None:
+    """Whoever is told two enemies is asked what is left to ask, and decides."""
+    clf = exam()
+    case = clf.session(known={"x0": 1, "x5": 0, "x4": 1, "x6": 1})
+    asked = []
+    while (question := case.next_feature) is not None:
+        asked.append(question.name)
+        case.observe(question.name, 1)
+    assert asked[0] == "x7"
+    assert {"x1", "x2"} & set(asked)
+    assert "x3" not in asked  # at most one of geometry
+    record = clf.acquire(every_answer(), known=["x0", "x5"])
+    assert all(order[0] == 7 and {1, 2} & set(order.tolist()) for order in record.order)
+
+
+def test_what_is_missing_counts_as_asked() -> None:
+    record = exam().acquire(np.full((1, 8), np.nan))
+    assert keeps(record.order[0])
+    assert record.cost[0] == 0
+
+
+def test_a_graph_of_a_policy_keeps_to_rules(tmp_path: Path) -> None:
+    clf, X = exam(), every_answer()
+    data = policy_data(clf)
+    assert "rules" in json.dumps(data["why"]) if "why" in data else data["kind"] == "graph"
+    order = clf.acquire(X).order
+    names = [question["features"][0] for question in data["questions"]]
+    columns = [int(data["features"][number]["name"][1:]) for number in names]
+    for row in (0, 9, 100, 255):
+        node, asked = data["nodes"][0], []
+        while "ask" in node:
+            asked.append(columns[node["ask"]])
+            node = data["nodes"][node["next"][int(X[row, asked[-1]])]]
+        assert asked == order[row][order[row] >= 0].tolist()
+    for name in ("exam.html", "exam.c"):
+        export_policy(clf, tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 1000
+
+
+def test_no_rules_change_nothing() -> None:
+    X = every_answer()
+    one, other = exam(rules=None), exam(rules={})
+    assert one.policy_.info.upper == other.policy_.info.upper
+    assert (one.acquire(X).order == other.acquire(X).order).all()
+    assert (one.acquire(X).posterior == other.acquire(X).posterior).all()
+
+
+def test_rules_count_a_bundle_once() -> None:
+    costs = Costs(0.02, bundles={"x0": "testlet", "x1": "testlet"})
+    X = np.tile(every_answer(), (3, 1))
+    y = (X.sum(axis=1) + np.arange(len(X)) % 3 > 4).astype(int)
+    how = {"order": "adaptive", "discretizer": "precomputed", "solver": QUICK, "feature_costs": costs}
+    rules = Rules(areas={"both": {"items": [0, 1, 2], "at_least": 2, "at_most": 2}})
+    order = SequentialClassifier(rules=rules, **how).fit(X, y).acquire(X).order
+    assert all({0, 2} <= set(row.tolist()) for row in order)  # of the testlet the first column stands for it
+    with pytest.raises(ValueError, match="a bundle is in area 'two' and in another"):
+        SequentialClassifier(rules={"areas": {"one": {"items": [0]}, "two": {"items": [1]}}}, **how).fit(X, y)
+
+
+WRONG = [
+    ({"frist": [1]}, {}, "there is no 'frist'; there are"),
+    ({"first": "x1"}, {}, "first must be a list"),
+    ({"first": ["x99"]}, {}, "first names 'x99', which is not a feature"),
+    ({"enemies": [["x1"]]}, {}, "two columns or more"),
+    ({"areas": {"a": {"items": [1], "at_last": 1}}}, {}, "area 'a' must be a mapping such as"),
+    ({"areas": {"a": {"items": [1, 2], "at_least": 2, "at_most": 1}}}, {}, "lower at_least, or raise at_most"),
+    ({"areas": {"a": {"items": [1, 2], "at_least": 3}}}, {}, "at_least asks for 3 items of area 'a'.* 2 can be asked"),
+    ({"areas": {"a": {"items": [1]}, "b": {"items": [1]}}}, {}, "'x1' is in area 'a' and in area 'b'"),
+    ({"areas": {"a": {"items": [1, 2], "at_least": 2}}, "enemies": [[1, 2]]}, {}, "and 1 can be asked, enemies"),
+    ({"areas": {"a": {"items": [1, 2], "at_most": 1}}, "mandatory": [1, 2]}, {}, "raise at_most"),
+    ({"mandatory": [1, 2], "enemies": [[1, 2]]}, {}, "x1 and x2 are mandatory .* enemies"),
+    ({"mandatory": [1, 2, 3]}, {"max_features": 2}, "3 questions have to be asked, and at most 2"),
+    ({"mandatory": [1, 2, 3]}, {"max_cost": 0.02}, "costs 0.03 at full prices, above max_cost=0.02"),
+    ({"mandatory": [1]}, {"order": "information"}, 'need order="adaptive"'),
+    ({"mandatory": [1]}, {"feature_costs": Costs(0.01, visit_cost=0.1)}, "visits that cost something"),
+    ([1], {}, r"must be a seqclass.Rules or a mapping"),
+]
+
+
+@pytest.mark.parametrize(("rules", "settings", "message"), WRONG)
+def test_wrong_rules_are_refused_in_a_sentence(rules: Any, settings: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as found:
+        exam(rules=rules, **settings)
+    assert "\n" not in str(found.value)
+
+
+def test_what_does_not_serve_rules_says_so() -> None:
+    clf = exam()
+    with pytest.raises(ValueError, match="budget does not know of rules"):
+        clf.acquire(every_answer(), budget=3)
+
+
+def test_rules_come_from_a_file(tmp_path: Path) -> None:
+    import pandas as pd
+
+    X = every_answer(4)
+    table = pd.DataFrame(np.tile(X, (5, 1)), columns=["age", "ct", "mri", "swab"])
+    table["ill"] = (table["ct"] + table["swab"] > 1).map({True: "yes", False: "no"})
+    table.to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "rules.json").write_text('{"enemies": [["ct", "mri"]], "first": ["age"], "mandatory": ["swab"]}')
+    command = ["fit", str(tmp_path / "data.csv"), "-t", "ill", "-o", str(tmp_path / "m.seq"), "--held-out", "0"]
+    command += ["--rules", str(tmp_path / "rules.json")]
+    told = CliRunner().invoke(main, command)
+    assert told.exit_code, told.output
+    assert "order" in told.output
+    told = CliRunner().invoke(main, [*command, "--order", "adaptive"])
+    assert not told.exit_code, told.output
+    order = load(tmp_path / "m.seq").acquire(table.drop(columns="ill")).order
+    assert all(row[0] == 0 and 3 in row and not {1, 2} <= set(row.tolist()) for row in order)
+    (tmp_path / "rules.json").write_text("[1]")
+    assert "must hold an object" in CliRunner().invoke(main, [*command, "--order", "adaptive"]).output
+
+
+def test_what_has_to_be_asked_comes_first_and_no_more_than_pays_after_it() -> None:
+    """Questions that are paid for in any case may as well tell whether others still pay."""
+    rng = np.random.default_rng(1)
+    bank = {"a": rng.lognormal(0.2, 0.3, 40), "b": rng.normal(size=40), "c": np.full(40, 0.2)}
+    model = ItemResponse.from_items(bank, cuts=[0.0], points=15)
+    rules = Rules({f"area {k}": {"items": list(range(k, 40, 4)), "at_least": 2} for k in range(4)})
+    X, _ = model.sample(1000, random_state=2)
+    plain, ruled = (
+        SequentialClassifier.from_model(model, feature_costs=0.005, solver=QUICK, rules=r).acquire(X)
+        for r in (None, rules)
+    )
+    assert ((ruled.order[:, :8] % 4)[:, :, None] == np.arange(4)).sum(axis=1).min() == 2
+    assert ruled.n_features.min() == 8
+    assert ruled.n_features.mean() < np.maximum(plain.n_features, 8).mean() + 1.5
