@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import seqclass
 from seqclass import Costs, Rules, SequentialClassifier, load
 from seqclass.bn import ItemResponse, NaiveBayes, SkillProfile
 from seqclass.cli import main
@@ -349,13 +350,14 @@ def test_rules_come_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "rules.json").write_text('{"enemies": [["ct", "mri"]], "first": ["age"], "mandatory": ["swab"]}')
     command = ["fit", str(tmp_path / "data.csv"), "-t", "ill", "-o", str(tmp_path / "m.seq"), "--held-out", "0"]
     command += ["--rules", str(tmp_path / "rules.json")]
-    told = CliRunner().invoke(main, command)
+    told = CliRunner().invoke(main, [*command, "--method", "etana"])
     assert told.exit_code, told.output
     assert "order" in told.output
-    told = CliRunner().invoke(main, [*command, "--order", "adaptive"])
-    assert not told.exit_code, told.output
-    order = load(tmp_path / "m.seq").acquire(table.drop(columns="ill")).order
-    assert all(row[0] == 0 and 3 in row and not {1, 2} <= set(row.tolist()) for row in order)
+    for way in (["--order", "adaptive"], []):
+        told = CliRunner().invoke(main, [*command, *way])
+        assert not told.exit_code, told.output
+        order = load(tmp_path / "m.seq").acquire(table.drop(columns="ill")).order
+        assert all(row[0] == 0 and 3 in row and not {1, 2} <= set(row.tolist()) for row in order)
     (tmp_path / "rules.json").write_text("[1]")
     assert "must hold an object" in CliRunner().invoke(main, [*command, "--order", "adaptive"]).output
 
@@ -374,3 +376,26 @@ def test_what_has_to_be_asked_comes_first_and_no_more_than_pays_after_it() -> No
     assert ((ruled.order[:, :8] % 4)[:, :, None] == np.arange(4)).sum(axis=1).min() == 2
     assert ruled.n_features.min() == 8
     assert ruled.n_features.mean() < np.maximum(plain.n_features, 8).mean() + 1.5
+
+
+def test_what_chooses_how_to_learn_keeps_to_rules(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    y = X[:, 0] + X[:, 1] > 0
+    rules = Rules(mandatory=[2], enemies=[[0, 3]])
+    clf = seqclass.adaptive(0.02, effort="quick", rules=rules).fit(X, y)
+    assert clf.choice_ is not None
+    names = [one.name for one in clf.choice_.candidates]
+    assert "deciding at once" in names
+    assert not any("one order" in name for name in names)
+    at_once = clf.choice_.candidates[names.index("deciding at once")]
+    assert (at_once.n_features, at_once.price) == (1, pytest.approx(0.02))  # what has to be asked
+    assert clf.held_out_.deciding_at_once.cost == pytest.approx(at_once.cost)
+    clf.save(tmp_path / "m.seq")
+    for one in (clf, load(tmp_path / "m.seq"), clf.chosen().fit(X, y)):
+        asked = [set(row[row >= 0].tolist()) for row in one.acquire(X).order]
+        assert all(2 in row and not {0, 3} <= row for row in asked)
+    with pytest.raises(ValueError, match="leave out rules"):
+        seqclass.adaptive(0.02, effort="quick", rules=rules, budget=2).fit(X, y)
+    with pytest.raises(ValueError, match="nobody"):
+        seqclass.adaptive(0.02, effort="quick", rules={"mandatory": ["nobody"]}).fit(X, y)

@@ -35,7 +35,16 @@ from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import rows_of, weighted
 from seqclass.fitting.choice import Choice, choose
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, FirstK, HiddenInformation, OrderingRule, Panels
+from seqclass.pomdp import (
+    Adaptive,
+    ClassInformation,
+    DecideNow,
+    FirstK,
+    HiddenInformation,
+    OrderingRule,
+    Panels,
+    Rules,
+)
 from seqclass.recipes import ifc2f
 
 __all__ = ["AdaptiveClassifier", "adaptive"]
@@ -327,8 +336,8 @@ class AdaptiveClassifier(DecidingClassifier):
         change; 5 folds of at most 10,000 rows and all candidates; or 10 folds of at most 50,000 rows, mixtures of five
         bootstrap samples each, and policies whose fit looks at all answers. Of more rows so many are drawn at random
         to choose on, class by class, and what is held out is of classifiers fitted to fewer rows than the final one.
-    target_cost, max_features, max_cost, handle_unknown, known
-        See `SequentialClassifier`.
+    target_cost, max_features, max_cost, handle_unknown, known, rules
+        See `SequentialClassifier`. With rules nothing in one order for everybody is tried.
     budget : int or sequence of int, optional
         Hard budgets: so many questions are asked of everybody, whatever they cost, and what is chosen among are ways to
         cut numbers, models and ordering rules, by the cost of wrong decisions on rows held out, on average over the
@@ -381,8 +390,9 @@ class AdaptiveClassifier(DecidingClassifier):
     random_state: Any = 0
     n_jobs: int | None = None
     known: Any = ()
+    rules: Any = None
     #: Settings that files of earlier releases lack.
-    _later = ("n_jobs", "known")
+    _later = ("n_jobs", "known", "rules")
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None
@@ -446,7 +456,7 @@ class AdaptiveClassifier(DecidingClassifier):
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
         else:
             tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
-            if NOTHING in ways and list(self.known):  # deciding at once is by what is known
+            if NOTHING in ways and (list(self.known) or self.rules is not None):  # it is by what is known or has to be
                 at_once = replace(tried[list(ways).index(NOTHING)], name="Deciding at once")
             self.choice_, held = choose(tried, seconds, INCUMBENT, self.target_cost is not None)
             folds = calibrated.get(self.choice_.chosen)
@@ -520,7 +530,7 @@ class AdaptiveClassifier(DecidingClassifier):
         given = [self.budget] if np.ndim(self.budget) == 0 else list(self.budget)  # type: ignore[arg-type]
         if not given:
             raise ValueError("budget must name one number of questions at least, or be None.")
-        for name in ("target_cost", "max_cost", "max_features"):
+        for name in ("target_cost", "max_cost", "max_features", "rules"):
             if getattr(self, name) is not None:
                 raise ValueError(f"budget says how many questions are asked; leave out {name}.")
         costs = Costs.of(self.feature_costs)
@@ -558,6 +568,9 @@ class AdaptiveClassifier(DecidingClassifier):
         if budgets:
             return at_budget(effort, self.random_state, numbers, contexts, budgets[-1])
         ways = candidates(effort, self.random_state, n_rows, n_columns, numbers, contexts)
+        if Rules.of(self.rules) is not None:  # they need any order, deciding at once too: it asks what has to be asked
+            ways[NOTHING] |= {"order": "adaptive"}
+            ways = {name: way for name, way in ways.items() if is_free(way["order"])}
         return {name: self._for_visits(way) for name, way in ways.items()}
 
     def _for_visits(self, way: dict[str, Any]) -> dict[str, Any]:

@@ -114,14 +114,14 @@ class Finite(click.FloatRange):
         return number
 
 
-#: What to do about categories that training did not show, for the commands that meet new data.
 rules_option = click.option(
     "--rules",
     type=File(),
     metavar="FILE",
     help="JSON file of what may be asked and what has to be: areas with at_least and at_most, enemies, first and "
-    "mandatory columns; see seqclass.Rules. With --order adaptive.",
+    "mandatory columns; see seqclass.Rules. By --method adaptive, or with --order adaptive.",
 )
+#: What to do about categories that training did not show, for the commands that meet new data.
 unknown_option = click.option(
     "--unknown",
     type=click.Choice(["error", "missing"]),

@@ -88,7 +88,7 @@ def _command(
         with refused():
             settings["rules"] = Rules.read(rules)
     said = {"published": published, "order": order == "adaptive", "n_bins": n_bins is not None}
-    said |= {"select": select is not None, "calibrate": calibrate, "rules": rules is not None}
+    said |= {"select": select is not None, "calibrate": calibrate}
     if method is None:
         method = "etana" if data.is_dir() or any(said.values()) else "adaptive"
     if n_bins is not None:
