@@ -1,12 +1,13 @@
 """Forty sets of 36 to 200 rows, each decided on rows that nothing saw: `seqclass.adaptive` beside ours and plain peers.
 
-    python benchmarks/small_sets.py [--data DIR] [--sets SET ...] [--price P] [--methods METHOD ...] [--json FILE]
-                                    [--quick]
+    python benchmarks/small_sets.py [--data DIR] [--sets SET ...] [--price P] [--methods METHOD ...] [--permuted]
+                                    [--json FILE] [--quick]
 
 A set is so many rows of a larger one, drawn at random (classes of fewer than three are left out); what a method costs
 is told on the others, up to 1000 of them. Forty sets settle what six do not: the table is the mean over the sets, the
 paired difference to the first method with its standard error over the sets, on how many sets a method is .005 or more
 above or below, and seconds of CPU a set. Peers are those of tuned_peers.py, each tuned on three folds of the rows.
+With --permuted labels tell nothing, and what costs more than deciding at once buys in vain.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ import pandas as pd
 import tuned_peers
 from _common import parser, write_json
 from _real import absent, add_data_option, data_folder
+from hard_budgets import LABELS
 
 import seqclass
 from seqclass import SequentialClassifier, datasets
-from seqclass.adaptive_classifier import EFFORTS, INCUMBENT, candidates
+from seqclass.adaptive_classifier import EFFORTS, INCUMBENT, NOTHING, candidates
 
 #: Rows that are drawn, by set; each number is a set of its own.
 SIZES: dict[str, tuple[int, ...]] = {
@@ -66,7 +68,7 @@ Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 def table(name: str, folder: Path | None) -> tuple[np.ndarray, np.ndarray] | None:
     """All rows of a larger set as numbers, and its classes; None where its file is absent."""
-    if name in datasets.list_datasets(folder):
+    if name not in LABELS and name in datasets.list_datasets(folder):
         data = datasets.load(name, folder)
         return np.asarray(data.X, dtype=float), data.y
     found = [] if folder is None else sorted(folder.glob(f"{name}.*"))
@@ -74,7 +76,7 @@ def table(name: str, folder: Path | None) -> tuple[np.ndarray, np.ndarray] | Non
         return None
     if found[0].suffix == ".gz":
         frame = pd.read_csv(found[0])
-        label = frame.pop({"actg175": "cens", "bank": "y"}[name])
+        label = frame.pop(LABELS[name])
         text = frame.select_dtypes(exclude="number").columns
         frame[text] = frame[text].apply(lambda column: column.astype("category").cat.codes)
         return frame.to_numpy(dtype=float), label.to_numpy()
@@ -118,29 +120,34 @@ def drawn(X: np.ndarray, y: np.ndarray, n: int, seed: int) -> Split:
     return X[train], y[train], X[test], y[test]
 
 
-def each_small_set(names: list[str], folder: Path | None) -> Iterator[tuple[str, Split]]:
+def each_small_set(names: list[str], folder: Path | None, permuted: bool) -> Iterator[tuple[str, Split]]:
     """The sets that are asked for and there; a larger one is read once."""
     kept: tuple[str, Any] = ("", None)
     for name in names:
         large, _, size = name.partition(":")
         if kept[0] != large:
             kept = large, table(large, folder)
+            if permuted and kept[1] is not None:
+                kept = large, (kept[1][0], np.random.default_rng(0).permutation(kept[1][1]))
         if kept[1] is None:
             absent(name, f"{large}.*")
             continue
         yield name, drawn(*kept[1], int(size), 100 + SIZES[large].index(int(size)))
 
 
-def one_mixture(price: float, columns: int) -> SequentialClassifier:
-    """The mixture of densities that stands where rows are many, by itself."""
-    return SequentialClassifier(feature_costs=price, **candidates(EFFORTS["quick"], 0, MANY, columns)[INCUMBENT])
+def one_way(name: str) -> Callable[[float, int], SequentialClassifier]:
+    """One of those that adaptive quick tries where rows are many, by itself."""
+    return lambda price, columns: SequentialClassifier(
+        feature_costs=price, **candidates(EFFORTS["quick"], 0, MANY, columns)[name]
+    )
 
 
 OURS: dict[str, Callable[[float, int], Any]] = {
     "adaptive quick": lambda price, columns: seqclass.adaptive(price, effort="quick"),
     "naive Bayes": lambda price, columns: seqclass.etana(price),
     "tree": lambda price, columns: seqclass.ifc2f(price),
-    "one mixture": one_mixture,
+    "one mixture": one_way(INCUMBENT),
+    "deciding at once": one_way(NOTHING),
 }
 
 
@@ -167,13 +174,14 @@ def main() -> None:
     methods = [*OURS, *tuned_peers.METHODS]
     quick = [one for one in methods if one not in SLOW]
     made.add_argument("--methods", nargs="+", default=quick, choices=methods, metavar="METHOD")
+    made.add_argument("--permuted", action="store_true", help="permute the labels of each larger set")
     arguments = made.parse_args()
     names = ["breast_cancer:60"] if arguments.quick else arguments.sets
     methods = ["adaptive quick", "naive Bayes"] if arguments.quick else arguments.methods
     warnings.simplefilter("ignore")  # where nothing is worth buying, the costs say so
     found: dict[str, list[tuple[float, float]]] = {method: [] for method in methods}
     rows: list[dict[str, Any]] = []
-    for name, split in each_small_set(names, data_folder(arguments)):
+    for name, split in each_small_set(names, data_folder(arguments), arguments.permuted):
         for method in methods:
             found[method].append(cost(method, arguments.price, split))
             row = {"name": f"{name}, {method}", "ours_s": found[method][-1][1], "peer": None, "peer_s": None}
