@@ -148,7 +148,7 @@ def test_several_faults_and_their_costs() -> None:
     assert len(clf.classes_) == n
     assert all(label.startswith("n0=") and ", n3=" in label for label in clf.classes_.tolist())
     assert clf.decisions_[-1] == "refer"
-    assert evaluate(clf.problem_, clf.policy_).cost <= 0.05
+    assert evaluate(clf.problem_, clf.policy_).cost <= 0.05 + 1e-12
 
 
 def test_a_network_is_read_and_wrong_settings_are_named(tmp_path: Path) -> None:

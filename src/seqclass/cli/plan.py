@@ -42,6 +42,7 @@ def _command(
     hidden: tuple[str, ...],
     known: tuple[str, ...],
     seconds: float,
+    max_cells: int,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -71,7 +72,9 @@ def _command(
             settings["solver"] = Panels(solver=settings["solver"], random_state=seed)
     started = time.perf_counter()
     with refused(), working("planning"):
-        clf = SequentialClassifier.from_network(model.network_, target, questions=model.questions_, **settings)
+        clf = SequentialClassifier.from_network(
+            model.network_, target, questions=model.questions_, max_cells=max_cells, **settings
+        )
         clf.save(output)
     taken = time.perf_counter() - started
     expected = None
