@@ -260,3 +260,24 @@ def test_what_was_seen_before_is_built_upon(seed: int) -> None:
         np.testing.assert_allclose(kept.posterior(seen[:1]), anew.posterior(seen[:1]), atol=1e-13)
         one_by_one = [kept.stage_likelihoods(features, row[None].astype(np.int8))[0] for row in seen]
         np.testing.assert_allclose(one_by_one, anew.stage_likelihoods(features, seen.astype(np.int8)), atol=1e-12)
+
+
+@given(st.integers(0, 10**6))
+def test_questions_that_are_apart_never_tell_anything(seed: int) -> None:
+    network = random_network(seed, 7, most_parents=1)
+    model = DiscreteNetwork(network, "n0").fit()
+    apart = model.apart()
+    assert set(model.most_telling(7 - 1 - len(apart))) == set(model.questions_) - set(apart) if len(apart) < 6 else True
+    X, _ = model.sample(4, seed)
+    X = np.where(np.random.default_rng(seed).random(X.shape) < 0.5, X, -1)
+    before = model.posterior(X)
+    for name in apart:
+        j = model.questions_.index(name)
+        for v in range(model.n_outcomes_[j]):
+            if model.predictive(j, np.where(np.arange(X.shape[1]) == j, -1, X))[:, v].min() > 0:
+                shown = np.where(np.arange(X.shape[1]) == j, v, X)
+                np.testing.assert_allclose(model.posterior(shown), before, atol=1e-12)
+    rest = [name for name in model.questions_ if name not in apart]
+    if rest:  # and planning for the others gives the same beliefs
+        at = [model.questions_.index(name) for name in rest]
+        np.testing.assert_allclose(DiscreteNetwork(network, "n0", rest).fit().posterior(X[:, at]), before, atol=1e-12)

@@ -14,6 +14,8 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 
 #: Bytes of the largest table of a chunk of rows: small enough to stay near the cache.
 _CHUNK_BYTES = 2**23
+#: Products for which a clique's share of a call, whatever the rows, stands.
+_OVERHEAD = 200_000
 #: Bytes of messages that a junction tree keeps for the evidence that they carry; beyond it all are forgotten.
 _MESSAGE_BYTES = 2**26
 
@@ -101,16 +103,35 @@ class JunctionTree:
         self.cliques, self.home = self._hung(scopes, factors)
         self.largest = max(clique.table[0, ..., 0].size for clique in self.cliques) * n_classes
         self.total = sum(clique.table[0, ..., 0].size for clique in self.cliques) * n_classes
+        self.holding: dict[int, list[int]] = {j: [] for j in self.home}
+        for number, clique in enumerate(self.cliques):
+            for j in clique.scope:
+                self.holding[j].append(number)
         self._bare: list[_Collected] = []
         for number, clique in enumerate(self.cliques):
-            self._bare.append(_Collected(clique, self._times(number, [], self._bare)))
+            self._bare.append(_Collected(clique, self._times(number, clique.table, [], self._bare)))
         self._kept: dict[Any, _Collected] = {}
         self._kept_bytes = 0
         self._passing: dict[tuple[int, ...], tuple[BoolArray, list[list[int]]]] = {}
 
-    def chunk(self, n: int) -> Iterable[slice]:
-        """Slices of the rows that are worth computing together."""
-        return chunks(n, min(8.0 * self.largest, _CHUNK_BYTES / 16), _CHUNK_BYTES)
+    def parts(self, known: Mapping[int, IntArray], n: int) -> Iterable[slice]:
+        """Slices of the rows that are worth computing together: those that have seen the same, if there are enough."""
+        seen = np.zeros((n, 0), dtype=bool)
+        if known:
+            seen = np.stack([codes >= 0 for codes in known.values()], axis=1)
+        others = np.flatnonzero((seen[1:] != seen[:-1]).any(axis=1)) + 1
+        first = 0
+        for last in [*others.tolist(), n]:
+            if last < n and (last - first) * self.total < _OVERHEAD * len(self.cliques):
+                continue
+            fixed = [j for j, column in zip(known, seen[first:last].T) if column.all()]
+            cells = max(self._cells(clique, fixed) for clique in self.cliques) * self.n_classes
+            for rows in chunks(last - first, min(8.0 * cells, _CHUNK_BYTES / 16), _CHUNK_BYTES):
+                yield slice(first + rows.start, min(first + rows.stop, last))
+            first = last
+
+    def _cells(self, clique: _Clique, fixed: Sequence[int]) -> int:
+        return math.prod(self.sizes[i] for i in clique.scope if i not in fixed)
 
     def marginals(
         self, wanted: Sequence[int], known: Mapping[int, IntArray], n: int
@@ -119,35 +140,40 @@ class JunctionTree:
 
         They are of shape (n_classes or 1, n_states, n or 1) and (n_classes, n).
         """
-        collected = self._collect(known)
+        # what all rows have seen has one state
+        fixed = {j: codes for j, codes in known.items() if (codes >= 0).all()}
+        collected = self._collect(known, fixed)
         total: Any = np.ones((1, 1))
         for found, clique in zip(collected, self.cliques):
             if clique.parent < 0:
                 total = total * found.up
         marginals = self._distribute(collected, tuple(wanted)) if len(wanted) else {}
+        for j in fixed:
+            if j in marginals:
+                shown = np.arange(self.sizes[j])[:, None] == fixed[j]
+                marginals[j] = marginals[j] * shown
         return [marginals[j] for j in wanted], np.broadcast_to(total, (self.n_classes, n))
 
-    def _collect(self, known: Mapping[int, IntArray]) -> list[_Collected]:
+    def _collect(self, known: Mapping[int, IntArray], fixed: Mapping[int, IntArray]) -> list[_Collected]:
         """Messages towards the roots."""
         behind: dict[int, list[int]] = {}
         for j in sorted(known):
-            number = self.home[j]
-            while number >= 0:
-                behind.setdefault(number, []).append(j)
-                number = self.cliques[number].parent
-        same = {j: int(codes[0]) for j, codes in known.items() if (codes == codes[0]).all()}
+            for number in self.holding[j] if j in fixed else (self.home[j],):
+                while number >= 0 and (not (seen := behind.setdefault(number, [])) or seen[-1] != j):
+                    seen.append(j)
+                    number = self.cliques[number].parent
+        same = {j: int(codes[0]) for j, codes in fixed.items() if (codes == codes[0]).all()}
         collected = list(self._bare)
         for number in sorted(behind):
-            seen = [(j, same[j]) for j in behind[number] if j in same]
-            alike = len(seen) == len(behind[number])
-            key = (number, *seen)
+            clique = self.cliques[number]
+            key = (number, *((j, same.get(j, -1)) for j in behind[number]))
+            alike = all(j in same for j in behind[number])
             if alike and key in self._kept:
                 collected[number] = self._kept[key]
                 continue
-            here = [
-                (j, np.array([same[j]]) if j in same else known[j]) for j in behind[number] if self.home[j] == number
-            ]
-            collected[number] = _Collected(self.cliques[number], self._times(number, here, collected))
+            table = _at(clique, [(j, fixed[j][:1] if j in same else fixed[j]) for j in clique.scope if j in fixed])
+            here = [(j, known[j]) for j in behind[number] if j not in fixed and self.home[j] == number]
+            collected[number] = _Collected(clique, self._times(number, table, here, collected))
             if alike:
                 self._keep(key, collected[number])
         return collected
@@ -158,7 +184,9 @@ class JunctionTree:
             self._kept, self._kept_bytes = {}, found.nbytes
         self._kept[key] = found
 
-    def _times(self, number: int, here: list[tuple[int, IntArray]], collected: list[_Collected]) -> FloatArray:
+    def _times(
+        self, number: int, table: FloatArray, here: list[tuple[int, IntArray]], collected: list[_Collected]
+    ) -> FloatArray:
         """A clique's table times evidence and the messages from below."""
         clique, parts = self.cliques[number], []
         for j, codes in here:
@@ -170,7 +198,7 @@ class JunctionTree:
         result: Any = None
         for part in sorted(parts, key=lambda part: part.size):  # so that the large table is gone through once
             result = part if result is None else result * part
-        return clique.table if result is None else np.asarray(clique.table * result)
+        return table if result is None else np.asarray(table * result)
 
     def _distribute(self, collected: list[_Collected], wanted: tuple[int, ...]) -> dict[int, FloatArray]:
         """Messages from the roots to where something is wanted, and the marginals there."""
@@ -230,6 +258,19 @@ class JunctionTree:
             if clique.parent >= 0:
                 cliques[clique.parent].children.append(number)
         return cliques, home
+
+
+def _at(clique: _Clique, fixed: list[tuple[int, IntArray]]) -> FloatArray:
+    """A clique's table at states of some variables, one of each row or the same of all."""
+    if not fixed:
+        return clique.table
+    if all(len(codes) == 1 for _, codes in fixed):
+        place = {1 + clique.scope.index(j): slice(int(codes[0]), int(codes[0]) + 1) for j, codes in fixed}
+        return clique.table[tuple(place.get(axis, slice(None)) for axis in range(clique.table.ndim))]
+    axes = [1 + clique.scope.index(j) for j, _ in fixed]
+    free = [axis for axis in range(clique.table.ndim - 1) if axis not in axes]
+    cut = clique.table[..., 0].transpose(*axes, *free)[tuple(codes for _, codes in fixed)]
+    return np.ascontiguousarray(np.expand_dims(np.moveaxis(cut, 0, -1), axes))
 
 
 def _size(table: FloatArray, scope: list[int], some: tuple[int, ...]) -> int:

@@ -49,7 +49,8 @@ class RowMemory:
             first = len(self.slots)
             self._grow(first + len(new))
             rows = slice(first, first + len(new))
-            new = dict(sorted(new.items()))  # side by side what knows much the same: what it shares is worked out once
+            # side by side what has seen the same: what it shares is worked out once
+            new = dict(sorted(new.items(), key=lambda pair: (evidence[pair[1]] >= 0).tobytes() + pair[0]))
             self.compute(evidence[list(new.values())], None, (self.likelihoods[rows], self.beliefs[rows]))
             self.slots |= {key: first + at for at, key in enumerate(new)}
         return self, np.array([self.slots[key] for key in keys], dtype=np.intp)
@@ -344,6 +345,71 @@ class DiscreteNetwork(ObservationModel):
             raise self._found
         return self
 
+    def most_telling(self, n: int) -> list[str]:
+        """The questions that tell most about the target before anything is known: a shorter list to plan for.
+
+        Each is looked at by itself, in what bears on it, so that this works for networks that are refused as a whole.
+        With fewer questions less of the network is left, as what is above none of them says nothing. A question that
+        tells something beside others alone is not found by this: what a plan for the shorter list gives away is not
+        known, and its certificate is about the list. Questions that can never tell anything, whatever is known of
+        others, come last; see `apart`.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+
+        Returns
+        -------
+        list of str
+            At most ``n`` questions, in the order of ``questions_``.
+
+        Examples
+        --------
+        >>> tables = [np.array([0.9, 0.1]), np.array([[0.8, 0.3], [0.2, 0.7]]), np.array([[0.5, 0.5], [0.5, 0.5]])]
+        >>> flu = NetworkTables(["flu", "fever", "coin"], [["no", "yes"]] * 3, [[], [0], [0]], tables)
+        >>> DiscreteNetwork(flu, "flu").fit().most_telling(1)
+        ['fever']
+        """
+        check_is_fitted(self)
+        check_integer(n, "n", 1)
+        blank, told = np.full((1, self.n_features_in_), -1), np.zeros(self.n_features_in_)
+        for k in range(self.n_features_in_):
+            joint = self._pruned(blank, [k])[0][0] * self.class_prior_
+            chance = joint.sum(axis=1, keepdims=True) * self.class_prior_
+            told[k] = (joint * np.log(np.where(joint > 0, joint, 1.0) / np.where(joint > 0, chance, 1.0))).sum()
+        told[[self.questions_.index(name) for name in self.apart()]] = -1.0
+        best = np.argsort(-told.round(12), kind="stable")[:n]
+        return [self.questions_[k] for k in np.sort(best).tolist()]
+
+    def apart(self) -> list[str]:
+        """The questions that can never tell anything about the target, whatever is known of the others.
+
+        Of the network above the targets and questions, parents of one child married, they are in another part.
+
+        Returns
+        -------
+        list of str
+
+        Examples
+        --------
+        >>> coin = NetworkTables(["a", "b"], [["no", "yes"]] * 2, [[], []], [np.array([0.9, 0.1])] * 2)
+        >>> DiscreteNetwork(coin, "a").fit().apart()
+        ['b']
+        """
+        check_is_fitted(self)
+        left = list(self._nodes)
+        while True:
+            reached, families = set(self.targets_), []
+            for j in self.network_.ancestors([*left, *self.targets_]):
+                families.append({j, *self.network_.parents[j]})
+            while grown := [family for family in families if family & reached and not family <= reached]:
+                reached |= set().union(*grown)
+            near = [j for j in left if j in reached]
+            if near == left:
+                return [name for name, j in zip(self.questions_, self._nodes) if j not in near]
+            left = near
+
     @cached_property
     def _found(self) -> JunctionTree | ValueError:
         """The junction tree of the target and all questions, or what is said against it."""
@@ -427,9 +493,10 @@ class DiscreteNetwork(ObservationModel):
         if isinstance(tree, ValueError):
             self._one_by_one(evidence, wanted, likelihoods, beliefs)
             return likelihoods, beliefs
-        for rows in tree.chunk(n):
+        told = {nodes[k]: evidence[:, k] for k in np.flatnonzero((evidence >= 0).any(axis=0)).tolist()}
+        for rows in tree.parts(told, n):
             some = evidence[rows]
-            known = {nodes[k]: some[:, k] for k in np.flatnonzero((some >= 0).any(axis=0)).tolist()}
+            known = {j: codes[rows] for j, codes in told.items() if (codes[rows] >= 0).any()}
             marginals, total = tree.marginals([nodes[k] for k in wanted], known, len(some))
             self._normalise(wanted, marginals, total, likelihoods[rows], beliefs[rows])
         return likelihoods, beliefs

@@ -30,12 +30,14 @@ from seqclass.fitting._folds import assign_folds
 from seqclass.fitting._planning import judge, ordered, solved, staged, with_needless
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import filter_features, fit_model, prefitted, rows_of, timed, weighted
-from seqclass.pomdp import EC2, Adaptive, ClassInformation, DecideNow, ExpectedSaving, Panels
+from seqclass.pomdp import EC2, Adaptive, ClassInformation, CrossEntropy, DecideNow, ExpectedSaving, Panels
 
 #: Folds, which up to so many rows are drawn twice, each time for half; and where any question may come next.
 _FOLDS, _FEW_ROWS, _FREE_FOLDS = 10, 500, 5
 #: Cases of a network that values are fitted to: each answer takes two passes of messages.
 _PATHS = 500
+#: Cases that candidates are compared on there: with more, less time is left for the candidates.
+_CASES_TRIED = 2000
 #: Cases of a network that an order is found on, where it needs data.
 _CASES = 5000
 
@@ -362,9 +364,20 @@ class Folds:
 
 
 def network_solver(random_state: Any = 0, max_seconds: float = 60.0) -> Adaptive:
-    """Return the solver for networks where any question may come next: the rules that look at each question once."""
-    rules = [EC2(), ClassInformation(), ExpectedSaving()]
-    return Adaptive(rules, n_paths=_PATHS, first_horizon=8, max_seconds=max_seconds, random_state=random_state)
+    """Return the solver for networks where any question may come next: the rules that look at each question once.
+
+    Among them is the myopic one that practitioners know, which leaves prices out, so that a plan is not above it.
+    """
+    rules = [EC2(), CrossEntropy(), ClassInformation(), ExpectedSaving()]
+    return Adaptive(
+        rules,
+        n_paths=_PATHS,
+        n_cases=_CASES_TRIED,
+        first_horizon=8,
+        max_work=np.inf,
+        max_seconds=max_seconds,
+        random_state=random_state,
+    )
 
 
 def fit_network(settings: Settings, model: DiscreteNetwork) -> Fit:
