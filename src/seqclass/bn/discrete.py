@@ -345,6 +345,19 @@ class DiscreteNetwork(ObservationModel):
             raise self._found
         return self
 
+    @property
+    def table_size(self) -> int:
+        """Numbers in all tables of the junction tree, over all classes: what an answer has to go through.
+
+        Raises
+        ------
+        ValueError
+            If one of them is larger than ``max_cells``; see `prepare`.
+        """
+        self.prepare()
+        assert isinstance(self._found, JunctionTree)
+        return self._found.total
+
     def most_telling(self, n: int) -> list[str]:
         """The questions that tell most about the target before anything is known: a shorter list to plan for.
 
