@@ -25,18 +25,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pgmpy
 from _common import Row, parser, report
 from _real import absent, add_data_option, data_folder
-from pgmpy.factors.discrete import TabularCPD
-from pgmpy.inference import VariableElimination
-from pgmpy.models import DiscreteBayesianNetwork
 
 from seqclass import SequentialClassifier
 from seqclass.bn import DiscreteNetwork, NetworkTables
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import CrossEntropy, ExpectedSaving, RulePolicy, RuleValues, acquire
 from seqclass.pomdp.solvers.ordering.rules import asking
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # about where pgmpy will have what
+    import pgmpy
+    from pgmpy.factors.discrete import TabularCPD
+    from pgmpy.inference import VariableElimination
+    from pgmpy.models import DiscreteBayesianNetwork
 
 CASES = (
     ("alarm", ("LVFAILURE",)),
@@ -128,7 +131,10 @@ def as_pgmpy(network: NetworkTables) -> Any:
 def milliseconds(network: NetworkTables, targets: tuple[str, ...]) -> tuple[float, float]:
     """Median time of a single query, ours and pgmpy's: the target's posterior given five answers at random."""
     model = DiscreteNetwork(network, targets[0] if len(targets) == 1 else list(targets)).fit()
-    engine, rng, ours, theirs = VariableElimination(as_pgmpy(network)), np.random.default_rng(0), [], []
+    rng, ours, theirs = np.random.default_rng(0), [], []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        engine = VariableElimination(as_pgmpy(network))
     for row in model.sample(20, 0)[0]:
         seen = rng.choice(len(row), min(5, len(row)), replace=False)
         codes = np.full((1, len(row)), -1)
@@ -138,7 +144,9 @@ def milliseconds(network: NetworkTables, targets: tuple[str, ...]) -> tuple[floa
         model.posterior(codes)
         ours.append(time.perf_counter() - began)
         began = time.perf_counter()
-        engine.query(list(targets), told, show_progress=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            engine.query(list(targets), told, show_progress=False)
         theirs.append(time.perf_counter() - began)
     return 1e3 * float(np.median(ours)), 1e3 * float(np.median(theirs))
 
@@ -217,7 +225,6 @@ def tables(model: DiscreteNetwork) -> float:
 
 
 def main() -> None:
-    warnings.filterwarnings("ignore", category=FutureWarning)  # about where pgmpy will have what
     arguments = parser(__doc__)
     add_data_option(arguments)
     arguments.add_argument("--seconds", metavar="S", type=float, default=60.0, help="see seqclass plan --help")
