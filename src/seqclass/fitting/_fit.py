@@ -35,9 +35,9 @@ from seqclass.pomdp import EC2, Adaptive, ClassInformation, CrossEntropy, Decide
 #: Folds, which up to so many rows are drawn twice, each time for half; and where any question may come next.
 _FOLDS, _FEW_ROWS, _FREE_FOLDS = 10, 500, 5
 #: Cases of a network that values are fitted to: each answer takes two passes of messages.
-_PATHS = 500
-#: Cases that candidates are compared on there: with more, less time is left for the candidates.
-_CASES_TRIED = 2000
+_PATHS = 1000
+#: Partial answers that a search over all orders looks at there: what it finds has a cost that is known.
+_NODES = 1000
 #: Cases of a network that an order is found on, where it needs data.
 _CASES = 5000
 
@@ -366,13 +366,14 @@ class Folds:
 def network_solver(random_state: Any = 0, max_seconds: float = 60.0) -> Adaptive:
     """Return the solver for networks where any question may come next: the rules that look at each question once.
 
-    Among them is the myopic one that practitioners know, which leaves prices out, so that a plan is not above it.
+    Among them are one step of look-ahead and the myopic rule that practitioners know, which leaves prices out.
     """
     rules = [EC2(), CrossEntropy(), ClassInformation(), ExpectedSaving()]
     return Adaptive(
         rules,
         n_paths=_PATHS,
-        n_cases=_CASES_TRIED,
+        search_nodes=_NODES,
+        one_step=True,
         first_horizon=8,
         max_work=np.inf,
         max_seconds=max_seconds,
