@@ -241,16 +241,21 @@ class JunctionTree:
     def _hung(self, scopes: list[tuple[int, ...]], factors: Sequence[Factor]) -> tuple[list[_Clique], dict[int, int]]:
         """Cliques with their tables, children before parents, and the smallest clique of each variable."""
         cells = [math.prod(self.sizes[i] for i in scope) for scope in scopes]
-        home = {j: min((c for c, s in enumerate(scopes) if j in s), key=cells.__getitem__) for j in _all(scopes)}
+        holding: dict[int, list[int]] = {j: [] for j in _all(scopes)}
+        for number, scope in enumerate(scopes):
+            for j in scope:
+                holding[j].append(number)
+        home = {j: min(some, key=cells.__getitem__) for j, some in holding.items()}
         sets = [set(scope) for scope in scopes]
         tables: list[Any] = [np.ones((1, *(self.sizes[i] for i in scope), 1)) for scope in scopes]
         for own, table in factors:
-            place = min((c for c, s in enumerate(sets) if s.issuperset(own)), key=cells.__getitem__)
+            some = holding[own[0]] if own else range(len(sets))
+            place = min((c for c in some if sets[c].issuperset(own)), key=cells.__getitem__)
             shape = [self.sizes[i] if i in own else 1 for i in scopes[place]]
             tables[place] = tables[place] * np.moveaxis(table, -2, 0).reshape(table.shape[-2], *shape, table.shape[-1])
         cliques = [_Clique(scope, table) for scope, table in zip(scopes, tables)]
         for number, clique in enumerate(cliques):
-            later = [c for c in range(number + 1, len(cliques)) if sets[number] & sets[c]]
+            later = sorted({c for j in clique.scope for c in holding[j] if c > number})
             # the running intersection: one of those to come holds all that is shared with any of them
             shared = set().union(*(sets[number] & sets[c] for c in later))
             clique.parent = next((c for c in later if shared <= sets[c]), -1)

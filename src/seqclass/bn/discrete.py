@@ -518,8 +518,9 @@ class DiscreteNetwork(ObservationModel):
         self, evidence: IntArray, wanted: Sequence[int], likelihoods: FloatArray, beliefs: FloatArray
     ) -> None:
         """The same in trees of what bears on each feature alone, and of rows that have seen the same features."""
-        _, pattern = np.unique(evidence >= 0, axis=0, return_inverse=True)
-        pattern = pattern.reshape(-1)
+        pattern: IntArray = np.zeros(len(evidence), dtype=np.intp)
+        if len(evidence) > 1:
+            pattern = np.unique(evidence >= 0, axis=0, return_inverse=True)[1].reshape(-1)
         ends = np.cumsum(self.n_outcomes_[list(wanted)])
         for number in range(pattern.max(initial=-1) + 1):
             for rows in chunks(int((pattern == number).sum()), 8.0 * self.max_cells):
