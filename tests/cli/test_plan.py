@@ -123,6 +123,7 @@ def test_what_is_wrong_is_said(network: Path, refuses: Any, arguments: list[str]
 
 
 def test_a_limit_of_memory_says_what_it_takes(network: Path, run: Any) -> None:
-    refused = run(*PLAN, "--max-cells", "1", code=2)
+    refused = run(*PLAN, "--max-cells", "1")
+    assert refused.exit_code == 2
     assert "max_cells" in refused.stderr
     assert "of memory" in refused.stderr
