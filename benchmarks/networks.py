@@ -188,9 +188,8 @@ def row(name: str, network: NetworkTables, targets: tuple[str, ...], drawn: bool
     price = np.random.default_rng(0).uniform(0.005, 0.05, len(questions)) if drawn else 0.01
     target = targets[0] if len(targets) == 1 else list(targets)
     began = time.perf_counter()
-    clf = SequentialClassifier.from_network(
-        network, target, questions=questions, feature_costs=price, solver=network_solver(0, seconds)
-    )
+    solver = network_solver(0, seconds, DiscreteNetwork(network, target, questions).fit().table_size)
+    clf = SequentialClassifier.from_network(network, target, questions=questions, feature_costs=price, solver=solver)
     took = time.perf_counter() - began
     problem, info, model = clf.problem_, clf.policy_.info, DiscreteNetwork(network, target, questions).fit()
     n = 200 if name == "toy" else 2000 if tables(model) > LARGE else 10_000

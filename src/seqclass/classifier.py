@@ -409,7 +409,7 @@ class SequentialClassifier(DecidingClassifier):
         model = DiscreteNetwork(found.network_, found.target, found.questions_, max_cells).fit().prepare()
         settings |= {"feature_costs": feature_costs, "order": order, "prefit": True}
         if is_free(order) and settings.get("solver") is None:
-            settings["solver"] = network_solver(settings.get("random_state", 0))
+            settings["solver"] = network_solver(settings.get("random_state", 0), table_size=model.table_size)
         clf = cls(model, **settings)
         clf._take(fit_network(Settings.of(clf), model))
         return clf

@@ -65,7 +65,13 @@ def _command(
     given |= read_decision_costs(decision_costs, model.classes_)
     given |= said_of_visits(visit_cost, delay_cost, max_panel)
     prices = Costs(**given, unit=currency)
-    settings: dict[str, Any] = {"feature_costs": prices, "random_state": seed, "solver": network_solver(seed, seconds)}
+    settings: dict[str, Any] = {
+        "feature_costs": prices,
+        "random_state": seed,
+    }
+    with refused():
+        model = DiscreteNetwork(model.network_, target, model.questions_, max_cells).fit()
+        settings["solver"] = network_solver(seed, seconds, model.table_size)
     settings["known"] = list(known)
     with refused():
         if prices.prices(len(model.questions_), model.questions_).visits is not None:
