@@ -436,12 +436,13 @@ class DiscreteNetwork(ObservationModel):
     def _pruned(self, evidence: IntArray, features: Sequence[int]) -> tuple[FloatArray, FloatArray]:
         """The same as `_computed`, of rows that have seen the same features, in a tree of what bears on these alone.
 
-        What is neither above the target nor above what was seen or is wanted says nothing; what was seen has one state.
+        What is neither above the target nor above what was seen or is wanted says nothing, and neither does what was
+        seen cut off from it, which is not looked at: not even whether it is possible. What was seen has one state.
         """
         network, nodes, sizes = self.network_, self._nodes, list(self.network_.sizes)
         seen = {nodes[k]: evidence[:, k].astype(np.intp) for k in np.flatnonzero(evidence[0] >= 0).tolist()}
         above = network.ancestors([*self.targets_, *seen, *(nodes[k] for k in features)])
-        factors = [_cut(self._factor(j), seen) for j in above]
+        factors = _connected([_cut(self._factor(j), seen) for j in above], seen, {nodes[k] for k in features})
         for j in seen:
             sizes[j] = 1
         tree = JunctionTree(factors, sizes, len(self._states), self.max_cells, _SMALL)
@@ -550,6 +551,19 @@ class DiscreteNetwork(ObservationModel):
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name not in self._cached}
+
+
+def _connected(factors: list[Factor], seen: Mapping[int, IntArray], wanted: set[int]) -> list[Factor]:
+    """The tables that hang together with the class or with what is wanted, where what was seen connects nothing."""
+    left = [(set(scope) - set(seen), (scope, table)) for scope, table in factors]
+    found = [part for part in left if part[1][1].shape[-2] > 1 or part[0] & wanted]
+    left = [part for part in left if part[1][1].shape[-2] == 1 and not part[0] & wanted]
+    reached: set[int] = set().union(*(free for free, _ in found))
+    while near := [part for part in left if part[0] & reached]:
+        found += near
+        left = [part for part in left if not part[0] & reached]
+        reached |= set().union(*(free for free, _ in near))
+    return [factor for _, factor in found]
 
 
 def _cut(factor: Factor, seen: Mapping[int, IntArray]) -> Factor:
