@@ -61,7 +61,6 @@ MEMORYLESS = {
     "interviews.py",
     "known.py",
     "learned_cubes.py",
-    "networks.py",
     "offpolicy.py",
     "outer.py",
     "real_data.py",

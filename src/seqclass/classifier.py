@@ -360,6 +360,7 @@ class SequentialClassifier(DecidingClassifier):
         questions: Sequence[str] | None = None,
         feature_costs: Any = 0.01,
         order: Any = "adaptive",
+        max_cells: int = 2**20,
         **settings: Any,
     ) -> SequentialClassifier:
         """Plan for a Bayesian network that is given: no data are needed, and nothing is learnt.
@@ -377,6 +378,8 @@ class SequentialClassifier(DecidingClassifier):
             Price of each question in units of misclassification cost: one for all, one each, or by node.
         order : str or array-like
             See `SequentialClassifier`; what an order needs data for is found on cases drawn from the network.
+        max_cells : int
+            Numbers in the largest table that inference may make; see `seqclass.bn.DiscreteNetwork`.
         **settings
             Further settings of `SequentialClassifier`, such as ``max_cost`` or ``solver``.
             The solver is by default `seqclass.pomdp.Adaptive` with three rules and few cases, as inference takes time.
@@ -390,7 +393,7 @@ class SequentialClassifier(DecidingClassifier):
         ------
         ValueError
             If a node is unknown, prices or costs are wrong, the targets have too many joint states, or the network is
-            too densely connected for exact inference.
+            too densely connected for exact inference with ``max_cells``; the message says what memory it takes.
 
         Examples
         --------
@@ -405,12 +408,12 @@ class SequentialClassifier(DecidingClassifier):
         >>> session.next_feature.name, session.observe("fever", "low"), str(session.decision)
         ('fever', None, 'no')
         """
-        found = DiscreteNetwork(network, target, questions).fit()
+        found = DiscreteNetwork(network, target, questions, max_cells).fit()
         # what can be written to a file: the network as tables, and what may be asked by name
-        model = DiscreteNetwork(found.network_, found.target, found.questions_).fit()
+        model = DiscreteNetwork(found.network_, found.target, found.questions_, max_cells).fit().prepare()
         settings |= {"feature_costs": feature_costs, "order": order, "prefit": True}
         if is_free(order) and settings.get("solver") is None:
-            settings["solver"] = network_solver(settings.get("random_state", 0))
+            settings["solver"] = network_solver(settings.get("random_state", 0), table_size=model.table_size)
         clf = cls(model, **settings)
         clf._take(fit_network(Settings.of(clf), model))
         return clf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 from network_cases import as_pgmpy, random_network
 
 from seqclass.bn import DiscreteNetwork, NetworkTables
-from seqclass.bn import discrete as junction
 from seqclass.bn import discrete as memory
 from seqclass.testing import check_observation_model
 
@@ -162,7 +162,7 @@ def test_wrong_settings(change: dict[str, Any], words: str) -> None:
         DiscreteNetwork(**{"network": random_network(1), "target": "n0"} | change).fit()
 
 
-def test_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_much_is_refused() -> None:
     sizes = [2] * 8
     apart = NetworkTables(
         [f"t{j}" for j in range(8)], [["n", "y"]] * 8, [[] for _ in sizes], [np.array([0.5, 0.5])] * 8
@@ -174,9 +174,15 @@ def test_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     tables = [np.moveaxis(rng.dirichlet([1, 1], (2,) * len(above)), -1, 0) for above in parents]
     dense = NetworkTables([f"n{j}" for j in range(n)], [["n", "y"]] * n, parents, tables)
-    monkeypatch.setattr(junction, "MAX_CELLS", 2**12)
-    with pytest.raises(ValueError, match=r"too densely connected .*treewidth \d+"):
-        DiscreteNetwork(dense, "n0").fit()
+    with pytest.raises(
+        ValueError, match=r"too densely connected .*treewidth \d+.* set max_cells to [\d,]+: .* MB"
+    ) as no:
+        DiscreteNetwork(dense, "n0", max_cells=2**12).fit().prepare()
+    enough = int(re.search(r"max_cells to ([\d,]+)", str(no.value)).group(1).replace(",", ""))  # type: ignore[union-attr]
+    assert len(DiscreteNetwork(dense, "n0", max_cells=enough).fit().prepare().class_prior_) == 2
+    for wrong in (0, 1.5, "many"):
+        with pytest.raises((TypeError, ValueError), match="max_cells"):
+            DiscreteNetwork(dense, "n0", max_cells=wrong).fit()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -213,10 +219,65 @@ def test_memory_is_bounded_and_forgets_soundly(monkeypatch: pytest.MonkeyPatch) 
     model = DiscreteNetwork(random_network(5), "n0").fit()
     X, _ = model.sample(300, 1)
     whole = [model.stage_likelihood(j, X) for j in range(5)]
-    monkeypatch.setattr(memory, "MAX_BYTES", 8 * 5 * 3 * 2 * 7)  # of seven rows
+    monkeypatch.setattr(memory, "MAX_BYTES", 8 * int(model.n_outcomes_.sum()) * 2 * 7)  # of seven rows
     small = DiscreteNetwork(random_network(5), "n0").fit()
     for rows in (slice(0, 5), slice(3, 300), slice(0, 2), slice(0, 300)):
         np.testing.assert_array_equal(small.posterior(X[rows]), model.posterior(X[rows]))
         for j in range(5):  # of more rows than are remembered only what is asked for is worked out
             np.testing.assert_allclose(small.stage_likelihood(j, X[rows]), whole[j][rows])
     assert len(small._memory.slots) <= max(7, len(np.unique(X, axis=0)))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 2), st.floats(0, 0.6))
+def test_a_tree_that_is_too_large_changes_no_answer(seed: int, n_targets: int, zeros: float) -> None:
+    """Each answer is then worked out by itself, in what bears on it."""
+    network = random_network(seed, 7, zeros=zeros)
+    targets: Any = "n0" if n_targets == 1 else ["n0", "n1"]
+    model = DiscreteNetwork(network, targets).fit()
+    pruned = DiscreteNetwork(network, targets).fit()
+    pruned.__dict__["_found"] = ValueError("too large")
+    X, _ = model.sample(5, seed)
+    X = np.where(np.random.default_rng(seed).random(X.shape) < 0.5, X, -1)
+    np.testing.assert_allclose(pruned.posterior(X), model.posterior(X), atol=1e-12)
+    for j in range(X.shape[1]):
+        others = np.where(np.arange(X.shape[1]) == j, -1, X)
+        possible = model.posterior(others)[:, None] > 0  # of a class that cannot be any distribution will do
+        found, wanted = (np.where(possible, one.likelihood(j, X), 0) for one in (pruned, model))
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+@given(st.integers(0, 10**6))
+def test_what_was_seen_before_is_built_upon(seed: int) -> None:
+    """One more answer at a time, the other way round, and many rows at once: all the same as anew."""
+    network = random_network(seed, 8)
+    X, _ = DiscreteNetwork(network, "n0").fit().sample(4, seed)
+    kept = DiscreteNetwork(network, "n0").fit()
+    seen = np.full_like(X, -1)
+    for j in np.random.default_rng(seed).permutation(X.shape[1]).tolist():
+        seen[:, j] = X[:, j]
+        anew = DiscreteNetwork(network, "n0").fit()
+        features = np.arange(X.shape[1])
+        np.testing.assert_allclose(kept.posterior(seen[:1]), anew.posterior(seen[:1]), atol=1e-13)
+        one_by_one = [kept.stage_likelihoods(features, row[None].astype(np.int8))[0] for row in seen]
+        np.testing.assert_allclose(one_by_one, anew.stage_likelihoods(features, seen.astype(np.int8)), atol=1e-12)
+
+
+@given(st.integers(0, 10**6))
+def test_questions_that_are_apart_never_tell_anything(seed: int) -> None:
+    network = random_network(seed, 7, most_parents=1)
+    model = DiscreteNetwork(network, "n0").fit()
+    apart = model.apart()
+    assert set(model.most_telling(7 - 1 - len(apart))) == set(model.questions_) - set(apart) if len(apart) < 6 else True
+    X, _ = model.sample(4, seed)
+    X = np.where(np.random.default_rng(seed).random(X.shape) < 0.5, X, -1)
+    before = model.posterior(X)
+    for name in apart:
+        j = model.questions_.index(name)
+        for v in range(model.n_outcomes_[j]):
+            if model.predictive(j, np.where(np.arange(X.shape[1]) == j, -1, X))[:, v].min() > 0:
+                shown = np.where(np.arange(X.shape[1]) == j, v, X)
+                np.testing.assert_allclose(model.posterior(shown), before, atol=1e-12)
+    rest = [name for name in model.questions_ if name not in apart]
+    if rest:  # and planning for the others gives the same beliefs
+        at = [model.questions_.index(name) for name in rest]
+        np.testing.assert_allclose(DiscreteNetwork(network, "n0", rest).fit().posterior(X[:, at]), before, atol=1e-12)

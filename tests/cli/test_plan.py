@@ -120,3 +120,10 @@ def test_what_is_wrong_is_said(network: Path, refuses: Any, arguments: list[str]
     Path("cut.bif").write_text(FLU[:300])
     Path("costs.csv").write_text("feature,cost\nswab,0.05\n")
     assert words in refuses(*arguments)
+
+
+def test_a_limit_of_memory_says_what_it_takes(network: Path, run: Any) -> None:
+    refused = run(*PLAN, "--max-cells", "1")
+    assert refused.exit_code == 2
+    assert "max_cells" in refused.stderr
+    assert "of memory" in refused.stderr

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.text import listed, shown
+from seqclass._utils.validation import check_integer
 from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes, raise_impossible
+from seqclass.bn._junction import Factor, JunctionTree
 from seqclass.bn.base import ObservationModel
 from seqclass.bn.network_tables import NetworkTables, read_network
 
@@ -24,13 +26,13 @@ __all__ = ["DiscreteNetwork"]
 
 
 #: Bytes of what is remembered; beyond it all is forgotten, but for what the last call was about.
-MAX_BYTES = 2**27
+MAX_BYTES = 2**28
 
 
 class RowMemory:
-    """Remembers likelihoods and beliefs by row of evidence."""
+    """Remembers likelihoods, (slots, outcomes of all features, classes), and beliefs by row of evidence."""
 
-    def __init__(self, shape: tuple[int, int, int], compute: Callable[[IntArray], tuple[FloatArray, FloatArray]]):
+    def __init__(self, shape: tuple[int, int], compute: Callable[..., Any]):
         self.shape, self.compute = shape, compute
         self.most = max(1, MAX_BYTES // (8 * int(np.prod(shape))))
         self.slots: dict[bytes, int] = {}
@@ -47,13 +49,15 @@ class RowMemory:
             first = len(self.slots)
             self._grow(first + len(new))
             rows = slice(first, first + len(new))
-            self.likelihoods[rows], self.beliefs[rows] = self.compute(evidence[list(new.values())])
+            # side by side what has seen the same: what it shares is worked out once
+            new = dict(sorted(new.items(), key=lambda pair: (evidence[pair[1]] >= 0).tobytes() + pair[0]))
+            self.compute(evidence[list(new.values())], None, (self.likelihoods[rows], self.beliefs[rows]))
             self.slots |= {key: first + at for at, key in enumerate(new)}
         return self, np.array([self.slots[key] for key in keys], dtype=np.intp)
 
     def _make(self, capacity: int) -> None:
         self.likelihoods: FloatArray = np.empty((capacity, *self.shape))
-        self.beliefs: FloatArray = np.empty((capacity, self.shape[2]))
+        self.beliefs: FloatArray = np.empty((capacity, self.shape[1]))
 
     def _grow(self, needed: int) -> None:
         """Make room, and no more of it than is needed beyond what may be remembered."""
@@ -64,192 +68,9 @@ class RowMemory:
         self.likelihoods[:used], self.beliefs[:used] = before[0][:used], before[1][:used]
 
 
-#: Entries of the largest table, over all classes, beyond which a network is refused.
-MAX_CELLS = 2**20
-#: Bytes of the largest table of a chunk of rows: small enough to stay near the cache.
-_CHUNK_BYTES = 2**22
-
-#: Variables, in increasing order, and a table over them with the class, or 1, as its last axis.
-Factor = tuple[tuple[int, ...], FloatArray]
-
-
-@dataclass
-class _Clique:
-    """Variables of a clique in increasing order, its table, and where it hangs."""
-
-    scope: tuple[int, ...]
-    table: FloatArray
-    parent: int = -1
-    #: Axes that are summed out towards the parent, and the shape of what comes from it.
-    out: tuple[int, ...] = ()
-    children: list[int] = field(default_factory=list)
-
-
-class JunctionTree:
-    """Marginals of all variables in two passes of messages, given the class and evidence that differs by row."""
-
-    def __init__(self, factors: Sequence[Factor], sizes: Sequence[int], n_classes: int) -> None:
-        self.sizes, self.n_classes = list(sizes), n_classes
-        scopes = _scopes(factors, self.sizes, n_classes)
-        self.cliques, self.home = self._hung(scopes, factors)
-        self.largest = max(clique.table.size // clique.table.shape[-1] for clique in self.cliques) * n_classes
-
-    def chunk(self, n: int) -> Iterable[slice]:
-        """Slices of the rows that are worth computing together."""
-        return chunks(n, min(8.0 * self.largest, _CHUNK_BYTES / 16), _CHUNK_BYTES)
-
-    def marginals(
-        self, wanted: Sequence[int], known: Mapping[int, IntArray], n: int
-    ) -> tuple[list[FloatArray], FloatArray]:
-        """P(variable, class, evidence) of each wanted variable, and P(class, evidence), each row up to a factor."""
-        full, up, total = self._collect(known)
-        passes = np.zeros(len(self.cliques), dtype=bool)
-        passes[[self.home[j] for j in wanted]] = True
-        for number, clique in enumerate(self.cliques):  # children come before their parents
-            if clique.parent >= 0 and passes[number]:
-                passes[clique.parent] = True
-        self._distribute(full, up, passes)
-        found = []
-        for j in wanted:
-            clique = self.cliques[self.home[j]]
-            others = tuple(axis for axis, i in enumerate(clique.scope) if i != j)
-            found.append(full[self.home[j]].sum(axis=others))
-        return found, np.broadcast_to(total, (self.n_classes, n))
-
-    def _collect(self, known: Mapping[int, IntArray]) -> tuple[list[Any], list[Any], Any]:
-        """Messages towards the roots; each clique's table times what it has received, and P(class, evidence)."""
-        full: list[Any] = [None] * len(self.cliques)
-        up: list[Any] = [None] * len(self.cliques)
-        parts: list[list[Any]] = [[] for _ in self.cliques]
-        for j, codes in known.items():
-            shown = (np.arange(self.sizes[j])[:, None] == codes) | (codes < 0)
-            shape = [self.sizes[j] if i == j else 1 for i in self.cliques[self.home[j]].scope]
-            parts[self.home[j]].append(shown.reshape(*shape, 1, len(codes)))
-        total: Any = np.ones((1, 1))
-        for number, clique in enumerate(self.cliques):
-            parts[number] += [_spread(up[child], self.cliques[child], clique) for child in clique.children]
-            full[number] = _product(clique.table[..., None], parts[number])
-            message = full[number].sum(axis=clique.out)
-            if clique.parent < 0:
-                total = total * message
-                continue
-            largest = message.max(axis=tuple(range(message.ndim - 1)))
-            up[number] = message / np.where(largest > 0, largest, 1.0)
-        return full, up, total
-
-    def _distribute(self, full: list[Any], up: list[Any], passes: BoolArray) -> None:
-        """Messages from the roots: multiply what comes from above into the tables that are wanted."""
-        for number in reversed(range(len(self.cliques))):
-            clique = self.cliques[number]
-            for child in clique.children:
-                if not passes[child]:
-                    continue
-                below = self.cliques[child]
-                own = [i for axis, i in enumerate(below.scope) if axis not in below.out]
-                message = full[number].sum(axis=tuple(axis for axis, i in enumerate(clique.scope) if i not in own))
-                sent = up[child]  # what came from there is not sent back; where it was nothing, nothing will come of it
-                message = message / np.where(sent > 0, sent, np.inf)
-                largest = message.max(axis=tuple(range(message.ndim - 1)))
-                message = message / np.where(largest > 0, largest, 1.0)
-                shape = [self.sizes[i] if i in own else 1 for i in below.scope]
-                full[child] = full[child] * message.reshape(*shape, *message.shape[-2:])
-
-    def _hung(self, scopes: list[tuple[int, ...]], factors: Sequence[Factor]) -> tuple[list[_Clique], dict[int, int]]:
-        """Cliques with their tables, children before parents, and the smallest clique of each variable."""
-        cells = [math.prod(self.sizes[i] for i in scope) for scope in scopes]
-        home = {j: min((c for c, s in enumerate(scopes) if j in s), key=cells.__getitem__) for j in _all(scopes)}
-        sets = [set(scope) for scope in scopes]
-        tables: list[Any] = [np.ones((*(self.sizes[i] for i in scope), 1)) for scope in scopes]
-        for own, table in factors:
-            place = min((c for c, s in enumerate(sets) if s.issuperset(own)), key=cells.__getitem__)
-            shape = [self.sizes[i] if i in own else 1 for i in scopes[place]]
-            tables[place] = tables[place] * table.reshape(*shape, table.shape[-1])
-        cliques = [_Clique(scope, table) for scope, table in zip(scopes, tables)]
-        for number, clique in enumerate(cliques):
-            later = [c for c in range(number + 1, len(cliques)) if sets[number] & sets[c]]
-            # the running intersection: one of those to come holds all that is shared with any of them
-            shared = set().union(*(sets[number] & sets[c] for c in later))
-            clique.parent = next((c for c in later if shared <= sets[c]), -1)
-            clique.out = tuple(axis for axis, i in enumerate(clique.scope) if i not in shared)
-            if clique.parent >= 0:
-                cliques[clique.parent].children.append(number)
-        return cliques, home
-
-
-def _product(table: FloatArray, parts: list[Any]) -> Any:
-    """Multiply small tables before large ones, so that the large one is gone through once."""
-    result: Any = None
-    for part in sorted(parts, key=lambda part: part.size):
-        result = part if result is None else result * part
-    return table if result is None else table * result
-
-
-def _spread(message: Any, child: _Clique, clique: _Clique) -> Any:
-    """A child's message with an axis for each variable of the clique."""
-    own = [i for axis, i in enumerate(child.scope) if axis not in child.out]
-    shape = iter(message.shape)
-    return message.reshape(*(next(shape) if i in own else 1 for i in clique.scope), *message.shape[-2:])
-
-
-def _all(scopes: Iterable[tuple[int, ...]]) -> list[int]:
-    return sorted({i for scope in scopes for i in scope})
-
-
-def _scopes(factors: Sequence[Factor], sizes: Sequence[int], n_classes: int) -> list[tuple[int, ...]]:
-    """Maximal cliques of a triangulated graph in an order of elimination: least fill first, then least table."""
-    near: dict[int, set[int]] = {i: set() for i in _all(scope for scope, _ in factors)}
-    for scope, _ in factors:
-        for i in scope:
-            near[i] |= set(scope) - {i}
-    score = {i: _fill(i, near, sizes) for i in near}
-    found: list[set[int]] = []
-    while near:
-        best = min(score, key=score.__getitem__)
-        clique = {best, *near[best]}
-        cells = math.prod(float(sizes[i]) for i in clique) * n_classes
-        if cells > MAX_CELLS:
-            raise ValueError(
-                f"the network is too densely connected for exact inference: {len(clique)} nodes at once (treewidth "
-                f"{len(clique) - 1} or so) make a table of {cells:.3g} numbers over {n_classes} classes, and "
-                f"{MAX_CELLS:,} are the most. Ask fewer questions, or leave parents with weak influence out."
-            )
-        touched = set()
-        for i in near[best]:
-            near[i] |= clique - {i}
-            near[i].discard(best)
-            touched |= {i, *near[i]}
-        del near[best], score[best]
-        score |= {i: _fill(i, near, sizes) for i in touched - {best}}
-        found.append(clique)
-    found = [c for number, c in enumerate(found) if not any(c <= other for other in found[:number])]
-    return _hanging([tuple(sorted(clique)) for clique in found]) or [()]
-
-
-def _fill(i: int, near: Mapping[int, set[int]], sizes: Sequence[int]) -> tuple[int, float, int]:
-    around = near[i]
-    missing = sum(len(around - near[a]) - 1 for a in around)
-    return missing, math.prod(float(sizes[a]) for a in (i, *around)), i
-
-
-def _hanging(scopes: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The cliques in an order in which each shares with those to come what one of them holds: a maximal tree."""
-    sets = [set(scope) for scope in scopes]
-    left, order = set(range(len(scopes))), []
-    while left:
-        # grown from a root, as Prim does; the largest overlap first makes it a junction tree
-        best = dict.fromkeys(left, (0, -1))
-        current = min(left)
-        while True:
-            left.discard(current)
-            order.append(current)
-            del best[current]
-            for c in best:
-                best[c] = max(best[c], (len(sets[c] & sets[current]), current))
-            if not best or max(best.values())[0] == 0:
-                break
-            current = max(best, key=lambda c: (best[c][0], -c))
-    return [scopes[c] for c in reversed(order)]
-
+#: With so many numbers in all tables, over all classes, another order of elimination is not worth looking for where a
+#: tree serves one question, and beyond so many it is not worth going through all of them for one.
+_SMALL, _LARGE = 2**18, 2**20
 
 #: Joint states of the targets, beyond which they are refused.
 MAX_CLASSES = 64
@@ -271,6 +92,10 @@ class DiscreteNetwork(ObservationModel):
         Node that is the class. Of several the class is the joint state.
     questions : sequence of str, optional
         Nodes that may be asked for, in the order of the columns; by default all but the targets and latent ones.
+    max_cells : int
+        Numbers of 8 bytes in the largest table of a junction tree, over all classes. Where the tree of all questions
+        has a larger one each answer is worked out by itself, and planning is refused (see `prepare`): the message says
+        what memory it would take.
 
     Attributes
     ----------
@@ -305,11 +130,12 @@ class DiscreteNetwork(ObservationModel):
     """
 
     #: What is worked out when it is first needed.
-    _cached = ("_tree", "_memory")
+    _cached = ("_nodes", "_found", "_memory", "_stored", "_places")
 
     network: Any
     target: Any
     questions: Sequence[str] | None = None
+    max_cells: int = 2**20
 
     def fit(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, n_outcomes: Any = None
@@ -334,10 +160,11 @@ class DiscreteNetwork(ObservationModel):
         Raises
         ------
         ValueError
-            If a node is unknown, the targets have too many joint states, the network is too densely connected for
-            exact inference, or the data are of other features, outcomes or classes.
+            If a node is unknown, the targets have too many joint states, what is above them is too densely connected
+            for exact inference, or the data are of other features, outcomes or classes.
         """
         self.__dict__ = {name: value for name, value in self.__dict__.items() if name not in self._cached}
+        check_integer(self.max_cells, "max_cells", 1)
         self.network_ = as_tables(self.network)
         self.targets_ = _targets(self.network_, self.target)
         self.questions_ = _questions(self.network_, self.targets_, self.questions, _latent(self.network))
@@ -349,8 +176,8 @@ class DiscreteNetwork(ObservationModel):
         self.classes_, by_label = np.unique(labels, return_index=True)
         self._states = list(itertools.product(*(range(self.network_.sizes[t]) for t in self.targets_)))
         self._states = [self._states[i] for i in by_label.tolist()]
-        _, total = self._tree.marginals([], {}, 1)
-        self.class_prior_ = np.asarray(total[:, 0] / total[:, 0].sum())
+        blank = np.full((1, len(nodes)), -1)
+        self.class_prior_ = self._pruned(blank, [])[1][0]
         if X is not None:
             self._check_data(X, y, n_outcomes)
         return self
@@ -421,17 +248,32 @@ class DiscreteNetwork(ObservationModel):
         if len(state) > memory.most:  # they would push one another out: of each that is different this feature alone
             rows, place = np.unique(state, axis=0, return_inverse=True)
             if len(rows) > memory.most:
-                return np.asarray(self._computed(rows, [feature])[0][place.reshape(-1), 0, :size])
+                return np.asarray(self._computed(rows, [feature])[0][place.reshape(-1)])
         memory, slots = self._remembered(state)
-        return np.asarray(memory.likelihoods[slots, feature, :size])
+        first = int(self._places[feature])
+        return np.asarray(memory.likelihoods[slots, first : first + size])
 
     def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
         """P(outcome | what the state has seen, class) of many features at once: two passes of messages serve all."""
         memory, slots = self._remembered(state)
         chosen = np.asarray(features)
-        if np.array_equal(chosen, np.arange(self.n_features_in_)):
-            return np.asarray(memory.likelihoods[slots])
-        return np.asarray(memory.likelihoods[slots[:, None], chosen])
+        sizes = self.n_outcomes_[chosen]
+        widest = int(sizes.max(initial=1))
+        result: FloatArray | None = None
+        for size in np.unique(sizes).tolist():
+            alike = np.flatnonzero(sizes == size)
+            places = (self._places[chosen[alike]][:, None] + np.arange(size)).reshape(-1)
+            # side by side in the memory as a rule
+            close = places[-1] - places[0] + 1 == len(places) and bool((np.diff(places) == 1).all())
+            found = memory.likelihoods[slots, places[0] : places[-1] + 1] if close else None
+            found = memory.likelihoods[slots[:, None], places] if found is None else found
+            found = found.reshape(len(slots), alike.size, size, -1)
+            if alike.size == chosen.size:
+                return np.asarray(found)
+            if result is None:
+                result = np.zeros((len(slots), chosen.size, widest, len(self.classes_)))
+            result[:, alike, :size] = found
+        return np.zeros((len(slots), 0, widest, len(self.classes_))) if result is None else result
 
     def _fit(self, X: Any, codes: IntArray, sample_weight: FloatArray | None) -> None:
         raise NotImplementedError  # `fit` learns nothing
@@ -440,8 +282,12 @@ class DiscreteNetwork(ObservationModel):
         return self.stage_likelihood(feature, evidence)
 
     def _posterior(self, evidence: Any) -> FloatArray:
-        memory, slots = self._remembered(evidence)
-        belief = memory.beliefs[slots]
+        tree, codes = self._found, np.ascontiguousarray(evidence, dtype=self._dtype)
+        if isinstance(tree, JunctionTree) and tree.total > _LARGE:
+            belief = np.empty((len(codes), len(self.classes_)))
+            self._one_by_one(codes, [], np.empty((len(codes), 0, len(self.classes_))), belief)
+        else:
+            belief = self._computed(codes, [])[1]
         impossible = np.flatnonzero(~(belief.sum(axis=1) > 0))
         if impossible.size:
             self._explain(evidence[impossible[0]])
@@ -452,7 +298,7 @@ class DiscreteNetwork(ObservationModel):
         seen = np.full((1, self.n_features_in_), -1)
         for feature in np.flatnonzero(row >= 0).tolist():
             seen[0, feature] = row[feature]
-            if not self._computed(seen)[1].any():
+            if not self._computed(seen, [])[1].any():
                 raise_impossible(feature, int(row[feature]))
 
     def _check_data(self, X: Any, y: Any, n_outcomes: Any) -> None:
@@ -471,7 +317,7 @@ class DiscreteNetwork(ObservationModel):
                 "they must be the same. Without data use SequentialClassifier.from_network."
             )
 
-    @property
+    @cached_property
     def _nodes(self) -> list[int]:
         return [self.network_.names.index(name) for name in self.questions_]
 
@@ -479,11 +325,132 @@ class DiscreteNetwork(ObservationModel):
         """Outcome of each state of a node: its place in sorted order."""
         return np.argsort(np.argsort(np.array(self.network_.states[node])))
 
+    def prepare(self) -> DiscreteNetwork:
+        """Make the junction tree of the target and all questions, which planning needs.
+
+        Without it, since it has larger tables than ``max_cells``, each answer is worked out by itself, in the part of
+        the network above the target, what was seen and what is asked for.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a table would be larger than ``max_cells``; the message says what memory it takes.
+        """
+        check_is_fitted(self)
+        if isinstance(self._found, ValueError):
+            raise self._found
+        return self
+
+    @property
+    def table_size(self) -> int:
+        """Numbers in all tables of the junction tree, over all classes: what an answer has to go through.
+
+        Raises
+        ------
+        ValueError
+            If one of them is larger than ``max_cells``; see `prepare`.
+        """
+        self.prepare()
+        assert isinstance(self._found, JunctionTree)
+        return self._found.total
+
+    def most_telling(self, n: int) -> list[str]:
+        """The questions that tell most about the target before anything is known: a shorter list to plan for.
+
+        Each is looked at by itself, in what bears on it, so that this works for networks that are refused as a whole.
+        With fewer questions less of the network is left, as what is above none of them says nothing. A question that
+        tells something beside others alone is not found by this: what a plan for the shorter list gives away is not
+        known, and its certificate is about the list. Questions that can never tell anything, whatever is known of
+        others, come last; see `apart`.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+
+        Returns
+        -------
+        list of str
+            At most ``n`` questions, in the order of ``questions_``.
+
+        Examples
+        --------
+        >>> tables = [np.array([0.9, 0.1]), np.array([[0.8, 0.3], [0.2, 0.7]]), np.array([[0.5, 0.5], [0.5, 0.5]])]
+        >>> flu = NetworkTables(["flu", "fever", "coin"], [["no", "yes"]] * 3, [[], [0], [0]], tables)
+        >>> DiscreteNetwork(flu, "flu").fit().most_telling(1)
+        ['fever']
+        """
+        check_is_fitted(self)
+        check_integer(n, "n", 1)
+        blank, told = np.full((1, self.n_features_in_), -1), np.zeros(self.n_features_in_)
+        for k in range(self.n_features_in_):
+            joint = self._pruned(blank, [k])[0][0] * self.class_prior_
+            chance = joint.sum(axis=1, keepdims=True) * self.class_prior_
+            told[k] = (joint * np.log(np.where(joint > 0, joint, 1.0) / np.where(joint > 0, chance, 1.0))).sum()
+        told[[self.questions_.index(name) for name in self.apart()]] = -1.0
+        best = np.argsort(-told.round(12), kind="stable")[:n]
+        return [self.questions_[k] for k in np.sort(best).tolist()]
+
+    def apart(self) -> list[str]:
+        """The questions that can never tell anything about the target, whatever is known of the others.
+
+        Of the network above the targets and questions, parents of one child married, they are in another part.
+
+        Returns
+        -------
+        list of str
+
+        Examples
+        --------
+        >>> coin = NetworkTables(["a", "b"], [["no", "yes"]] * 2, [[], []], [np.array([0.9, 0.1])] * 2)
+        >>> DiscreteNetwork(coin, "a").fit().apart()
+        ['b']
+        """
+        check_is_fitted(self)
+        left = list(self._nodes)
+        while True:
+            reached, families = set(self.targets_), []
+            for j in self.network_.ancestors([*left, *self.targets_]):
+                families.append({j, *self.network_.parents[j]})
+            while grown := [family for family in families if family & reached and not family <= reached]:
+                reached |= set().union(*grown)
+            near = [j for j in left if j in reached]
+            if near == left:
+                return [name for name, j in zip(self.questions_, self._nodes) if j not in near]
+            left = near
+
     @cached_property
-    def _tree(self) -> JunctionTree:
+    def _found(self) -> JunctionTree | ValueError:
+        """The junction tree of the target and all questions, or what is said against it."""
         network, questions = self.network_, self._nodes
         factors = [self._factor(j) for j in network.ancestors([*questions, *self.targets_])]
-        return JunctionTree(factors, network.sizes, len(self._states))
+        try:
+            return JunctionTree(factors, network.sizes, len(self._states), self.max_cells)
+        except ValueError as error:
+            return error
+
+    def _pruned(self, evidence: IntArray, features: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+        """The same as `_computed`, of rows that have seen the same features, in a tree of what bears on these alone.
+
+        What is neither above the target nor above what was seen or is wanted says nothing, and neither does what was
+        seen cut off from it, which is not looked at: not even whether it is possible. What was seen has one state.
+        """
+        network, nodes, sizes = self.network_, self._nodes, list(self.network_.sizes)
+        seen = {nodes[k]: evidence[:, k].astype(np.intp) for k in np.flatnonzero(evidence[0] >= 0).tolist()}
+        above = network.ancestors([*self.targets_, *seen, *(nodes[k] for k in features)])
+        factors = _connected([_cut(self._factor(j), seen) for j in above], seen, {nodes[k] for k in features})
+        for j in seen:
+            sizes[j] = 1
+        tree = JunctionTree(factors, sizes, len(self._states), self.max_cells, _SMALL)
+        found, total = tree.marginals([nodes[k] for k in features], {}, len(evidence))
+        n_outcomes, n_classes = int(self.n_outcomes_[list(features)].sum()), len(self.classes_)
+        likelihoods, beliefs = np.empty((len(evidence), n_outcomes, n_classes)), np.empty((len(evidence), n_classes))
+        self._normalise(features, found, total, likelihoods, beliefs)
+        return likelihoods, beliefs
 
     def _factor(self, node: int) -> Factor:
         """Table of a node with its states in order, variables in increasing order and the class, or 1, last."""
@@ -497,15 +464,26 @@ class DiscreteNetwork(ObservationModel):
         table = table.transpose(*inside, *rest)
         scope = tuple(axes[axis] for axis in rest)
         if not inside:
-            return scope, table[..., None]
+            return scope, table[..., None, None]
         states = np.array(self._states)
         picked = table[tuple(states[:, self.targets_.index(axes[axis])] for axis in inside)]
-        return scope, np.moveaxis(picked, 0, -1)
+        return scope, np.moveaxis(picked, 0, -1)[..., None]
 
     @cached_property
     def _memory(self) -> RowMemory:
-        shape = (self.n_features_in_, int(self.n_outcomes_.max(initial=1)), len(self.classes_))
-        return RowMemory(shape, self._computed)
+        return RowMemory((int(self.n_outcomes_.sum()), len(self.classes_)), self._computed)
+
+    @cached_property
+    def _stored(self) -> list[int]:
+        """Features in the order of the memory: those of equally many outcomes side by side."""
+        return [int(k) for k in np.argsort(self.n_outcomes_, kind="stable")]
+
+    @cached_property
+    def _places(self) -> IntArray:
+        """Where the outcomes of each feature begin in the memory."""
+        places = np.empty(self.n_features_in_, dtype=np.intp)
+        places[self._stored] = np.cumsum(self.n_outcomes_[self._stored]) - self.n_outcomes_[self._stored]
+        return places
 
     def _remembered(self, evidence: Any) -> tuple[RowMemory, IntArray]:
         """Where the answers for each row of evidence stand; computed where they do not yet."""
@@ -515,29 +493,88 @@ class DiscreteNetwork(ObservationModel):
     def _dtype(self) -> Any:
         return np.min_scalar_type(-int(self.n_outcomes_.max(initial=1)))
 
-    def _computed(self, evidence: IntArray, wanted: Sequence[int] | None = None) -> tuple[FloatArray, FloatArray]:
-        """P(outcome | evidence, class) of features, by default all, and P(class | evidence), 0 where impossible."""
-        n, nodes, tree = len(evidence), self._nodes, self._tree
-        wanted = range(len(nodes)) if wanted is None else wanted
-        sizes, n_classes = self.n_outcomes_[list(wanted)].tolist(), len(self.classes_)
-        likelihoods = np.zeros((n, len(sizes), max(sizes, default=1), n_classes))
-        beliefs = np.zeros((n, n_classes))
-        for rows in tree.chunk(n):
+    def _computed(
+        self, evidence: IntArray, wanted: Sequence[int] | None = None, out: tuple[FloatArray, FloatArray] | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """P(outcome | evidence, class) of features, by default all `_stored`, and P(class | evidence), 0 if impossible.
+
+        Outcomes of the features stand one after the other, (n, outcomes, n_classes).
+        """
+        n, nodes, tree = len(evidence), self._nodes, self._found
+        wanted = self._stored if wanted is None else list(wanted)
+        n_wanted, n_classes = int(self.n_outcomes_[wanted].sum()), len(self.classes_)
+        likelihoods, beliefs = (np.empty((n, n_wanted, n_classes)), np.empty((n, n_classes))) if out is None else out
+        if isinstance(tree, ValueError):
+            self._one_by_one(evidence, wanted, likelihoods, beliefs)
+            return likelihoods, beliefs
+        told = {nodes[k]: evidence[:, k] for k in np.flatnonzero((evidence >= 0).any(axis=0)).tolist()}
+        for rows in tree.parts(told, n):
             some = evidence[rows]
-            known = {nodes[k]: some[:, k] for k in np.flatnonzero((some >= 0).any(axis=0)).tolist()}
+            known = {j: codes[rows] for j, codes in told.items() if (codes[rows] >= 0).any()}
             marginals, total = tree.marginals([nodes[k] for k in wanted], known, len(some))
-            for k, (size, joint) in enumerate(zip(sizes, marginals)):
-                of_class = joint.sum(axis=0)
-                # where the evidence excludes the class any distribution will do
-                table = np.where(of_class > 0, joint / np.where(of_class > 0, of_class, 1.0), 1.0 / size)
-                likelihoods[rows, k, :size] = table.transpose(2, 0, 1)
-            sums = total.sum(axis=0)
-            beliefs[rows] = (total / np.where(sums > 0, sums, 1.0)).T
+            self._normalise(wanted, marginals, total, likelihoods[rows], beliefs[rows])
         return likelihoods, beliefs
+
+    def _one_by_one(
+        self, evidence: IntArray, wanted: Sequence[int], likelihoods: FloatArray, beliefs: FloatArray
+    ) -> None:
+        """The same in trees of what bears on each feature alone, and of rows that have seen the same features."""
+        pattern: IntArray = np.zeros(len(evidence), dtype=np.intp)
+        if len(evidence) > 1:
+            pattern = np.unique(evidence >= 0, axis=0, return_inverse=True)[1].reshape(-1)
+        ends = np.cumsum(self.n_outcomes_[list(wanted)])
+        for number in range(pattern.max(initial=-1) + 1):
+            for rows in chunks(int((pattern == number).sum()), 8.0 * self.max_cells):
+                at = np.flatnonzero(pattern == number)[rows]
+                _, beliefs[at] = self._pruned(evidence[at], [])
+                for k, end in zip(wanted, ends.tolist()):
+                    others = evidence[at].copy()
+                    others[:, k] = -1
+                    likelihoods[at, end - self.n_outcomes_[k] : end] = self._pruned(others, [k])[0]
+
+    def _normalise(
+        self, wanted: Sequence[int], marginals: list[FloatArray], total: FloatArray, likelihoods: Any, beliefs: Any
+    ) -> None:
+        """Likelihoods and beliefs from P(outcome, class, evidence) and P(class, evidence)."""
+        first = 0
+        for size, joint in zip(self.n_outcomes_[list(wanted)].tolist(), marginals):
+            table = likelihoods[:, first : first + size].transpose(2, 1, 0)
+            first += size
+            of_class = joint.sum(axis=1, keepdims=True)
+            if of_class.min() > 0:
+                np.divide(joint, of_class, out=table)
+            else:  # where the evidence excludes the class any distribution will do
+                table[...] = np.where(of_class > 0, joint / np.where(of_class > 0, of_class, 1.0), 1.0 / size)
+        sums = total.sum(axis=0)
+        beliefs[...] = (total / np.where(sums > 0, sums, 1.0)).T
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name not in self._cached}
+
+
+def _connected(factors: list[Factor], seen: Mapping[int, IntArray], wanted: set[int]) -> list[Factor]:
+    """The tables that hang together with the class or with what is wanted, where what was seen connects nothing."""
+    left = [(set(scope) - set(seen), (scope, table)) for scope, table in factors]
+    found = [part for part in left if part[1][1].shape[-2] > 1 or part[0] & wanted]
+    left = [part for part in left if part[1][1].shape[-2] == 1 and not part[0] & wanted]
+    reached: set[int] = set().union(*(free for free, _ in found))
+    while near := [part for part in left if part[0] & reached]:
+        found += near
+        left = [part for part in left if not part[0] & reached]
+        reached |= set().union(*(free for free, _ in near))
+    return [factor for _, factor in found]
+
+
+def _cut(factor: Factor, seen: Mapping[int, IntArray]) -> Factor:
+    """A table at what rows have seen, a state that is left."""
+    scope, table = factor
+    fixed = [axis for axis, i in enumerate(scope) if i in seen]
+    if not fixed:
+        return factor
+    free = [axis for axis in range(table.ndim - 1) if axis not in fixed]
+    cut = table[..., 0].transpose(*fixed, *free)[tuple(seen[scope[axis]] for axis in fixed)]
+    return scope, np.expand_dims(np.moveaxis(cut, 0, -1), tuple(fixed))
 
 
 def as_tables(network: Any) -> NetworkTables:

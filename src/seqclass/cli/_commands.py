@@ -356,6 +356,15 @@ def fit() -> None:
     metavar="S",
     help="Longest time of planning: the best that was found by then is taken.",
 )
+@click.option(
+    "--max-cells",
+    type=click.IntRange(min=1),
+    default=2**20,
+    show_default=True,
+    metavar="N",
+    help="Numbers in the largest table that inference may make; where that is too few, the message says how many it "
+    "takes, and what memory.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @csv_options

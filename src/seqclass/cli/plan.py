@@ -43,6 +43,7 @@ def _command(
     known: tuple[str, ...],
     rules: Path | None,
     seconds: float,
+    max_cells: int,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -65,7 +66,13 @@ def _command(
     given |= read_decision_costs(decision_costs, model.classes_)
     given |= said_of_visits(visit_cost, delay_cost, max_panel)
     prices = Costs(**given, unit=currency)
-    settings: dict[str, Any] = {"feature_costs": prices, "random_state": seed, "solver": network_solver(seed, seconds)}
+    settings: dict[str, Any] = {
+        "feature_costs": prices,
+        "random_state": seed,
+    }
+    with refused():
+        model = DiscreteNetwork(model.network_, target, model.questions_, max_cells).fit()
+        settings["solver"] = network_solver(seed, seconds, model.table_size)
     settings["known"] = list(known)
     if rules is not None:
         with refused():
@@ -75,7 +82,9 @@ def _command(
             settings["solver"] = Panels(solver=settings["solver"], random_state=seed)
     started = time.perf_counter()
     with refused(), working("planning"):
-        clf = SequentialClassifier.from_network(model.network_, target, questions=model.questions_, **settings)
+        clf = SequentialClassifier.from_network(
+            model.network_, target, questions=model.questions_, max_cells=max_cells, **settings
+        )
         clf.save(output)
     taken = time.perf_counter() - started
     expected = None

@@ -132,6 +132,14 @@ class ModelProblem(AcquisitionProblem):
             return self._sample(question, state)[1]
         return joint_likelihood(self.model, bundle.features, state.messages)
 
+    def together(self, questions: IntArray) -> list[IntArray]:
+        """Positions of questions that are worth computing together: in a network those of equally many outcomes."""
+        parts = super().together(questions)
+        if not isinstance(self.model, DiscreteNetwork):
+            return parts
+        sizes = self.n_outcomes[questions]
+        return [part[sizes[part] == size] for part in parts for size in np.unique(sizes[part])]
+
     def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
         """P(outcome | what was seen, class) of many questions at once; see `AcquisitionProblem.likelihoods_of`."""
         single = np.array([self.bundle(question) is None for question in questions.tolist()], dtype=bool)

@@ -30,12 +30,15 @@ from seqclass.fitting._folds import assign_folds
 from seqclass.fitting._planning import judge, ordered, rules_of, solved, staged, with_needless
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import filter_features, fit_model, prefitted, rows_of, timed, weighted
-from seqclass.pomdp import EC2, Adaptive, ClassInformation, DecideNow, ExpectedSaving, Panels
+from seqclass.pomdp import EC2, Adaptive, ClassInformation, CrossEntropy, DecideNow, ExpectedSaving, Panels
 
 #: Folds, which up to so many rows are drawn twice, each time for half; and where any question may come next.
 _FOLDS, _FEW_ROWS, _FREE_FOLDS = 10, 500, 5
 #: Cases of a network that values are fitted to: each answer takes two passes of messages.
-_PATHS = 500
+#: Beyond so many numbers in the tables there is time for fewer.
+_PATHS, _FEWER_PATHS, _HEAVY = 1000, 500, 40_000
+#: Partial answers that a search over all orders looks at there: what it finds has a cost that is known.
+_NODES = 1000
 #: Cases of a network that an order is found on, where it needs data.
 _CASES = 5000
 
@@ -362,10 +365,24 @@ class Folds:
         return exponents_of([self._parts], 1)[0]
 
 
-def network_solver(random_state: Any = 0, max_seconds: float = 60.0) -> Adaptive:
-    """Return the solver for networks where any question may come next: the rules that look at each question once."""
-    rules = [EC2(), ClassInformation(), ExpectedSaving()]
-    return Adaptive(rules, n_paths=_PATHS, first_horizon=8, max_seconds=max_seconds, random_state=random_state)
+def network_solver(random_state: Any = 0, max_seconds: float = 60.0, table_size: int = 0) -> Adaptive:
+    """Return the solver for networks where any question may come next: the rules that look at each question once.
+
+    Of a network with large tables (``table_size``) fewer cases are followed, and the answers that they gave alone.
+
+    Among the rules are one step of look-ahead and the myopic rule that practitioners know, which leaves prices out.
+    """
+    rules = [EC2(), CrossEntropy(), ClassInformation(), ExpectedSaving()]
+    return Adaptive(
+        rules,
+        n_paths=_PATHS if table_size <= _HEAVY else _FEWER_PATHS,
+        exact_expectation=table_size <= _HEAVY,
+        search_nodes=_NODES,
+        one_step=True,
+        first_horizon=8,
+        max_seconds=max_seconds,
+        random_state=random_state,
+    )
 
 
 def fit_network(settings: Settings, model: DiscreteNetwork) -> Fit:

@@ -713,12 +713,14 @@ def _temperatures(model: NaiveBayes) -> FloatArray:
 def _check_discrete(model: DiscreteNetwork) -> None:
     """Check a network by preparing it anew, which computes nothing of the answers."""
     need(isinstance(model.network, NetworkTables) and model.network_ is model.network, "network_ is none")
-    again = DiscreteNetwork(model.network, model.target, model.questions).fit()
+    again = DiscreteNetwork(model.network, model.target, model.questions, model.max_cells).fit()
     for name in ("outcomes_", "questions_", "targets_", "_states"):
         need(getattr(model, name) == getattr(again, name), f"{name} is not that of the network")
-    for name in ("classes_", "n_outcomes_", "class_prior_"):
+    for name in ("classes_", "n_outcomes_"):
         found, wanted = getattr(model, name), getattr(again, name)
         need(isinstance(found, np.ndarray) and np.array_equal(found, wanted), f"{name} is not that of the network")
+    prior = array(model.class_prior_, "class_prior_", "f", len(again.classes_))
+    need(np.allclose(prior, again.class_prior_, rtol=0, atol=1e-12), "class_prior_ is not that of the network")
 
 
 def check_network_tables(network: NetworkTables) -> None:

@@ -161,6 +161,8 @@ _SURE_NODES, _CHOOSING = 200, 0.6
 _SEARCH_NODES = 5000
 #: What the names of orders that are the same for everybody begin with.
 _FIXED = "fixed order"
+#: Asks what saves most, as if one had to decide then.
+_ONE_STEP = "one step"
 #: Products that the search for the optimum may take, and the gap of its bounds at which it ends.
 _SEARCH_WORK, _CLOSE = 1e8, 0.01
 #: With fewer partial answers a search does not come far.
@@ -216,6 +218,9 @@ class Adaptive(Solver):
         Longest time of all, certificate included, which every step looks at, so that a busy machine may choose
         otherwise: what was tried by then is chosen from, or a plan of few questions is made, with bounds that hold, and
         the status is ``"limit"``. None: no limit but those of work.
+    one_step : bool
+        Whether asking what saves most, as long as one would decide after it, is tried first: no values are fitted, so
+        that no more is asked by mistake where hardly anything pays.
     certificate_paths, random_state
         As in `Solver`.
 
@@ -245,6 +250,7 @@ class Adaptive(Solver):
     first_horizon: int = 16
     max_work: float = 6e9
     max_seconds: float | None = None
+    one_step: bool = False
 
     @property
     def certifies_last(self) -> bool:
@@ -405,6 +411,8 @@ class _Search:
     def best(self, search: OrderSearch | None) -> Policy:
         """The policy of the best rule, or what a search over all orders comes to where that costs less."""
         rules = self._rules()
+        if self.settings.one_step:
+            rules.insert(0, (_ONE_STEP, ExpectedSaving))
         self.search = search
         for number, (name, make) in enumerate(rules, 1):
             with telling(f"candidate {number} of {len(rules)}, {name}"):
@@ -426,7 +434,8 @@ class _Search:
                 break
             chosen = better
         if search is not None:
-            chosen = self._or_searched(chosen, search)
+            with suppress(TimeUp):  # what was chosen stays
+                chosen = self._or_searched(chosen, search)
         self.chosen = chosen
         found = chosen.policy.with_info(ordering=self._report(chosen))
         cut = len(chosen.costs) < len(self.cases.answers)
@@ -483,7 +492,7 @@ class _Search:
         started, tried = _clock(), None
         with suppress(TimeUp):
             look()
-            policy = self._valued(make())
+            policy = self._unfitted(make()) if name == _ONE_STEP else self._valued(make())
             if policy is not None:
                 tried = _Tried(name, policy, np.empty(0), np.empty(0))
                 tried = tried if self._is_alone(policy) else self._compared(tried)
@@ -493,6 +502,10 @@ class _Search:
         tried.seconds = _clock() - started
         self.tried.append(tried)
         return tried
+
+    def _unfitted(self, rule: OrderingRule) -> RulePolicy:
+        values = RuleValues(self.problem, rule, self.n_stages)
+        return RulePolicy(values, SolveInfo("converged", n_stages=self.n_stages))
 
     def _valued(self, rule: OrderingRule) -> RulePolicy | None:
         """Fit values to a rule; None where that is too laborious."""

@@ -1,0 +1,393 @@
+"""Exact inference by messages in a junction tree, batched over rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+
+#: Bytes of the largest table of a chunk of rows: small enough to stay near the cache.
+_CHUNK_BYTES = 2**23
+#: Products for which a clique's share of a call, whatever the rows, stands.
+_OVERHEAD = 200_000
+#: Bytes of messages that a junction tree keeps for the evidence that they carry; beyond it all are forgotten.
+_MESSAGE_BYTES = 2**26
+
+#: Variables, in increasing order, and a table over them; its last axes are the class, or 1, and rows, or 1.
+Factor = tuple[tuple[int, ...], FloatArray]
+
+
+@dataclass
+class _Clique:
+    """Variables of a clique in increasing order, its table, (classes or 1, ..., rows or 1), and its place."""
+
+    scope: tuple[int, ...]
+    table: FloatArray
+    parent: int = -1
+    #: What it shares with its parent.
+    shared: tuple[int, ...] = ()
+    children: list[int] = field(default_factory=list)
+
+    def axes(self, kept: Sequence[int]) -> tuple[int, ...]:
+        """Axes of all but some variables."""
+        return tuple(axis for axis, i in enumerate(self.scope, 1) if i not in kept)
+
+
+class _Collected:
+    """A clique's table times what came from below, (classes or 1, ..., rows or 1), and what it tells its parent."""
+
+    def __init__(self, clique: _Clique, full: FloatArray) -> None:
+        self.clique, self.full = clique, full
+        message = full.sum(axis=clique.axes(clique.shared))
+        #: The message, or P(class, evidence) at a root; None if it says nothing.
+        self.up: Any = message
+        if clique.parent >= 0:
+            self.up = None if np.abs(message - 1).max() <= 1e-15 else _scaled(message)
+        self._maps: dict[tuple[int, ...], FloatArray] = {}
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.full.nbytes * 2)
+
+    def sums(self, message: FloatArray | None) -> Callable[[tuple[int, ...]], FloatArray]:
+        """Sums of the table times a message from above over all but some variables."""
+        if message is not None and self.full.shape[-1] == 1:
+            return partial(self._mapped, message)
+        full = self.full if message is None else self.full * _spread(message, self.clique.shared, self.clique.scope)
+        return lambda kept: np.asarray(full.sum(axis=self.clique.axes(kept)))
+
+    def _mapped(self, message: FloatArray, kept: tuple[int, ...]) -> FloatArray:
+        """The same where rows share the table: a matrix that is made once, times the messages of all rows."""
+        shared = self.clique.shared
+        both = tuple(i for i in shared if i in kept)
+        ours = tuple(i for i in kept if i not in both)
+        theirs = tuple(i for i in shared if i not in both)
+        if kept not in self._maps:
+            rest = self.clique.axes((*kept, *theirs))
+            table = self.full[..., 0].sum(axis=rest) if rest else self.full[..., 0]
+            left = [i for i in self.clique.scope if i in kept or i in theirs]
+            self._maps[kept] = np.ascontiguousarray(
+                table.transpose(0, *(1 + left.index(i) for i in (*both, *ours, *theirs))).reshape(
+                    len(table), *(table.shape[1 + left.index(i)] for i in both), -1, _size(table, left, theirs)
+                )
+            )
+        by = message.transpose(0, *(1 + shared.index(i) for i in (*both, *theirs)), message.ndim - 1)
+        by = by.reshape(*by.shape[: 1 + len(both)], -1, message.shape[-1])
+        found = np.matmul(self._maps[kept], by)
+        sizes = [self.full.shape[1 + self.clique.scope.index(i)] for i in ours]
+        found = found.reshape(*found.shape[: 1 + len(both)], *sizes, found.shape[-1])
+        order = (*both, *ours)
+        return np.asarray(found.transpose(0, *(1 + order.index(i) for i in kept), found.ndim - 1))
+
+
+class JunctionTree:
+    """Marginals of all variables in two passes of messages, given the class and evidence that differs by row.
+
+    A message towards the root depends on the evidence behind it alone. Where no row has any, it is worked out once and
+    for all; where all rows of a call have the same, it is kept for the next call: what is learnt of one more variable
+    changes only those on its way to the root.
+    """
+
+    def __init__(
+        self, factors: Sequence[Factor], sizes: Sequence[int], n_classes: int, max_cells: float, small: int = 0
+    ) -> None:
+        """With so many numbers as ``small`` in all tables another order of elimination is not looked for."""
+        self.sizes, self.n_classes = list(sizes), n_classes
+        scopes = _scopes(factors, self.sizes, n_classes, max_cells, small)
+        self.cliques, self.home = self._hung(scopes, factors)
+        self.largest = max(clique.table[0, ..., 0].size for clique in self.cliques) * n_classes
+        self.total = sum(clique.table[0, ..., 0].size for clique in self.cliques) * n_classes
+        self.holding: dict[int, list[int]] = {j: [] for j in self.home}
+        for number, clique in enumerate(self.cliques):
+            for j in clique.scope:
+                self.holding[j].append(number)
+        self._bare: list[_Collected] = []
+        for number, clique in enumerate(self.cliques):
+            self._bare.append(_Collected(clique, self._times(number, clique.table, [], self._bare)))
+        self._kept: dict[Any, _Collected] = {}
+        self._kept_bytes = 0
+        self._passing: dict[tuple[int, ...], tuple[BoolArray, list[list[int]]]] = {}
+
+    def parts(self, known: Mapping[int, IntArray], n: int) -> Iterable[slice]:
+        """Slices of the rows that are worth computing together: those that have seen the same, if there are enough."""
+        seen = np.zeros((n, 0), dtype=bool)
+        if known:
+            seen = np.stack([codes >= 0 for codes in known.values()], axis=1)
+        others = np.flatnonzero((seen[1:] != seen[:-1]).any(axis=1)) + 1
+        first = 0
+        for last in [*others.tolist(), n]:
+            if last < n and (last - first) * self.total < _OVERHEAD * len(self.cliques):
+                continue
+            fixed = [j for j, column in zip(known, seen[first:last].T) if column.all()]
+            cells = max(self._cells(clique, fixed) for clique in self.cliques) * self.n_classes
+            for rows in chunks(last - first, min(8.0 * cells, _CHUNK_BYTES / 16), _CHUNK_BYTES):
+                yield slice(first + rows.start, min(first + rows.stop, last))
+            first = last
+
+    def _cells(self, clique: _Clique, fixed: Sequence[int]) -> int:
+        return math.prod(self.sizes[i] for i in clique.scope if i not in fixed)
+
+    def marginals(
+        self, wanted: Sequence[int], known: Mapping[int, IntArray], n: int
+    ) -> tuple[list[FloatArray], FloatArray]:
+        """P(variable, class, evidence) of each wanted variable, and P(class, evidence), each row up to a factor.
+
+        They are of shape (n_classes or 1, n_states, n or 1) and (n_classes, n).
+        """
+        # what all rows have seen has one state
+        fixed = {j: codes for j, codes in known.items() if (codes >= 0).all()}
+        collected = self._collect(known, fixed)
+        total: Any = np.ones((1, 1))
+        for found, clique in zip(collected, self.cliques):
+            if clique.parent < 0:
+                total = total * found.up
+        marginals = self._distribute(collected, tuple(wanted)) if len(wanted) else {}
+        for j in fixed:
+            if j in marginals:
+                shown = np.arange(self.sizes[j])[:, None] == fixed[j]
+                marginals[j] = marginals[j] * shown
+        return [marginals[j] for j in wanted], np.broadcast_to(total, (self.n_classes, n))
+
+    def _collect(self, known: Mapping[int, IntArray], fixed: Mapping[int, IntArray]) -> list[_Collected]:
+        """Messages towards the roots."""
+        behind: dict[int, list[int]] = {}
+        for j in sorted(known):
+            for number in self.holding[j] if j in fixed else (self.home[j],):
+                while number >= 0 and (not (seen := behind.setdefault(number, [])) or seen[-1] != j):
+                    seen.append(j)
+                    number = self.cliques[number].parent
+        same = {j: int(codes[0]) for j, codes in fixed.items() if (codes == codes[0]).all()}
+        collected = list(self._bare)
+        for number in sorted(behind):
+            clique = self.cliques[number]
+            key = (number, *((j, same.get(j, -1)) for j in behind[number]))
+            alike = all(j in same for j in behind[number])
+            if alike and key in self._kept:
+                collected[number] = self._kept[key]
+                continue
+            table = _at(clique, [(j, fixed[j][:1] if j in same else fixed[j]) for j in clique.scope if j in fixed])
+            here = [(j, known[j]) for j in behind[number] if j not in fixed and self.home[j] == number]
+            collected[number] = _Collected(clique, self._times(number, table, here, collected))
+            if alike:
+                self._keep(key, collected[number])
+        return collected
+
+    def _keep(self, key: Any, found: _Collected) -> None:
+        self._kept_bytes += found.nbytes
+        if self._kept_bytes > _MESSAGE_BYTES:
+            self._kept, self._kept_bytes = {}, found.nbytes
+        self._kept[key] = found
+
+    def _times(
+        self, number: int, table: FloatArray, here: list[tuple[int, IntArray]], collected: list[_Collected]
+    ) -> FloatArray:
+        """A clique's table times evidence and the messages from below."""
+        clique, parts = self.cliques[number], []
+        for j, codes in here:
+            shown = (np.arange(self.sizes[j])[:, None] == codes) | (codes < 0)
+            parts.append(shown.reshape(1, *(self.sizes[j] if i == j else 1 for i in clique.scope), len(codes)))
+        for child in clique.children:
+            if (message := collected[child].up) is not None:
+                parts.append(_spread(message, self.cliques[child].shared, clique.scope))
+        result: Any = None
+        for part in sorted(parts, key=lambda part: part.size):  # so that the large table is gone through once
+            result = part if result is None else result * part
+        return table if result is None else np.asarray(table * result)
+
+    def _distribute(self, collected: list[_Collected], wanted: tuple[int, ...]) -> dict[int, FloatArray]:
+        """Messages from the roots to where something is wanted, and the marginals there."""
+        passes, asked = self._passes(wanted)
+        down: dict[int, FloatArray] = {}
+        marginals: dict[int, FloatArray] = {}
+        for number in reversed(range(len(self.cliques))):
+            if not passes[number]:
+                continue
+            clique, found, above = self.cliques[number], collected[number], down.pop(number, None)
+            summed = found.sums(above)
+            for j in asked[number]:
+                marginals[j] = summed((j,))
+            for child in clique.children:
+                if not passes[child]:
+                    continue
+                message = summed(self.cliques[child].shared)
+                sent = collected[child].up
+                if sent is not None:  # it is not sent back; where it was nothing, nothing will come of it
+                    message = message / np.where(sent > 0, sent, np.inf)
+                down[child] = _scaled(message)
+        return marginals
+
+    def _passes(self, wanted: tuple[int, ...]) -> tuple[BoolArray, list[list[int]]]:
+        """Cliques that lead to what is wanted, and what is wanted of each."""
+        if wanted not in self._passing:
+            passes: BoolArray = np.zeros(len(self.cliques), dtype=bool)
+            asked: list[list[int]] = [[] for _ in self.cliques]
+            for j in wanted:
+                asked[self.home[j]].append(j)
+                number = self.home[j]
+                while number >= 0:
+                    passes[number] = True
+                    number = self.cliques[number].parent
+            if len(self._passing) > 1000:
+                self._passing = {}
+            self._passing[wanted] = passes, asked
+        return self._passing[wanted]
+
+    def _hung(self, scopes: list[tuple[int, ...]], factors: Sequence[Factor]) -> tuple[list[_Clique], dict[int, int]]:
+        """Cliques with their tables, children before parents, and the smallest clique of each variable."""
+        cells = [math.prod(self.sizes[i] for i in scope) for scope in scopes]
+        holding: dict[int, list[int]] = {j: [] for j in _all(scopes)}
+        for number, scope in enumerate(scopes):
+            for j in scope:
+                holding[j].append(number)
+        home = {j: min(some, key=cells.__getitem__) for j, some in holding.items()}
+        sets = [set(scope) for scope in scopes]
+        tables: list[Any] = [np.ones((1, *(self.sizes[i] for i in scope), 1)) for scope in scopes]
+        for own, table in factors:
+            some = holding[own[0]] if own else range(len(sets))
+            place = min((c for c in some if sets[c].issuperset(own)), key=cells.__getitem__)
+            shape = [self.sizes[i] if i in own else 1 for i in scopes[place]]
+            tables[place] = tables[place] * np.moveaxis(table, -2, 0).reshape(table.shape[-2], *shape, table.shape[-1])
+        cliques = [_Clique(scope, table) for scope, table in zip(scopes, tables)]
+        for number, clique in enumerate(cliques):
+            later = sorted({c for j in clique.scope for c in holding[j] if c > number})
+            # the running intersection: one of those to come holds all that is shared with any of them
+            shared = set().union(*(sets[number] & sets[c] for c in later))
+            clique.parent = next((c for c in later if shared <= sets[c]), -1)
+            clique.shared = tuple(i for i in clique.scope if i in shared)
+            if clique.parent >= 0:
+                cliques[clique.parent].children.append(number)
+        return cliques, home
+
+
+def _at(clique: _Clique, fixed: list[tuple[int, IntArray]]) -> FloatArray:
+    """A clique's table at states of some variables, one of each row or the same of all."""
+    if not fixed:
+        return clique.table
+    if all(len(codes) == 1 for _, codes in fixed):
+        place = {1 + clique.scope.index(j): slice(int(codes[0]), int(codes[0]) + 1) for j, codes in fixed}
+        return clique.table[tuple(place.get(axis, slice(None)) for axis in range(clique.table.ndim))]
+    axes = [1 + clique.scope.index(j) for j, _ in fixed]
+    free = [axis for axis in range(clique.table.ndim - 1) if axis not in axes]
+    cut = clique.table[..., 0].transpose(*axes, *free)[tuple(codes for _, codes in fixed)]
+    return np.ascontiguousarray(np.expand_dims(np.moveaxis(cut, 0, -1), axes))
+
+
+def _size(table: FloatArray, scope: list[int], some: tuple[int, ...]) -> int:
+    return math.prod(table.shape[1 + scope.index(i)] for i in some)
+
+
+def _scaled(message: FloatArray) -> FloatArray:
+    """A message with a largest entry of one in each row."""
+    largest = message.max(axis=tuple(range(message.ndim - 1)))
+    return np.asarray(message / np.where(largest > 0, largest, 1.0))
+
+
+def _spread(message: FloatArray, own: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:
+    """A message with an axis for each variable of a clique."""
+    shape = iter(message.shape[1:-1])
+    return message.reshape(len(message), *(next(shape) if i in own else 1 for i in scope), message.shape[-1])
+
+
+def _all(scopes: Iterable[tuple[int, ...]]) -> list[int]:
+    return sorted({i for scope in scopes for i in scope})
+
+
+def _scopes(
+    factors: Sequence[Factor], sizes: Sequence[int], n_classes: int, max_cells: float, small: int
+) -> list[tuple[int, ...]]:
+    """Maximal cliques of a triangulated graph, by that of some orders of elimination which makes the least tables."""
+    cells: float = math.inf
+    found: list[set[int]] = []
+    for score in (_fill, _weight, _weighted_fill):
+        tried = _eliminated([scope for scope, _ in factors], sizes, score)
+        total = sum(math.prod(float(sizes[i]) for i in clique) for clique in tried)
+        cells, found = min((cells, found), (total, tried), key=lambda pair: pair[0])
+        if cells * n_classes <= small:
+            break
+    largest = max(found, key=lambda clique: math.prod(float(sizes[i]) for i in clique), default=set())
+    most = math.prod(float(sizes[i]) for i in largest) * n_classes
+    if most > max_cells:
+        raise ValueError(
+            f"the network is too densely connected for exact inference: {len(largest)} nodes at once (treewidth "
+            f"{len(largest) - 1} or so) make a table of {most:.3g} numbers over {n_classes} classes, and "
+            f"max_cells={max_cells:,.15g} are the most. Ask fewer questions, leave parents with weak influence out, or "
+            f"set max_cells to {math.ceil(most):,}: it takes about {_memory_said(2 * 8 * n_classes * cells)}."
+        )
+    found = [c for number, c in enumerate(found) if not any(c <= other for other in found[:number])]
+    of_class = [set(scope) for scope, table in factors if table.shape[-2] > 1]
+    return _hanging([tuple(sorted(clique)) for clique in found], of_class) or [()]
+
+
+def _memory_said(n_bytes: float) -> str:
+    return f"{n_bytes / 2**30:,.1f} GB of memory" if n_bytes >= 2**30 else f"{n_bytes / 2**20:,.0f} MB of memory"
+
+
+def _eliminated(scopes: Sequence[tuple[int, ...]], sizes: Sequence[int], score: Callable[..., Any]) -> list[set[int]]:
+    """Cliques that eliminating the variables makes, that of the lowest score first."""
+    near: dict[int, set[int]] = {i: set() for i in _all(scopes)}
+    for scope in scopes:
+        for i in scope:
+            near[i] |= set(scope) - {i}
+    scores = {i: score(i, near, sizes) for i in near}
+    found: list[set[int]] = []
+    while near:
+        best = min(scores, key=scores.__getitem__)
+        clique = {best, *near[best]}
+        touched = set()
+        for i in near[best]:
+            near[i] |= clique - {i}
+            near[i].discard(best)
+            touched |= {i, *near[i]}
+        del near[best], scores[best]
+        scores |= {i: score(i, near, sizes) for i in touched - {best}}
+        found.append(clique)
+    return found
+
+
+def _fill(i: int, near: Mapping[int, set[int]], sizes: Sequence[int]) -> tuple[float, float, int]:
+    around = near[i]
+    missing = sum(len(around - near[a]) - 1 for a in around)
+    return missing, _weight(i, near, sizes)[0], i
+
+
+def _weight(i: int, near: Mapping[int, set[int]], sizes: Sequence[int]) -> tuple[float, int]:
+    return math.prod(float(sizes[a]) for a in (i, *near[i])), i
+
+
+def _weighted_fill(i: int, near: Mapping[int, set[int]], sizes: Sequence[int]) -> tuple[float, float, int]:
+    """The least sum of the products of the logarithms of sizes over the edges that are missing."""
+    around, logarithm = near[i], math.log
+    missing = sum(
+        logarithm(sizes[a]) * math.fsum(logarithm(sizes[b]) for b in around - near[a] if b != a) for a in around
+    )
+    return round(missing, 9), _weight(i, near, sizes)[0], i
+
+
+def _hanging(scopes: list[tuple[int, ...]], of_class: list[set[int]]) -> list[tuple[int, ...]]:
+    """The cliques in an order in which each shares with those to come what one of them holds: a maximal tree.
+
+    The last ones, where messages come together, are those that hold most of the tables that depend on the class.
+    """
+    sets = [set(scope) for scope in scopes]
+    close = [sum(own <= scope for own in of_class) for scope in sets]
+    left, order = set(range(len(scopes))), []
+    while left:
+        # grown from a root, as Prim does; the largest overlap first makes it a junction tree
+        best = dict.fromkeys(left, (0, -1))
+        current = min(left, key=lambda c: (-close[c], c))
+        while True:
+            left.discard(current)
+            order.append(current)
+            del best[current]
+            for c in best:
+                best[c] = max(best[c], (len(sets[c] & sets[current]), current))
+            if not best or max(best.values())[0] == 0:
+                break
+            current = max(best, key=lambda c: (best[c][0], -c))
+    return [scopes[c] for c in reversed(order)]
