@@ -114,12 +114,17 @@ class Finite(click.FloatRange):
         return number
 
 
+known_option = click.option(
+    "--known",
+    multiple=True,
+    metavar="NAME",
+    help="What is known of every case before the first question, at no price; once or more. Planned for from there.",
+)
 rules_option = click.option(
     "--rules",
     type=File(),
     metavar="FILE",
-    help="JSON file of what may be asked and what has to be: areas with at_least and at_most, enemies, first and "
-    "mandatory columns; see seqclass.Rules. By --method adaptive, or with --order adaptive.",
+    help="JSON file of what may and has to be asked: areas, enemies, first, mandatory. Needs any order.",
 )
 #: What to do about categories that training did not show, for the commands that meet new data.
 unknown_option = click.option(
@@ -269,13 +274,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Flatten what answers say as far as rows held out ask for, the later ones more: for honest expected costs, "
     "and where errors are dear. Takes ten fits or more.",
 )
-@click.option(
-    "--known",
-    multiple=True,
-    metavar="COLUMN",
-    help="A column that is known of every case before the first question, at no price; once or more. The plan is made "
-    "for cases that begin so.",
-)
+@known_option
 @rules_option
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
@@ -341,13 +340,7 @@ def fit() -> None:
     help="What may be asked; once or more.  [default: all nodes but the targets]",
 )
 @click.option("--hidden", multiple=True, metavar="NODE", help="What may not be asked; once or more.")
-@click.option(
-    "--known",
-    multiple=True,
-    metavar="NODE",
-    help="A node that is known of every case before the first question, at no price; once or more. The plan is made "
-    "for cases that begin so.",
-)
+@known_option
 @rules_option
 @click.option(
     "--seconds",
