@@ -399,3 +399,20 @@ def test_what_chooses_how_to_learn_keeps_to_rules(tmp_path: Path) -> None:
         seqclass.adaptive(0.02, effort="quick", rules=rules, budget=2).fit(X, y)
     with pytest.raises(ValueError, match="nobody"):
         seqclass.adaptive(0.02, effort="quick", rules={"mandatory": ["nobody"]}).fit(X, y)
+
+
+def test_what_cannot_be_met_is_said_before_anything_is_tried() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    for rules, settings, told in (
+        (Rules(mandatory=[0, 1]), {"max_features": 1}, "^rules: 2 questions have to be asked"),
+        (Rules(mandatory=[0]), {"feature_costs": Costs(0.01, visit_cost=0.05)}, "^rules do not know of visits"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            seqclass.adaptive(**{"feature_costs": 0.02, **settings}, effort="quick", rules=rules).fit(X, X[:, 0] > 0)
+
+
+def test_a_model_alone_is_not_calibrated() -> None:
+    model = ItemResponse.from_items({"a": [1.0, 1.0], "b": [0.0, 1.0]}, cuts=[0.0], points=5)
+    with pytest.raises(ValueError, match="calibrate needs rows"):
+        SequentialClassifier.from_model(model, calibrate=True)

@@ -436,6 +436,10 @@ class AdaptiveClassifier(DecidingClassifier):
         self._chosen = self._for_visits(standard(effort, self.random_state, *np.shape(kept)))
         # what is wrong with prices and costs is said before anything is tried
         money(self.settings(), columns, np.unique(seen), warn=False)
+        if self.rules is not None:  # and so is what cannot be met
+            alone: dict[str, Any] = {"observation_model": NaiveBayes(), "selector": None, "target_cost": None}
+            with telling("rules"):
+                fit_rows(self.settings().but(**_LOOK, **alone), kept, labels, certify=False)
         if budgets:
             self._chosen = at_budget(effort, self.random_state, False, False, budgets[-1])[INCUMBENT]
         if not n_folds:
@@ -615,7 +619,7 @@ class AdaptiveClassifier(DecidingClassifier):
         >>> X, y = load_iris(return_X_y=True)
         >>> clf = AdaptiveClassifier(effort="quick").fit(X, y, held_out=0)
         >>> clf.chosen().observation_model
-        ClassMixture(density='auto')
+        ClassMixture(density='auto', n_components='average')
         """
         check_is_fitted(self, "choice_")
         return self._way(self._chosen)

@@ -144,7 +144,8 @@ def _traits(decider: Decider, model: ClassMixture, hidden: int, n_traits: int, n
     own = model.tables_[:, :, hidden]
     telling = own * np.log(np.maximum(own, _TINY) / np.maximum(overall, _TINY))
     traits = []
-    for feature in np.argsort(-telling.max(axis=1), kind="stable")[:n_traits].tolist():
+    # what ties but for rounding stays in the order of the columns
+    for feature in np.argsort(-telling.max(axis=1).round(12), kind="stable")[:n_traits].tolist():
         column, shown = int(decider.support[feature]), int(telling[feature].argmax())
         name = decider.feature_name(column) if names is None else named(names, column)
         label = decider.outcome_labels(column)[shown]
