@@ -474,6 +474,8 @@ def test_an_experiment_says_what_visits_cost(tmp_path):
         wrong.run(tmp_path / "a.db")
     with pytest.raises(ValueError, match="does not say how long"):
         Experiment([data], ["etana"], visits={"delay_cost": 1.0}).run(tmp_path / "a.db")
+    with pytest.raises(ValueError, match="visits: max_panel must be"):
+        Experiment([data], ["etana"], visits={"visit_cost": 0.05, "max_panel": 0}).run(tmp_path / "a.db")
     found = Experiment([data], {"nb": GaussianNB()}, cv=2, visits={"visit_cost": 0.5}).run(tmp_path / "a.db").table()
     alone = Experiment([data], {"nb": GaussianNB()}, cv=2).run(tmp_path / "a.db").table()
     assert len(found) == len(alone) == 2
