@@ -20,6 +20,7 @@ EXPORTED = [
     *("known at the start", "known at the start, mixture"),
     *("visits", "visits, planned", "visits, fixed order", "visits, bundles", "visits, budgets", "visits, pairs"),
     *("visits, once", "visits, three classes", "visits, one at a time", "visits, ladder", "visits, planned ladder"),
+    "visits, ladder of one",
 ]
 #: Those that are a graph.
 GRAPHS = ("tree", "fixed mixture")

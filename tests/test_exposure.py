@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from seqclass import Rules, SequentialClassifier, load
+from seqclass import Costs, Rules, SequentialClassifier, load
 from seqclass.analysis import exam_report
 from seqclass.bn import ItemResponse, NaiveBayes
 from seqclass.export import policy_data
 from seqclass.pomdp import (
+    AcquireAll,
     Adaptive,
     ClassInformation,
     DecideNow,
@@ -180,6 +181,37 @@ def test_the_report_counts_what_is_asked_and_how_well_ability_is_told() -> None:
     assert report.exposure_table()["exposure"].is_monotonic_decreasing
     with pytest.raises(ValueError, match="must be an ItemResponse"):
         exam_report(SequentialClassifier(NaiveBayes(), discretizer="precomputed").fit(X[:300], Y[:300]))
+
+
+SMALL = ItemResponse.from_items({"a": [1.5] * 6, "b": [-1, -0.5, 0, 0, 0.5, 1]}, cuts=[0.0], points=15)
+
+
+def test_the_report_counts_all_of_a_bundle() -> None:
+    costs = [Costs(0.01), Costs(0.01, bundles=["s", "s", "s", "t", "t", "t"])]
+    alone, bundled = [
+        exam_report(SequentialClassifier.from_model(SMALL, feature_costs=one, solver=AcquireAll()), 1000)
+        for one in costs
+    ]
+    assert (bundled.exposure == 1).all()
+    assert (bundled.n_items == 6).all()
+    np.testing.assert_allclose(bundled.rmse, alone.rmse)
+    np.testing.assert_allclose(bundled.sd, alone.sd)
+
+
+def test_the_report_estimates_with_what_is_known() -> None:
+    clf = SequentialClassifier.from_model(SMALL, feature_costs=0.01, solver=AcquireAll())
+    knows = SequentialClassifier.from_model(SMALL, feature_costs=0.01, solver=AcquireAll(), known=[0, 1, 2])
+    alone, known = exam_report(clf, 1000), exam_report(knows, 1000)
+    assert known.exposure.tolist() == [0, 0, 0, 1, 1, 1]
+    np.testing.assert_allclose(known.sd, alone.sd)
+    np.testing.assert_allclose(known.bias, alone.bias)
+
+
+def test_the_report_draws_a_lot_for_each_person() -> None:
+    plan = ExposureControl(QUICK, best_of=1, max_exposure=0.3, n_cases=2000, certificate_paths=0)
+    clf = SequentialClassifier.from_model(SMALL, feature_costs=0.005, solver=plan, max_features=2)
+    simulated = clf.policy_.followed(4000, np.random.default_rng(1))[1]  # the same answers are drawn again and again
+    assert exam_report(clf, 4000).exposure == pytest.approx(simulated, abs=0.04)
 
 
 FIXED = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)

@@ -378,6 +378,25 @@ def test_what_has_to_be_asked_comes_first_and_no_more_than_pays_after_it() -> No
     assert ruled.n_features.mean() < np.maximum(plain.n_features, 8).mean() + 1.5
 
 
+def test_deciding_at_once_pays_for_what_has_to_be_asked_and_explanations_say_why() -> None:
+    X, y = np.random.default_rng(0).integers(0, 2, (90, 3)), np.arange(90) % 2
+    X[:, 0] = y
+    settings: dict[str, Any] = {"order": "adaptive", "feature_costs": [0.01, 0.5, 0.5], "discretizer": "precomputed"}
+    clf = SequentialClassifier(NaiveBayes(), QUICK, rules=Rules(mandatory=[1]), **settings).fit(X, y, held_out=3)
+    at_once = clf.held_out_.deciding_at_once
+    assert (at_once.price, at_once.n_features) == (pytest.approx(0.5), 1)
+    told = clf.explain(X[:1])[0]
+    asked = {step.column: step for step in told.steps}
+    assert asked.keys() == {0, 1}
+    assert asked[1].compelled
+    assert str(told).count("price 0.5, asked because the rules demand it, whether it pays or not") == 1
+    assert "less than it" not in str(told)
+    again = seqclass.Explanation.from_dict(json.loads(told.to_json()))
+    assert str(again) == str(told)
+    free = SequentialClassifier(NaiveBayes(), QUICK, **settings).fit(X, y).explain(X[:1])[0]
+    assert [(step.column, step.compelled) for step in free.steps] == [(0, False)]
+
+
 def test_what_chooses_how_to_learn_keeps_to_rules(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 4))

@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
 
-from seqclass import Costs, SequentialClassifier, adaptive, certify_error, load
+from seqclass import Costs, SequentialClassifier, Session, adaptive, certify_error, load
 from seqclass.analysis import sensitivity, what_if
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.cli import main
 from seqclass.costs import Visits
 from seqclass.datasets import load as load_data
+from seqclass.deciding.decider import decider_of
 from seqclass.discretize import Discretizer
 from seqclass.experiment import Experiment, action_table
 from seqclass.export import policy_data
@@ -32,6 +33,7 @@ from seqclass.pomdp import (
     Adaptive,
     FixedPanels,
     Panels,
+    RandomisedPolicy,
     StoppingValue,
     StopWhenSure,
     TableProblem,
@@ -472,6 +474,8 @@ def test_an_experiment_says_what_visits_cost(tmp_path):
         wrong.run(tmp_path / "a.db")
     with pytest.raises(ValueError, match="does not say how long"):
         Experiment([data], ["etana"], visits={"delay_cost": 1.0}).run(tmp_path / "a.db")
+    with pytest.raises(ValueError, match="visits: max_panel must be"):
+        Experiment([data], ["etana"], visits={"visit_cost": 0.05, "max_panel": 0}).run(tmp_path / "a.db")
     found = Experiment([data], {"nb": GaussianNB()}, cv=2, visits={"visit_cost": 0.5}).run(tmp_path / "a.db").table()
     alone = Experiment([data], {"nb": GaussianNB()}, cv=2).run(tmp_path / "a.db").table()
     assert len(found) == len(alone) == 2
@@ -549,6 +553,37 @@ def test_certified_ladders_order_panels(table):
     record = certified.acquire(X[1::2])
     assert (record.n_visits < record.n_features).any()
     np.testing.assert_allclose(record.cost, 0.01 * record.n_features + 0.03 * record.n_visits)
+
+
+@pytest.mark.parametrize("order", ["adaptive", "conditional"])
+def test_a_ladder_along_one_visit_ends_with_it_in_sessions_too(order, table):
+    X, y = table.iloc[:, :-1], table["diagnosis"]
+    solver, costs = FixedPanels(2, once=True, **FAST), Costs(0.004, visit_cost=0.01)
+    clf = SequentialClassifier(NaiveBayes(), solver, order=order, feature_costs=costs).fit(X[::2], y[::2])
+    ladder = certify_error(clf, X[1::2], y[1::2], 0.3).classifier
+    codes = np.random.default_rng(0).integers(0, 2, (50, clf.problem_.n_questions))
+    for cost in (0.0, 0.03):
+        alone = acquire(StopWhenSure(clf.policy_, cost), codes)
+        run = run_ladder(clf.policy_, codes, [cost])
+        np.testing.assert_allclose(run.price[:, 0], alone.leaf_price[alone.leaf])
+        assert set(run.n_features[:, 0]) in ({2}, {0, 2})
+    record = ladder.acquire(X)
+    assert record.n_visits.max() == 1
+    for row in range(20):
+        case = ladder.session()
+        while (question := case.next_feature) is not None:
+            case.observe(question.name, X[question.name].iloc[row])
+        assert (case.n_visits, case.n_features) == (record.n_visits[row], record.n_features[row])
+
+
+def test_a_session_asks_on_where_a_drawn_policy_orders_no_panels(table):
+    X, y = table.iloc[:, :-1], table["diagnosis"]
+    clf = SequentialClassifier(NaiveBayes(), FixedPanels(2, **FAST), feature_costs=Costs(0.004, visit_cost=0.01))
+    clf = clf.set_params(order="adaptive").fit(X, y)
+    single = Adaptive(max_rounds=0, certificate_paths=0).solve(clf.problem_)
+    mixed = replace(decider_of(clf), policy=RandomisedPolicy([clf.policy_, single], [0.5, 0.5]))
+    first = {len(Session(mixed, key).next_panel) for key in range(20)}
+    assert first == {1, 2}
 
 
 def test_budgets_of_adaptive_refuse_visits(table):

@@ -229,6 +229,9 @@ _MADE |= {
     "visits, ladder": lambda: _free(
         _Ladder(_Panels(), 0.02, 7), feature_costs=Costs(0.004, visit_cost=0.01, max_panel=4)
     ),
+    "visits, ladder of one": lambda: _free(
+        _Ladder(FixedPanels(2, once=True, **_PANELS), 0.02), feature_costs=Costs(0.004, visit_cost=0.01)
+    ),
     "visits, planned ladder": lambda: _free(
         _Ladder(Panels(certificate_paths=0), 0.01, 3),
         NaiveBayes(),

@@ -28,7 +28,7 @@ class ExamReport:
     items : tuple of str
         Names of the items.
     exposure : ndarray of shape (m,)
-        Share of the persons that each item was asked of.
+        Share of the persons that each item was asked of, by itself or in a bundle; not where it was known.
     ability : ndarray of shape (k,)
         Mean ability of each band, of which all have as many persons but for what does not divide.
     n_persons : ndarray of int of shape (k,)
@@ -38,7 +38,8 @@ class ExamReport:
     errors : ndarray of shape (k,)
         Share of decisions that are not the true class.
     bias, rmse : ndarray of shape (k,)
-        Mean, and root mean square, of the estimated less the true ability; the estimate is the posterior mean.
+        Mean, and root mean square, of the estimated less the true ability; the estimate is the posterior mean, given
+        what was asked and what is known at the start.
     sd : ndarray of shape (k,)
         Standard deviation of the ability's posterior, mean: what the test itself believes.
 
@@ -131,12 +132,17 @@ def exam_report(
         codes[part] = np.minimum(below.sum(axis=1).T, model.n_outcomes_ - 1)
     X = np.zeros((n_persons, decider.n_features), dtype=np.intp)
     X[:, decider.support] = codes
-    record = clf.acquire(X)
+    # persons who would answer alike draw lots of their own
+    record = decider.acquire(X, keys=np.arange(1.0, n_persons + 1)[:, None])
     row, at = np.nonzero(record.order >= 0)
     asked = np.zeros(X.shape, dtype=bool)
     asked[row, record.order[row, at]] = True
     asked = asked[:, decider.support]
-    mean, sd = model.ability(np.where(asked, codes, -1))
+    for members in map(decider.problem.members, range(decider.problem.n_questions)):
+        asked[:, members] = asked[:, members[:1]]  # a record tells of a bundle by its first column
+    told = asked.copy()
+    told[:, decider.known] = True
+    mean, sd = model.ability(np.where(told, codes, -1))
     true, wrong = model.ability_[state], record.decision != model.classes_[model.hidden_class_[state]]
     bands = np.array_split(np.argsort(true, kind="stable"), n_bands)
 

@@ -64,6 +64,10 @@ class HeldPolicy(Policy):
         """What each row orders now, as the policy has it; see `Policy.panels`."""
         return self.policy.panels(self._own(info), least)
 
+    def ended(self, info: InformationState) -> BoolArray:
+        """Where nothing more is asked, as the policy has it; see `Policy.ended`."""
+        return self.policy.ended(self._own(info))
+
     def _act(self, info: InformationState) -> IntArray:
         return self.policy.act(self._own(info))
 

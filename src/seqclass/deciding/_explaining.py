@@ -106,7 +106,7 @@ class _Teller:
         assert expected is not None  # it was recorded
         features = self.questions.features(int(self.acquired.leaf_question[leaf, k]))
         outcome, price = int(self.acquired.leaf_outcome[leaf, k]), float(expected.price[leaf, k])
-        seen = outcome >= 0
+        seen, saving = outcome >= 0, float(expected.saving[leaf, k])
         visit, visits = None, decider.problem.visits
         if self.acquired.leaf_visit is not None:
             visit = int(self.acquired.leaf_visit[leaf, k])
@@ -119,11 +119,12 @@ class _Teller:
             label=self._labels(row, features[0].column)[outcome] if seen and len(features) == 1 else None,
             price=price,
             paid=price if seen or decider.charge_missing else 0.0,
-            expected_saving=float(expected.saving[leaf, k]),
+            expected_saving=saving,
             before=before,
             after=after,
             visit=visit,
             visit_price=self._visit_price(leaf, visit) if begins and visits is not None else 0.0,
+            compelled=bool(expected.demanded[leaf, k]) and not saving >= 0,  # nor where the policy cannot tell
         )
 
     def _visit_price(self, leaf: int, visit: int | None) -> float:

@@ -253,11 +253,18 @@ class Decider:
         return rows.codes[:, rows.columns]
 
     def run(
-        self, X: Any, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None
+        self,
+        X: Any,
+        record_beliefs: bool = False,
+        known: Sequence[Any] = (),
+        budget: int | None = None,
+        keys: Any = None,
     ) -> Acquisition:
-        """Acquire and decide; see `DecidingClassifier.acquire`."""
+        """Acquire and decide; see `DecidingClassifier.acquire`. Lots are drawn by keys, or else by contents."""
         features, asked = self.known_features(known), self.asked(whole=budget is not None)
         rows = self.encode(X, np.union1d(asked, features) if features.size else asked)
+        if keys is not None and rows.keys is not None:
+            rows = rows._replace(keys=keys)
         start, ask = self.started(rows, features, budget)
         return acquire(
             self.policy,
@@ -304,10 +311,16 @@ class Decider:
         return np.zeros(rows.codes.shape[0], dtype=np.intp) if keys is None else (policy or self.policy).draw(keys)
 
     def acquire(
-        self, X: Any, *, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None
+        self,
+        X: Any,
+        *,
+        record_beliefs: bool = False,
+        known: Sequence[Any] = (),
+        budget: int | None = None,
+        keys: Any = None,
     ) -> AcquisitionRecord:
-        """Acquire and decide, and tell what was acquired; see `DecidingClassifier.acquire`."""
-        acquired = self.run(X, record_beliefs, known, budget)
+        """Acquire and decide, and tell what was acquired; see `run`."""
+        acquired = self.run(X, record_beliefs, known, budget, keys)
         return AcquisitionRecord.from_acquisition(acquired, self.decisions, self.support, self.prices.visits)
 
     def next_question(self, X: Any, known: npt.ArrayLike | None = None, *, budget: int | None = None) -> IntArray:

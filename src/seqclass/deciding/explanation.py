@@ -184,6 +184,8 @@ class ExplanationStep:
         Number of the visit, from 1, in which it was ordered; None where visits cost nothing.
     visit_price : float
         What that visit cost beyond the prices, at its first step; 0 at the others.
+    compelled : bool
+        Whether rules asked for it, and it was not expected to pay.
 
     Examples
     --------
@@ -204,6 +206,7 @@ class ExplanationStep:
     after: tuple[float, ...]
     visit: int | None = None
     visit_price: float = 0.0
+    compelled: bool = False
 
     @property
     def missing(self) -> bool:
@@ -485,6 +488,13 @@ def _worded(step: ExplanationStep, words: Labels) -> ExplanationStep:
     return replace(step, name=words.in_line(step.name), value=value, label=label)
 
 
+def worth(step: ExplanationStep, price: float, unit: str) -> str:
+    """What asking was expected to save beyond a price, in words, or that rules asked for it."""
+    if step.compelled:
+        return "asked because the rules demand it, whether it pays or not"
+    return saving_text(step.expected_saving, price, unit)
+
+
 def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit: str) -> list[str]:
     if step.missing:
         told = f"{answered(step.name, 'missing', ' is ')}, so the belief stays as it is"
@@ -492,7 +502,7 @@ def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit
         shown = value_text(step.value)
         within = "" if step.label in (shown, None) else f" ({step.label})"
         told = f"{answered(step.name, shown + within)}: {belief_text(classes, step.after)}"
-    saving = saving_text(step.expected_saving, step.price, unit) if step.visit is None else ""
+    saving = worth(step, step.price, unit) if step.visit is None else ""
     unpaid = ", not charged" if step.missing and not step.paid and step.price else ""
     return [f"{number}. {told}", f"   price {money(step.price, unit)}{', ' if saving else ''}{saving}{unpaid}"]
 
@@ -500,7 +510,7 @@ def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit
 def _visit_line(steps: Sequence[ExplanationStep], unit: str) -> str:
     """What was ordered in a visit, and why together."""
     first, names = steps[0], ", ".join(step.name for step in steps)
-    saving = saving_text(first.expected_saving, first.visit_price + sum(step.price for step in steps), unit)
+    saving = worth(first, first.visit_price + sum(step.price for step in steps), unit)
     why = f"ordered together, since one at a time they would take {len(steps)} visits" if len(steps) > 1 else "ordered"
     tail = f", {saving.replace('beyond it', 'beyond all that')}" if saving else ""
     return f"Visit {first.visit} ({money(first.visit_price, unit)}): {names} {why}{tail}"

@@ -241,11 +241,11 @@ class Session:
         if pending := [question for question in self._first if facts.open[0, question]]:
             most = 1 if visits is None else visits.max_panel or len(pending)
             return pending[:most], float(savings(facts)[pending[0]])
-        if (panels := policy.panels(case.info)) is None:
-            question = int(policy.act(case.info)[0])
-            numbers = [] if question == DECIDE else [question]
-        else:
+        panels, numbers = policy.panels(case.info), list[int]()
+        if panels is not None:
             numbers = np.flatnonzero(panels[0] & facts.unasked[0, : panels.shape[1]]).tolist()
+        if (panels is None or not panels[0].any()) and (question := int(policy.act(case.info)[0])) != DECIDE:
+            numbers = [question]  # of policies drawn by lot some order panels, others ask one question at a time
         return numbers, float(expected_saving(policy, case.info)[0]) if numbers else float("nan")
 
     def _ordered(self, numbers: Sequence[int], again: bool = False) -> Case:

@@ -532,6 +532,8 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"visits: {data.name!r} does not say how long answers take; delay_cost needs delays.")
         for name in ("visit_cost", "delay_cost"):
             check_real(visits.get(name, 0.0), f"visits: {name}", 0.0)
+        if visits.get("max_panel") is not None:
+            check_integer(visits["max_panel"], "visits: max_panel", 1)
         if self.feature_costs == "dataset":
             data = replace(data, **visits)
             if data.feature_costs is None:

@@ -295,7 +295,9 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const panel = row && every.filter((q) => Math.floor(row[0] / 2 ** q) % 2);
     return row && panel.length <= limit - s.stage ? { panel, cost: row[1] ?? Infinity } : grown(p, s, limit);
   };
-  const chooses = (p, s) => s.stage < p.n_stages && !(p.once && s.visits > 0);
+  /* Where the one visit that there may be was made. */
+  const endedAt = (p, s) => p.type === "sure" ? endedAt(p.policy, s) : p.type === "panels" && p.once && s.visits > 0;
+  const chooses = (p, s) => s.stage < p.n_stages && !endedAt(p, s);
   const panelOf = (p, s) => {
     if (p.type === "sure" && p.policy.type === "panels" && s.stage < p.n_stages && s.stop > p.cost && chooses(p.policy, s)) {
       const { panel } = bestPanel(p.policy, s, Math.min(p.n_stages, nStages));
@@ -327,7 +329,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       case "panels": return panelOf(p, s)[0] ?? DECIDE;
       case "first": return byRule(p, s);
       case "likely": return Math.max(...s.belief) < p.threshold - TIE ? byRule(p, s) : DECIDE;
-      case "sure": return s.stop > p.cost ? nextOf(p.policy, s) : DECIDE;
+      case "sure": return s.stop > p.cost && !endedAt(p, s) ? nextOf(p.policy, s) : DECIDE;
       case "plan": return planned(p, s) ?? act(p.otherwise, s);
       case "thresholds": return settled(s) || dot(p.thresholds[s.stage][decide(s.belief)], s.belief) <= TIE ? DECIDE : s.stage;
       case "grid": case "vectors": case "functions": {
@@ -345,7 +347,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     if (ended) return DECIDE;
     if (p.type === "rule") return next(p.values.rule, s);
     if (p.type === "panels") return chooses(p, s) ? bestPanel(p, s).panel[0] ?? DECIDE : DECIDE;
-    if (p.type === "sure") return nextOf(p.policy, s);
+    if (p.type === "sure") return endedAt(p, s) ? DECIDE : nextOf(p.policy, s);
     if (p.type === "plan") { const asked = act(p, s); return asked !== DECIDE ? asked : would(p.otherwise, s); }
     return costsOf[p.type] ? cheapest(costsOf[p.type](p, s)) : act(p, s);
   };

@@ -915,9 +915,17 @@ static double seq_best_panel(const seq_view *s, int limit, char *best)
     return seq_plan_cost[row] < HUGE_VAL ? seq_plan_cost[row] : HUGE_VAL;
 }
 
+/* Where the one visit that there may be was made. */
+static int seq_ended(int policy, const seq_view *s)
+{
+    while (seq_policy_type[policy] == SEQ_POLICY_SURE)
+        policy = seq_policy_a[policy];
+    return SEQ_ONCE && seq_policy_type[policy] == SEQ_POLICY_PANELS && s->visits > 0;
+}
+
 static int seq_chooses(int policy, const seq_view *s)
 {
-    return s->stage < seq_policy_stages[policy] && !(SEQ_ONCE && s->visits > 0);
+    return s->stage < seq_policy_stages[policy] && !seq_ended(policy, s);
 }
 
 static int seq_first_in(const char *panel)
@@ -969,7 +977,7 @@ static int seq_act(int policy, const seq_view *s)
         return top < seq_policy_x[policy] - SEQ_TIE ? seq_by_rule(a, s) : SEQ_DECIDE;
     }
     if (type == SEQ_POLICY_SURE)
-        return s->stop > seq_policy_x[policy] ? seq_next_of(a, s) : SEQ_DECIDE;
+        return s->stop > seq_policy_x[policy] && !seq_ended(policy, s) ? seq_next_of(a, s) : SEQ_DECIDE;
     if (type == SEQ_POLICY_PLAN)
         return (i = seq_planned(s)) >= 0 ? seq_plan[i][0] : seq_act(a, s);
     if (seq_settled(s))
@@ -1012,7 +1020,7 @@ static int seq_would(int policy, const seq_view *s)
     if (type == SEQ_POLICY_RULE)
         return seq_next(seq_values_rule[a], s);
     if (type == SEQ_POLICY_SURE)
-        return seq_next_of(a, s);
+        return seq_ended(policy, s) ? SEQ_DECIDE : seq_next_of(a, s);
     if (type == SEQ_POLICY_PLAN)
         return (asked = seq_act(policy, s)) >= 0 ? asked : seq_would(a, s);
     return seq_costs_by(policy, s, costs) ? seq_cheapest(costs) : seq_act(policy, s);

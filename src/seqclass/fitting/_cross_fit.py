@@ -158,7 +158,8 @@ def hold_out(fit: Fit, n_folds: int) -> HeldOut:
     parts = [fitted_without(fit.settings, X, y, fold, number, weight=weight) for number in range(int(fold.max()) + 1)]
     held = cross_fit(fit.settings, X, y, fold, parts=parts)
     at_once, line = yardsticks(fit, X, y, fold)
-    if fit.decider.known.size:  # deciding at once is by what is known
+    # deciding at once is by what is known, and after what rules ask for in any case
+    if fit.decider.known.size or fit.decider.problem.rules is not None:
         at_once = cross_fit(fit.settings, X, y, fold, at_once.name, parts=[_at_once(part) for part in parts])
     held = completed(held, fit.decider, (at_once, line), remedies(fit))
     if (told := held.against_deciding()) and fit.settings.target_cost is None:
@@ -167,7 +168,7 @@ def hold_out(fit: Fit, n_folds: int) -> HeldOut:
 
 
 def _at_once(fit: Fit) -> Fit:
-    """The same fit that decides by what is known at the start."""
+    """The same fit that decides as soon as it may, by what is known at the start."""
     policy = DecideNow(certificate_paths=0).solve(fit.decider.problem)
     return replace(fit, decider=replace(fit.decider, policy=policy))
 

@@ -29,11 +29,14 @@ class Expected:
         By how much going on was expected to be cheaper than deciding, prices counted; NaN where the policy cannot tell.
     following : ndarray of int of shape (n_leaves,)
         The question that would have come next at the stop; -1 where none is left or the policy does not tell.
+    demanded : ndarray of bool of shape (n_leaves, longest + 1)
+        Where the question that was asked was among those that rules ask for before anything is decided.
     """
 
     price: FloatArray
     saving: FloatArray
     following: IntArray
+    demanded: BoolArray
 
 
 @dataclass(frozen=True)
@@ -191,7 +194,7 @@ class Histories:
         #: Of each level what is recorded, a row a history.
         self.records: dict[str, list[Any]] = {"belief": []} if beliefs else {}
         if expected:
-            self.records |= {"price": [], "saving": []}
+            self.records |= {"price": [], "saving": [], "demanded": []}
         self.following: list[IntArray] | None = [np.empty(0, dtype=np.intp)] if expected else None
         self.leaf = np.zeros(len(data.rows), dtype=np.intp)
         self.count = 0
@@ -251,6 +254,8 @@ class Histories:
             price[asked] -= np.where(alone, info.problem.visits.alone[question[asked]], 0.0)
         self.records["price"].append(price)
         self.records["saving"].append(saving)
+        closed = before.closed & (question != DECIDE)
+        self.records["demanded"].append(closed & before.sensible[np.arange(len(info)), question])
         self.following.append(following[ends])
 
     def _end(self, stop: BoolArray) -> None:
@@ -268,7 +273,8 @@ class Histories:
         question, outcome, visit, recorded = self._trace()
         expected = None
         if self.following is not None:
-            expected = Expected(recorded["price"], recorded["saving"], np.concatenate(self.following))
+            following = np.concatenate(self.following)
+            expected = Expected(recorded["price"], recorded["saving"], following, recorded["demanded"] == 1)
         return Acquisition(
             leaf=self.leaf,
             leaf_belief=np.concatenate(self.last),

@@ -333,6 +333,21 @@ class Policy(Stored, ABC):
         """
         return None
 
+    def ended(self, info: InformationState) -> BoolArray:
+        """Where no other policy that goes by this one's questions goes on either, (n,); most never say so.
+
+        Parameters
+        ----------
+        info : InformationState
+            What is known of ``n`` instances.
+
+        Returns
+        -------
+        ndarray of bool of shape (n,)
+            Such as after the one visit of ``FixedPanels(once=True)``.
+        """
+        return np.zeros(len(info), dtype=bool)
+
     def order(self, info: InformationState) -> InformationState:
         """What is known once each row has ordered what it orders now; see `panels`.
 
@@ -617,6 +632,10 @@ class RepricedPolicy(Policy):
     def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
         """What each row orders now, as the policy has it; see `Policy.panels`."""
         return self.policy.panels(self._scaled(info), least)
+
+    def ended(self, info: InformationState) -> BoolArray:
+        """Where nothing more is asked, as the policy has it; see `Policy.ended`."""
+        return self.policy.ended(self._scaled(info))
 
     def _act(self, info: InformationState) -> IntArray:
         return self.policy.act(self._scaled(info))

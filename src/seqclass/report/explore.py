@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from seqclass._utils.text import money, saving_text, value_text
+from seqclass._utils.text import money, value_text
 from seqclass._utils.validation import check_integer
-from seqclass.deciding.explanation import Explanation, ExplanationStep
+from seqclass.deciding.explanation import Explanation, ExplanationStep, worth
 from seqclass.experiment import Explored, Results
 from seqclass.experiment._store import chosen, of_first
 from seqclass.report._markup import Markup, element, script_json
@@ -299,7 +299,7 @@ def _step(step: ExplanationStep, unit: str, visit: str | None) -> dict[str, Any]
         "price": money(step.price, unit),
         "paid": money(step.paid, unit),
         # of what is ordered together that is told of the whole
-        "saving": saving_text(step.expected_saving, step.price, unit) if step.visit is None else "",
+        "saving": worth(step, step.price, unit) if step.visit is None else "",
         "number": step.visit,
         "visit": visit,
         "after": _rounded(step.after),

@@ -195,8 +195,13 @@ class PanelPolicy(Policy):
         """Where a panel may be ordered now, (n,): nothing is waited for, and there may be another visit."""
         if info.stage >= self.n_stages:
             return np.zeros(len(info), dtype=bool)
-        chooses = ~info.waiting
-        return chooses & (info.visits == 0) if self.once and info.visits is not None else chooses
+        return ~info.waiting & ~self.ended(info)
+
+    def ended(self, info: InformationState) -> BoolArray:
+        """Where the one visit was made, and all of it answered, (n,); see `Policy.ended`."""
+        if not self.once or info.visits is None:
+            return np.zeros(len(info), dtype=bool)
+        return ~info.waiting & (info.visits > 0)
 
     def _act(self, info: InformationState) -> IntArray:
         panels = info.ordered

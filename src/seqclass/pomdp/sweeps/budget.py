@@ -124,6 +124,13 @@ class RandomisedPolicy(Policy):
                 panels[rows] = own
         return panels
 
+    def ended(self, info: InformationState) -> BoolArray:
+        """Where the policy that each row drew asks nothing more; see `Policy.ended`."""
+        ended = np.zeros(len(info), dtype=bool)
+        for policy, rows in self._drawn(info):
+            ended[rows] = policy.ended(info[rows])
+        return ended
+
     def _act(self, info: InformationState) -> IntArray:
         return self._asked(info, "act")
 

@@ -23,7 +23,8 @@ __all__ = ["StopWhenSure"]
 class StopWhenSure(Policy):
     """Asks what another policy would ask next, until deciding is expected to cost little enough.
 
-    Where that policy orders panels, so does this, none larger than what is left of ``max_questions``.
+    Where that policy orders panels, so does this, none larger than what is left of ``max_questions``. Where it makes
+    one visit at most, so does this: it then decides, however unsure it is.
 
     Parameters
     ----------
@@ -69,12 +70,16 @@ class StopWhenSure(Policy):
         """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
         if info.stage >= self.n_stages:
             return np.full(len(info), DECIDE)
-        return next_question(self.policy, info)
+        return np.where(self.ended(info), DECIDE, next_question(self.policy, info))
+
+    def ended(self, info: InformationState) -> BoolArray:
+        """Where the policy that it follows asks nothing more, (n,); see `Policy.ended`."""
+        return self.policy.ended(info)
 
     def _act(self, info: InformationState) -> IntArray:
         question = np.full(len(info), DECIDE)
         # what was ordered is answered, however sure it is by then
-        on = np.flatnonzero(info.waiting | (info.stopping_cost > enough(info, self.cost)))
+        on = np.flatnonzero(info.waiting | ((info.stopping_cost > enough(info, self.cost)) & ~self.ended(info)))
         if on.size:
             question[on] = next_question(self.policy, info[on])
         return question
@@ -149,7 +154,7 @@ class _Ladder:
             self.left = self.left[level.parent]
             self.answered = self.answered[level.parent] + (level.outcome >= 0)
         going = np.minimum(self.left, np.searchsorted(enough(info, self.limits), info.stopping_cost))
-        going = np.where(info.waiting, self.left, going)
+        going = np.where(info.waiting, self.left, np.where(self.policy.ended(info), 0, going))
         question = np.full(len(info), DECIDE)
         on = np.flatnonzero(going > 0)
         if on.size and level.stage < self.last:
