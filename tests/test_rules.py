@@ -307,6 +307,22 @@ def test_rules_count_a_bundle_once() -> None:
         SequentialClassifier(rules={"areas": {"one": {"items": [0]}, "two": {"items": [1]}}}, **how).fit(X, y)
 
 
+@pytest.mark.parametrize("rules", [Rules(first=[9]), Rules(mandatory=[9])])
+def test_what_tells_most_is_kept_though_rules_close_it_at_the_start(rules: Rules, tmp_path: Path) -> None:
+    bank = {"a": [0.3] * 4 + [2.0] * 3 + [0.3] * 3, "b": [0.0] * 10}
+    model = ItemResponse.from_items(bank, cuts=[0.0], points=9)
+    clf = SequentialClassifier.from_model(
+        model, feature_costs=0.01, solver=DecideNow(certificate_paths=0), rules=rules, max_candidates=3
+    )
+    assert clf.problem_.features.tolist() == [4, 5, 6, 9]
+    whole = SequentialClassifier.from_model(
+        model, feature_costs=0.01, solver=DecideNow(certificate_paths=0), rules=rules
+    )
+    whole.save(tmp_path / "m.seq")
+    told = CliRunner().invoke(main, ["show", str(tmp_path / "m.seq")]).output
+    assert told.index("x6") < told.index("x0 ")
+
+
 WRONG = [
     ({"frist": [1]}, {}, "there is no 'frist'; there are"),
     ({"first": "x1"}, {}, "first must be a list"),
