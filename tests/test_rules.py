@@ -263,6 +263,38 @@ def test_what_is_told_unasked_closes_nothing_for_good() -> None:
     assert all(order[0] == 7 and {1, 2} & set(order.tolist()) for order in record.order)
 
 
+TOLD = [  # rules, what is told, and what is asked all the same
+    (Rules(mandatory=[2, 3], enemies=[[3, 4]]), {}, [4], {2}),
+    (Rules({"a": {"items": [0, 1], "at_least": 2}}, [[0, 4]], mandatory=[2]), {}, [4], {1, 2}),
+    (Rules({"a": {"items": [0, 1, 3], "at_least": 2}}, [[0, 4]], mandatory=[0]), {}, [4], {1, 3}),
+    (Rules({"a": {"items": [0], "at_least": 1}, "b": {"items": [1], "at_least": 1}}, [[0, 4]]), {}, [4], {1}),
+    (
+        Rules({"a": {"items": [0], "at_least": 1}, "b": {"items": [1, 2], "at_least": 2}}),
+        {"max_features": 3},
+        [3],
+        {0, 1},
+    ),
+    (Rules(mandatory=[2, 3]), {"max_features": 2}, [0], {2}),
+    (Rules(mandatory=[3], first=[2]), {"max_cost": 0.025}, [0], {2}),
+    (Rules({"a": {"items": [1, 2], "at_least": 2}}), {"max_cost": 0.025}, [0], {1}),
+]
+
+
+@pytest.mark.parametrize(("rules", "settings", "told", "wanted"), TOLD)
+def test_what_can_no_longer_be_met_leaves_the_rest(
+    rules: Rules, settings: dict[str, Any], told: list[int], wanted: set[int]
+) -> None:
+    case = exam(rules=rules, solver=DecideNow(certificate_paths=0), **settings).session()
+    for column in told:
+        case.observe(f"x{column}", 1)
+    asked = set()
+    while (question := case.next_feature) is not None:
+        asked.add(question.column)
+        case.observe(question.name, 1)
+    assert wanted <= asked
+    assert len(asked) == len(wanted)
+
+
 def test_what_is_missing_counts_as_asked() -> None:
     record = exam().acquire(np.full((1, 8), np.nan))
     assert keeps(record.order[0])
