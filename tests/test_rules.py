@@ -22,6 +22,7 @@ from seqclass.pomdp import (
     DecideNow,
     ExactFreeOrder,
     Lookahead,
+    TableProblem,
     certify,
     evaluate,
     optimal_cost,
@@ -293,6 +294,19 @@ def test_what_can_no_longer_be_met_leaves_the_rest(
         case.observe(question.name, 1)
     assert wanted <= asked
     assert len(asked) == len(wanted)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        Rules({"a": {"items": [0, 1], "at_least": 2}}, [[0, 2], [2, 3]]),
+        Rules({"a": {"items": [0, 1, 4], "at_least": 2}}, [[0, 2], [1, 2], [3, 4]]),
+    ],
+)
+def test_what_is_in_two_groups_of_enemies_takes_nothing_that_areas_need(rules: Rules) -> None:
+    table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 5)
+    info = TableProblem([0.5, 0.5], table, prices=0.1, free=True).with_rules(rules).begin()
+    assert info.open[0].tolist() == [True, True, False, True, True]
 
 
 def test_what_is_missing_counts_as_asked() -> None:

@@ -421,12 +421,14 @@ class QuestionRules:
         return found
 
     @cached_property
-    def _touches(self) -> BoolArray:
-        """Whether asking each question takes one away of what a set of areas can find, (n_sets, n_questions)."""
-        result = np.zeros((len(self._sets), len(self.area)), dtype=bool)
+    def _takes(self) -> IntArray:
+        """How many asking each question takes away of what a set of areas can find, (n_sets, n_questions)."""
+        result = np.zeros((len(self._sets), len(self.area)), dtype=np.intp)
         for number, some in enumerate(self._sets):
             own = np.isin(self.area, some) & ~self._never & ~self.compelled
-            result[number] = np.isin(self._unit, self._unit[own]) & ~self.compelled
+            # an item of these areas is in one group at most, another question may be in several
+            groups = self.enemies[(self.enemies & own).any(axis=1)]
+            result[number] = np.where(self.compelled, 0, np.maximum(groups.sum(axis=0), own))
         return result
 
     def check(self, problem: Any) -> None:
@@ -698,8 +700,8 @@ class _Book:
         serves, required, slack = self.must | wanted, self.required, self.slack
         after = (required - self.left)[:, None] + ~serves <= 0
         for number, some in enumerate(rules._sets):
-            tight = (slack[:, number] <= 0) & (self.need[:, some] > 0).all(axis=1)
-            after &= ~(tight[:, None] & rules._touches[number] & ~(wanted & np.isin(rules.area, some)))
+            tight = (slack[:, number, None] < rules._takes[number]) & (self.need[:, some] > 0).all(axis=1)[:, None]
+            after &= ~tight | (wanted & np.isin(rules.area, some))
         if problem.max_cost is not None:
             after &= self.spent[:, None] + info.prices + self._reserve_after(wanted) <= problem.max_cost * _WITHIN
         allowed = allowed & after
