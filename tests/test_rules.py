@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 import seqclass
 from seqclass import Costs, Rules, SequentialClassifier, load
+from seqclass.analysis import what_if
 from seqclass.bn import ItemResponse, NaiveBayes, SkillProfile
 from seqclass.cli import main
 from seqclass.export import export_policy, policy_data
@@ -394,6 +395,19 @@ def test_wrong_rules_are_refused_in_a_sentence(rules: Any, settings: Any, messag
     with pytest.raises(ValueError, match=message) as found:
         exam(rules=rules, **settings)
     assert "\n" not in str(found.value)
+
+
+def test_limits_and_prices_that_come_after_rules_are_refused_too() -> None:
+    table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
+    problem = TableProblem([0.5, 0.5], table, prices=0.1, free=True).with_rules(Rules(mandatory=[0, 1]))
+    assert within_budget(problem, max_features=2, max_cost=0.2).rules is not None
+    with pytest.raises(ValueError, match="2 questions have to be asked, and at most 1"):
+        within_budget(problem, max_features=1)
+    with pytest.raises(ValueError, match=r"costs 0.2 at full prices, above max_cost=0.1"):
+        within_budget(problem, max_cost=0.1)
+    limited = within_budget(problem, max_cost=0.2)
+    with pytest.raises(ValueError, match=r"costs 1 at full prices, above max_cost=0.2"):
+        what_if(limited, DecideNow().solve(limited), prices=[0.5, 0.5, 0.5])
 
 
 def test_what_does_not_serve_rules_says_so() -> None:
