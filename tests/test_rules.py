@@ -416,6 +416,17 @@ def test_what_does_not_serve_rules_says_so() -> None:
         clf.acquire(every_answer(), budget=3)
 
 
+def test_rules_of_iterators_sets_and_arrays_are_lists(tmp_path: Path) -> None:
+    rules = Rules({"a": {"items": {10, 2}}}, ({3, one} for one in (4, 5)), np.array([7]), (one for one in [1]))
+    assert rules == Rules({"a": {"items": [2, 10]}}, [[3, 4], [3, 5]], [7], [1])
+    rules.areas["a"]["items"] = {2}
+    for _ in range(2):
+        clf = exam(rules=rules, solver=DecideNow(certificate_paths=0))
+        assert clf.problem_.rules.compelled.tolist() == [one in (1, 7) for one in range(8)]
+    clf.save(tmp_path / "m.seq")
+    assert load(tmp_path / "m.seq").rules == rules
+
+
 def test_rules_come_from_a_file(tmp_path: Path) -> None:
     import pandas as pd
 

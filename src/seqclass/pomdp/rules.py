@@ -76,6 +76,22 @@ class Rules:
     first: Any = ()
     mandatory: Any = ()
 
+    def __post_init__(self) -> None:
+        self._keep_lists()
+
+    def _keep_lists(self) -> None:
+        """Keep lists, which are read and saved as often as need be, in the place of iterators, sets and arrays."""
+        if isinstance(self.areas, Mapping):
+            self.areas = {
+                name: {**area, "items": _plain(area["items"])}
+                if isinstance(area, Mapping) and "items" in area
+                else area
+                for name, area in self.areas.items()
+            }
+        self.enemies, self.first, self.mandatory = map(_plain, (self.enemies, self.first, self.mandatory))
+        if isinstance(self.enemies, (list, tuple)):
+            self.enemies = type(self.enemies)(map(_plain, self.enemies))
+
     @classmethod
     def of(cls, given: Any) -> Rules | None:
         """Return rules as they are, or made of what a user gave.
@@ -151,6 +167,7 @@ class Rules:
         return found
 
     def _check(self) -> None:
+        self._keep_lists()
         if not isinstance(self.areas, Mapping):
             raise ValueError(f"rules: areas must be a mapping of names to areas, got {shown(self.areas)}.")
         for name, area in self.areas.items():
@@ -288,6 +305,15 @@ class Rules:
         shown_as = tuple(" and ".join(called(int(column)) for column in own) for own in members)
         ends = np.array(least, dtype=np.intp), np.array(most, dtype=np.intp)
         return QuestionRules(area, *ends, enemies, first, mandatory, called_areas, shown_as)
+
+
+def _plain(given: Any) -> Any:
+    """Sets in order, arrays and what can be gone through once as lists; all else as it is."""
+    if isinstance(given, (str, bytes, Mapping, list, tuple)) or not isinstance(given, Iterable):
+        return given
+    if isinstance(given, (set, frozenset)):
+        return sorted(given, key=lambda one: (len(str(one)), str(one)))
+    return given.tolist() if isinstance(given, np.ndarray) else list(given)
 
 
 def _list(given: Any, what: str) -> list[Any]:
