@@ -342,6 +342,17 @@ def test_no_rules_change_nothing() -> None:
     assert (one.acquire(X).posterior == other.acquire(X).posterior).all()
 
 
+@pytest.mark.parametrize("rules", [{}, Rules(), Rules({}, [], [], [])])
+def test_empty_rules_cost_nothing(rules: Any) -> None:
+    for settings in ({}, {"order": "information"}, {"feature_costs": Costs(0.01, visit_cost=0.1)}):
+        clf = exam(n=4, rules=rules, **({"solver": DecideNow(certificate_paths=0)} | settings))
+        assert clf.problem_.rules is None
+    clf = exam(n=4, rules=rules, solver=DecideNow(certificate_paths=0))
+    assert clf.acquire(every_answer(4), budget=2).n_features.max() == 2
+    with pytest.raises(ValueError, match="enemies must be a list"):
+        exam(rules={"enemies": 0})
+
+
 def test_rules_count_a_bundle_once() -> None:
     costs = Costs(0.02, bundles={"x0": "testlet", "x1": "testlet"})
     X = np.tile(every_answer(), (3, 1))

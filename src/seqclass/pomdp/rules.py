@@ -104,6 +104,7 @@ class Rules:
         Returns
         -------
         Rules or None
+            None where nothing was given, or nothing in it.
 
         Raises
         ------
@@ -125,7 +126,7 @@ class Rules:
         if not isinstance(given, cls):
             raise ValueError(f"rules must be a seqclass.Rules or a mapping of its parts, got {shown(given)}.")
         given._check()
-        return given
+        return given if any(map(len, (given.areas, given.enemies, given.first, given.mandatory))) else None
 
     @classmethod
     def read(cls, path: str | Path) -> Rules:
@@ -162,9 +163,7 @@ class Rules:
             ) from error
         if not isinstance(told, dict):
             raise ValueError(f"{path} must hold an object of areas, enemies, first and mandatory, got {shown(told)}.")
-        found = cls.of(told)
-        assert found is not None
-        return found
+        return cls.of(told) or cls()
 
     def _check(self) -> None:
         self._keep_lists()
