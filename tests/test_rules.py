@@ -385,6 +385,7 @@ WRONG = [
     ({"frist": [1]}, {}, "there is no 'frist'; there are"),
     ({"first": "x1"}, {}, "first must be a list"),
     ({"first": ["x99"]}, {}, "first names 'x99', which is not a feature"),
+    ({"mandatory": [["x1"]]}, {}, "mandatory names .* which is no feature: give names or numbers"),
     ({"enemies": [["x1"]]}, {}, "two columns or more"),
     ({"areas": {"a": {"items": [1], "at_last": 1}}}, {}, "area 'a' must be a mapping such as"),
     ({"areas": {"a": {"items": [1, 2], "at_least": 2, "at_most": 1}}}, {}, "lower at_least, or raise at_most"),
