@@ -22,6 +22,7 @@ from seqclass.pomdp import (
     ClassInformation,
     DecideNow,
     ExactFreeOrder,
+    ExposureControl,
     Lookahead,
     TableProblem,
     certify,
@@ -420,6 +421,15 @@ def test_limits_and_prices_that_come_after_rules_are_refused_too() -> None:
     limited = within_budget(problem, max_cost=0.2)
     with pytest.raises(ValueError, match=r"costs 1 at full prices, above max_cost=0.2"):
         what_if(limited, DecideNow().solve(limited), prices=[0.5, 0.5, 0.5])
+
+
+def test_exposure_is_compared_with_each_area_before_any_work() -> None:
+    rules = Rules({"a": {"items": [0, 1, 2], "at_least": 2}, "b": {"items": [3, 4], "at_least": 1}}, mandatory=[2])
+    table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 12)
+    problem = TableProblem([0.5, 0.5], table, prices=0.1, free=True).with_rules(rules)
+    with pytest.raises(ValueError, match=r"of 2 questions of area 'a' allows 0.9 a case, and rules ask for 1"):
+        ExposureControl(QUICK, max_exposure=0.45).solve(problem)
+    assert ExposureControl(QUICK, max_exposure=0.5, n_cases=50, max_rounds=1, certificate_paths=0).solve(problem)
 
 
 def test_what_does_not_serve_rules_says_so() -> None:
