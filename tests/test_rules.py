@@ -311,6 +311,20 @@ def test_what_is_in_two_groups_of_enemies_takes_nothing_that_areas_need(rules: R
     assert info.open[0].tolist() == [True, True, False, True, True]
 
 
+def test_what_a_plan_knows_at_the_start_counts_as_asked() -> None:
+    areas = {"a": {"items": [0, 1, 2], "at_least": 2, "at_most": 2}}
+    rules, X = Rules(areas, enemies=[[3, 4], [4, 5]], first=[5, 3]), every_answer()
+    how = {"rules": rules, "feature_costs": 0.001, "solver": DecideNow(certificate_paths=0)}
+    planned, told = exam(known=[4, 0], **how), exam(**how)
+    assert not {3, 5} & set(planned.problem_.features.tolist())
+    for order in (planned.acquire(X).order, told.acquire(X, known=[4, 0]).order):
+        assert all(len({1, 2} & set(row.tolist())) == 1 and not {3, 5} & set(row.tolist()) for row in order)
+    with pytest.raises(ValueError, match="mandatory names 'x3', an enemy of 'x4', which is known at the start"):
+        exam(rules=Rules(enemies=[[3, 4]], mandatory=[3]), known=[4])
+    with pytest.raises(ValueError, match="is an enemy of what is known at the start, so that there is nothing to ask"):
+        exam(n=2, rules=Rules(enemies=[[0, 1]]), known=[0])
+
+
 def test_what_is_missing_counts_as_asked() -> None:
     record = exam().acquire(np.full((1, 8), np.nan))
     assert keeps(record.order[0])

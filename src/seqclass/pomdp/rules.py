@@ -33,9 +33,10 @@ class Rules:
     They belong to the problem: a question is open only while what has to be asked can still be asked after it, and
     nothing is decided before all of that was. So plans, bounds, sessions and certificates know them, and the recursion
     over partial answers stays exact, for what they allow depends on the set of questions asked alone. They need an
-    order in which any question may come next (``order="adaptive"``). What is missing counts as asked. A bundle (a
-    testlet) is one question and counts once. With ``max_cost`` money is set aside at full prices for what has to be
-    asked yet.
+    order in which any question may come next (``order="adaptive"``). What is missing counts as asked, and so does what
+    is known at the start (``known=``). A column that ``max_candidates`` leaves out and that is told all the same does
+    not: its enemies stay open. A bundle (a testlet) is one question and counts once. With ``max_cost`` money is set
+    aside at full prices for what has to be asked yet.
 
     Parameters
     ----------
