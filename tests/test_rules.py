@@ -319,6 +319,11 @@ def test_what_a_plan_knows_at_the_start_counts_as_asked() -> None:
     assert not {3, 5} & set(planned.problem_.features.tolist())
     for order in (planned.acquire(X).order, told.acquire(X, known=[4, 0]).order):
         assert all(len({1, 2} & set(row.tolist())) == 1 and not {3, 5} & set(row.tolist()) for row in order)
+    bundled = Costs(0.001, bundles={"x2": "testlet", "x3": "testlet"})
+    y = (X.sum(axis=1) > 4).astype(int)
+    how |= {"feature_costs": bundled, "rules": Rules(enemies=[[3, 4]], first=[2]), "discretizer": "precomputed"}
+    clf = SequentialClassifier(order="adaptive", known=[4], **how).fit(X, y)
+    assert not {2, 3} & set(clf.acquire(X).order.ravel().tolist())  # the testlet is closed as a whole
     with pytest.raises(ValueError, match="mandatory names 'x3', an enemy of 'x4', which is known at the start"):
         exam(rules=Rules(enemies=[[3, 4]], mandatory=[3]), known=[4])
     with pytest.raises(ValueError, match="is an enemy of what is known at the start, so that there is nothing to ask"):

@@ -72,13 +72,18 @@ def rules_of(settings: Settings, n_columns: int, names: Any) -> Rules | None:
 
 def _beside_known(rules: Rules, known: set[int], members: list[IntArray], names: list[str]) -> tuple[Rules, list[int]]:
     """Rules in which columns that are known at the start count as asked, and the questions that these leave open."""
-    foes = {column: group for group in rules.enemies if known & {*group} for column in group if column not in known}
-    left = [question for question, own in enumerate(members) if not foes.keys() & {*own.tolist()}]
-    if gone := [column for column in rules.mandatory if column in foes]:
-        other = next(column for column in foes[gone[0]] if column in known)
+    hit = {column: other for group in rules.enemies for other in known & {*group} for column in group}
+    left, closed = [], {}
+    for question, own in enumerate(members):
+        others = [hit[column] for column in own.tolist() if column in hit]
+        if others:
+            closed.update(dict.fromkeys(own.tolist(), others[0]))
+        else:
+            left.append(question)
+    if gone := [column for column in rules.mandatory if column in closed]:
         raise ValueError(
-            f"rules: mandatory names {shown(names[gone[0]])}, an enemy of {shown(names[other])}, which is known at the "
-            "start: take one of them out."
+            f"rules: mandatory names {shown(names[gone[0]])}, an enemy of {shown(names[closed[gone[0]]])}, which is "
+            "known at the start: take one of them out."
         )
     if not left:
         raise ValueError(
@@ -90,7 +95,7 @@ def _beside_known(rules: Rules, known: set[int], members: list[IntArray], names:
         had = len(known & {*area["items"]})
         ends = {end: max(area[end] - had, 0) for end in ("at_least", "at_most") if area.get(end) is not None}
         areas[name] = area | ends
-    first = [column for column in rules.first if column not in foes]
+    first = [column for column in rules.first if column not in closed]
     return replace(rules, areas=areas, first=first), left
 
 
