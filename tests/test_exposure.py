@@ -230,7 +230,7 @@ WRONG = [
             ExposureControl(QUICK, max_exposure=0.05),
             rules=Rules({"a": {"items": list(range(10)), "at_least": 5}}),
         ),
-        "allows 1.5 a case, and rules ask for 5",
+        "of 10 questions of area 'a' allows 0.5 a case, and rules ask for 5",
     ),
 ]
 

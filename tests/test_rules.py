@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 import seqclass
 from seqclass import Costs, Rules, SequentialClassifier, load
+from seqclass.analysis import what_if
 from seqclass.bn import ItemResponse, NaiveBayes, SkillProfile
 from seqclass.cli import main
 from seqclass.export import export_policy, policy_data
@@ -21,7 +22,9 @@ from seqclass.pomdp import (
     ClassInformation,
     DecideNow,
     ExactFreeOrder,
+    ExposureControl,
     Lookahead,
+    TableProblem,
     certify,
     evaluate,
     optimal_cost,
@@ -263,6 +266,70 @@ def test_what_is_told_unasked_closes_nothing_for_good() -> None:
     assert all(order[0] == 7 and {1, 2} & set(order.tolist()) for order in record.order)
 
 
+TOLD = [  # rules, what is told, and what is asked all the same
+    (Rules(mandatory=[2, 3], enemies=[[3, 4]]), {}, [4], {2}),
+    (Rules({"a": {"items": [0, 1], "at_least": 2}}, [[0, 4]], mandatory=[2]), {}, [4], {1, 2}),
+    (Rules({"a": {"items": [0, 1, 3], "at_least": 2}}, [[0, 4]], mandatory=[0]), {}, [4], {1, 3}),
+    (Rules({"a": {"items": [0], "at_least": 1}, "b": {"items": [1], "at_least": 1}}, [[0, 4]]), {}, [4], {1}),
+    (
+        Rules({"a": {"items": [0], "at_least": 1}, "b": {"items": [1, 2], "at_least": 2}}),
+        {"max_features": 3},
+        [3],
+        {0, 1},
+    ),
+    (Rules(mandatory=[2, 3]), {"max_features": 2}, [0], {2}),
+    (Rules(mandatory=[3], first=[2]), {"max_cost": 0.025}, [0], {2}),
+    (Rules({"a": {"items": [1, 2], "at_least": 2}}), {"max_cost": 0.025}, [0], {1}),
+]
+
+
+@pytest.mark.parametrize(("rules", "settings", "told", "wanted"), TOLD)
+def test_what_can_no_longer_be_met_leaves_the_rest(
+    rules: Rules, settings: dict[str, Any], told: list[int], wanted: set[int]
+) -> None:
+    case = exam(rules=rules, solver=DecideNow(certificate_paths=0), **settings).session()
+    for column in told:
+        case.observe(f"x{column}", 1)
+    asked = set()
+    while (question := case.next_feature) is not None:
+        asked.add(question.column)
+        case.observe(question.name, 1)
+    assert wanted <= asked
+    assert len(asked) == len(wanted)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        Rules({"a": {"items": [0, 1], "at_least": 2}}, [[0, 2], [2, 3]]),
+        Rules({"a": {"items": [0, 1, 4], "at_least": 2}}, [[0, 2], [1, 2], [3, 4]]),
+    ],
+)
+def test_what_is_in_two_groups_of_enemies_takes_nothing_that_areas_need(rules: Rules) -> None:
+    table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 5)
+    info = TableProblem([0.5, 0.5], table, prices=0.1, free=True).with_rules(rules).begin()
+    assert info.open[0].tolist() == [True, True, False, True, True]
+
+
+def test_what_a_plan_knows_at_the_start_counts_as_asked() -> None:
+    areas = {"a": {"items": [0, 1, 2], "at_least": 2, "at_most": 2}}
+    rules, X = Rules(areas, enemies=[[3, 4], [4, 5]], first=[5, 3]), every_answer()
+    how = {"rules": rules, "feature_costs": 0.001, "solver": DecideNow(certificate_paths=0)}
+    planned, told = exam(known=[4, 0], **how), exam(**how)
+    assert not {3, 5} & set(planned.problem_.features.tolist())
+    for order in (planned.acquire(X).order, told.acquire(X, known=[4, 0]).order):
+        assert all(len({1, 2} & set(row.tolist())) == 1 and not {3, 5} & set(row.tolist()) for row in order)
+    bundled = Costs(0.001, bundles={"x2": "testlet", "x3": "testlet"})
+    y = (X.sum(axis=1) > 4).astype(int)
+    how |= {"feature_costs": bundled, "rules": Rules(enemies=[[3, 4]], first=[2]), "discretizer": "precomputed"}
+    clf = SequentialClassifier(order="adaptive", known=[4], **how).fit(X, y)
+    assert not {2, 3} & set(clf.acquire(X).order.ravel().tolist())  # the testlet is closed as a whole
+    with pytest.raises(ValueError, match="mandatory names 'x3', an enemy of 'x4', which is known at the start"):
+        exam(rules=Rules(enemies=[[3, 4]], mandatory=[3]), known=[4])
+    with pytest.raises(ValueError, match="is an enemy of what is known at the start, so that there is nothing to ask"):
+        exam(n=2, rules=Rules(enemies=[[0, 1]]), known=[0])
+
+
 def test_what_is_missing_counts_as_asked() -> None:
     record = exam().acquire(np.full((1, 8), np.nan))
     assert keeps(record.order[0])
@@ -295,6 +362,17 @@ def test_no_rules_change_nothing() -> None:
     assert (one.acquire(X).posterior == other.acquire(X).posterior).all()
 
 
+@pytest.mark.parametrize("rules", [{}, Rules(), Rules({}, [], [], [])])
+def test_empty_rules_cost_nothing(rules: Any) -> None:
+    for settings in ({}, {"order": "information"}, {"feature_costs": Costs(0.01, visit_cost=0.1)}):
+        clf = exam(n=4, rules=rules, **({"solver": DecideNow(certificate_paths=0)} | settings))
+        assert clf.problem_.rules is None
+    clf = exam(n=4, rules=rules, solver=DecideNow(certificate_paths=0))
+    assert clf.acquire(every_answer(4), budget=2).n_features.max() == 2
+    with pytest.raises(ValueError, match="enemies must be a list"):
+        exam(rules={"enemies": 0})
+
+
 def test_rules_count_a_bundle_once() -> None:
     costs = Costs(0.02, bundles={"x0": "testlet", "x1": "testlet"})
     X = np.tile(every_answer(), (3, 1))
@@ -307,10 +385,27 @@ def test_rules_count_a_bundle_once() -> None:
         SequentialClassifier(rules={"areas": {"one": {"items": [0]}, "two": {"items": [1]}}}, **how).fit(X, y)
 
 
+@pytest.mark.parametrize("rules", [Rules(first=[9]), Rules(mandatory=[9])])
+def test_what_tells_most_is_kept_though_rules_close_it_at_the_start(rules: Rules, tmp_path: Path) -> None:
+    bank = {"a": [0.3] * 4 + [2.0] * 3 + [0.3] * 3, "b": [0.0] * 10}
+    model = ItemResponse.from_items(bank, cuts=[0.0], points=9)
+    clf = SequentialClassifier.from_model(
+        model, feature_costs=0.01, solver=DecideNow(certificate_paths=0), rules=rules, max_candidates=3
+    )
+    assert clf.problem_.features.tolist() == [4, 5, 6, 9]
+    whole = SequentialClassifier.from_model(
+        model, feature_costs=0.01, solver=DecideNow(certificate_paths=0), rules=rules
+    )
+    whole.save(tmp_path / "m.seq")
+    told = CliRunner().invoke(main, ["show", str(tmp_path / "m.seq")]).output
+    assert told.index("x6") < told.index("x0 ")
+
+
 WRONG = [
     ({"frist": [1]}, {}, "there is no 'frist'; there are"),
     ({"first": "x1"}, {}, "first must be a list"),
     ({"first": ["x99"]}, {}, "first names 'x99', which is not a feature"),
+    ({"mandatory": [["x1"]]}, {}, "mandatory names .* which is no feature: give names or numbers"),
     ({"enemies": [["x1"]]}, {}, "two columns or more"),
     ({"areas": {"a": {"items": [1], "at_last": 1}}}, {}, "area 'a' must be a mapping such as"),
     ({"areas": {"a": {"items": [1, 2], "at_least": 2, "at_most": 1}}}, {}, "lower at_least, or raise at_most"),
@@ -334,10 +429,43 @@ def test_wrong_rules_are_refused_in_a_sentence(rules: Any, settings: Any, messag
     assert "\n" not in str(found.value)
 
 
+def test_limits_and_prices_that_come_after_rules_are_refused_too() -> None:
+    table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
+    problem = TableProblem([0.5, 0.5], table, prices=0.1, free=True).with_rules(Rules(mandatory=[0, 1]))
+    assert within_budget(problem, max_features=2, max_cost=0.2).rules is not None
+    with pytest.raises(ValueError, match="2 questions have to be asked, and at most 1"):
+        within_budget(problem, max_features=1)
+    with pytest.raises(ValueError, match=r"costs 0.2 at full prices, above max_cost=0.1"):
+        within_budget(problem, max_cost=0.1)
+    limited = within_budget(problem, max_cost=0.2)
+    with pytest.raises(ValueError, match=r"costs 1 at full prices, above max_cost=0.2"):
+        what_if(limited, DecideNow().solve(limited), prices=[0.5, 0.5, 0.5])
+
+
+def test_exposure_is_compared_with_each_area_before_any_work() -> None:
+    rules = Rules({"a": {"items": [0, 1, 2], "at_least": 2}, "b": {"items": [3, 4], "at_least": 1}}, mandatory=[2])
+    table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 12)
+    problem = TableProblem([0.5, 0.5], table, prices=0.1, free=True).with_rules(rules)
+    with pytest.raises(ValueError, match=r"of 2 questions of area 'a' allows 0.9 a case, and rules ask for 1"):
+        ExposureControl(QUICK, max_exposure=0.45).solve(problem)
+    assert ExposureControl(QUICK, max_exposure=0.5, n_cases=50, max_rounds=1, certificate_paths=0).solve(problem)
+
+
 def test_what_does_not_serve_rules_says_so() -> None:
     clf = exam()
     with pytest.raises(ValueError, match="budget does not know of rules"):
         clf.acquire(every_answer(), budget=3)
+
+
+def test_rules_of_iterators_sets_and_arrays_are_lists(tmp_path: Path) -> None:
+    rules = Rules({"a": {"items": {10, 2}}}, ({3, one} for one in (4, 5)), np.array([7]), (one for one in [1]))
+    assert rules == Rules({"a": {"items": [2, 10]}}, [[3, 4], [3, 5]], [7], [1])
+    rules.areas["a"]["items"] = {2}
+    for _ in range(2):
+        clf = exam(rules=rules, solver=DecideNow(certificate_paths=0))
+        assert clf.problem_.rules.compelled.tolist() == [one in (1, 7) for one in range(8)]
+    clf.save(tmp_path / "m.seq")
+    assert load(tmp_path / "m.seq").rules == rules
 
 
 def test_rules_come_from_a_file(tmp_path: Path) -> None:

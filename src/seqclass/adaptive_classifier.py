@@ -460,7 +460,9 @@ class AdaptiveClassifier(DecidingClassifier):
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
         else:
             tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
-            if NOTHING in ways and (list(self.known) or self.rules is not None):  # it is by what is known or has to be
+            if NOTHING in ways and (
+                list(self.known) or Rules.of(self.rules) is not None
+            ):  # it is by what is known or has to be
                 at_once = replace(tried[list(ways).index(NOTHING)], name="Deciding at once")
             self.choice_, held = choose(tried, seconds, INCUMBENT, self.target_cost is not None)
             folds = calibrated.get(self.choice_.chosen)

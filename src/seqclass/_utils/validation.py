@@ -115,7 +115,10 @@ def columns_of(features: Iterable[Any], n_columns: int, names: Iterable[Any] | N
     found: dict[int, None] = {}
     for feature in features:
         number = isinstance(feature, numbers.Integral) and not isinstance(feature, bool)
-        column = known.get(feature, int(feature) if number else -1)
+        try:
+            column = known.get(feature, int(feature) if number else -1)
+        except TypeError:  # a list, say
+            raise ValueError(f"{what} names {shown(feature)}, which is no feature: give names or numbers.") from None
         if not 0 <= column < n_columns:
             told = near(str(feature), list(map(str, known)), "the features are")
             told = f"they are 0..{n_columns - 1}." if number or not known else told

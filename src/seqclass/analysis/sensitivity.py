@@ -162,7 +162,8 @@ def what_if(
     Raises
     ------
     ValueError
-        If a price is negative, a feature is not in the problem, or a shape does not fit.
+        If a price is negative, a feature is not in the problem, a shape does not fit, or rules of the problem cannot
+        be met within ``max_cost`` any more.
 
     Examples
     --------

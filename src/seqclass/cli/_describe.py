@@ -200,7 +200,7 @@ def _features(clf: DecidingClassifier, silent: bool = True) -> Iterator[dict[str
     prices = prices if problem.visits is None else prices - problem.visits.alone  # which are told by themselves
     order = range(clf.policy_.n_stages)
     if problem.free:
-        begun, weight = problem.opening()
+        begun, weight = problem.replace(rules=None).opening()  # rules close much at the start that is asked later
         score = weight @ ClassInformation().scores(begun)
         order = np.argsort(-score, kind="stable").tolist()
         if not silent and len(telling := np.flatnonzero(score > _TELLS * max(score.max(initial=0.0), 0.0))):

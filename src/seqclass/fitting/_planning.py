@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from seqclass._utils.arrays import IntArray, as_generator
+from seqclass._utils.text import shown
 from seqclass._utils.validation import check_distribution, check_integer, columns_of
 from seqclass.costs import Prices
 from seqclass.deciding._warm_start import beginning, needless_of
@@ -67,6 +68,35 @@ def rules_of(settings: Settings, n_columns: int, names: Any) -> Rules | None:
     if isinstance(settings.known, Mapping):
         raise ValueError("rules do not know what is needless: give known as a list of columns.")
     return rules.numbers(n_columns, names)
+
+
+def _beside_known(rules: Rules, known: set[int], members: list[IntArray], names: list[str]) -> tuple[Rules, list[int]]:
+    """Rules in which columns that are known at the start count as asked, and the questions that these leave open."""
+    hit = {column: other for group in rules.enemies for other in known & {*group} for column in group}
+    left, closed = [], {}
+    for question, own in enumerate(members):
+        others = [hit[column] for column in own.tolist() if column in hit]
+        if others:
+            closed.update(dict.fromkeys(own.tolist(), others[0]))
+        else:
+            left.append(question)
+    if gone := [column for column in rules.mandatory if column in closed]:
+        raise ValueError(
+            f"rules: mandatory names {shown(names[gone[0]])}, an enemy of {shown(names[closed[gone[0]]])}, which is "
+            "known at the start: take one of them out."
+        )
+    if not left:
+        raise ValueError(
+            "rules: whatever may be asked is an enemy of what is known at the start, so that there is nothing to ask: "
+            "take one of them out."
+        )
+    areas = {}
+    for name, area in rules.areas.items():
+        had = len(known & {*area["items"]})
+        ends = {end: max(area[end] - had, 0) for end in ("at_least", "at_most") if area.get(end) is not None}
+        areas[name] = area | ends
+    first = [column for column in rules.first if column not in closed]
+    return replace(rules, areas=areas, first=first), left
 
 
 def starts_of(settings: Settings, decider: Decider, problem: AcquisitionProblem, codes: Any) -> Starts:
@@ -127,6 +157,9 @@ def staged(settings: Settings, decider: Decider, order: IntArray, codes: Any) ->
     if rules is not None:
         members = [decider.support[problem.members(question)] for question in range(problem.n_questions)]
         names = [decider.feature_name(column) for column in range(decider.n_features)]
+        if decider.known.size:
+            rules, left = _beside_known(rules, set(decider.support[decider.known].tolist()), members, names)
+            problem, members = problem.subset(np.array(left, dtype=np.intp)), [members[question] for question in left]
         problem = problem.with_rules(rules.of_questions(members, names))
     most = None if settings.max_candidates is None else check_integer(settings.max_candidates, "max_candidates", 1)
     return most_telling(problem, most) if free and most is not None else problem

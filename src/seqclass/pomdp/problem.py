@@ -349,9 +349,10 @@ class AcquisitionProblem(Stored, ABC):
         raise NotImplementedError(f"{type(self).__name__} does not tell its answers.")
 
     def replace(self, **changes: Any) -> AcquisitionProblem:
-        """Return the same problem with some arrays replaced, and what follows from them with it; nothing is checked.
+        """Return the same problem with some arrays replaced, and what follows from them with it; it is not checked.
 
-        Such as ``prior``, ``prices``, ``full_prices`` or ``decision_costs``; all else is shared.
+        Such as ``prior``, ``prices``, ``full_prices`` or ``decision_costs``; all else is shared. Where there are rules,
+        prices and limits by which they cannot be met are refused.
         """
         other = copy.copy(self)
         if "likelihoods" in changes:
@@ -361,6 +362,9 @@ class AcquisitionProblem(Stored, ABC):
         if "prior" in changes and "starts" not in changes and self.starts is not None:
             other.starts = self.starts.with_prior(self.prior, other.prior)
         other.perfect_cost = other.decision_costs.min(axis=1)
+        limits = ("prices", "full_prices", "max_questions", "max_cost")
+        if other.rules is not None and "rules" not in changes and any(name in changes for name in limits):
+            other.rules.check(other)
         return other
 
     def with_visits(self, visits: Visits | None) -> AcquisitionProblem:

@@ -33,9 +33,10 @@ class Rules:
     They belong to the problem: a question is open only while what has to be asked can still be asked after it, and
     nothing is decided before all of that was. So plans, bounds, sessions and certificates know them, and the recursion
     over partial answers stays exact, for what they allow depends on the set of questions asked alone. They need an
-    order in which any question may come next (``order="adaptive"``). What is missing counts as asked. A bundle (a
-    testlet) is one question and counts once. With ``max_cost`` money is set aside at full prices for what has to be
-    asked yet.
+    order in which any question may come next (``order="adaptive"``). What is missing counts as asked, and so does what
+    is known at the start (``known=``). A column that ``max_candidates`` leaves out and that is told all the same does
+    not: its enemies stay open. A bundle (a testlet) is one question and counts once. With ``max_cost`` money is set
+    aside at full prices for what has to be asked yet.
 
     Parameters
     ----------
@@ -76,6 +77,22 @@ class Rules:
     first: Any = ()
     mandatory: Any = ()
 
+    def __post_init__(self) -> None:
+        self._keep_lists()
+
+    def _keep_lists(self) -> None:
+        """Keep lists, which are read and saved as often as need be, in the place of iterators, sets and arrays."""
+        if isinstance(self.areas, Mapping):
+            self.areas = {
+                name: {**area, "items": _plain(area["items"])}
+                if isinstance(area, Mapping) and "items" in area
+                else area
+                for name, area in self.areas.items()
+            }
+        self.enemies, self.first, self.mandatory = map(_plain, (self.enemies, self.first, self.mandatory))
+        if isinstance(self.enemies, (list, tuple)):
+            self.enemies = type(self.enemies)(map(_plain, self.enemies))
+
     @classmethod
     def of(cls, given: Any) -> Rules | None:
         """Return rules as they are, or made of what a user gave.
@@ -88,6 +105,7 @@ class Rules:
         Returns
         -------
         Rules or None
+            None where nothing was given, or nothing in it.
 
         Raises
         ------
@@ -109,7 +127,7 @@ class Rules:
         if not isinstance(given, cls):
             raise ValueError(f"rules must be a seqclass.Rules or a mapping of its parts, got {shown(given)}.")
         given._check()
-        return given
+        return given if any(map(len, (given.areas, given.enemies, given.first, given.mandatory))) else None
 
     @classmethod
     def read(cls, path: str | Path) -> Rules:
@@ -146,11 +164,10 @@ class Rules:
             ) from error
         if not isinstance(told, dict):
             raise ValueError(f"{path} must hold an object of areas, enemies, first and mandatory, got {shown(told)}.")
-        found = cls.of(told)
-        assert found is not None
-        return found
+        return cls.of(told) or cls()
 
     def _check(self) -> None:
+        self._keep_lists()
         if not isinstance(self.areas, Mapping):
             raise ValueError(f"rules: areas must be a mapping of names to areas, got {shown(self.areas)}.")
         for name, area in self.areas.items():
@@ -290,6 +307,15 @@ class Rules:
         return QuestionRules(area, *ends, enemies, first, mandatory, called_areas, shown_as)
 
 
+def _plain(given: Any) -> Any:
+    """Sets in order, arrays and what can be gone through once as lists; all else as it is."""
+    if isinstance(given, (str, bytes, Mapping, list, tuple)) or not isinstance(given, Iterable):
+        return given
+    if isinstance(given, (set, frozenset)):
+        return sorted(given, key=lambda one: (len(str(one)), str(one)))
+    return given.tolist() if isinstance(given, np.ndarray) else list(given)
+
+
 def _list(given: Any, what: str) -> list[Any]:
     if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
         raise ValueError(f"rules: {what} must be a list, got {shown(given)}.")
@@ -421,12 +447,14 @@ class QuestionRules:
         return found
 
     @cached_property
-    def _touches(self) -> BoolArray:
-        """Whether asking each question takes one away of what a set of areas can find, (n_sets, n_questions)."""
-        result = np.zeros((len(self._sets), len(self.area)), dtype=bool)
+    def _takes(self) -> IntArray:
+        """How many asking each question takes away of what a set of areas can find, (n_sets, n_questions)."""
+        result = np.zeros((len(self._sets), len(self.area)), dtype=np.intp)
         for number, some in enumerate(self._sets):
             own = np.isin(self.area, some) & ~self._never & ~self.compelled
-            result[number] = np.isin(self._unit, self._unit[own]) & ~self.compelled
+            # an item of these areas is in one group at most, another question may be in several
+            groups = self.enemies[(self.enemies & own).any(axis=1)]
+            result[number] = np.where(self.compelled, 0, np.maximum(groups.sum(axis=0), own))
         return result
 
     def check(self, problem: Any) -> None:
@@ -506,8 +534,14 @@ class QuestionRules:
         -------
         Standing
         """
+        return self._book(info).look(info)
+
+    def _book(self, info: Any) -> _Book:
+        """What can still be asked of what has to be."""
         left = np.full(len(info), info.problem.n_stages - info.stage)
-        return _Book(self, info.problem, ~info.unasked, info.spent, left).look(info)
+        book = _Book(self, info.problem, ~info.unasked, info.spent, left)
+        book.settle()
+        return book
 
     def floor(self, info: Any) -> FloatArray:
         """No way of asking what has to be asked costs less, (n,); enemies, groups and what is missing left aside.
@@ -521,8 +555,9 @@ class QuestionRules:
         -------
         ndarray of shape (n,)
         """
-        left = np.full(len(info), info.problem.n_stages - info.stage)
-        return _Book(self, info.problem, ~info.unasked, info.spent, left, info.problem.prices).reserve
+        book = self._book(info)
+        book.prices = info.problem.prices
+        return book.reserve
 
     def ceiling(self, info: Any) -> FloatArray:
         """Asking what has to be asked costs no more, (n,), whichever of an area is asked.
@@ -536,8 +571,7 @@ class QuestionRules:
         -------
         ndarray of shape (n,)
         """
-        left, prices = np.full(len(info), info.problem.n_stages - info.stage), info.problem.full_prices
-        book = _Book(self, info.problem, ~info.unasked, info.spent, left)
+        book, prices = self._book(info), info.problem.full_prices
         dearest = [prices[self.area == area].max(initial=0.0) for area in range(len(self.areas))]
         return np.asarray(book.must @ prices + book.need @ np.array(dearest))
 
@@ -552,8 +586,8 @@ class Standing(NamedTuple):
     serves : ndarray of bool of shape (n, n_questions)
         Questions that are among what has to be asked yet.
     closed : ndarray of bool of shape (n,)
-        Where something has to be asked before anything is decided; nowhere where that cannot be met any more, since
-        answers were told that nobody asked for.
+        Where something has to be asked before anything is decided; what cannot be met any more, since answers were
+        told that nobody asked for, is left out.
     closed_after : ndarray of bool of shape (n, n_questions)
         Where that is still so once the question was asked.
     """
@@ -567,46 +601,86 @@ class Standing(NamedTuple):
 class _Book:
     """What has to be asked yet, and what is left for it, by sets of questions asked, (n, n_questions)."""
 
-    def __init__(
-        self,
-        rules: QuestionRules,
-        problem: Any,
-        asked: BoolArray,
-        spent: FloatArray,
-        left: IntArray,
-        prices: FloatArray | None = None,
-    ) -> None:
+    def __init__(self, rules: QuestionRules, problem: Any, asked: BoolArray, spent: FloatArray, left: IntArray) -> None:
         self.rules, self.problem, self.asked, self.spent, self.left = rules, problem, asked, spent, left
-        self.prices: FloatArray = problem.full_prices if prices is None else prices
-        n_areas = len(rules.areas)
-        of_area = (rules.area[:, None] == np.arange(n_areas)).astype(np.float64)
-        #: Questions of each area that were asked, and that are still to be asked of everybody, (n, n_areas).
+        self.prices: FloatArray = problem.full_prices
+        #: Questions that are still to be asked of everybody, (n, n_questions).
         self.must = rules.compelled & ~asked
-        self.count, kept = asked @ of_area, self.must @ of_area
-        self.room = rules.at_most - self.count - kept
-        self.need = np.maximum(rules.at_least - self.count - kept, 0)
-        open_: BoolArray = ~asked & ~rules._never & (self.must | ~self._by_area(self.room <= 0))
+        self._count()
+
+    def _count(self) -> None:
+        """What areas need and have room for, (n, n_areas), and which questions may be asked sometime."""
+        rules, asked = self.rules, self.asked
+        of_area = (rules.area[:, None] == np.arange(len(rules.areas))).astype(np.float64)
+        count = (asked | self.must) @ of_area
+        self.need = np.maximum(rules.at_least - count, 0)
+        open_: BoolArray = ~asked & ~rules._never & (self.must | ~self._by_area(rules.at_most <= count))
         if len(rules.enemies):
             open_ &= (asked.astype(np.float32) @ rules._foes.astype(np.float32)) == 0
-        #: Questions that may be asked sometime.
         self.there = open_
 
-    @cached_property
+    def settle(self) -> None:
+        """Take out what can no longer be met, since answers were told that nobody asked for; the rest stays."""
+        if (gone := self.must & ~self.there).any():
+            self.must = self.must & ~gone
+            self._count()
+        sets = self.rules._sets
+        if (self.slack < 0).any():
+            # area by area as many as all sets with those before it can find: these numbers are a polymatroid
+            for number in sorted(range(len(sets)), key=lambda number: int(sets[number][-1])):
+                others, last = sets[number][:-1], sets[number][-1]
+                most = self._found[:, number] - self.need[:, others].sum(axis=1)
+                self.need[:, last] = np.minimum(self.need[:, last], most)
+        first = self.rules.first
+        rest = np.setdiff1d(np.flatnonzero(self.rules.compelled), first)
+        compelled = np.append(first[self.rules.compelled[first]], rest)
+        if (self.required > self.left).any():
+            must = self.must[:, compelled]
+            self.must[:, compelled] = must & (np.cumsum(must, axis=1) <= self.left[:, None])
+            before = self.must.sum(axis=1)[:, None] + np.cumsum(self.need, axis=1) - self.need
+            self.need = np.clip(self.left[:, None] - before, 0, self.need)
+        if self.problem.max_cost is not None:
+            limit = self.problem.max_cost * _WITHIN
+            if (self.spent + self.reserve > limit).any():
+                self._afford(limit - self.spent, compelled)
+        for name in ("_dearest", "reserve"):  # of other needs, or other prices
+            self.__dict__.pop(name, None)
+
+    def _afford(self, rest: FloatArray, compelled: IntArray) -> None:
+        """Take out what there is no money for."""
+        for question in compelled.tolist():
+            self.must[:, question] &= self.prices[question] <= rest
+            rest = rest - self.must[:, question] * self.prices[question]
+        for area in np.flatnonzero(self.rules.at_least > 0):
+            own, price = self._units(int(area))
+            taken = self.there[:, own] & (np.cumsum(self.there[:, own], axis=1) <= self.need[:, area, None])
+            taken &= np.cumsum(taken * price, axis=1) <= rest[:, None]
+            self.need[:, area] = taken.sum(axis=1)
+            rest = rest - taken @ price
+
+    @property
     def required(self) -> FloatArray:
         """Number of questions that have to be asked yet, (n,)."""
         return np.asarray(self.must.sum(axis=1) + self.need.sum(axis=1))
 
     @cached_property
-    def slack(self) -> FloatArray:
-        """By how many more than needed each set of areas can find, (n, n_sets): Hall's theorem says all have enough."""
+    def _found(self) -> FloatArray:
+        """How many questions each set of areas can find, enemies counted once, (n, n_sets)."""
         rules = self.rules
-        slack = np.zeros((len(self.asked), len(rules._sets)))
+        result: FloatArray = np.zeros((len(self.asked), len(rules._sets)))
         for number, some in enumerate(rules._sets):
             own = np.flatnonzero(np.isin(rules.area, some) & ~rules._never & ~rules.compelled)
             own = own[np.argsort(rules._unit[own], kind="stable")]
             begins = np.flatnonzero(np.diff(rules._unit[own], prepend=-1))
-            found = np.maximum.reduceat(self.there[:, own], begins, axis=1).sum(axis=1) if own.size else 0
-            slack[:, number] = found - self.need[:, some].sum(axis=1)
+            result[:, number] = np.maximum.reduceat(self.there[:, own], begins, axis=1).sum(axis=1) if own.size else 0
+        return result
+
+    @property
+    def slack(self) -> FloatArray:
+        """By how many more than needed each set of areas can find, (n, n_sets): Hall's theorem says all have enough."""
+        slack: FloatArray = self._found.copy()
+        for number, some in enumerate(self.rules._sets):
+            slack[:, number] -= self.need[:, some].sum(axis=1)
         return slack
 
     @cached_property
@@ -637,7 +711,8 @@ class _Book:
     def look(self, info: Any) -> Standing:
         """See `QuestionRules.look`."""
         rules, problem, allowed = self.rules, self.problem, self.there
-        pending = self.there[:, rules.first]
+        # what comes first and was taken out does not keep the others waiting
+        pending = self.there[:, rules.first] & (self.must | ~rules.compelled)[:, rules.first]
         waits = np.flatnonzero(pending.any(axis=1))
         if waits.size:
             allowed = allowed.copy()
@@ -646,21 +721,18 @@ class _Book:
         if not rules.closes:
             never = np.zeros(allowed.shape, dtype=bool)
             return Standing(allowed, never, np.zeros(len(never), dtype=bool), never)
-        met: Any = (self.slack >= 0).all(axis=1) & (self.required <= self.left) & ~(self.must & ~self.there).any(axis=1)
         # asking serves what has to be asked, or takes from what is left for that
         wanted = self._by_area(self.need > 0) & ~self.must
-        serves = self.must | wanted
-        after = (self.required - self.left)[:, None] + ~serves <= 0
+        serves, required, slack = self.must | wanted, self.required, self.slack
+        after = (required - self.left)[:, None] + ~serves <= 0
         for number, some in enumerate(rules._sets):
-            tight = (self.slack[:, number] <= 0) & (self.need[:, some] > 0).all(axis=1)
-            after &= ~(tight[:, None] & rules._touches[number] & ~(wanted & np.isin(rules.area, some)))
+            tight = (slack[:, number, None] < rules._takes[number]) & (self.need[:, some] > 0).all(axis=1)[:, None]
+            after &= ~tight | (wanted & np.isin(rules.area, some))
         if problem.max_cost is not None:
-            met &= self.spent + self.reserve <= problem.max_cost * _WITHIN
             after &= self.spent[:, None] + info.prices + self._reserve_after(wanted) <= problem.max_cost * _WITHIN
-        allowed = allowed & (after | ~met[:, None])
-        closed: BoolArray = np.logical_and(met, self.required > 0)
-        still: BoolArray = self.required[:, None] - serves > 0
-        return Standing(allowed, serves & allowed, closed, closed[:, None] & still)
+        allowed = allowed & after
+        closed: BoolArray = required > 0
+        return Standing(allowed, serves & allowed, closed, required[:, None] - serves > 0)
 
     def _reserve_after(self, wanted: BoolArray) -> FloatArray:
         """What has to be set aside once each question was asked, (n, n_questions)."""

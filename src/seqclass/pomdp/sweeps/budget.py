@@ -217,6 +217,11 @@ def within_budget(
     AcquisitionProblem
         Any solver solves it, and its certificate compares with all policies within the budget.
 
+    Raises
+    ------
+    ValueError
+        If a limit is no number or negative, or rules of the problem cannot be met within it.
+
     Examples
     --------
     >>> import numpy as np

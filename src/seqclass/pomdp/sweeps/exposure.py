@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.text import shown
 from seqclass._utils.validation import check_integer, check_part, check_real
 from seqclass.pomdp.answers import SampledAnswers
 from seqclass.pomdp.information import InformationState
@@ -112,23 +113,18 @@ class ExposureControl(Solver):
             return
         most = check_real(self.max_exposure, "max_exposure", 1e-6, 1)
         rules = problem.rules
-        least = (
-            0
-            if rules is None
-            else int(
-                np.maximum(
-                    rules.at_least
-                    - np.bincount(rules.area[rules.compelled & (rules.area >= 0)], minlength=len(rules.at_least)),
-                    0,
-                ).sum()
-            )
-        )
-        n = problem.n_questions - (0 if rules is None else int(rules.compelled.sum()))
-        if least > most * n:
-            raise ValueError(
-                f"max_exposure={most:g} of {n} questions allows {most * n:g} a case, and rules ask for {least} beside "
-                "what is mandatory: raise max_exposure, or ask for less."
-            )
+        if rules is None:
+            return
+        always = rules.compelled
+        never = rules.enemies[rules.enemies[:, always].any(axis=1)].any(axis=0)
+        for number, name in enumerate(rules.areas):
+            own = rules.area == number
+            least, n = int(rules.at_least[number] - (own & always).sum()), int((own & ~always & ~never).sum())
+            if least > most * n * (1 + 1e-12):
+                raise ValueError(
+                    f"max_exposure={most:g} of {n} questions of area {shown(name)} allows {most * n:g} a case, and "
+                    f"rules ask for {least} beside what is mandatory: raise max_exposure, or ask for less."
+                )
 
     def _calibrated(self, policy: ExposurePolicy, rng: np.random.Generator) -> ExposurePolicy:
         assert self.max_exposure is not None  # or there is nothing to calibrate

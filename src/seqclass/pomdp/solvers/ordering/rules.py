@@ -278,7 +278,7 @@ def most_telling(problem: AcquisitionProblem, n: int) -> AcquisitionProblem:
     if problem.n_questions <= n:
         return problem
     rules = [ClassInformation(), *([] if problem.hidden is None else [HiddenInformation()])]
-    start, weight = problem.opening()
+    start, weight = problem.replace(rules=None).opening()  # which close much at the start that is asked later
     orders = [np.argsort(-(weight @ rule.scores(start)), kind="stable") for rule in rules]
     questions, first = np.unique(np.stack(orders, axis=1), return_index=True)
     kept = questions[np.argsort(first)[:n]]
