@@ -97,8 +97,7 @@ def _interviews(data: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _items(data: Any) -> tuple[np.ndarray, np.ndarray]:
     """Whether a language model is above the median, by what it answers."""
-    answers = data[next(key for key in data.files if data[key].ndim == 2)].astype(float)
-    answers = answers if len(answers) < answers.shape[1] else answers.T
+    answers = data["X"].astype(float)
     right = answers.mean(axis=1)
     return answers, (right > np.median(right)).astype(int)
 

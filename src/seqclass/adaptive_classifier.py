@@ -436,10 +436,10 @@ class AdaptiveClassifier(DecidingClassifier):
         self._chosen = self._for_visits(standard(effort, self.random_state, *np.shape(kept)))
         # what is wrong with prices and costs is said before anything is tried
         money(self.settings(), columns, np.unique(seen), warn=False)
-        if self.rules is not None:  # and so is what cannot be met
-            alone: dict[str, Any] = {"observation_model": NaiveBayes(), "selector": None, "target_cost": None}
+        if ruled := Rules.of(self.rules) is not None:  # and so is what cannot be met
+            quick: dict[str, Any] = _LOOK | {"observation_model": NaiveBayes(), "target_cost": None}
             with telling("rules"):
-                fit_rows(self.settings().but(**_LOOK, **alone), kept, labels, certify=False)
+                fit_rows(self.settings().but(**quick), kept, labels, certify=False)
         if budgets:
             self._chosen = at_budget(effort, self.random_state, False, False, budgets[-1])[INCUMBENT]
         if not n_folds:
@@ -460,9 +460,7 @@ class AdaptiveClassifier(DecidingClassifier):
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
         else:
             tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
-            if NOTHING in ways and (
-                list(self.known) or Rules.of(self.rules) is not None
-            ):  # it is by what is known or has to be
+            if NOTHING in ways and (ruled or list(self.known)):  # it is by what is known, or after what has to be asked
                 at_once = replace(tried[list(ways).index(NOTHING)], name="Deciding at once")
             self.choice_, held = choose(tried, seconds, INCUMBENT, self.target_cost is not None)
             folds = calibrated.get(self.choice_.chosen)

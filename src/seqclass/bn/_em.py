@@ -392,6 +392,8 @@ def fit_components(rows: Rows, sizes: IntArray, settings: Settings, rng: np.rand
 
 def side_by_side(mixtures: Sequence[Components]) -> Components:
     """Mixtures of ever more components, each of equal weight; what a class of few rows has already is left out."""
+    if len(mixtures) == 1:
+        return mixtures[0]
     sizes = np.array([one.n_components for one in mixtures])
     new = np.diff(sizes, axis=0, prepend=0) > 0
     kept = [of_class[one.classes] for of_class, one in zip(new, mixtures)]

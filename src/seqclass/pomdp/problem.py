@@ -30,6 +30,8 @@ from seqclass.pomdp.tables import Tables
 
 __all__ = ["AcquisitionProblem"]
 
+_NO_VISITS = "rules do not know of visits that cost something: leave visit_cost and delays out."
+
 
 class AcquisitionProblem(Stored, ABC):
     """A problem of sequential acquisition: which question to ask next, and when to stop and decide.
@@ -401,7 +403,7 @@ class AcquisitionProblem(Stored, ABC):
         if self.visits is not None:
             raise ValueError("visits cost something in this problem already: give it without.")
         if self.rules is not None:
-            raise ValueError("rules do not know of visits that cost something: leave visit_cost and delays out.")
+            raise ValueError(_NO_VISITS)
         if visits.delays.shape != (self.n_questions,):
             raise ValueError(f"visits must have a delay for each of the {self.n_questions} questions.")
         alone = visits.alone
@@ -441,7 +443,7 @@ class AcquisitionProblem(Stored, ABC):
                 "as rules would."
             )
         if self.visits is not None:
-            raise ValueError("rules do not know of visits that cost something: leave visit_cost and delays out.")
+            raise ValueError(_NO_VISITS)
         if self.starts is not None and self.starts.needless is not None:
             raise ValueError("rules do not know what is needless: give known as a list of columns.")
         if isinstance(given, Rules):
