@@ -305,7 +305,7 @@ class InformationState:
     @property
     def closed(self) -> BoolArray:
         """Where nothing may be decided yet, (n,): rules ask for more, and that can be asked."""
-        if not self._may_close:
+        if not self.problem.closes:
             return np.zeros(len(self), dtype=bool)
         return np.asarray(self.standing.closed & self.open.any(axis=1))
 
@@ -315,13 +315,9 @@ class InformationState:
 
         That is paid for whatever comes of the others, so that it may as well tell whether these still pay.
         """
-        if not self._may_close:
+        if not self.problem.closes:
             return self.open
         return np.asarray(self.open & (self.standing.serves | ~self.closed[:, None]))
-
-    @property
-    def _may_close(self) -> bool:
-        return self.problem.rules is not None and self.problem.rules.closes
 
     @cached_property
     def likelihood(self) -> FloatArray:
@@ -403,7 +399,7 @@ class InformationState:
     @property
     def stopping_cost(self) -> FloatArray:
         """Cost of the best decision now, (n,); inf where it is `closed`."""
-        return np.where(self.closed, np.inf, self.deciding_cost) if self._may_close else self.deciding_cost
+        return np.where(self.closed, np.inf, self.deciding_cost) if self.problem.closes else self.deciding_cost
 
     @property
     def finishing_cost(self) -> FloatArray:
@@ -411,7 +407,7 @@ class InformationState:
 
         An answer never makes the decision dearer, as the model expects.
         """
-        if not self._may_close:
+        if not self.problem.closes:
             return self.deciding_cost
         return np.where(self.closed, self.problem.rules.ceiling(self) + self.deciding_cost, self.deciding_cost)
 
@@ -452,7 +448,7 @@ class InformationState:
         elif problem.free:
             cheapest = np.where(self.open, self.prices, np.inf).min(axis=1, initial=np.inf)[:, None]
             nothing = np.isinf(cheapest)
-            if self._may_close:  # what has to be asked is paid for
+            if self.problem.closes:  # what has to be asked is paid for
                 cheapest = np.maximum(cheapest, problem.rules.floor(self)[:, None])
             least = np.where(nothing, np.inf, np.where(nothing, 0.0, cheapest) * factor + known[:, None])
         else:

@@ -220,6 +220,11 @@ class AcquisitionProblem(Stored, ABC):
         return False
 
     @property
+    def closes(self) -> bool:
+        """Whether rules say that something has to be asked before anything is decided."""
+        return self.rules is not None and self.rules.closes
+
+    @property
     def samples(self) -> bool:
         """Whether any question is sampled."""
         return self.bundles is not None and any(self.is_sampled(question) for question in range(self.n_questions))

@@ -44,7 +44,7 @@ class FreeNodes:
         problem = self.problem = info.problem
         if problem.samples:
             raise ValueError(f"{who} needs every outcome, and bundles of this problem have too many to list them.")
-        if problem.rules is not None and problem.rules.closes:
+        if problem.closes:
             raise ValueError(
                 f"{who} may decide at any time, and rules say here what has to be asked first: drop those."
             )

@@ -103,7 +103,7 @@ class ExactFreeOrder(Solver):
                 if are_few(problem, self.max_nodes):
                     return enumerated(problem).with_info(seconds=_clock() - started)
                 values = bounds_of(problem)
-                if problem.rules is not None and problem.rules.closes:
+                if problem.closes:
                     raise ValueError(
                         "ExactFreeOrder lists all partial answers where rules say what has to be asked, and here they "
                         "are too many; use Adaptive, or raise max_nodes."

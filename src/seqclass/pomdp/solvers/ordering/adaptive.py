@@ -270,7 +270,7 @@ class Adaptive(Solver):
                         return exact.with_info(seconds=_clock() - began, ordering=OrderingChoice(_EXACTLY, ()))
                     look()
                 # whatever the time is enough for, this is there
-                if limit < np.inf and not problem.samples and problem.starts is None and not _closes(problem):
+                if limit < np.inf and _searchable(problem):
                     sure = OrderSearch(problem)
                     sure.run(_SURE_NODES, left() / 10)
                 return self._solve(problem, began, sure)
@@ -279,8 +279,7 @@ class Adaptive(Solver):
                     raise
                 if sure is not None:  # no rule was ready when it was time for the certificate
                     sure.run(_SEARCH_NODES)
-        at_once = problem.samples or problem.starts is not None or _closes(problem)
-        found = _at_once(problem) if at_once else planned(sure or OrderSearch(problem))
+        found = planned(sure or OrderSearch(problem)) if _searchable(problem) else _at_once(problem)
         return found.with_info(status="limit", seconds=_clock() - began, ordering=OrderingChoice(_SEARCHED, ()))
 
     def _solve(self, problem: AcquisitionProblem, began: float, sure: OrderSearch | None) -> Policy:
@@ -321,8 +320,7 @@ class Adaptive(Solver):
         return not problem.samples and problem.starts is None and are_few(problem, self.max_nodes)
 
     def _search(self, problem: AcquisitionProblem) -> OrderSearch | None:
-        searchable = not problem.samples and problem.starts is None and not _closes(problem)
-        return OrderSearch(problem) if searchable and self._nodes(problem) >= _FEWEST_NODES else None
+        return OrderSearch(problem) if _searchable(problem) and self._nodes(problem) >= _FEWEST_NODES else None
 
     def _nodes(self, problem: AcquisitionProblem) -> float:
         """Partial answers that the search may keep."""
@@ -354,9 +352,9 @@ class Adaptive(Solver):
             rule.check(problem)
 
 
-def _closes(problem: AcquisitionProblem) -> bool:
-    """Whether something has to be asked before anything is decided, which the plan of a search does not follow."""
-    return problem.rules is not None and problem.rules.closes
+def _searchable(problem: AcquisitionProblem) -> bool:
+    """Whether orders are searched: the plan of a search follows no start and nothing that has to be asked."""
+    return not problem.samples and problem.starts is None and not problem.closes
 
 
 def _at_once(problem: AcquisitionProblem) -> Policy:
