@@ -95,7 +95,9 @@ def candidates(
     """Settings of `SequentialClassifier` by name of the candidate, for data of so many rows and columns."""
     effort = effort.on(n_columns)
     bayes: dict[str, Any] = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
-    found = {NOTHING: bayes | {"solver": DecideNow()}, "naive Bayes, one order": bayes | _CALIBRATED}
+    # any order, as to find one takes time
+    nothing = bayes | {"solver": DecideNow(), "order": "adaptive"}
+    found = {NOTHING: nothing, "naive Bayes, one order": bayes | _CALIBRATED}
     if effort.others:
         params = ifc2f(random_state=random_state).get_params(deep=False)
         found["tree, one order"] = {name: params[name] for name in _PARTS}
@@ -572,8 +574,7 @@ class AdaptiveClassifier(DecidingClassifier):
         if budgets:
             return at_budget(effort, self.random_state, numbers, contexts, budgets[-1])
         ways = candidates(effort, self.random_state, n_rows, n_columns, numbers, contexts)
-        if Rules.of(self.rules) is not None:  # they need any order, deciding at once too: it asks what has to be asked
-            ways[NOTHING] |= {"order": "adaptive"}
+        if Rules.of(self.rules) is not None:  # they need any order
             ways = {name: way for name, way in ways.items() if is_free(way["order"])}
         return {name: self._for_visits(way) for name, way in ways.items()}
 

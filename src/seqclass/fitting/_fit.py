@@ -227,11 +227,12 @@ def planned(
     rows: tuple[Any, Any, Any] | None = None,
     certify: bool = True,
     found: Found | None = None,
+    order: IntArray | None = None,
 ) -> Decider:
     """Order, make the problem, calibrate on rows of the data if wanted, and solve."""
     decider = with_needless(settings, decider, codes)
     with timed(timings, "order"):
-        order = ordered(settings, decider, codes, y)
+        order = ordered(settings, decider, codes, y) if order is None else order
     problem = staged(settings, decider, order, codes)
     if settings.calibrate:
         with timed(timings, "calibrate"):
@@ -252,10 +253,12 @@ def planned(
 def replanned(
     fit: Fit, settings: Settings, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int, found: Found | None = None
 ) -> Fit:
-    """Order, calibrate and solve a fit without a fold once more by other settings."""
-    timings, rows = dict(fit.timings), np.flatnonzero(fold != number)
+    """Calibrate and solve a fit without a fold once more by other settings, in the same order."""
+    timings, rows, problem = dict(fit.timings), np.flatnonzero(fold != number), fit.decider.problem
     codes = fit.decider.outcomes(rows_of(X, rows))
-    decider = planned(settings, fit.decider, codes, y[rows], timings, certify=False, found=found)
+    asked = [problem.members(question) for question in range(problem.n_questions)]
+    order = None if problem.free or not asked else np.concatenate(asked)
+    decider = planned(settings, fit.decider, codes, y[rows], timings, certify=False, found=found, order=order)
     return Fit(settings, decider, fit.selector, timings)
 
 
