@@ -164,8 +164,8 @@ def test_lines_of_code_are_counted_by_folder(tmp_path: Path) -> None:
 
 
 ROOT = BENCHMARKS.parent
-PAGES = [ROOT / "README.md", ROOT / "docs" / "choose.md"]
-CHECKOUT = pytest.mark.skipif(not all(page.is_file() for page in PAGES), reason="not a checkout")
+PAGE = ROOT / "docs" / "results.md"
+CHECKOUT = pytest.mark.skipif(not PAGE.is_file(), reason="not a checkout")
 
 
 @pytest.fixture
@@ -182,13 +182,12 @@ def shown(page: Path, script: Any) -> str:
 
 
 @CHECKOUT
-def test_readme_and_docs_show_one_table_of_results(real_data: Any) -> None:
-    first, second = (shown(page, real_data) for page in PAGES)
-    assert first == second
-    rows = [line.split(" | ")[0].removeprefix("| ") for line in first.splitlines()[2:]]
+def test_the_documentation_shows_the_table_of_results(real_data: Any) -> None:
+    table = shown(PAGE, real_data)
+    rows = [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines()[2:]]
     assert rows == list(real_data.TITLES.values())
-    page = PAGES[0].read_text(encoding="utf-8")
-    assert real_data.with_table(page, first) == page  # what `--write` would leave of it
+    page = PAGE.read_text(encoding="utf-8")
+    assert real_data.with_table(page, table) == page  # what `--write` would leave of it
 
 
 #: In the default suite the only set that needs no data and takes a moment.
@@ -206,7 +205,7 @@ def test_a_row_of_results_is_what_the_calls_give(real_data: Any, name: str, requ
         pytest.skip(f"no real data: {name} is not among them")
     calls = ("etana(0.01)", "ifc2f(0.01)")
     made = real_data.table({name: {call: real.run(real_data.OURS[call], *data) for call in calls}}).splitlines()[-1]
-    (row,) = [line for line in shown(PAGES[0], real_data).splitlines() if line.startswith(made.split(" / ")[0][:20])]
+    (row,) = [line for line in shown(PAGE, real_data).splitlines() if line.startswith(made.split(" / ")[0][:20])]
     found, expected = (re.split(r"(\d+\.\d+)", line) for line in (made, row))
     assert found[::2] == expected[::2]
     # other versions of the libraries may differ in a rounding, and with it in a tie
