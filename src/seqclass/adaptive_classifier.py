@@ -233,7 +233,7 @@ def _filled(settings: dict[str, Any]) -> dict[str, Any]:
 _OWN, _AVERAGED = ("effort", "budget", "n_jobs"), ("decision_costs", "errors", "counts")
 
 
-#: What promises more, by effort.
+#: What may do better, by effort.
 _MORE = {"quick": ('effort="normal"',), "normal": ('effort="thorough"',), "thorough": ()}
 
 

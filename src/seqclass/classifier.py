@@ -89,7 +89,7 @@ class SequentialClassifier(DecidingClassifier):
         Otherwise a clone of it learns from the training data.
     calibrate : bool
         Whether to flatten what answers say as far as rows held out ask for, the k-th answer by an exponent of its own;
-        see `Calibration`. Everything is fitted some ten times more, up to forty times where rows are few.
+        see `Calibration`. This adds about ten fits, up to forty if rows are few.
     max_candidates : int or None
         With ``order="adaptive"``, how many features or bundles may be asked for at all: those that tell most before
         anything is known. Each is scored again after every answer, so time grows with them. None: all.

@@ -86,7 +86,7 @@ def test_costs_of_an_estimator_that_the_experiment_does_not_say_stay() -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(TypeError, match="has no name"):
         check_methods([seqclass.etana])
-    with pytest.raises(ValueError, match="named twice"):
+    with pytest.raises(ValueError, match="given twice"):
         check_methods(["etana", "etana"])
     with pytest.raises(ValueError, match="at least one"):
         check_methods([])

@@ -169,7 +169,7 @@ def test_stepping_with_buttons(opened: Any, results: Results) -> None:
         lines = told(opened)
         assert lines[0] == f"Step {number} of {last}"
         assert lines[1].startswith(f"{step.name} = ")
-        assert f"expected to save {step.expected_saving:.4f} beyond it" in lines[2]
+        assert f"expected to save {step.expected_saving:.4f} more than it costs" in lines[2]
         shown = [text.split("%")[0] for text in opened.texts(".beliefs dd:last-child")]
         for text, belief in zip(shown, step.after):
             assert text.strip("<>") == f"{100 * belief:.1f}" or text[0] in "<>"

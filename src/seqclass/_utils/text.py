@@ -74,10 +74,10 @@ def saving_text(saving: float, price: float, unit: str = "") -> str:
     if math.isnan(saving):
         return ""
     if saving > -_NEAR:
-        return f"expected to save {money(max(saving, 0.0), unit, 4)} beyond it"
+        return f"expected to save {money(max(saving, 0.0), unit, 4)} more than it costs"
     if worthless(saving, price):
         return "expected to save nothing"
-    return f"expected to save {money(-saving, unit, 4)} less than it"
+    return f"expected to save {money(-saving, unit, 4)} less than it costs"
 
 
 def going_on_text(saving: float, price: float, unit: str = "") -> str:

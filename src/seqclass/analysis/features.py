@@ -188,7 +188,7 @@ class ClassProfile:
     n_features, price : ndarray of shape (n_classes,)
         Expected number of features, and prices paid, given the class.
     error : ndarray of shape (n_classes,)
-        P(decision for another class | class); further decisions, such as "refer", are no error.
+        P(decision for another class | class); further decisions, such as "refer", do not count.
     decision_cost : ndarray of shape (n_classes,)
         Expected cost of the decision given the class.
     decision_given_class : ndarray of shape (n_classes, n_decisions)

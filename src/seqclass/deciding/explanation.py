@@ -264,7 +264,7 @@ class Explanation:
     >>> print(clf.explain([0.1, 5.0])[0])
     At first: a 50.0%, b 50.0%
     1. x0 = 0.1 (< 0.3333): a 95.5%, b 4.5%
-       price 0.01, expected to save 0.4248 beyond it
+       price 0.01, expected to save 0.4248 more than it costs
     Stopped before x1 (price 0.01): what is left to ask is expected to save nothing, so going on only costs its price.
     Decision: a, expected to cost 0.0455 (b 0.9545). 1 feature acquired, 0.01 paid.
     """
@@ -343,7 +343,7 @@ class Explanation:
         >>> print(clf.explain([0.2])[0].in_words({"x0": {"question": "How long?", "unit": "cm"}}))
         At first: a 50.0%, b 50.0%
         1. How long? 0.2 cm (< 0.3333): a 95.5%, b 4.5%
-           price 0.01, expected to save 0.4248 beyond it
+           price 0.01, expected to save 0.4248 more than it costs
         Stopped because no further feature is on offer.
         Decision: a, expected to cost 0.0455 (b 0.9545). 1 feature acquired, 0.01 paid.
         """
@@ -585,7 +585,7 @@ def _plain(value: Any) -> Any:
 
 
 def _finite(value: Any) -> Any:
-    """Make JSON of plain values: keys are texts, and what is no number is null."""
+    """Make JSON of plain values: keys are texts, and NaN is null."""
     if isinstance(value, dict):
         return {str(key): _finite(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -143,7 +143,7 @@ class GroupScores:
         95% interval of the difference, by itself. NaN where the group, or all others together, have fewer than 20
         rows; see `seqclass.stats.group_differences`.
     error : float
-        Share of rows decided for a wrong class; a further decision, such as "refer", is no error.
+        Share of rows decided for a wrong class; a further decision, such as "refer", does not count.
     error_interval : tuple of float
         95% interval of it.
     mean_features, mean_price : float

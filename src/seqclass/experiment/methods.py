@@ -132,7 +132,7 @@ def check_methods(methods: Any) -> dict[str, Any]:
             if not isinstance(method, str):
                 raise TypeError(f"methods: {method!r} has no name; pass a dict of names and methods.")
         if len(set(methods)) < len(methods):
-            raise ValueError("methods: one is named twice.")
+            raise ValueError("methods: the same name is given twice; each method needs its own.")
         methods = {name: name for name in methods}
     if not methods:
         raise ValueError("methods must name at least one method.")

@@ -192,7 +192,8 @@ class Comparison:
         ``p_value``, of ``n`` pairs. They are paired (``paired_by``) by fold, with the correction of Nadeau and Bengio
         for shared training rows; by case where there is a single fold, of realised cost and accuracy; over all by data
         set. ``verdict`` says what the interval says: ``"better"``, ``"worse"``, ``"noise"``, ``"the same"``, or ``"one
-        fold"`` where there is none. Each interval is by itself: of twenty pairs that are alike one stands out.
+        fold"`` where there is none. Each interval stands alone: of twenty
+        pairs without a difference about one will seem to have one.
 
     Examples
     --------

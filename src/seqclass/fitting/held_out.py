@@ -47,7 +47,7 @@ class HeldOut:
     decisions : ndarray of int of shape (n_rows,)
         Decision of each row, as a position in ``decisions_``.
     errors : ndarray of bool of shape (n_rows,)
-        Whether a row was decided for a wrong class; a further decision, such as "refer", is no error.
+        Whether a row was decided for a wrong class; a further decision, such as "refer", does not count.
     counts : ndarray of int of shape (n_rows,)
         Features acquired of each row; a bundle counts once.
     max_decision_cost : float

@@ -177,7 +177,7 @@ class ExplanationDisplay(Panels):
         saving = [rows[i].saving for i in place]
         paint = ["#4D4D4D" if rows[i].asked else FAINT for i in place]
         if place:
-            ax.barh(place, saving, color=paint, height=0.5, label="expected to save, beyond its price")
+            ax.barh(place, saving, color=paint, height=0.5, label="expected to save, less its price")
         priced = [i for i, row in enumerate(rows) if not math.isnan(row.price)]
         if priced:
             price = [rows[i].price for i in priced]

@@ -39,7 +39,7 @@ class Evaluation:
     price : float
         Expected prices paid.
     error : float
-        Probability of deciding for a class that is not the true one (further decisions, such as "refer", are no error).
+        Probability of deciding for a class that is not the true one (further decisions, such as "refer", do not count).
     stage : ndarray of shape (n_stages + 1,)
         Probability of stopping at each stage.
     decision_given_class : ndarray of shape (n_classes, n_decisions)

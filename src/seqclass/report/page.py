@@ -101,8 +101,8 @@ def comparison_section(results: Results, cells: Any) -> Markup:
     note = (
         f"Differences are paired: on the folds on which every method has a score, by the mean over {over}; of a single "
         "fold case by case; over all data sets by data set. In brackets 95% intervals, corrected for training rows "
-        "that folds share. Where zero is inside, the difference is noise. Each interval is by itself: of twenty pairs "
-        "that are alike one stands out."
+        "that folds share. Where zero is inside, the difference is noise. Each interval stands alone: of twenty pairs "
+        "without a difference about one will seem to have one."
     )
     none = [name for name in dict.fromkeys(cells["method"]) if name not in able]
     note += f" Left out, as all their cells failed: {', '.join(none)}." if none else ""

@@ -285,7 +285,7 @@ _TREE_BYTES = 2**28
 class Lookahead(Rule):
     """Goes on where it pays within the next few questions, as if one had to decide after them.
 
-    In a free problem the question is asked that promises most, of equals the one of lowest number.
+    In a free problem the question of the largest expected saving is asked, of equals the one of lowest number.
 
     Parameters
     ----------
