@@ -3,8 +3,8 @@
     python benchmarks/real_data.py [--data DIR] [--sets SET ...] [--write docs/results.md]
 
 Every row is what the call in its second column gives as it stands: accuracy, features and realised cost of the test
-rows of all folds, the largest certified gap, and seconds of the slowest fold. The table of the documentation follows, in
-Markdown, and then the largest gaps and F-ETANA's cost beside ETANA's; ``--write`` puts the table into pages, between
+rows of all folds, the largest certified gap, and seconds of the slowest fold. The table of the documentation follows,
+in Markdown, and then the largest gaps and F-ETANA's cost beside ETANA's; ``--write`` puts the table into pages, between
 the lines ``<!-- real_data: begin -->`` and ``<!-- real_data: end -->``. Data sets that are not embedded in scikit-learn
 come from ``--data`` (or the variable SEQCLASS_DATA, or ``../shared/data`` beside the checkout); without them only
 breast_cancer and digits are run. The authors' figures are those of their published codes at the same folds and price.

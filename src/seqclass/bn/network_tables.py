@@ -265,7 +265,9 @@ def _numbers(words: Sequence[str], name: str, shape: Sequence[int]) -> FloatArra
     try:
         values = np.array([float(word) for word in words])
     except ValueError as error:
-        raise ValueError(f"the table of node {shown(name)} holds something that is not a number: {sentence(error)}") from None
+        raise ValueError(
+            f"the table of node {shown(name)} holds something that is not a number: {sentence(error)}"
+        ) from None
     if values.size != math.prod(shape):
         raise ValueError(f"the table of node {shown(name)} has {values.size} numbers, not {math.prod(shape)}.")
     return values.reshape(shape)

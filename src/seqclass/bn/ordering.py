@@ -49,7 +49,7 @@ def rank(*scores: FloatArray) -> IntArray:
 
 
 def rank_by_rate(gains: FloatArray, prices: FloatArray) -> IntArray:
-    """Order by decreasing gain per price; what is free comes first, by its gain; what gains nothing comes last, the cheapest first."""
+    """Order by decreasing gain per price: what is free first, by its gain, what gains nothing last, by its price."""
     free = prices == 0
     rate = np.where(free, np.inf, gains / np.where(free, 1.0, prices))
     return rank(-rate, -gains, prices)

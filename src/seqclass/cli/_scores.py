@@ -82,9 +82,9 @@ def _curve(scores: Scores, every: bool) -> str:
         rows.append([f"{p:g}", *(f"{value:.4f}" for value in figures), *gain])
     header = ["threshold", "net benefit", "after prices", "treat all", "best of all, none", "gain over it", ""]
     note = (
-        f"Decision curve for {curve.positive!r}: what is gained over treating none, in true positives a row, if cases are "
-        f"treated whose probability reaches the threshold. Prices are divided by {curve.benefit:g}, the cost of a missed "
-        "case. A gain whose 95% interval holds 0 may be chance."
+        f"Decision curve for {curve.positive!r}: what is gained over treating none, in true positives a row, if cases "
+        f"are treated whose probability reaches the threshold. Prices are divided by {curve.benefit:g}, the cost of a "
+        "missed case. A gain whose 95% interval holds 0 may be chance."
     )
     return f"{wrapped(note)}\n{table(header, rows)}"
 

@@ -67,7 +67,8 @@ class Candidate:
 class Choice:
     """What was tried on the same folds of the training rows, and what was chosen.
 
-    The mixture of densities is the default: it is taken, unless another way costs less by more than a standard error. Then the one of the least cost is.
+    The mixture of densities is the default: it is taken, unless another way costs less by more than a standard
+    error. Then the one of the least cost is.
 
     Attributes
     ----------
