@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from seqclass.deciding.record import AcquisitionRecord
     from seqclass.deciding.session import Session
     from seqclass.evaluation.certified import CertifiedError, certify_error
+    from seqclass.evaluation.differential import certify_differential
     from seqclass.fitting.held_out import HeldOut
     from seqclass.labels import Labels
     from seqclass.pomdp.rules import Rules
@@ -37,6 +38,7 @@ __all__ = [
     "Session",
     "__version__",
     "adaptive",
+    "certify_differential",
     "certify_error",
     "etana",
     "f_etana",
@@ -47,6 +49,7 @@ __all__ = [
 #: Where the names above live: they are imported when they are first asked for, as the modules of the package are.
 _HOMES = {
     "adaptive": "adaptive_classifier",
+    "certify_differential": "evaluation.differential",
     "certify_error": "evaluation.certified",
     "etana": "recipes",
     "f_etana": "recipes",

@@ -21,13 +21,14 @@ from seqclass._chunks.dasked import from_dask
 from seqclass._chunks.parquet import folder_values, frames, parquet_file, parquet_files, read_parquet
 from seqclass._chunks.source import Chunks
 from seqclass._shell import DecidingClassifier
-from seqclass._utils.arrays import CHUNK_BYTES, IntArray
+from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray
 from seqclass._utils.files import remove_leftovers, replacing
 from seqclass._utils.frames import FrameEncoder, Levels, plain
 from seqclass._utils.text import near, shown
 from seqclass._utils.validation import check_integer
 from seqclass.deciding._fingerprint import acting_fingerprint
 from seqclass.deciding.decider import decider_of
+from seqclass.deciding.differential import labels_of
 from seqclass.deciding.record import AcquisitionRecord
 
 __all__ = ["Chunks", "DecidedParts", "from_dask", "predict_dask", "predict_parquet", "read_parquet"]
@@ -37,6 +38,7 @@ def check_kept(clf: DecidingClassifier, keep: Sequence[str], what: str = "keep")
     """Refuse columns to copy that would share their name with another column of the output; raises a ValueError."""
     ours = ["decision", *(f"posterior_{label}" for label in clf.classes_.tolist()), "n_features", "cost", "asked"]
     ours += [] if decider_of(clf).prices.visits is None else ["n_visits", "time"]
+    ours += [] if decider_of(clf).differential is None else ["differential"]
     for i, name in enumerate(keep):
         if name in ours:
             raise ValueError(
@@ -57,6 +59,8 @@ def decided_frame(clf: DecidingClassifier, record: AcquisitionRecord, kept: Any)
     columns |= {"n_features": record.n_features, "cost": record.cost, "asked": _asked(clf, record.order, record.visit)}
     if record.visit is not None:
         columns |= {"n_visits": record.n_visits, "time": record.time}
+    if record.differential is not None:
+        columns["differential"] = _sets(clf, record.differential, record.posterior)
     return pd.DataFrame(columns)
 
 
@@ -82,6 +86,12 @@ def _asked(clf: DecidingClassifier, order: IntArray, visit: IntArray | None) -> 
     return [text[key] for key in keys]
 
 
+def _sets(clf: DecidingClassifier, held: BoolArray, posterior: FloatArray) -> list[str]:
+    """Labels of the classes that may still be true in each row, joined, the most probable first."""
+    labels = np.array([_quoted(str(label), {_PARTS, '"'}) for label in clf.classes_.tolist()], dtype=object)
+    return [_PARTS.join(labels_of(own, labels, beliefs)) for own, beliefs in zip(held, posterior)]
+
+
 def _quoted(name: str, signs: set[str]) -> str:
     return '"' + name.replace('"', '""') + '"' if signs & set(name) else name
 
@@ -93,6 +103,8 @@ def example_frame(clf: DecidingClassifier) -> Any:
     record = AcquisitionRecord(clf.decisions_[:1], posterior, np.zeros(1, np.intp), np.zeros(1), none, none)
     if decider_of(clf).prices.visits is not None:
         record = replace(record, visit=none.astype(np.int32), time=np.zeros(1))
+    if decider_of(clf).differential is not None:
+        record = replace(record, differential=posterior > 0)
     return decided_frame(clf, record, None)
 
 

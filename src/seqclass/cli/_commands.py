@@ -591,8 +591,7 @@ def show() -> None:
 
 
 #: As `RISKS` and `LADDERS` have them, which a test compares.
-_RISKS = ["error", "sensitivity", "cost"]
-_LADDERS = ["belief", "price"]
+_RISKS = ["error", "sensitivity", "cost", "differential"]
 _SHARE = Finite(min=0, max=1, min_open=True, max_open=True)
 
 
@@ -606,17 +605,13 @@ _SHARE = Finite(min=0, max=1, min_open=True, max_open=True)
     "--metric",
     type=click.Choice(_RISKS),
     help="What ALPHA is about: rows decided for a wrong class; cases of a class that are missed; prices and decision "
-    "costs.  [default: error, or sensitivity with --class]",
+    "costs; cases whose set of possible classes lacks the true one.  [default: error, or sensitivity with --class]",
 )
+@click.option("--by-class", is_flag=True, help="The sets of --metric differential: ALPHA is to hold in each class.")
 @click.option("--class", "label", metavar="LABEL", help="Class of which a share of at most ALPHA may be missed.")
 @click.option("--groups", metavar="COLUMN", help="Column of groups, such as the sex: ALPHA is to hold in each.")
-@click.option("--ladder", type=click.Choice(_LADDERS), default="belief", help="Rules to try.")
-@click.option(
-    "--also",
-    type=File("model"),
-    multiple=True,
-    help="Another model, tried beside the first with an equal part of DELTA; may be given more than once.",
-)
+@click.option("--ladder", type=click.Choice(["belief", "price"]), default="belief", help="Rules to try.")
+@click.option("--also", type=File("model"), multiple=True, help="Another model that is tried with a part of DELTA.")
 @click.option("--output", "-o", type=File("model"), help="File to write the certified classifier to.")
 @click.option("--allow-seen", is_flag=True, help="Take rows that look like those that the model was fitted to.")
 @unknown_option
@@ -632,7 +627,8 @@ def certify() -> None:
     none, and what these rows would certify. Nothing is written then, and the exit code is 3; nor, with exit code 4, if
     all that passes is a rule that decides alike for everybody, such as "ill".
 
-    What is written with -o is a classifier for predict, explain, ask and show, with the rule that was certified.
+    What is written with -o is a classifier for predict, explain, ask and show, with the rule that was certified; with
+    --metric differential it has the rule of before, and tells which classes are still possible.
     """
 
 

@@ -12,7 +12,7 @@ import click
 
 from seqclass._utils.files import replacing
 from seqclass._utils.frames import spelt
-from seqclass._utils.text import answered, listed, money, saving_text, shown, worthless
+from seqclass._utils.text import answered, listed, money, percent, saving_text, shown, worthless
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
 from seqclass.cli._format import belief_text, count, wrapped
@@ -273,11 +273,19 @@ def _keep(asking: _Asking) -> None:
         path.write_text(asking.session.to_json() + "\n", encoding="utf-8")
 
 
+def _possible(classes: tuple[Any, ...] | None, alpha: float) -> str:
+    if classes is None:
+        return "What is still possible is promised only of cases that answer what is asked, and nothing else."
+    return f"Still possible, but for {percent(alpha)} of cases: {listed(classes)}"
+
+
 def _conclude(asking: _Asking, finished: bool) -> None:
     session, unit = asking.session, asking.unit
     click.echo(f"\nBelief: {asking.belief}")
     if finished:
         click.echo(f"Decision: {session.decision}")
+        if (told := asking.decider.differential) is not None:
+            click.echo(_possible(session.differential, told.alpha))
     else:
         click.echo(f"Stopped before the end; the decision as things stand: {session.decision}")
     asked = ", ".join(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ from seqclass._shell import DecidingClassifier
 from seqclass.cli._cases import full_rows, lacks, read_cases, read_groups
 from seqclass.cli._describe import contract_text, load_model
 from seqclass.cli._errors import InputError, check_output, refused
-from seqclass.cli._format import echo_json
+from seqclass.cli._format import echo_json, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_labels_of
 from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.certified import CertifiedError, certify_error
 from seqclass.evaluation.decision_curves import class_position
+from seqclass.evaluation.differential import certify_differential
 
 
 def _command(
@@ -28,6 +30,7 @@ def _command(
     target: str | None,
     metric: str | None,
     label: str | None,
+    by_class: bool,
     groups: str | None,
     also: tuple[Path, ...],
     output: Path | None,
@@ -39,6 +42,21 @@ def _command(
     clf = load_model(model, unknown)
     others = [load_model(path, unknown) for path in also]
     started = time.perf_counter()
+    if metric == "differential" or by_class:
+        if (
+            metric != "differential"
+            or label is not None
+            or groups is not None
+            or also
+            or settings["ladder"] != "belief"
+        ):
+            raise InputError(
+                "--metric differential goes with --by-class, and without --class, --groups, --also and --ladder: it "
+                "tells what classes are possible, and leaves the rule as it is."
+            )
+        del settings["ladder"]
+        _differential(clf, data, target, output, as_json, by_class=by_class, **settings)
+        return
     settings["others"] = others
     settings["metric"] = metric or ("error" if label is None else "sensitivity")
     with refused():
@@ -56,6 +74,26 @@ def _command(
     _report(contract, time.perf_counter() - started, output if useful else None, as_json)
     if not useful:
         click.get_current_context().exit(4 if contract.certified else 3)
+
+
+def _differential(
+    clf: DecidingClassifier, data: Path, target: str | None, output: Path | None, as_json: bool, **settings: Any
+) -> None:
+    X, y = _rows([clf], data), read_labels_of(data, target)
+    with working("certifying"), refused(str(data)):
+        found = certify_differential(clf, X, y, **settings)
+    told = decider_of(found).differential
+    assert told is not None
+    if output is not None:
+        with refused():
+            found.save(output)
+    if as_json:
+        limits = dict(zip(map(str, clf.classes_.tolist()), told.limits.tolist()))
+        echo_json(asdict(told) | {"limits": limits, "output": None if output is None else str(output)})
+        return
+    click.echo(wrapped(str(told)))
+    if output is not None:
+        click.echo(f"\nWrote {output}. Next: seqclass predict {output} NEW.csv, or seqclass ask {output}")
 
 
 def _rows(classifiers: list[DecidingClassifier], path: Path) -> Any:

@@ -157,9 +157,7 @@ class Source:
                 f"{cells}. The last time it raised {type(self._why).__name__}: {sentence(self._why)}",
                 stacklevel=3,
             )
-        return AcquisitionRecord.from_acquisition(
-            acquired, self.decider.decisions, self.decider.support, self.decider.prices.visits
-        )
+        return self.decider.told(acquired, known, budget)
 
     def _run(self, work: Coroutine[Any, Any, Acquisition]) -> Acquisition:
         try:

@@ -24,6 +24,7 @@ from seqclass.deciding._coding import OutcomeCoder, check_input
 from seqclass.deciding._seen_rows import Marks, SeenRows, cells_of, row_marks
 from seqclass.deciding._warm_start import WarmStart, begun_with, needless_of
 from seqclass.deciding.calibration import Calibration
+from seqclass.deciding.differential import Differential
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.deciding.record import AcquisitionRecord, EncodedRows
 from seqclass.labels import Labels
@@ -95,6 +96,8 @@ class Decider:
         Features of the model that are known before the first question.
     needless : ndarray of int of shape (n_known, n_outcomes)
         Feature of the model that each outcome of these makes needless to ask for, -1 for none; empty if none ever does.
+    differential : Differential or None
+        Which classes may still be true at the stop, where that was certified.
 
     Examples
     --------
@@ -124,8 +127,9 @@ class Decider:
     unit: str = ""
     known: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     needless: IntArray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
+    differential: Differential | None = None
     #: What files of earlier releases lack.
-    _later = ("known", "needless")
+    _later = ("known", "needless", "differential")
 
     @property
     def n_features(self) -> int:
@@ -320,8 +324,15 @@ class Decider:
         keys: Any = None,
     ) -> AcquisitionRecord:
         """Acquire and decide, and tell what was acquired; see `run`."""
-        acquired = self.run(X, record_beliefs, known, budget, keys)
-        return AcquisitionRecord.from_acquisition(acquired, self.decisions, self.support, self.prices.visits)
+        return self.told(self.run(X, record_beliefs, known, budget, keys), known, budget)
+
+    def told(self, acquired: Acquisition, known: Sequence[Any] = (), budget: int | None = None) -> AcquisitionRecord:
+        """The record of what was acquired, with what was known at the start and the budget."""
+        record = AcquisitionRecord.from_acquisition(acquired, self.decisions, self.support, self.prices.visits)
+        as_planned = budget is None and not np.setdiff1d(self.known_features(known), self.known).size
+        if self.differential is None or not as_planned:
+            return record
+        return replace(record, differential=self.differential.holds(record.posterior))
 
     def next_question(self, X: Any, known: npt.ArrayLike | None = None, *, budget: int | None = None) -> IntArray:
         """What to ask next of each instance, a column or -1; see `DecidingClassifier.next_question`."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.costs import Visits
+from seqclass.deciding.differential import labels_of
 from seqclass.pomdp import Acquisition
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class AcquisitionRecord:
         Number of the visit, from 1, in which each was ordered; -1 beyond the stop. None where visits cost nothing.
     time : ndarray of shape (n,) or None
         Time that the answers took: of each visit that of its slowest one. None where visits cost nothing.
+    differential : ndarray of bool of shape (n, n_classes) or None
+        Whether each class may still be true; None where `seqclass.certify_differential` promises nothing.
 
     Examples
     --------
@@ -75,6 +78,7 @@ class AcquisitionRecord:
     history: IntArray | None = None
     visit: IntArray | None = None
     time: FloatArray | None = None
+    differential: BoolArray | None = None
 
     def __len__(self) -> int:
         return len(self.decision)
@@ -100,7 +104,8 @@ class AcquisitionRecord:
         -------
         pandas.DataFrame
             Columns ``decision``, ``n_features``, ``cost``, ``asked`` (a tuple, first one first), and ``P(label)`` of
-            each class; where visits cost something, also ``n_visits`` and ``time``, and ``asked`` is a tuple of visits.
+            each class; where visits cost something, also ``n_visits`` and ``time``, and ``asked`` is a tuple of visits;
+            where sets of classes are promised, ``differential``, a tuple, the most probable first.
 
         Examples
         --------
@@ -123,6 +128,10 @@ class AcquisitionRecord:
         if self.visit is not None:
             table |= {"n_visits": self.n_visits, "time": self.time}
             asked = [_by_visit(names_, visit) for names_, visit in zip(asked, self.visit.tolist())]
+        if self.differential is not None:
+            held = zip(self.differential, self.posterior)
+            sets = [labels_of(own, np.array(labels, dtype=object), beliefs) for own, beliefs in held]
+            table["differential"] = pd.Series(sets, dtype=object)
         beliefs = {f"P({label})": self.posterior[:, i] for i, label in enumerate(labels)}
         frame: pd.DataFrame = pd.DataFrame(table | {"asked": pd.Series(asked, dtype=object)} | beliefs)
         return frame

@@ -27,6 +27,7 @@ from seqclass.deciding._case import (
 from seqclass.deciding._case import Question as Question
 from seqclass.deciding._fingerprint import fingerprint
 from seqclass.deciding.decider import decider_of
+from seqclass.deciding.differential import labels_of
 from seqclass.pomdp import DECIDE, InformationState, Policy
 
 __all__ = ["Session", "expected_saving"]
@@ -318,6 +319,27 @@ class Session:
         """The cheapest decision as things stand, a label of ``decisions_``."""
         index = self._decider.policy.decide(self._cases[-1].facts.belief)[0]
         return self._decider.decisions[index]
+
+    @property
+    def differential(self) -> tuple[Any, ...] | None:
+        """Classes that may still be true once all was asked, the most probable first; see `certify_differential`.
+
+        None while something is asked, where nothing is promised, and where other answers were given than were asked
+        for, of which nothing is promised either.
+        """
+        told = self._decider.differential
+        if told is None or self._next()[0] or not self._as_asked():
+            return None
+        belief = self.posterior
+        return labels_of(told.holds(belief[None])[0], self._decider.classes, belief)
+
+    def _as_asked(self) -> bool:
+        """Whether each answer is to what was asked then, or to what is known of every case."""
+        told = set(self._told_at_start)
+        return all(
+            (number := self._number(answer.name)) in told or (not answer.known and number in self._following(case)[0])
+            for answer, case in zip(self._answers, self._cases)
+        )
 
     @property
     def expected_cost(self) -> float:

@@ -313,7 +313,9 @@ def certify_error(
     policy = made[number].policy(chosen - int(ends[number])) if certified else None
     fitted = None
     if policy is not None:
-        fitted = copy_fitted(classifiers[number], replace(decider_of(classifiers[number]), policy=policy))
+        fitted = copy_fitted(
+            classifiers[number], replace(decider_of(classifiers[number]), policy=policy, differential=None)
+        )
     about = (float(alpha), float(delta), metric, target, reachable)
     return CertifiedError(certified, *about, chosen, rungs, fitted)
 

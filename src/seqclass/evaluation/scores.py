@@ -56,7 +56,7 @@ def steps_of(record: AcquisitionRecord, taken: BoolArray) -> tuple[IntArray, Int
 
 
 #: What a record holds of each instance, beside beliefs and the history.
-_FIELDS = ("decision", "posterior", "n_features", "cost", "order", "outcome", "visit", "time")
+_FIELDS = ("decision", "posterior", "n_features", "cost", "order", "outcome", "visit", "time", "differential")
 #: Those of them that have an entry a step.
 _BY_STEP = ("order", "outcome", "visit")
 

@@ -191,7 +191,7 @@ def solved(
         policy = policy_of(solver, problem)
     else:
         policy = solve_for_budget(problem, settings.target_cost, solver, random_state=settings.random_state)
-    return replace(decider, problem=problem, policy=policy)
+    return replace(decider, problem=problem, policy=policy, differential=None)
 
 
 #: Rows that panels are judged on.

@@ -161,6 +161,8 @@ def check_decider(decider: Decider) -> None:
     needless = array(decider.needless, "needless", "i", None, None)
     need(needless.size == 0 or len(needless) == len(known), "needless is of other features")
     need(needless.min(initial=-1) >= -1 and needless.max(initial=-1) < len(support), "needless is of other features")
+    if decider.differential is not None:
+        array(decider.differential.limits, "differential", "f", len(classes))
     begins = decider.problem.starts
     need(len(known) == 0 if begins is None else np.array_equal(begins.features, known), "starts know something else")
     need(decider.handle_unknown in ("error", "missing"), "handle_unknown is wrong")

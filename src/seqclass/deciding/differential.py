@@ -1,0 +1,92 @@
+"""Which classes may still be true once a policy has decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.model_files import register
+from seqclass._utils.text import percent
+
+__all__ = ["Differential"]
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Differential:
+    """Sets of classes that hold the true one, with a promise of how often; made by `seqclass.certify_differential`.
+
+    A class is in the set of a case if its probability at the stop is at least its limit; the most probable one always
+    is.
+
+    Attributes
+    ----------
+    alpha, delta : float
+        The sets lack the true class in a share of at most ``alpha`` of the cases, but for a chance of ``delta``.
+    limits : ndarray of shape (n_classes,)
+        Least probability of a class that is in the set; 0 where it always is.
+    n_rows : int
+        Rows that the limits were found on.
+    missed : float
+        Share of these rows whose set lacks the true class.
+    size : float
+        Mean number of classes in their sets.
+    by_class : bool
+        Whether the promise holds for the cases of each class by themselves.
+
+    Examples
+    --------
+    >>> told = Differential(0.1, 0.1, np.array([0.2, 0.2]), 100, 0.05, 1.3)
+    >>> told.holds(np.array([[0.7, 0.3], [0.95, 0.05]])).tolist()
+    [[True, True], [True, False]]
+    >>> print(told)
+    Sets of classes that lack the true one in at most 10.0% of cases, with 90% confidence. On 100 rows: 1.30 classes a \
+set, 5.0% lack the true one.
+    """
+
+    alpha: float
+    delta: float
+    limits: FloatArray
+    n_rows: int
+    missed: float
+    size: float
+    by_class: bool = False
+
+    def holds(self, posterior: npt.ArrayLike) -> BoolArray:
+        """Which classes are in the sets of beliefs at the stop.
+
+        Parameters
+        ----------
+        posterior : array-like of shape (n, n_classes)
+            P(class | what was acquired).
+
+        Returns
+        -------
+        ndarray of bool of shape (n, n_classes)
+        """
+        return holding(np.asarray(posterior, dtype=np.float64), self.limits)
+
+    def __str__(self) -> str:
+        whom = "of the cases of each class" if self.by_class else "of cases"
+        return (
+            f"Sets of classes that lack the true one in at most {percent(self.alpha)} {whom}, with "
+            f"{100 * (1 - self.delta):g}% confidence. On {self.n_rows} rows: {self.size:.2f} classes a set, "
+            f"{percent(self.missed)} lack the true one."
+        )
+
+
+def holding(posterior: FloatArray, limits: FloatArray) -> BoolArray:
+    """Classes whose probability reaches their limit, and the most probable one."""
+    found = posterior >= limits
+    found[np.arange(len(found)), posterior.argmax(axis=1)] = True
+    return np.asarray(found)
+
+
+def labels_of(held: BoolArray, labels: npt.NDArray[Any], posterior: FloatArray) -> tuple[Any, ...]:
+    """Labels of the classes in one set, the most probable first."""
+    order: IntArray = np.argsort(-posterior, kind="stable")
+    return tuple(labels[order[held[order]]].tolist())

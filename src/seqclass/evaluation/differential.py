@@ -1,0 +1,130 @@
+"""Sets of classes that hold the true one, certified on rows of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import binom
+
+from seqclass._shell import DecidingClassifier
+from seqclass._utils.arrays import FloatArray
+from seqclass._utils.text import shown
+from seqclass.deciding.decider import copy_fitted, decider_of
+from seqclass.deciding.differential import Differential, holding
+from seqclass.evaluation.certified import Cases, check_level
+from seqclass.stats.risk import rows_needed
+
+__all__ = ["certify_differential"]
+
+Clf = TypeVar("Clf", bound=DecidingClassifier)
+
+#: What a limit is below the probability that it was found at, so that rounding never leaves a class out.
+_BELOW = 1 - 1e-9
+
+
+def certify_differential(
+    clf: Clf,
+    X: Any,
+    y: npt.ArrayLike,
+    alpha: float = 0.05,
+    delta: float = 0.1,
+    *,
+    by_class: bool = False,
+    allow_seen: bool = False,
+) -> Clf:
+    """Have a classifier tell which classes may still be true once it has decided.
+
+    The true class's probability at the stop is looked at on rows that the classifier was not fitted to. The limit is
+    the r-th smallest of them, r the largest with P(Binomial(n, ``alpha``) < r) at most ``delta`` (a tolerance limit,
+    Wilks [1]_; for sets of predictions, Vovk [2]_). So the sets lack the true class in a share of at most
+    ``alpha`` of the cases, but for a chance of ``delta`` over draws of these rows, whatever the model is worth: a worse
+    one has larger sets. This is about cases that answer what the policy asks, like these rows; what is told of others,
+    at hard budgets or with more known at the start, has no sets.
+
+    Parameters
+    ----------
+    clf : SequentialClassifier or AdaptiveClassifier
+        A fitted classifier.
+    X : array-like, data frame or sparse array of shape (n, n_features)
+        Rows that it was not fitted to.
+    y : array-like of shape (n,)
+        Their labels.
+    alpha : float
+        Highest share of cases whose set lacks the true class, between 0 and 1.
+    delta : float
+        Chance that it may be higher, between 0 and 1.
+    by_class : bool
+        Whether the share is to hold among the cases of each class, each of which then has a limit of its own and an
+        equal part of ``delta``. A class of too few rows is in every set.
+    allow_seen : bool
+        Whether to take rows that look like those of the fit all the same.
+
+    Returns
+    -------
+    SequentialClassifier or AdaptiveClassifier
+        A copy, whose records, sessions and files of decisions tell the sets: ``record.differential``,
+        ``case.differential``; ``decider_.differential`` is what was found.
+
+    Raises
+    ------
+    ValueError
+        If rows were used in fitting; if they are too few for any set smaller than all classes, of which the message
+        says how many it takes; or if a setting or a class is wrong.
+
+    Warns
+    -----
+    UserWarning
+        If the classifier cannot tell which rows it was fitted to.
+
+    References
+    ----------
+    .. [1] S. S. Wilks, "Determination of sample sizes for setting tolerance limits", Annals of Mathematical Statistics
+       12, 1941.
+    .. [2] V. Vovk, "Conditional validity of inductive conformal predictors", Machine Learning 92, 2013.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> import seqclass
+    >>> X, y = load_digits(return_X_y=True)
+    >>> train, fresh, new = np.split(np.random.default_rng(0).permutation(len(y)), [900, 1350])
+    >>> clf = seqclass.etana(0.02).fit(X[train], y[train])
+    >>> told = seqclass.certify_differential(clf, X[fresh], y[fresh], alpha=0.1)
+    >>> sets = told.acquire(X[new]).differential
+    >>> sets.shape, bool(1 - sets[np.arange(447), y[new]].mean() < 0.1)
+    ((447, 10), True)
+    """
+    decider = decider_of(clf)
+    check_level(alpha, "alpha", 1.0)
+    check_level(delta, "delta", 1.0)
+    cases = Cases.of(clf, X, y, None, "error", None)
+    n, n_classes = len(cases.codes), len(decider.classes)
+    if not by_class:
+        cases.check_enough(alpha, delta, rows_needed(alpha, delta))
+    cases.check_fresh(clf, allow_seen)
+    posterior = decider.acquire(cases.X).posterior
+    own = posterior[np.arange(n), cases.codes]
+    if by_class:
+        limits = np.array([_limit(own[cases.codes == c], alpha, delta / n_classes) for c in range(n_classes)])
+        if not limits.any():
+            label = shown(decider.classes.tolist()[int(np.bincount(cases.codes).argmax())])
+            least = rows_needed(alpha, delta / n_classes)
+            raise ValueError(
+                f"X has too few rows of every class for alpha={alpha:g} and delta={delta:g}, of {label} the most: a "
+                f"class takes at least {least}."
+            )
+    else:
+        limits = np.full(n_classes, _limit(own, alpha, delta))
+    held = holding(posterior, limits)
+    missed = float(1 - held[np.arange(n), cases.codes].mean())
+    told = Differential(float(alpha), float(delta), limits, n, missed, float(held.sum(axis=1).mean()), by_class)
+    return copy_fitted(clf, replace(decider, differential=told))
+
+
+def _limit(own: FloatArray, alpha: float, delta: float) -> float:
+    """A probability that no more than alpha of the cases are below, but for a chance of delta; 0 of too few."""
+    rank = int(np.searchsorted(binom.cdf(np.arange(len(own)), len(own), alpha), delta, side="right"))
+    return float(np.sort(own)[rank - 1]) * _BELOW if rank else 0.0
