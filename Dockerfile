@@ -11,7 +11,7 @@ RUN python -m venv /opt/seqclass && /opt/seqclass/bin/python -m pip install --no
 FROM python:3.12-slim
 COPY --from=build /opt/seqclass /opt/seqclass
 RUN useradd --create-home seqclass && mkdir /data && chown seqclass /data
-ENV PATH="/opt/seqclass/bin:$PATH" MPLBACKEND=Agg MPLCONFIGDIR=/tmp/matplotlib
+ENV PATH="/opt/seqclass/bin:$PATH" MPLBACKEND=Agg MPLCONFIGDIR=/var/tmp/matplotlib
 USER seqclass
 WORKDIR /data
 ENTRYPOINT ["seqclass"]
