@@ -199,6 +199,35 @@ def _modules() -> set[str]:
     return {"seqclass", *(f"seqclass.{name}" for name in names)} - set(_without_page())
 
 
+#: Every public name, one a line. Users notice a change of it: say in CHANGELOG.md which, and write the list anew by
+#: `python -c "import test_docs; test_docs.PUBLIC.write_text(test_docs.public_text(), 'utf-8')"` in `tests`.
+PUBLIC = ROOT / "tests" / "public_names.txt"
+
+
+def _offered(module: types.ModuleType) -> list[str]:
+    """``__all__``, or what a module defines under a public name: what its page of the reference lists."""
+    own = (name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__)
+    return sorted(name for name in getattr(module, "__all__", own) if not name.startswith("_"))
+
+
+def public_text() -> str:
+    """The names that the reference has, as the kept list has them."""
+    return "".join(f"{m}.{name}\n" for m in sorted(_modules()) for name in _offered(importlib.import_module(m)))
+
+
+def test_public_names_are_those_of_the_list() -> None:
+    kept, now = (set(text.splitlines()) for text in (PUBLIC.read_text("utf-8"), public_text()))
+    assert sorted(now - kept) == [], "new names, which have to stay for good: put them into tests/public_names.txt"
+    assert sorted(kept - now) == [], (
+        "gone, so that what users import breaks: say so in CHANGELOG.md, and take them off the list"
+    )
+
+
+def test_the_reference_lists_the_same_names(hooks: types.ModuleType) -> None:
+    offered = (f"{m}.{n}\n" for m in sorted(hooks.modules()) for n in hooks.public_names(importlib.import_module(m)))
+    assert "".join(offered) == public_text()
+
+
 def test_modules_without_a_page_hold_nothing_else() -> None:
     """What they define is offered by the package itself, whose page has it."""
     for name in set(_without_page()) - {"seqclass.cli"}:

@@ -99,7 +99,7 @@ def test_numbers_that_no_float_holds() -> None:
 
 @pytest.mark.parametrize("make", [lambda f: f, lambda f: f.to_numpy(), lambda f: sp.csr_array(f.to_numpy())])
 def test_infinity_is_found_without_a_warning(make: Any) -> None:
-    frame = pd.DataFrame(X, columns=["p", "q"])
+    frame = pd.DataFrame(X.copy(), columns=["p", "q"])  # a frame of pandas 2 would be a view
     frame.loc[[5, 6], "q"] = [np.inf, -np.inf]
     data = make(frame)
     name = "'q'" if hasattr(data, "columns") else "1"

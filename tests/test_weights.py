@@ -121,6 +121,9 @@ def test_wrong_weights(weight: Any, message: str) -> None:
         SequentialClassifier().fit(X, Y, weight)
 
 
+@pytest.mark.skipif(
+    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8), reason="pipelines pass weights to score since 1.8"
+)
 def test_weights_are_routed_through_a_search_over_a_pipeline(seen: list[Any]) -> None:
     weight = WEIGHT + 1.0
     with sklearn.config_context(enable_metadata_routing=True):

@@ -1,0 +1,18 @@
+# The command line in a container, as an ordinary user:
+#   docker build -t seqclass .
+#   docker run --rm -v "$PWD:/data" --user "$(id -u):$(id -g)" seqclass \
+#       fit patients.csv --target diagnosis --feature-cost 0.01 -o model.seq
+FROM python:3.12-slim AS build
+WORKDIR /src
+COPY pyproject.toml README.md LICENSE ./
+COPY src src
+RUN python -m venv /opt/seqclass && /opt/seqclass/bin/python -m pip install --no-cache-dir ".[plot]"
+
+FROM python:3.12-slim
+COPY --from=build /opt/seqclass /opt/seqclass
+RUN useradd --create-home seqclass && mkdir /data && chown seqclass /data
+ENV PATH="/opt/seqclass/bin:$PATH" MPLBACKEND=Agg MPLCONFIGDIR=/var/tmp/matplotlib
+USER seqclass
+WORKDIR /data
+ENTRYPOINT ["seqclass"]
+CMD ["--help"]
