@@ -56,3 +56,12 @@ def test_refusals(model: str, refuses: Any) -> None:
     assert "there is no file" in refuses("export", "none.seq")
     assert "no folder" in refuses("export", model, "-o", "none/page.html")
     assert "pdf" in refuses("export", model, "--format", "pdf")
+    assert "must end in .html, .json or .c" in refuses("export", model, "-o", "page.pdf")
+    assert "format is 'json', and 'x.c' ends in .c" in refuses("export", model, "--format", "json", "-o", "x.c")
+
+
+def test_the_ending_says_the_format(model: str, folder: Path, run: Any) -> None:
+    for name, start in (("a.c", "/* What"), ("a.JSON", '{"format"'), ("a.htm", "<!DOCTYPE")):
+        assert run("export", model, "-o", name).exit_code == 0
+        assert (folder / name).read_text("utf-8").startswith(start)
+    assert run("export", model, "--format", "c", "-o", "a.h").exit_code == 0

@@ -534,13 +534,13 @@ _FORMATS = ["html", "json", "c"]
 
 @click.command()
 @click.argument("model", type=File())
-@click.option("--output", "-o", type=File("file"), help="File to write.  [default: MODEL with the format's ending]")
+@click.option("--output", "-o", type=File("file"), help="File to write.  [default: MODEL with the format's ending, .html]")
 @click.option(
     "--format",
     "kind",
     type=click.Choice(_FORMATS),
-    default="html",
-    help="A page to work through cases with, the policy as data, or C99 that allocates nothing.",
+    help="A page to work through cases with, the policy as data, or C99 that allocates nothing.  [default: as the "
+    "file ends, else html]",
 )
 @click.option("--title", help="Title of the page.  [default: name of the file]")
 @labels_option

@@ -29,7 +29,7 @@ def export_policy(
     classifier: DecidingClassifier,
     path: str | os.PathLike[str],
     *,
-    format: str = "html",
+    format: str | None = None,
     title: str | None = None,
     labels: Any = None,
     language: str | Mapping[str, str] = "en",
@@ -46,9 +46,9 @@ def export_policy(
         A fitted classifier.
     path : path
         The file. It is written whole or not at all, and replaces a file that is there.
-    format : {"html", "json", "c"}
+    format : {"html", "json", "c"}, optional
         A page to work through cases with, which needs neither a server nor a network; the data of `policy_data`; or C99
-        that allocates nothing.
+        that allocates nothing. By default what the ending of the file says.
     title : str, optional
         Title of the page; by default the name of the file without its ending.
     labels : Labels, path, mapping or data frame, optional
@@ -68,8 +68,8 @@ def export_policy(
     TypeError
         If it is neither.
     ValueError
-        If the policy cannot be written as data, or not within the limits, or labels or words are wrong; the message
-        says what to do.
+        If the policy cannot be written as data, or not within the limits, or labels or words are wrong, or the file
+        ends as one of another format; the message says what to do.
     FileNotFoundError
         If the folder does not exist, or a file of labels or words.
 
@@ -88,7 +88,7 @@ def export_policy(
     >>> data["kind"], len(data["features"])
     ('program', 30)
     """
-    check_choice(format, "format", ("html", "json", "c"))
+    format = format_of(path, format)
     words = page_words(language)
     data = policy_data(classifier, labels=labels, max_nodes=max_nodes, min_probability=min_probability)
     if format == "html":
@@ -100,6 +100,25 @@ def export_policy(
     with replacing(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", errors="backslashreplace"))
     return data
+
+
+#: Formats by the ending of a file.
+_ENDINGS = {".html": "html", ".htm": "html", ".json": "json", ".c": "c"}
+
+
+def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
+    """Format in which a file is written, by its ending unless told; a ValueError where these clash."""
+    ending = Path(path).suffix
+    by_ending = _ENDINGS.get(ending.lower())
+    if format is None and by_ending is None:
+        raise ValueError(f"{shown(str(path))} must end in .html, .json or .c, or format must say what to write.")
+    if format is not None:
+        check_choice(format, "format", ("html", "json", "c"))
+        if by_ending not in (None, format):
+            raise ValueError(
+                f"format is {format!r}, and {shown(str(path))} ends in {ending}; leave one of them out, or make them agree."
+            )
+    return str(format or by_ending)
 
 
 def policy_data(
