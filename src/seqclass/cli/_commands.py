@@ -534,7 +534,7 @@ _FORMATS = ["html", "json", "c"]
 
 @click.command()
 @click.argument("model", type=File())
-@click.option("--output", "-o", type=File("file"), help="File to write.  [default: MODEL with the format's ending, .html]")
+@click.option("--output", "-o", type=File("file"), help="File to write.  [default: MODEL with the format's ending]")
 @click.option(
     "--format",
     "kind",
