@@ -116,7 +116,8 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
         check_choice(format, "format", ("html", "json", "c"))
         if by_ending not in (None, format):
             raise ValueError(
-                f"format is {format!r}, and {shown(str(path))} ends in {ending}; leave the format out, or name another file."
+                f"format is {format!r}, and {shown(str(path))} ends in {ending}; leave the format out, or name another "
+                "file."
             )
     return str(format or by_ending)
 
