@@ -22,6 +22,11 @@ EXPORTED = [
     *("visits, once", "visits, three classes", "visits, one at a time", "visits, ladder", "visits, planned ladder"),
     "visits, ladder of one",
 ]
+#: What the command line makes of data, or of a network, without options: the default way to its end.
+DEFAULTS = [
+    "default, heart",
+    *(pytest.param(f"default, {name}", marks=pytest.mark.slow) for name in ("tumours", "spambase", "hepar2")),
+]
 #: Those that are a graph.
 GRAPHS = ("tree", "fixed mixture")
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from headless import browser as browser
 from live_cases import DOUBT_COSTS, doubtful
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from seqclass import Costs, SequentialClassifier
+from seqclass import Costs, SequentialClassifier, load
 from seqclass.bn import ClassMixture, ContextBayes, ItemResponse, NaiveBayes, SkillProfile, TreeNetwork
+from seqclass.cli import main
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import (
     EC2,
@@ -308,13 +311,56 @@ def _make(name: str) -> SequentialClassifier:
     return SequentialClassifier(model, order=order, discretizer=Discretizer(3), feature_costs=costs).fit(X, y)
 
 
+def _hearts(n: int = 300) -> pd.DataFrame:
+    """Patients with numbers, categories in words, and cells that are missing."""
+    rng = np.random.default_rng(5)
+    ill = rng.random(n) < 0.45
+    frame = pd.DataFrame(
+        {
+            "age": np.round(rng.normal(54, 9, n) + 4 * ill),
+            "sex": np.where(rng.random(n) < 0.6 + 0.15 * ill, "male", "female"),
+            "chest pain": np.where(rng.random(n) < 0.35 + 0.4 * ill, "none", rng.choice(["typical", "atypical"], n)),
+            "pressure": np.round(rng.normal(130, 17, n) + 4 * ill),
+            "ecg": rng.choice(["normal", "st-t", "hypertrophy"], n, p=[0.5, 0.05, 0.45]),
+            "rate": np.round(rng.normal(158, 19, n) - 19 * ill),
+            "angina": np.where(rng.random(n) < 0.15 + 0.4 * ill, "yes", "no"),
+            "oldpeak": np.round(np.maximum(0, rng.normal(0.4, 0.8, n) + ill), 1),
+            "vessels": np.minimum(3, rng.poisson(0.3 + 0.9 * ill)),
+            "thal": np.where(rng.random(n) < 0.75 - 0.5 * ill, "normal", rng.choice(["fixed", "reversible"], n)),
+        }
+    )
+    return frame.mask(rng.random(frame.shape) < 0.05).assign(disease=np.where(ill, "yes", "no"))
+
+
+def _by_default(name: str, folder: Path, request: pytest.FixtureRequest) -> SequentialClassifier:
+    """What ``seqclass fit``, or ``plan``, makes without options."""
+    data, arguments = folder / "data.csv", ["fit", "--target", "disease"]
+    if name == "heart":
+        _hearts().to_csv(data, index=False)
+    elif name == "tumours":
+        X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        X.assign(disease=y.map({0: "malignant", 1: "benign"})).to_csv(data, index=False)
+    else:
+        found = request.getfixturevalue("data_dir")
+        data = found / ("spambase.npz" if name == "spambase" else "networks/hepar2.bif.gz")
+        arguments = ["fit"] if name == "spambase" else ["plan", "--target", "Cirrhosis", "--price", "0.003"]
+        if not data.is_file():
+            pytest.skip(f"no real data: {data.name} is not among them")
+    path = str(folder / "model.seq")
+    done = CliRunner().invoke(main, [arguments[0], str(data), *arguments[1:], "--quiet", "-o", path])
+    assert done.exit_code == 0, done.output
+    return load(path)
+
+
 @pytest.fixture(scope="session")
-def model() -> Callable[[str], SequentialClassifier]:
+def model(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Callable[[str], Any]:
     """A fitted model by name; each is fitted once."""
     made: dict[str, SequentialClassifier] = {}
 
     def get(name: str) -> SequentialClassifier:
-        if name not in made:
+        if name not in made and name.startswith("default"):
+            made[name] = _by_default(name.split(", ")[1], tmp_path_factory.mktemp("default"), request)
+        elif name not in made:
             made[name] = _make(name)
         return made[name]
 
@@ -401,6 +447,10 @@ def cases() -> Callable[..., list[dict[str, Any]]]:
                 else:
                     session.observe(question.name, value, known=known)
                 answers.append([question.name, value, known])
+                if rng.random() < 0.1:
+                    stands.append(_stands(session))
+                    session.undo()
+                    answers.append(["undo"])
             found.append({"answers": answers, "stands": stands})
         return found
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_cases import EXPORTED as NAMES
-from live_cases import GRAPHS
+from live_cases import DEFAULTS, EXPORTED, GRAPHS
 
 from seqclass.export import export_policy
 
@@ -29,15 +28,19 @@ RUN = """
     best: at.asked ? at.best.map((o) => [data.questions[o.question].name, o.price, o.saving]) : [],
   });
   const outcome = (f, value) => value === null || value === undefined ? -1 : outcomeOf(f, String(value));
+  const given = ([name, value, known]) => {
+    if (name === "leave") return { leave: true };
+    if (name === "order") return { order: value.map((one) => number[one]) };
+    const shows = data.questions[number[name]].features, parts = value !== null && typeof value === "object";
+    return { question: number[name], known,
+      outcomes: shows.map((f) => outcome(f, parts ? value[data.features[f].name] : value)) };
+  };
   return cases.map((answers) => {
-    const given = answers.map(([name, value, known]) => {
-      if (name === "leave") return { leave: true };
-      if (name === "order") return { order: value.map((one) => number[one]) };
-      const shows = data.questions[number[name]].features, parts = value !== null && typeof value === "object";
-      return { question: number[name], known,
-        outcomes: shows.map((f) => outcome(f, parts ? value[data.features[f].name] : value)) };
+    let so_far = [];
+    return [null, ...answers].map((answer) => {
+      if (answer) so_far = answer[0] === "undo" ? so_far.slice(0, -1) : [...so_far, given(answer)];
+      return told(stand(so_far));
     });
-    return [...Array(given.length + 1).keys()].map((n) => told(stand(given.slice(0, n))));
   });
 })(%s)
 """
@@ -64,14 +67,14 @@ def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
             assert price == pytest.approx(wanted_price, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*EXPORTED, *DEFAULTS])
 def test_the_page_stands_where_a_session_stands(
     name: str, model: Any, cases: Any, browser: Any, tmp_path: Path
 ) -> None:
     clf, page = model(name), tmp_path / "page.html"
     data = export_policy(clf, page)
     assert data["kind"] == ("graph" if name in GRAPHS else "program")
-    wanted = cases(clf, 25, data["kind"] == "program")
+    wanted = cases(clf, 60 if name.startswith("default") else 25, data["kind"] == "program")
     assert sum(len(case["answers"]) for case in wanted) > 35
     assert any(answer[1:2] == [None] for case in wanted for answer in case["answers"])
     if name == "visits":

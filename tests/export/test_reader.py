@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_cases import EXPORTED, reader
+from live_cases import DEFAULTS, EXPORTED, reader
 
 from seqclass.export import policy_data
 
@@ -34,17 +34,20 @@ def outcome(feature: dict[str, Any], value: Any) -> int:
     return int(feature["places"][sum(edge <= value for edge in feature["edges"])])
 
 
-@pytest.mark.parametrize("name", EXPORTED)
+@pytest.mark.parametrize("name", [*EXPORTED, *DEFAULTS])
 def test_the_reader_stands_where_a_session_stands(name: str, model: Any, cases: Any) -> None:
     clf = model(name)
     data = json.loads(json.dumps(policy_data(clf)))
     if data["kind"] == "graph" or types(data["program"]["policy"]) & IN_WORDS:
         pytest.skip("no program that the reader reads")
     number = {question["name"]: i for i, question in enumerate(data["questions"])}
-    for case in cases(clf, 6, True):
-        found = reader()(data)
+    for case in cases(clf, 60 if name.startswith("default") else 6, True):
+        found, before = reader()(data), []
         for told, stand in zip([None, *case["answers"]], case["stands"], strict=True):
-            if told is not None:
+            if told is not None and told[0] == "undo":
+                found.case = before.pop()
+            elif told is not None:
+                before.append(dict(found.case))
                 if told[0] == "leave":
                     found.leave()
                 elif told[0] == "order":
