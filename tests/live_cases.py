@@ -20,7 +20,8 @@ EXPORTED = [
     *("known at the start", "known at the start, mixture"),
     *("visits", "visits, planned", "visits, fixed order", "visits, bundles", "visits, budgets", "visits, pairs"),
     *("visits, once", "visits, three classes", "visits, one at a time", "visits, ladder", "visits, planned ladder"),
-    "visits, ladder of one",
+    *("visits, ladder of one", "visits, tree", "network", "network, joint targets", "tree, any order"),
+    *("tree, improved", "tree, search", "tree, ladder", "tree, calibrated", "clique, likely", "fixed tree, lookahead"),
 ]
 #: What the command line makes of data, or of a network, without options: the default way to its end.
 DEFAULTS = [

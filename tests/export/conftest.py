@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from headless import browser as browser
 from live_cases import DOUBT_COSTS, doubtful
+from network_cases import random_network
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from seqclass import Costs, SequentialClassifier, load
@@ -142,6 +143,7 @@ _BLOOD = {
     "groups": ["blood"] * 4 + [None] * 4 + ["urine"] * 4,
     "discounted_costs": 0.005,
 }
+_BLOOD_OF_6 = {"feature_costs": 0.02, "groups": ["blood"] * 3 + [None] * 3, "discounted_costs": 0.005}
 _SAMPLE = Costs(0.02, bundles=["a"] * 5 + [None] * 7)
 _INFORMED = _along(ClassInformation())
 #: Models by name that ask as an ordering rule says, or are stopped in ways of their own.
@@ -202,6 +204,31 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
 }
 
 
+_NETWORK = random_network(26, 12)
+_MADE |= {
+    "network": lambda: SequentialClassifier.from_network(
+        _NETWORK, "n0", questions=[f"n{j}" for j in (11, 2, 9, 1, 4, 8, 6)], feature_costs=0.005, solver=_along(EC2())
+    ),
+    "network, joint targets": lambda: SequentialClassifier.from_network(
+        _NETWORK, ["n0", "n9"], feature_costs=0.01, solver=_along(LookaheadSaving(2, 3))
+    ),
+    "tree, any order": lambda: _free(_along(CrossEntropy()), TreeNetwork("forest")),
+    "tree, improved": lambda: _free(_Improved(), TreeNetwork(), _tumours(6), feature_costs=Costs(**_BLOOD_OF_6)),
+    "tree, search": lambda: _free(
+        ExactFreeOrder(2000, certificate_paths=0), TreeNetwork(), _tumours(5), discretizer=Discretizer(3)
+    ),
+    "tree, ladder": lambda: _free(_Ladder(_along(ExpectedSaving()), 0.02, 9), TreeNetwork(), max_features=7),
+    "tree, calibrated": lambda: _free(_INFORMED, TreeNetwork(), _tumours(8), calibrate=True, max_cost=0.05),
+    "clique, likely": lambda: _free(
+        PosteriorThreshold(0.95, rule=EC2(), certificate_paths=0),
+        TreeNetwork("clique", conditioning="full"),
+        _tumours(4),
+        discretizer=Discretizer(3),
+    ),
+    "fixed tree, lookahead": lambda: _free(Lookahead(1, certificate_paths=0), TreeNetwork(), order="conditional"),
+}
+
+
 _VISIT = {"visit_cost": 0.03, "delays": [3, 0, 1] * 4, "delay_cost": 0.01}
 _PANELS: dict[str, Any] = {"n_paths": 150, "certificate_paths": 0}
 _MADE |= {
@@ -241,6 +268,9 @@ _MADE |= {
         _tumours(5),
         discretizer=Discretizer(3),
         feature_costs=Costs(0.003, visit_cost=0.02),
+    ),
+    "visits, tree": lambda: _free(
+        _Panels(), TreeNetwork(), _tumours(7), feature_costs=Costs(0.005, max_panel=4, visit_cost=0.01)
     ),
     "visits, one at a time": lambda: _free(_INFORMED, feature_costs=Costs(0.004, visit_cost=0.01, charge_missing=True)),
 }

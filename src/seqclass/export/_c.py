@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain
 from typing import Any
@@ -87,7 +89,8 @@ def c_source(data: dict[str, Any]) -> str:
     more, held, tables = (_program if kind == "program" else _graph)(data)
     defined = "".join(f"#define SEQ_{name} ({number})\n" for name, number in (sizes | more).items())
     struct = f"\ntypedef struct {{\n{held}    double cost;\n}} seq_case;\n"
-    code = [resource(name, __package__) for name in ("common.c", f"{kind}.c")]
+    network = kind == "program" and data["program"]["network"] is not None
+    code = [resource(name, __package__) for name in ("common.c", *(["network.c"] if network else []), f"{kind}.c")]
     unit = f"#define SEQ_UNIT {_quoted(data['unit'])} /* of prices and costs */\n"
     head = _HEAD.format(by=data["written_by"].replace("*/", "* /"), order=_ORDER[kind])
     return "".join([head, defined, unit, struct, _FUNCTIONS, _ALSO[kind], "\n", _reading(data), tables, "\n", *code])
@@ -221,12 +224,13 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
     held, questions, parts = data["program"], data["questions"], _Parts(data)
     n_classes, asked = len(data["classes"]), held["n_questions"]
     groups = [-1 if question["group"] is None else question["group"] for question in questions]
-    rows, starts = _flat(held["likelihoods"]), _starts(held["likelihoods"])
+    counts = [feature["n_outcomes"] for feature in data["features"]]
+    rows, starts = _flat(held["likelihoods"]), [0, *accumulate(counts)]
     first, sizes = [], []
     for question, table in zip(questions, held["bundles"]):
         feature = question["features"][0]
         first.append(starts[feature] if table is None else len(rows))
-        sizes.append(len(held["likelihoods"][feature] if table is None else table))
+        sizes.append(counts[feature] if table is None else len(table))
         rows = rows if table is None else rows + table
     limited = held["max_questions"] is not None
     visits = data["visits"] or {"cost": 0.0, "delays": [0.0] * len(questions), "delay_cost": 0.0, "max_panel": None}
@@ -261,10 +265,9 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         _table("double", "full_prices", [question["full_price"] + visit for question, visit in zip(questions, alone)]),
         _table("double", "waits", waits),
         _table("double", "alone", alone),
-        _table("int", "likelihood_start", starts),
         _table("int", "table_start", first),
         _table("int", "table_size", sizes),
-        _table("double", "likelihoods", _flat(rows), more["HIDDEN"]),
+        *(_network(data, more) if held["network"] else _states(rows, starts, more)),
         *_columns(
             "policy", parts.policies, [("int", name) for name in ("type", "stages", "a", "b")] + [("double", "x")]
         ),
@@ -283,6 +286,57 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         f"    char ordered[{len(questions) or 1}];\n    int visits;\n"
     )
     return more, case, "".join(tables)
+
+
+def _states(rows: list[Any], starts: list[int], more: dict[str, Any]) -> list[str]:
+    """P(outcome | hidden state), of each feature and then of bundles."""
+    more["CLIQUES"] = 0
+    return [_table("int", "likelihood_start", starts), _table("double", "likelihoods", _flat(rows), more["HIDDEN"])]
+
+
+def _network(data: dict[str, Any], more: dict[str, Any]) -> list[str]:
+    """Cliques of a network, and how one goes through their cells beside those of messages."""
+    sizes, cliques = (data["program"]["network"][key] for key in ("sizes", "cliques"))
+    cells = [math.prod(sizes[v] for v in clique["variables"]) for clique in cliques]
+    home: dict[int, int] = {}
+    for k in sorted(range(len(cliques)), key=cells.__getitem__):  # the smallest clique that has it tells of a variable
+        home = {v: k for v in cliques[k]["variables"]} | home
+    up, down, messages = [], [], []
+    for clique in cliques:
+        above = [] if clique["parent"] < 0 else cliques[clique["parent"]]["variables"]
+        shared = [v for v in clique["variables"] if v in above]
+        steps = dict(zip(shared, accumulate([1, *(sizes[v] for v in shared)], operator.mul)))
+        up.append([steps.get(v, 0) for v in clique["variables"]])
+        down.append([steps.get(v, 0) for v in above])
+        messages.append(math.prod(sizes[v] for v in shared))
+    tables = [_flat(clique["table"]) for clique in cliques]
+    asked = len(data["questions"])
+    more |= {
+        "CLIQUES": len(cliques),
+        "CELLS": sum(cells),
+        "SENT": sum(messages),
+        "MESSAGE": max([*messages, *sizes]),
+        "WIDE": max(len(clique["variables"]) for clique in cliques) or 1,
+        "ROWS": sum(sizes[:asked]),
+    }
+    return [
+        _table("int", "clique_start", _starts(up)),
+        _table("int", "clique_sizes", [sizes[v] for clique in cliques for v in clique["variables"]]),
+        _table(
+            "int",
+            "clique_home",
+            [v if v < asked and home[v] == k else -1 for k, clique in enumerate(cliques) for v in clique["variables"]],
+        ),
+        _table("int", "clique_parent", [clique["parent"] for clique in cliques]),
+        _table("int", "clique_up", _flat(up)),
+        _table("int", "clique_down", _flat(down)),
+        _table("int", "down_start", _starts(down)),
+        _table("int", "cell_start", [0, *accumulate(cells)]),
+        _table("int", "sent_start", [0, *accumulate(messages)]),
+        _table("int", "clique_table", _starts(tables)),
+        _table("int", "clique_by_class", [n * (len(c["table"]) > 1) for n, c in zip(cells, cliques)]),
+        _table("double", "clique_tables", _flat(tables)),
+    ]
 
 
 def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_decisions: int) -> list[str]:

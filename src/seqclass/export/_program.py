@@ -54,6 +54,8 @@ from seqclass.pomdp.sweeps.ladder import enough
 
 #: Most numbers of a program: some 10 MB as text.
 MOST_NUMBERS = 500_000
+#: Most numbers in the tables of a network, all of which are gone through twice for each case that is looked at.
+MOST_CELLS = 50_000
 #: Digits of probabilities and values, of which answers multiply some dozens: beliefs then agree to some 1e-11.
 _DIGITS = 13
 
@@ -67,19 +69,10 @@ def program(decider: Decider, problem: AcquisitionProblem) -> dict[str, Any]:
     policy = decider.policy
     if policy.problem.rules is not None:
         raise Unwritten("rules say what may be asked and what has to be")
-    classes, prior, tables = _hidden(problem)
-    _check_alike(policy.problem, problem, decider.model)
-    own = policy.problem
-    questions = []
-    for question in range(problem.n_questions):
-        bundle = problem.bundle(question)
-        # of a bundle what plans look at: the joint outcomes, or those that stand for all of them
-        questions.append(None if bundle is None else short(tables[question, : problem.n_outcomes[question]]))
+    own, hidden = policy.problem, _hidden(problem)
+    _check_alike(own, problem, decider.model)
     data = {
-        "hidden_class": classes.tolist(),
-        "hidden_prior": short(prior),
-        "likelihoods": [short(table) for table in _by_feature(decider, problem)],
-        "bundles": questions,
+        **(_by_network(decider, problem) if hidden is None else _by_states(decider, problem, *hidden)),
         "any_order": bool(own.free),
         "n_questions": own.n_questions,
         "max_questions": own.max_questions,
@@ -100,15 +93,60 @@ def short(numbers: Any) -> Any:
     return float(f"{numbers:.{_DIGITS}g}")
 
 
-def _hidden(problem: AcquisitionProblem) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Class and prior of each hidden state, and P(outcome | hidden state) of each question."""
+def _hidden(problem: AcquisitionProblem) -> tuple[IntArray, FloatArray, FloatArray] | None:
+    """Class and prior of each hidden state, and P(outcome | hidden state) of each question; None without such."""
     if isinstance(problem, MixtureProblem):
         classes = problem.hidden_class
         return classes, problem.prior[classes] * problem.hidden_prior, problem.likelihoods
     tables = problem.class_tables
-    if tables is None:
-        raise Unwritten("what an answer tells depends on more than finitely many hidden states")
-    return np.arange(problem.n_classes), problem.prior, tables
+    return None if tables is None else (np.arange(problem.n_classes), problem.prior, tables)
+
+
+def _by_states(
+    decider: Decider, problem: AcquisitionProblem, classes: IntArray, prior: FloatArray, tables: FloatArray
+) -> dict[str, Any]:
+    """Hidden states, given which the answers are independent."""
+    bundles = []
+    for question in range(problem.n_questions):
+        bundle = problem.bundle(question)
+        # of a bundle what plans look at: the joint outcomes, or those that stand for all of them
+        bundles.append(None if bundle is None else short(tables[question, : problem.n_outcomes[question]]))
+    likelihoods = [short(table) for table in _by_feature(decider, problem)]
+    return {
+        "hidden_class": classes.tolist(),
+        "hidden_prior": short(prior),
+        "likelihoods": likelihoods,
+        "bundles": bundles,
+        "network": None,
+    }
+
+
+def _by_network(decider: Decider, problem: AcquisitionProblem) -> dict[str, Any]:
+    """A network: the hidden states are the classes, and what an answer tells is worked out of tables of cliques."""
+    if problem.bundles is not None:
+        raise Unwritten("of a network it cannot say what a bundle of features tells")
+    found = decider.model.cliques(problem.features)
+    if found is None:
+        raise Unwritten(
+            "what an answer tells depends on more than finitely many hidden states, and on no small network"
+        )
+    size = sum(table.size for _, _, table in found)
+    if size > MOST_CELLS:
+        raise Unwritten(
+            f"the tables of its network have {size:,} numbers, more than the {MOST_CELLS:,} that a page goes through"
+        )
+    sizes = {j: n for variables, _, table in found for j, n in zip(variables, table.shape[1:])}
+    cliques = [
+        {"variables": list(variables), "parent": parent, "table": short(table.reshape(len(table), -1))}
+        for variables, parent, table in found
+    ]
+    return {
+        "hidden_class": list(range(problem.n_classes)),
+        "hidden_prior": short(problem.prior),
+        "likelihoods": [],
+        "bundles": [None] * problem.n_questions,
+        "network": {"sizes": [sizes[j] for j in range(len(sizes))], "cliques": cliques},
+    }
 
 
 def _by_feature(decider: Decider, problem: AcquisitionProblem) -> list[FloatArray]:
@@ -123,10 +161,10 @@ def _by_feature(decider: Decider, problem: AcquisitionProblem) -> list[FloatArra
 def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: ObservationModel) -> None:
     """Refuse a policy of other numbers than those of the questions that a session may be told answers to."""
     n = own.n_questions
-    if isinstance(own, ModelProblem):  # a fixed order of a model whose answers are told by its hidden states
+    if isinstance(own, ModelProblem):
         same = own.model is model and own.bundles is None and np.array_equal(own.features, whole.features[:n])
     elif isinstance(own, (MixtureProblem, TableProblem)) and getattr(own, "transitions", None) is None:
-        mine, theirs = (_hidden(one)[2][:n] for one in (own, whole))
+        mine, theirs = (_tables(one)[:n] for one in (own, whole))
         width = min(mine.shape[1], theirs.shape[1])
         same = mine.shape[::2] == theirs.shape[::2] and _near(mine[:, :width], theirs[:, :width])
     else:
@@ -138,6 +176,11 @@ def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: Obse
     same = same and _most_of(own) == _most_of(whole)
     if not (same and all(_near(*pair) for pair in [*pairs, (own.decision_costs, whole.decision_costs)])):
         raise Unwritten("its policy was made for other questions, prices or costs, or another prior")
+
+
+def _tables(problem: AcquisitionProblem) -> FloatArray:
+    found = _hidden(problem)
+    return np.empty((0, 0, 0)) if found is None else found[2]
 
 
 def _groups(problem: AcquisitionProblem) -> IntArray:

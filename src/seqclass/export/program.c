@@ -14,8 +14,21 @@ typedef struct {
     int visits;
     int seen[SEQ_QUESTIONS];
     char paid[SEQ_GROUPS];
+#if SEQ_CLIQUES
+    double told[SEQ_ROWS][SEQ_CLASSES];
+#endif
 } seq_view;
 
+/* P(outcome | hidden state) of a question, by hidden state; in a network these are the classes. */
+#if SEQ_CLIQUES
+#define seq_row(s, question, outcome) ((s)->told[seq_table_start[question] + (outcome)])
+#define seq_learn(s) seq_spread((s)->seen, (s)->told)
+#else
+#define seq_row(s, question, outcome) (seq_likelihoods[seq_table_start[question] + (outcome)])
+#define seq_learn(s) ((void)(s))
+#endif
+
+static int seq_settled(const seq_view *s);
 static int seq_act(int policy, const seq_view *s);
 static int seq_next_of(int policy, const seq_view *s);
 static double seq_value_of(int values, const seq_view *s);
@@ -84,7 +97,7 @@ static void seq_by_class(const double *weight, double *belief)
 /* P(class, outcome | what was seen). */
 static void seq_joint(const seq_view *s, int question, int outcome, double *joint)
 {
-    const double *row = seq_likelihoods[seq_table_start[question] + outcome];
+    const double *row = seq_row(s, question, outcome);
     int i, h;
     for (i = 0; i < SEQ_CLASSES; i++)
         joint[i] = 0;
@@ -116,7 +129,7 @@ static int seq_open(const seq_view *s, int question)
 /* What is known after a question showed an outcome; gives its probability. */
 static double seq_after(const seq_view *s, int question, int outcome, seq_view *next)
 {
-    const double *row = seq_likelihoods[seq_table_start[question] + outcome];
+    const double *row = seq_row(s, question, outcome);
     double total = 0;
     int h;
     *next = *s;
@@ -135,6 +148,8 @@ static double seq_after(const seq_view *s, int question, int outcome, seq_view *
     next->stage++;
     if (seq_group[question] >= 0)
         next->paid[seq_group[question]] = 1;
+    if (!seq_settled(next))
+        seq_learn(next);
     return total;
 }
 
@@ -434,7 +449,7 @@ static double seq_hidden_information(const seq_view *s, int question)
     double found = 0;
     int h, v;
     for (v = 0; v < seq_table_size[question]; v++) {
-        const double *row = seq_likelihoods[seq_table_start[question] + v];
+        const double *row = seq_row(s, question, v);
         double total = 0;
         for (h = 0; h < SEQ_HIDDEN; h++) {
             found += s->weight[h] * seq_plogp(row[h]);
@@ -452,7 +467,7 @@ static double seq_separated(const seq_view *s, int question)
     for (i = 0; i < SEQ_CLASSES; i++)
         found -= s->belief[i] * s->belief[i];
     for (v = 0; v < seq_table_size[question]; v++) {
-        const double *row = seq_likelihoods[seq_table_start[question] + v];
+        const double *row = seq_row(s, question, v);
         double classes[SEQ_CLASSES] = {0}, total = 0;
         for (h = 0; h < SEQ_HIDDEN; h++)
             classes[seq_hidden_class[h]] += s->weight[h] * sqrt(row[h]);
@@ -828,6 +843,7 @@ static int seq_follow(seq_branch *branches, int n, int question)
     for (i = 0; i < many; i++)
         if (many <= SEQ_BRANCHES || times[i]) {
             seq_after(&branches[from[i]].s, question, outcome[i], &found[kept].s);
+            seq_learn(&found[kept].s);
             found[kept++].weight = many <= SEQ_BRANCHES ? weights[i] : (double)times[i] / SEQ_BRANCHES;
         }
     memcpy(branches, found, kept * sizeof *found);
@@ -1071,6 +1087,7 @@ static void seq_see(const seq_case *c, seq_view *s)
     for (q = 0; q < SEQ_ASKED && (SEQ_ANY_ORDER || c->seen[q] != SEQ_OPEN); q++)
         s->stage += c->seen[q] != SEQ_OPEN;
     s->stage -= SEQ_LIMITED ? c->known : 0;
+    seq_learn(s);
 }
 
 /* Number of a joint outcome: those that are whole come first. */
@@ -1133,6 +1150,10 @@ static void seq_go(seq_case *c, int question)
 static int seq_tell(seq_case *c, int question, const int *outcomes, int known)
 {
     double weight[SEQ_HIDDEN], total = 0;
+    const double *row;
+#if SEQ_CLIQUES
+    seq_view s;
+#endif
     int f, h, first, any = 0, pays;
     if (question < 0 || question >= SEQ_QUESTIONS || c->seen[question] != SEQ_OPEN)
         return SEQ_WRONG;
@@ -1143,9 +1164,18 @@ static int seq_tell(seq_case *c, int question, const int *outcomes, int known)
         any = any || outcomes[f - first] >= 0;
     }
     memcpy(weight, c->weight, sizeof weight);
-    for (f = first; f < seq_feature_start[question + 1]; f++)
-        for (h = 0; h < SEQ_HIDDEN && outcomes[f - first] >= 0; h++)
-            weight[h] *= seq_likelihoods[seq_likelihood_start[f] + outcomes[f - first]][h];
+    for (f = first; f < seq_feature_start[question + 1] && any; f++) {
+        if (outcomes[f - first] < 0)
+            continue;
+#if SEQ_CLIQUES
+        seq_see(c, &s);
+        row = seq_row(&s, question, outcomes[f - first]);
+#else
+        row = seq_likelihoods[seq_likelihood_start[f] + outcomes[f - first]];
+#endif
+        for (h = 0; h < SEQ_HIDDEN; h++)
+            weight[h] *= row[h];
+    }
     for (h = 0; h < SEQ_HIDDEN; h++)
         total += weight[h];
     if (!(total > 0))
@@ -1239,10 +1269,9 @@ double seq_saving(const seq_case *c)
 double seq_saving_once(const seq_case *c, int question)
 {
     seq_view s;
-    memset(&s, 0, sizeof s);
-    memcpy(s.weight, c->weight, sizeof s.weight);
     if (question < 0 || question >= SEQ_QUESTIONS || c->seen[question] != SEQ_OPEN)
         return NAN;
+    seq_see(c, &s);
     return seq_stopping(c->belief) - seq_price_of(c->paid, question) + (c->ordered[question] ? seq_alone[question] : 0)
            - seq_deciding_after(&s, question);
 }
