@@ -17,7 +17,7 @@ from seqclass import AdaptiveClassifier, Costs, SequentialClassifier, load
 from seqclass.bn import TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.export import export_policy, policy_data
-from seqclass.pomdp import GridValueIteration
+from seqclass.pomdp import FirstK, GridValueIteration
 
 QUICK = GridValueIteration(20, certificate_paths=0)
 
@@ -53,7 +53,7 @@ def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
         data = export_policy(model(name), tmp_path / "policy.json", format="json")
         text = (tmp_path / "policy.json").read_text(encoding="utf-8")
         assert json.loads(text) == json.loads(json.dumps(data))
-        assert (data["format"], data["version"]) == ("seqclass-policy", 3)
+        assert (data["format"], data["version"]) == ("seqclass-policy", 4)
         common = {"format", "version", "written_by", "classes", "decisions", "prior", "decision_costs"}
         common |= {"charge_missing", "unit", "visits", "features", "questions", "kind"}
         own = {"program": {"program"}, "graph": {"cut", "nodes"}}
@@ -122,6 +122,20 @@ def test_a_classifier_that_chose_how_to_learn_is_exported() -> None:
     data = policy_data(clf)
     assert data["kind"] == "program"
     assert clf.session().next_feature.name in [question["name"] for question in data["questions"]]
+
+
+def test_large_networks_are_no_program(model: Any) -> None:
+    cliques = policy_data(model("tree, any order"))["program"]["network"]["cliques"]
+    assert all(clique["parent"] > k or clique["parent"] < 0 for k, clique in enumerate(cliques))
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 100, (4000, 4)), rng.integers(0, 2, 4000)
+    large = TreeNetwork("line")
+    settings: dict[str, Any] = {"discretizer": "precomputed", "order": "adaptive", "solver": FirstK(1, certificate_paths=0)}
+    with pytest.raises(ValueError, match=r"its network have 60,000 numbers, more than the 50,000 that a page"):
+        policy_data(SequentialClassifier(large, **settings).fit(X, y), max_nodes=20)
+    bundled = SequentialClassifier(TreeNetwork(), feature_costs=Costs(0.01, bundles=["a", "a", None, None]), **settings)
+    with pytest.raises(ValueError, match="of a network it cannot say what a bundle of features tells"):
+        policy_data(bundled.fit(X, y))
 
 
 def test_refusals(model: Any, tmp_path: Path) -> None:

@@ -568,8 +568,8 @@ def export() -> None:
     """Write what the MODEL asks and decides to a file that needs no Python.
 
     The page works offline, on a phone, too: it asks one question after the other, says why and at what price, and
-    decides. Any feature may be answered at any time. Only of trees and networks it is a graph of all cases that they
-    can meet, which takes answers in the order in which it asks.
+    decides. Any feature may be answered at any time. Only of large networks, and of rules, it is a graph of all cases
+    that they can meet, which takes answers in the order in which it asks.
 
     \b
     Example:

@@ -131,10 +131,10 @@ def policy_data(
 ) -> dict[str, Any]:
     """Return what a classifier asks and decides as plain data.
 
-    A policy of a model with hidden states (naive Bayes, class mixtures, contexts) is written as its *program*: tables,
-    prices, what it asks next, and when it stops. Any feature may then be answered at any time. Any other (trees,
-    networks, plans by context) is written as a *graph* of all cases it can meet, which has a limit of nodes, and takes
-    answers in the order in which it asks.
+    A policy of a model with hidden states (naive Bayes, class mixtures, contexts), or of a tree or network of small
+    tables, is written as its *program*: tables, prices, what it asks next, and when it stops. Any feature may then be
+    answered at any time. Any other (large networks, rules, values by context) is written as a *graph* of all cases it
+    can meet, which has a limit of nodes, and takes answers in the order in which it asks.
 
     Parameters
     ----------

@@ -300,7 +300,7 @@ def _network(data: dict[str, Any], more: dict[str, Any]) -> list[str]:
     cells = [math.prod(sizes[v] for v in clique["variables"]) for clique in cliques]
     home: dict[int, int] = {}
     for k in sorted(range(len(cliques)), key=cells.__getitem__):  # the smallest clique that has it tells of a variable
-        home = {v: k for v in cliques[k]["variables"]} | home
+        home = dict.fromkeys(cliques[k]["variables"], k) | home
     up, down, messages = [], [], []
     for clique in cliques:
         above = [] if clique["parent"] < 0 else cliques[clique["parent"]]["variables"]

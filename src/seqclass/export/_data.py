@@ -136,7 +136,7 @@ class _Maker:
         }
 
 
-FORMAT, VERSION = "seqclass-policy", 3
+FORMAT, VERSION = "seqclass-policy", 4
 
 
 def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
