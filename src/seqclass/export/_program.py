@@ -70,9 +70,10 @@ def program(decider: Decider, problem: AcquisitionProblem) -> dict[str, Any]:
     if policy.problem.rules is not None:
         raise Unwritten("rules say what may be asked and what has to be")
     own, hidden = policy.problem, _hidden(problem)
+    answers = _by_network(decider, problem) if hidden is None else _by_states(decider, problem, *hidden)
     _check_alike(own, problem, decider.model)
     data = {
-        **(_by_network(decider, problem) if hidden is None else _by_states(decider, problem, *hidden)),
+        **answers,
         "any_order": bool(own.free),
         "n_questions": own.n_questions,
         "max_questions": own.max_questions,
