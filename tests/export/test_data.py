@@ -56,6 +56,7 @@ def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
         assert (data["format"], data["version"]) == ("seqclass-policy", 4)
         common = {"format", "version", "written_by", "classes", "decisions", "prior", "decision_costs"}
         common |= {"charge_missing", "unit", "visits", "features", "questions", "kind"}
+        common |= {"class_texts", "decision_texts", "class_order", "decision_order"}
         own = {"program": {"program"}, "graph": {"cut", "nodes"}}
         assert set(data) == common | own[data["kind"]]
 
@@ -130,7 +131,11 @@ def test_large_networks_are_no_program(model: Any) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 100, (4000, 4)), rng.integers(0, 2, 4000)
     large = TreeNetwork("line")
-    settings: dict[str, Any] = {"discretizer": "precomputed", "order": "adaptive", "solver": FirstK(1, certificate_paths=0)}
+    settings: dict[str, Any] = {
+        "discretizer": "precomputed",
+        "order": "adaptive",
+        "solver": FirstK(1, certificate_paths=0),
+    }
     with pytest.raises(ValueError, match=r"its network have 60,000 numbers, more than the 50,000 that a page"):
         policy_data(SequentialClassifier(large, **settings).fit(X, y), max_nodes=20)
     bundled = SequentialClassifier(TreeNetwork(), feature_costs=Costs(0.01, bundles=["a", "a", None, None]), **settings)

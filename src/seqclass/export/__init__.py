@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -210,9 +211,9 @@ def page_words(language: str | Mapping[str, str] = "en") -> dict[str, str]:
     >>> page_words(page_words("en") | {"stop": "Enough"})["stop"]
     'Enough'
     """
-    known: dict[str, dict[str, str]] = json.loads((files(__package__) / "words.json").read_text(encoding="utf-8"))
+    known = _languages()
     if isinstance(language, str) and language in known:
-        return known[language]
+        return dict(known[language])
     if not isinstance(language, Mapping):
         raise ValueError(f"language must be {listed(known)}, or the words of another one; got {shown(language)}.")
     wanted = known["en"]
@@ -226,6 +227,12 @@ def page_words(language: str | Mapping[str, str] = "en") -> dict[str, str]:
         if not isinstance(language[key], str) or set(_PLACE.findall(language[key])) != set(_PLACE.findall(text)):
             raise ValueError(f"language: the words for {key!r} must be a text with the same braces as {text!r}.")
     return dict(language)
+
+
+@cache
+def _languages() -> dict[str, dict[str, str]]:
+    """Words of each language that is there; they are read once."""
+    return dict(json.loads((files(__package__) / "words.json").read_text(encoding="utf-8")))
 
 
 def _filled(text: str, **about: Any) -> str:
@@ -251,7 +258,8 @@ def _page(data: dict[str, Any], title: str, words: dict[str, str]) -> Markup:
 
 def _about(data: dict[str, Any], words: dict[str, str]) -> str:
     """What the reader has to know first."""
-    told = [_filled(words["about_visits" if data["visits"] else "about"], decisions=_either(data["decisions"], words))]
+    decisions = _either([data["decision_texts"][number] for number in data["decision_order"]], words)
+    told = [_filled(words["about_visits" if data["visits"] else "about"], decisions=decisions)]
     if data["kind"] == "graph":
         told += [words["in_its_order"]]
         told += [_filled(words["cut"], share=cut_share(data["cut"], words))] if data["cut"] else []

@@ -54,6 +54,8 @@ const char *seq_feature_name(int feature);
 const char *seq_answer_text(int feature, int outcome);      /* in words where there are any; "" of SEQ_MISSING */
 const char *seq_class_name(int number);
 const char *seq_decision_name(int decision);
+const char *seq_class_text(int number);                     /* in words, where there are any */
+const char *seq_decision_text(int decision);
 """
 _ALSO = {
     "program": """int seq_answer_all(seq_case *c, int question, const int *outcomes);
@@ -111,6 +113,8 @@ def _reading(data: dict[str, Any]) -> str:
             _texts("features", [feature["name"] for feature in features]),
             _texts("classes", data["classes"]),
             _texts("decisions", data["decisions"]),
+            _texts("class_texts", data["class_texts"]),
+            _texts("decision_texts", data["decision_texts"]),
             _table("int", "types", [_TYPES[feature["type"]] for feature in features]),
             _table("int", "outcomes", [feature["n_outcomes"] for feature in features]),
             _table("int", "edge_start", _starts(edges)),
