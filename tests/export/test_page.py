@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from pathlib import Path
@@ -295,3 +296,27 @@ def test_a_panel_is_ordered_together(model: Any, browser: Any, tmp_path: Path) -
     assert browser.text(NEXT).startswith("Ordered, and waited for: ")
     assert browser.run("document.documentElement.scrollWidth") == 390
     assert browser.faults == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing(model: Any, browser: Any, tmp_path: Path, width: int, dark: bool) -> None:
+    """With labels and a currency, where something is asked, a problem is told, all is open, and it is decided."""
+    axe = importlib.util.find_spec("axe_core_python")
+    if axe is None or axe.origin is None:
+        pytest.skip("no axe-core: the package axe-core-python is not installed")
+    page = tmp_path / "page.html"
+    asked = {"question": "Which?", "help": "Look.", "url": "https://example.org"}
+    labels = {HOSTILE: asked, "class": {"answers": {"yes": "It is"}}}
+    for name in ("grid3", "visits", "bundles", "fixed mixture", "network"):
+        export_policy(model(name), page, labels=labels if name == "grid3" else None)
+        browser.open(page, width=width, height=844, dark=dark)
+        browser.run((Path(axe.origin).parent / "axe.min.js").read_text(encoding="utf-8") + ";0")
+        for step in (None, "summary", "[data-part=answer]", "[data-part=missing]", "[data-part=stop]"):
+            if step and browser.run(f"document.querySelector({json.dumps(step)})?.checkVisibility()"):
+                browser.click(step)
+            found = browser.send(
+                "Runtime.evaluate", expression="axe.run(document)", awaitPromise=True, returnByValue=True
+            )["result"]["value"]
+            assert len(found["passes"]) > 20
+            assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]] == []
