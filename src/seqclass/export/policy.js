@@ -118,8 +118,14 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     }
     return found;
   };
-  const spreads = new WeakMap();
-  const tablesOf = ({ seen }) => { if (!spreads.has(seen)) spreads.set(seen, spread(seen)); return spreads.get(seen); };
+  /* What was worked out before is remembered, as a case comes back to where it stood with every answer. */
+  const MOST_SPREADS = 500, spreads = new Map();
+  const tablesOf = ({ seen }) => {
+    const key = seen.map((v) => Math.max(v, -1)).join();
+    if (spreads.size > MOST_SPREADS) spreads.clear();
+    if (!spreads.has(key)) spreads.set(key, spread(seen));
+    return spreads.get(key);
+  };
 
   /* What is known of a case: the weight of each hidden state, what was seen, what was paid, how many questions. */
   const classOf = program && program.hidden_class;
