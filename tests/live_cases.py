@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -33,14 +34,22 @@ GRAPHS = ("tree", "fixed mixture")
 
 
 def reader():
-    """The class that the documentation reads programs with."""
+    """The class that reads programs in plain Python, an example."""
+    script = Path(__file__).parents[1] / "examples" / "read_policy.py"
+    if not script.exists():
+        pytest.skip("no examples beside the tests: not a checkout")
+    return runpy.run_path(str(script))["Reader"]
+
+
+def short_reader():
+    """The class by which the documentation tells how the usual program is read."""
     page = Path(__file__).parents[1] / "docs" / "export.md"
     if not page.exists():
         pytest.skip("no docs beside the tests: not a checkout")
-    code = re.search(r"```python\n(import bisect\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    code = re.search(r"```python\n(import math\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     names = {}
     exec(code[1], names)
-    return names["Reader"]
+    return names["Policy"]
 
 
 def row_by_row(clf, X, known):

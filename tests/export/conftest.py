@@ -164,6 +164,7 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
         solver=_INFORMED,
     ),
     "bundles": lambda: _free(_INFORMED, feature_costs=Costs(0.02, bundles=["a", "a", None, "b", "b"] + [None] * 7)),
+    "mixture of the documentation": lambda: _free(_INFORMED),
     "groups": lambda: _free(_INFORMED, feature_costs=Costs(charge_missing=True, **_BLOOD)),
     "drawn bundle": lambda: _free(_INFORMED, feature_costs=_SAMPLE),
     "fixed drawn bundle": lambda: _free(Lookahead(1, certificate_paths=0), order="conditional", feature_costs=_SAMPLE),

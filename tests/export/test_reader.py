@@ -1,4 +1,4 @@
-"""The reader that the documentation has stands where a session stands."""
+"""The readers in plain Python, of the examples and of the documentation, stand where a session stands."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_cases import DEFAULTS, EXPORTED, reader
+from live_cases import DEFAULTS, EXPORTED, reader, short_reader
 
 from seqclass.export import policy_data
 
-#: Policies of a fixed order with values, and bounds, which the documentation has in words.
+#: Policies of a fixed order with values, and bounds, which are told in words.
 IN_WORDS = {"grid", "vectors", "functions", "thresholds", "bounds"}
 
 
@@ -69,6 +69,32 @@ def test_the_reader_stands_where_a_session_stands(name: str, model: Any, cases: 
             assert data["decisions"][decision] == stand["decision"]
             if stand["asked"] is not None and stand["saving"] is not None:
                 assert saving == pytest.approx(stand["saving"], abs=1e-9, rel=0)
+
+
+@pytest.mark.parametrize("name", ["mixture of the documentation", *DEFAULTS[:-1]])
+def test_the_short_reader_stands_where_a_session_stands(name: str, model: Any, cases: Any) -> None:
+    clf = model(name)
+    data = json.loads(json.dumps(policy_data(clf)))
+    assert data["program"]["policy"]["values"]["rule"] == {"type": "class information", "per_price": True}
+    number = {question["name"]: i for i, question in enumerate(data["questions"])}
+    asked = 0
+    for case in cases(clf, 20, True):
+        found, before = short_reader()(data), []
+        for told, stand in zip([None, *case["answers"]], case["stands"], strict=True):
+            if told is not None and told[0] == "undo":
+                found.weight, found.seen, found.paid = before.pop()
+            elif told is not None:
+                before.append((found.weight, dict(found.seen), found.paid))
+                q = number[told[0]]
+                found.tell(q, outcome(data["features"][data["questions"][q]["features"][0]], told[1]), told[2])
+            belief, question, saving, decision = found.stand()
+            np.testing.assert_allclose([*belief, found.paid], [*stand["belief"], stand["cost"]], atol=1e-9, rtol=0)
+            assert (None if question is None else data["questions"][question]["name"]) == stand["asked"]
+            assert data["decisions"][decision] == stand["decision"]
+            if question is not None:
+                assert saving == pytest.approx(stand["saving"], abs=1e-9, rel=0)
+                asked += 1
+    assert asked > 20
 
 
 def test_all_types_are_among_the_models(model: Any) -> None:
