@@ -23,14 +23,16 @@ EXPORTED = [
     *("visits, once", "visits, three classes", "visits, one at a time", "visits, ladder", "visits, planned ladder"),
     *("visits, ladder of one", "visits, tree", "network", "network, joint targets", "tree, any order"),
     *("tree, improved", "tree, search", "tree, ladder", "tree, calibrated", "clique, likely", "fixed tree, lookahead"),
+    *("fixed tree, corrected", "fixed tree, corrected functions", "fixed tree, vectors", "graph"),
 ]
-#: What the command line makes of data, or of a network, without options: the default way to its end.
+#: What the command line makes of data, or of a network, without options: the default way to its end; and `ifc2f`.
 DEFAULTS = [
     "default, heart",
+    pytest.param("ifc2f", marks=pytest.mark.slow),
     *(pytest.param(f"default, {name}", marks=pytest.mark.slow) for name in ("tumours", "spambase", "hepar2")),
 ]
 #: Those that are a graph.
-GRAPHS = ("tree", "fixed mixture")
+GRAPHS = ("graph",)
 
 
 def reader():

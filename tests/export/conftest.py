@@ -16,7 +16,7 @@ from live_cases import DOUBT_COSTS, doubtful
 from network_cases import random_network
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from seqclass import Costs, SequentialClassifier, load
+from seqclass import Costs, SequentialClassifier, ifc2f, load
 from seqclass.bn import ClassMixture, ContextBayes, ItemResponse, NaiveBayes, SkillProfile, TreeNetwork
 from seqclass.cli import main
 from seqclass.discretize import Discretizer
@@ -41,6 +41,7 @@ from seqclass.pomdp import (
     Panels,
     Perseus,
     PosteriorThreshold,
+    ProjectedValueIteration,
     RulePolicy,
     RuleValues,
     Solver,
@@ -117,6 +118,11 @@ def _tumours(n: int = 12) -> tuple[pd.DataFrame, Any]:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     columns = [0, 1, 4, 6, 7, 10, 20, 21, 23, 24, 26, 27][:n]
     return X.iloc[:, columns], y.map({0: "ill", 1: "well"})
+
+
+def _all_tumours() -> tuple[pd.DataFrame, Any]:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return X, y.map({0: "ill", 1: "well"})
 
 
 def _pointed(n: int = 500) -> tuple[pd.DataFrame, Any]:
@@ -226,6 +232,26 @@ _MADE |= {
         _tumours(4),
         discretizer=Discretizer(3),
     ),
+    "fixed tree, corrected": lambda: _free(
+        ProjectedValueIteration(
+            GridValueIteration(20, certificate_paths=0), max_contexts=10, n_beliefs=300, certificate_paths=0
+        ),
+        TreeNetwork(),
+        _tumours(),
+        order="conditional",
+        discretizer=Discretizer(8),
+    ),
+    "fixed tree, corrected functions": lambda: _free(
+        ProjectedValueIteration(FittedValueIteration(200), max_contexts=4, n_beliefs=200, certificate_paths=0),
+        TreeNetwork(),
+        _wines(10),
+        order="conditional",
+        discretizer=Discretizer(8),
+    ),
+    "ifc2f": lambda: ifc2f(0.01).fit(*_all_tumours()),
+    "fixed tree, vectors": lambda: _free(
+        Perseus(100, certificate_paths=0), TreeNetwork(), _tumours(5), order="conditional", discretizer=Discretizer(3)
+    ),
     "fixed tree, lookahead": lambda: _free(Lookahead(1, certificate_paths=0), TreeNetwork(), order="conditional"),
 }
 
@@ -324,9 +350,9 @@ def _make(name: str) -> SequentialClassifier:
     if name == "sure":
         X, y = load_iris(return_X_y=True, as_frame=True)
         return SequentialClassifier(solver=_Sure()).fit(X, y)
-    if name == "tree":  # of a fixed order, and yet a graph
+    if name in ("tree", "graph"):  # likelihoods by ancestors are those of no network, and so a graph
         X, y = _mixed()
-        model, bins = TreeNetwork(), Discretizer(3)
+        model, bins = TreeNetwork("tree" if name == "tree" else "clique"), Discretizer(3)
         groups, less = [None, None, "blood", "blood"], [0.02, 0.02, 0.01, 0.01]
         costs = Costs(0.02, groups=groups, discounted_costs=less, charge_missing=True)
         return SequentialClassifier(model, feature_costs=costs, discretizer=bins).fit(X, y)

@@ -206,7 +206,7 @@ def test_another_feature_undo_and_stop(opened: Any, model: Any) -> None:
 
 def test_a_cut_graph_says_so(model: Any, browser: Any, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    data = export_policy(model("tree"), page, min_probability=0.02)
+    data = export_policy(model("graph"), page, min_probability=0.02)
     assert data["cut"] > 0
     rare = next(i for i, node in enumerate(data["nodes"]) if node.get("cut"))
     way = []
@@ -308,7 +308,7 @@ def test_axe_finds_nothing(model: Any, browser: Any, tmp_path: Path, width: int,
     page = tmp_path / "page.html"
     asked = {"question": "Which?", "help": "Look.", "url": "https://example.org"}
     labels = {HOSTILE: asked, "class": {"answers": {"yes": "It is"}}}
-    for name in ("grid3", "visits", "bundles", "fixed mixture", "network"):
+    for name in ("grid3", "visits", "bundles", "graph", "network"):
         export_policy(model(name), page, labels=labels if name == "grid3" else None)
         browser.open(page, width=width, height=844, dark=dark)
         browser.run((Path(axe.origin).parent / "axe.min.js").read_text(encoding="utf-8") + ";0")

@@ -134,8 +134,8 @@ def policy_data(
 
     A policy of a model with hidden states (naive Bayes, class mixtures, contexts), or of a tree or network of small
     tables, is written as its *program*: tables, prices, what it asks next, and when it stops. Any feature may then be
-    answered at any time. Any other (large networks, rules, values by context) is written as a *graph* of all cases it
-    can meet, which has a limit of nodes, and takes answers in the order in which it asks.
+    answered at any time. Any other (large networks, rules) is written as a *graph* of all cases it can meet, which has
+    a limit of nodes, and takes answers in the order in which it asks.
 
     Parameters
     ----------

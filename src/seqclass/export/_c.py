@@ -353,7 +353,7 @@ def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_deci
     bounds, weights = parts.own.get("bounds", {}), panels["weights"] or []
     more |= {"PANEL_LEAST": panels["least"], "PANEL_MOST": panels["most"], "ONCE": int(panels["once"])}
     more |= {"BRANCHES": panels.get("n_branches", 1), "PANEL_FITTED": int(bool(weights))}
-    stages = grid["stages"] if grid else []
+    stages = _flat(grid["stages"]) if grid else []
     more["GRID"], more["POINTS"] = (grid["resolution"], max(map(len, stages), default=1)) if grid else (0, 1)
     more["BOUND_POINTS"] = len(bounds["values"][0]) if bounds else 1
     more["BOUND_GRID"], more["LINE"] = bounds.get("resolution", 0), len(bounds.get("points", [0.0]))
@@ -365,15 +365,18 @@ def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_deci
         for question, outcome in zip(seen[::2], seen[1::2]):
             row[question] = outcome
         rows.append([ask, *row])
-    held = vectors["stages"] if vectors else []
+    held = _flat(vectors["stages"]) if vectors else []
     functions = parts.own.get("functions", {"stages": [], "pairs": [], "prices": []})
-    fitted = [weights for weights in functions["stages"] if weights is not None]
-    places = accumulate(int(weights is not None) for weights in functions["stages"])
-    at = [-1 if weights is None else place - 1 for weights, place in zip(functions["stages"], places)]
-    more["FITTED"], more["PAIRS"] = int(bool(functions["stages"])), len(functions["pairs"])
-    prices = (grid or vectors or functions)["prices"]
+    every = _flat(functions["stages"])
+    fitted = [weights for weights in every if weights is not None]
+    places = accumulate(int(weights is not None) for weights in every)
+    at = [-1 if weights is None else place - 1 for weights, place in zip(every, places)]
+    more["FITTED"], more["PAIRS"] = int(bool(every)), len(functions["pairs"])
+    values = grid or vectors or functions
+    prices = values["prices"]
     thresholds = parts.own.get("thresholds", {"thresholds": []})["thresholds"]
     return [
+        *_remembered(values, more, n_classes),
         _table("double", "stage_values", _flat(stages), more["POINTS"]),
         _table("int", "vector_start", _starts(held)),
         _table("double", "vectors", _flat(_flat(held)), n_classes),
@@ -388,6 +391,31 @@ def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_deci
         _table("int", "plan", _flat(rows), asked + 1),
         _table("double", "plan_cost", [cost for _, cost in plan]),
         _table("double", "panel_weights", weights or [0.0] * (10 + n_classes)),
+    ]
+
+
+def _remembered(values: dict[str, Any], more: dict[str, Any], n_classes: int) -> list[str]:
+    """Contexts of values in a fixed order, and what earlier answers correct of them."""
+    moves = values.get("moves") or []
+    told = [one or {"all": [], "questions": [], "tables": []} for one in values.get("corrections") or []]
+    rows: list[list[float]] = []
+    first, starts = [], []
+    for one in told:
+        first.append(len(rows) if one["all"] else -1)
+        rows += [one["all"]] if one["all"] else []
+        for table in one["tables"]:
+            starts.append(len(rows))
+            rows += table
+    more["MOVES"], more["VALUED"] = int(bool(moves)), len(values["stages"])
+    return [
+        _table("int", "value_start", _starts(values["stages"])),
+        _table("int", "move_start", _starts([_flat(stage) for stage in moves])),
+        _table("int", "moves", _flat(_flat(stage) for stage in moves)),
+        _table("int", "correction", first or [-1] * len(values["stages"])),
+        _table("int", "told_start", _starts([one["questions"] for one in told]) if told else [0]),
+        _table("int", "told", _flat(one["questions"] for one in told)),
+        _table("int", "told_row", starts),
+        _table("double", "corrections", _flat(rows), n_classes + 2),
     ]
 
 

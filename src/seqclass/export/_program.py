@@ -25,6 +25,7 @@ from seqclass.pomdp import (
     MixtureProblem,
     OrderingRule,
     Policy,
+    ProjectedValues,
     RepricedPolicy,
     RulePolicy,
     RuleValues,
@@ -39,6 +40,7 @@ from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bundles import DrawnBundle
 from seqclass.pomdp.information import OPEN
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted import FittedValues
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
@@ -51,6 +53,7 @@ from seqclass.pomdp.solvers.simple import (
     PosteriorThresholdPolicy,
 )
 from seqclass.pomdp.sweeps.ladder import enough
+from seqclass.pomdp.tables import Tables
 
 #: Most numbers of a program: some 10 MB as text.
 MOST_NUMBERS = 500_000
@@ -331,43 +334,87 @@ def _(policy: LinearThresholdPolicy) -> dict[str, Any]:
 
 @written.register
 def _(policy: LookaheadPolicy) -> dict[str, Any]:
-    _exactly(policy, LookaheadPolicy)
+    if type(policy) not in (LookaheadPolicy, BoundedLookaheadPolicy):
+        raise Unwritten(f"there is no program of {type(policy).__name__}")
     prices = policy.problem.planned_prices[: policy.n_stages].tolist()
-    return {"n_stages": policy.n_stages, "prices": prices} | written(policy.values)
+    return {"n_stages": policy.n_stages, "prices": prices, "moves": None, "corrections": None} | written(policy.values)
 
 
-def _check_one_context(values: ValueFunction) -> None:
-    if values.problem.class_tables is None:
-        raise Unwritten("what its values say depends on more than the belief")
+def _moves(values: ValueFunction, tables: Tables | None) -> dict[str, Any]:
+    """Context after each outcome and a missing one, by stage and context; null where there is one context only."""
+    if tables is None:
+        raise Unwritten("what its values say depends on more than the belief and finitely many contexts")
+    if tables.single:
+        return {"moves": None}
+    stages = range(values.n_stages - 1)
+    if sum(tables.n_contexts(stage) * int(values.problem.n_outcomes[stage]) for stage in stages) > MOST_NUMBERS:
+        raise Unwritten("its contexts are too many to be written")
+    return {"moves": [tables.moves(stage).tolist() for stage in stages]}
+
+
+@written.register
+def _(values: ProjectedValues) -> dict[str, Any]:
+    _exactly(values, ProjectedValues)
+    if not isinstance(values.values, (GridValues, FittedValues)):
+        raise Unwritten(f"there is no program of {type(values.values).__name__} of a simpler process")
+    told = _grid(values.values) if isinstance(values.values, GridValues) else written(values.values)
+    return told | (_moves(values, values.tables) if told["type"] == "grid" else {})
+
+
+@written.register
+def _(values: CorrectedValues) -> dict[str, Any]:
+    problem = values.problem
+    if not isinstance(problem, ModelProblem):
+        raise Unwritten(f"there is no program of {type(values).__name__} of such a problem")
+    question = {feature: k for k, feature in enumerate(problem.features.tolist())}
+    of_stage = [[question[j] for j in some.tolist()] for some in problem.model.context_features(problem.features)]
+    corrections = [
+        None if weights is None else _correction(weights, of_stage[stage], problem.n_outcomes)
+        for stage, weights in enumerate(values.weights)
+    ]
+    plain = ProjectedValues(problem, values.projection, values.values)
+    return written(plain) | {"corrections": corrections}
+
+
+def _correction(weights: FloatArray, asked: list[int], n_outcomes: IntArray) -> dict[str, Any]:
+    """Weights for all cases, and for each outcome of the earlier questions that matter."""
+    tables = [short(table[: n_outcomes[q]]) for q, table in zip(asked, weights[1:])]
+    return {"all": short(weights[0, 0]), "questions": asked, "tables": tables}
+
+
+def _grid(values: GridValues) -> dict[str, Any]:
+    if values.interpolation != "freudenthal" or values.size > MOST_NUMBERS:
+        raise Unwritten("its values are too many, or read in a way that is not written")
+    stages = [[short(table) for table in tables] for tables in values.continuation]
+    return {"type": "grid", "resolution": values.grid.resolution, "stages": stages}
 
 
 @written.register
 def _(values: GridValues) -> dict[str, Any]:
-    _check_one_context(values)
-    if values.interpolation != "freudenthal" or values.size > MOST_NUMBERS:
-        raise Unwritten("its values are too many, or read in a way that is not written")
-    stages = [short(table.reshape(-1)) for table in values.continuation]
-    return {"type": "grid", "resolution": values.grid.resolution, "stages": stages}
+    return _moves(values, values.problem.tables) | _grid(values)
 
 
 @written.register
 def _(values: AlphaVectors) -> dict[str, Any]:
     _exactly(values, AlphaVectors)
-    _check_one_context(values)
-    return {"type": "vectors", "stages": [short(one.of()) for one in values.sets]}
+    tables = values.problem.tables
+    told = _moves(values, tables)
+    assert tables is not None  # or there are no moves
+    contexts = [range(tables.n_contexts(stage)) for stage in range(values.n_stages)]
+    stages = [[short(one.of(c)) for c in some] for one, some in zip(values.sets, contexts)]
+    return told | {"type": "vectors", "stages": stages}
 
 
 @written.register
 def _(values: FittedValues) -> dict[str, Any]:
-    _check_one_context(values)
     pairs = np.column_stack([values.functions.first, values.functions.second]).tolist()
-    stages = [None if weights is None else weights.tolist() for weights in values.weights]
+    stages = [[None if weights is None else weights.tolist()] for weights in values.weights]
     return {"type": "functions", "pairs": pairs, "stages": stages}
 
 
 @written.register
 def _(values: StoppingValue) -> dict[str, Any]:
-    return {"type": "vectors", "stages": [[] for _ in range(values.n_stages)]}
+    return {"type": "vectors", "stages": [[[]] for _ in range(values.n_stages)]}
 
 
 def _maybe(rule: OrderingRule | None) -> dict[str, Any] | None:

@@ -281,7 +281,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   /* In a fixed order with values of each stage. */
   const byVectors = (vectors, joint) => least(vectors.map((vector) => dot(vector, joint)));
   const byFunctions = (p, stage, joint) => {
-    const total = sum(joint), weights = p.stages[stage];
+    const total = sum(joint), [weights] = p.stages[stage];
     if (weights === null || !(total > 0)) return weights === null ? Infinity : 0;
     const b = joint.map((x) => x / total), stop = stopping(b) / dearest, root = Math.sqrt(stop), log = Math.log(Math.max(stop, 1e-9));
     const few = 4 * nClasses, after = few + 4, more = p.pairs.length;
@@ -292,13 +292,29 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     p.pairs.forEach(([i, j], k) => { found += Math.sqrt(b[i] * b[j]) * (weights[after + k] + weights[after + more + k] * log); });
     return Math.max(total * found * dearest, total * p.prices[stage] + dot(joint, perfect));
   };
-  const stageValue = (p, stage, joint) => {
+  /* Of what was answered values may remember a context, and may be corrected for each earlier answer that matters. */
+  const moved = (p, stage, context, outcome) => p.moves && p.moves[stage] ? p.moves[stage][context].at(outcome) : 0;
+  const contextOf = (p, s) => every.slice(0, s.stage).reduce((context, q) => moved(p, q, context, s.seen[q]), 0);
+  const readAt = (p, stage, joint, context) => {
+    if (p.type === "functions") return byFunctions(p, stage, joint);
+    const table = p.stages[stage][p.moves ? context : 0];
+    return p.type === "grid" ? onGrid(table, joint, p.resolution) : byVectors(table, joint);
+  };
+  const stageValue = (p, stage, joint, context, shown) => {
     const stop = stopping(joint);
     if (stage >= p.n_stages) return stop;
-    if (p.type === "functions") return Math.min(stop, byFunctions(p, stage, joint));
-    return Math.min(stop, p.type === "grid" ? onGrid(p.stages[stage], joint, p.resolution) : byVectors(p.stages[stage], joint));
+    const plain = readAt(p, stage, joint, context), correction = p.corrections && p.corrections[stage];
+    if (!correction) return Math.min(stop, plain);
+    const total = correction.all.slice(), goingOn = plain < Infinity ? plain : stop;
+    correction.questions.forEach((q, i) => { if (shown(q) >= 0) correction.tables[i][shown(q)].forEach((weight, k) => { total[k] += weight; }); });
+    const cost = goingOn + dot(joint, total) + stop * total[nClasses] + Math.min(goingOn, stop) * total[nClasses + 1];
+    return Math.min(stop, Math.max(cost, sum(joint) * p.prices[stage] + dot(joint, perfect)));
   };
-  const stageCost = (p, s) => price(s, s.stage) + sum(joints(s, s.stage).map((joint) => stageValue(p, s.stage + 1, joint)));
+  const stageCost = (p, s) => {
+    const context = contextOf(p, s);
+    return price(s, s.stage) + sum(joints(s, s.stage).map((joint, v) =>
+      stageValue(p, s.stage + 1, joint, moved(p, s.stage, context, v), (q) => q === s.stage ? v : s.seen[q])));
+  };
 
   /* Panels: what is ordered in one visit, grown question by question while the joint answers are followed. */
   const panelPrices = (s, panel) => {
@@ -403,7 +419,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       case "thresholds": return settled(s) || dot(p.thresholds[s.stage][decide(s.belief)], s.belief) <= TIE ? DECIDE : s.stage;
       case "grid": case "vectors": case "functions": {
         if (settled(s)) return DECIDE;
-        const plan = p.type === "vectors" ? byVectors(p.stages[s.stage], s.belief) + price(s, s.stage) - p.prices[s.stage] : Infinity;
+        const plan = p.type === "vectors" ? byVectors(p.stages[s.stage][p.moves ? contextOf(p, s) : 0], s.belief) + price(s, s.stage) - p.prices[s.stage] : Infinity;
         return plan < toBeat(s) || stageCost(p, s) < toBeat(s) ? s.stage : DECIDE;
       }
       default: { if (settled(s)) return DECIDE; const costs = costsOf[p.type](p, s); return least(costs) < toBeat(s) ? cheapest(costs) : DECIDE; }

@@ -630,14 +630,14 @@ static double seq_value_of(int values, const seq_view *s)
 }
 
 /* In a fixed order, with values of each stage: a sum of functions of the belief. */
-static double seq_by_functions(int stage, const double *joint)
+static double seq_by_functions(int row, int stage, const double *joint)
 {
     const double *pairs, *few, *weights;
     double belief[SEQ_CLASSES], total = 0, stop, root, logarithm, found, least;
     int i, k;
-    if (seq_function_row[stage] < 0)
+    if (seq_function_row[row] < 0)
         return HUGE_VAL;
-    weights = seq_functions[seq_function_row[stage]];
+    weights = seq_functions[seq_function_row[row]];
     for (i = 0; i < SEQ_CLASSES; i++)
         total += joint[i];
     if (!(total > 0))
@@ -660,15 +660,32 @@ static double seq_by_functions(int stage, const double *joint)
     return found > least ? found : least;
 }
 
-static double seq_read(int stage, const double *joint)
+/* Context at the next stage after an outcome, or after none. */
+static int seq_moved(int stage, int context, int outcome)
+{
+    int n = seq_table_size[stage];
+    if (!SEQ_MOVES || stage + 1 >= SEQ_VALUED)
+        return 0;
+    return seq_moves[seq_move_start[stage] + context * (n + 1) + (outcome < 0 || outcome > n ? n : outcome)];
+}
+
+static int seq_context_of(const seq_view *s)
+{
+    int q, context = 0;
+    for (q = 0; q < s->stage; q++)
+        context = seq_moved(q, context, s->seen[q]);
+    return context;
+}
+
+static double seq_read(int stage, int context, const double *joint)
 {
     double least = HUGE_VAL;
-    int i, k;
+    int i, k, row = seq_value_start[stage] + (SEQ_MOVES ? context : 0);
     if (SEQ_GRID > 0)
-        return seq_on_grid(seq_stage_values[stage], SEQ_POINTS, SEQ_GRID, joint);
+        return seq_on_grid(seq_stage_values[row], SEQ_POINTS, SEQ_GRID, joint);
     if (SEQ_FITTED)
-        return seq_by_functions(stage, joint);
-    for (k = seq_vector_start[stage]; k < seq_vector_start[stage + 1]; k++) {
+        return seq_by_functions(row, stage, joint);
+    for (k = seq_vector_start[row]; k < seq_vector_start[row + 1]; k++) {
         double cost = 0;
         for (i = 0; i < SEQ_CLASSES; i++)
             cost += seq_vectors[k][i] * joint[i];
@@ -677,15 +694,43 @@ static double seq_read(int stage, const double *joint)
     return least;
 }
 
+/* Cost of going on from a stage, corrected for each earlier answer that matters: the last question showed an outcome. */
+static double seq_corrected(const seq_view *s, int outcome, int stage, int context, const double *joint)
+{
+    double plain = seq_read(stage, context, joint), stop = seq_stopping(joint), cost, total = 0, least;
+    int i, k, row = seq_correction[stage];
+    if (row < 0)
+        return plain;
+    plain = plain < HUGE_VAL ? plain : stop;
+    cost = plain;
+    for (i = 0; i < SEQ_CLASSES; i++)
+        total += joint[i];
+    for (k = seq_told_start[stage] - 1; k < seq_told_start[stage + 1]; k++) {
+        if (k >= seq_told_start[stage]) {
+            int question = seq_told[k], shown = question == s->stage ? outcome : s->seen[question];
+            if (shown < 0)
+                continue;
+            row = seq_told_row[k] + shown;
+        }
+        for (i = 0; i < SEQ_CLASSES; i++)
+            cost += joint[i] * seq_corrections[row][i];
+        cost += stop * seq_corrections[row][SEQ_CLASSES] + seq_least(plain, stop) * seq_corrections[row][SEQ_CLASSES + 1];
+    }
+    least = total * seq_planned_prices[stage] + seq_known(joint);
+    return cost < least ? least : cost;
+}
+
 static double seq_stage_cost(int policy, const seq_view *s)
 {
     double cost = seq_price_of(s->paid, s->stage), joint[SEQ_CLASSES];
-    int v;
+    int v, context = seq_context_of(s);
     for (v = 0; v < seq_table_size[s->stage]; v++) {
         double stop;
         seq_joint(s, s->stage, v, joint);
         stop = seq_stopping(joint);
-        cost += s->stage + 1 < seq_policy_stages[policy] ? seq_least(stop, seq_read(s->stage + 1, joint)) : stop;
+        if (s->stage + 1 < seq_policy_stages[policy])
+            stop = seq_least(stop, seq_corrected(s, v, s->stage + 1, seq_moved(s->stage, context, v), joint));
+        cost += stop;
     }
     return cost;
 }
@@ -1010,7 +1055,7 @@ static int seq_act(int policy, const seq_view *s)
     }
     if (type == SEQ_POLICY_VALUES) {
         double extra = seq_price_of(s->paid, s->stage) - seq_planned_prices[s->stage];
-        if (SEQ_GRID == 0 && !SEQ_FITTED && seq_read(s->stage, s->belief) + extra < beat)
+        if (SEQ_GRID == 0 && !SEQ_FITTED && seq_read(s->stage, seq_context_of(s), s->belief) + extra < beat)
             return s->stage;
         return seq_stage_cost(policy, s) < beat ? s->stage : SEQ_DECIDE;
     }
