@@ -21,7 +21,14 @@ EXPORTED = [
     *("known at the start", "known at the start, mixture"),
     *("visits", "visits, planned", "visits, fixed order", "visits, bundles", "visits, budgets", "visits, pairs"),
     *("visits, once", "visits, three classes", "visits, one at a time", "visits, ladder", "visits, planned ladder"),
-    *("visits, ladder of one", "visits, tree", "network", "network, joint targets", "tree, any order"),
+    *(
+        "visits, ladder of one",
+        "visits, tree",
+        "network",
+        "network, known at the start",
+        "network, joint targets",
+        "tree, any order",
+    ),
     *("tree, improved", "tree, search", "tree, ladder", "tree, calibrated", "clique, likely", "fixed tree, lookahead"),
     *("fixed tree, corrected", "fixed tree, corrected functions", "fixed tree, vectors", "graph"),
 ]

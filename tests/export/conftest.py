@@ -17,7 +17,7 @@ from network_cases import random_network
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from seqclass import Costs, SequentialClassifier, ifc2f, load
-from seqclass.bn import ClassMixture, ContextBayes, ItemResponse, NaiveBayes, SkillProfile, TreeNetwork
+from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, ItemResponse, NaiveBayes, SkillProfile, TreeNetwork
 from seqclass.cli import main
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import (
@@ -215,6 +215,9 @@ _NETWORK = random_network(26, 12)
 _MADE |= {
     "network": lambda: SequentialClassifier.from_network(
         _NETWORK, "n0", questions=[f"n{j}" for j in (11, 2, 9, 1, 4, 8, 6)], feature_costs=0.005, solver=_along(EC2())
+    ),
+    "network, known at the start": lambda: SequentialClassifier.from_network(
+        random_network(26, 12, zeros=0.3), "n0", feature_costs=0.005, solver=_along(EC2()), known=["n2", "n9"]
     ),
     "network, joint targets": lambda: SequentialClassifier.from_network(
         _NETWORK, ["n0", "n9"], feature_costs=0.01, solver=_along(LookaheadSaving(2, 3))
@@ -474,6 +477,7 @@ def cases() -> Callable[..., list[dict[str, Any]]]:
         for _ in range(n):
             session, answers, stands = clf.session(), [], []
             visits = isinstance(clf.feature_costs, Costs) and clf.feature_costs.visit_cost > 0
+            impossible = isinstance(clf.model_, DiscreteNetwork)
             while True:
                 stands.append(_stands(session))
                 question = session.next_feature
@@ -502,7 +506,11 @@ def cases() -> Callable[..., list[dict[str, Any]]]:
                     session.unavailable(question.name)
                     known = False
                 else:
-                    session.observe(question.name, value, known=known)
+                    try:
+                        session.observe(question.name, value, known=known)
+                    except ValueError:  # a network may say that it cannot be, which is looked at elsewhere
+                        assert impossible
+                        break
                 answers.append([question.name, value, known])
                 if rng.random() < 0.1:
                     stands.append(_stands(session))

@@ -25,7 +25,7 @@ from seqclass.pomdp import GridValueIteration
 LANGUAGES = ["en", "de", "fr", "es"]
 HOSTILE = "</script><script>alert(1)</script>\n\"'*/??/ \\ {price} &amp; <img src=x onerror=alert(2)>"
 #: In graph and program, in a fixed order and in any, naive Bayes, mixture, bundles and network.
-KINDS = ["grid3", "adaptive", "mixture", "bundles", "tree", "network"]
+KINDS = ["grid3", "adaptive", "mixture", "bundles", "graph", "network"]
 _NETWORK = """network n {}
 variable ill { type discrete [ 2 ] { yes, no }; }
 variable pain { type discrete [ 3 ] { strong, mild, absent }; }
@@ -225,7 +225,7 @@ def test_nothing_on_the_page_is_left_untranslated(name: str, browser: Any, tmp_p
         }
     )
     how = (
-        {"observation_model": TreeNetwork()}
+        {"observation_model": TreeNetwork(conditioning="ancestor")}
         if name == "graph"
         else {"solver": GridValueIteration(20, certificate_paths=0)}
     )
