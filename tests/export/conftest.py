@@ -225,7 +225,7 @@ _MADE |= {
     "tree, any order": lambda: _free(_along(CrossEntropy()), TreeNetwork("forest")),
     "tree, improved": lambda: _free(_Improved(), TreeNetwork(), _tumours(6), feature_costs=Costs(**_BLOOD_OF_6)),
     "tree, search": lambda: _free(
-        ExactFreeOrder(2000, certificate_paths=0), TreeNetwork(), _tumours(5), discretizer=Discretizer(3)
+        ExactFreeOrder(2000, certificate_paths=0), TreeNetwork(), _tumours(4), discretizer=Discretizer(3)
     ),
     "tree, ladder": lambda: _free(_Ladder(_along(ExpectedSaving()), 0.02, 9), TreeNetwork(), max_features=7),
     "tree, calibrated": lambda: _free(_INFORMED, TreeNetwork(), _tumours(8), calibrate=True, max_cost=0.05),
