@@ -438,8 +438,7 @@ def test_network_plan(tmp_path: Path) -> None:
     assert 1 < asked < 3
     assert "battery=dead, starter=good, for 0.006" in text
     assert list(tmp_path.iterdir()) == []
-    nodes = numbers(r"a page of (\d+) cases", run("network_plan", "--page", "car.html", cwd=tmp_path))
-    assert nodes[0] > 10
+    assert "a page of 4 questions" in run("network_plan", "--page", "car.html", cwd=tmp_path)
     assert "Why does it not start?" in (tmp_path / "car.html").read_text(encoding="utf-8")
 
 
