@@ -207,6 +207,12 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
         order="conditional",
         known=["mean texture", "radius error"],
     ),
+    "known at the start, fixed tree": lambda: _free(
+        None, TreeNetwork(), _tumours(7), order="conditional", known=["mean texture", "radius error"]
+    ),
+    "known at the start, fixed mixture": lambda: _free(
+        None, None, _tumours(6), order="conditional", known=["mean texture", "radius error"]
+    ),
     "known at the start, mixture": lambda: _free(_INFORMED, max_features=4, known=["mean texture", "radius error"]),
 }
 
