@@ -131,6 +131,8 @@ def test_words_are_data_whatever_is_in_them(name: str, kind: str, model: Any, br
     for feature in plain["features"]:
         answers = {outcome: f"{i}{HOSTILE}" for i, outcome in enumerate(feature["outcomes"])}
         labels[feature["name"]] = {"question": HOSTILE, "help": HOSTILE, "unit": HOSTILE, "answers": answers}
+    for what, own in (("class", plain["classes"]), ("decision", plain["decisions"])):
+        labels[what] = {"answers": {label: f"{what}{i}{HOSTILE}" for i, label in enumerate(own)}}
     words = {
         key: text if key in ("lang", "decimal") else f"{text}{'<b>' + HOSTILE}" for key, text in page_words().items()
     }
