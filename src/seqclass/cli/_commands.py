@@ -153,7 +153,7 @@ currency_option = click.option(
 labels_option = click.option(
     "--labels",
     type=File("file"),
-    help="Questions and answers in other words than the names of the data: CSV with the columns "
+    help="Questions, answers, classes and decisions in other words than the names of the data: CSV with the columns "
     "feature[,answer][,text][,help][,unit][,url], or JSON; see the documentation of export.",
 )
 
