@@ -58,7 +58,9 @@ def main() -> None:
     if arguments.page:
         data = export_policy(clf, arguments.page, title="Why does it not start?")
         took = time.perf_counter() - began
-        print(f"{arguments.page}: a page of {len(data['nodes'])} cases, {took:.1f} s after the network was given")
+        print(
+            f"{arguments.page}: a page of {len(data['questions'])} questions, {took:.1f} s after the network was given"
+        )
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -20,21 +21,45 @@ EXPORTED = [
     *("known at the start", "known at the start, mixture"),
     *("visits", "visits, planned", "visits, fixed order", "visits, bundles", "visits, budgets", "visits, pairs"),
     *("visits, once", "visits, three classes", "visits, one at a time", "visits, ladder", "visits, planned ladder"),
-    "visits, ladder of one",
+    *(
+        "visits, ladder of one",
+        "visits, tree",
+        "network",
+        "network, known at the start",
+        "network, joint targets",
+        "tree, any order",
+    ),
+    *("tree, improved", "tree, search", "tree, ladder", "tree, calibrated", "clique, likely", "fixed tree, lookahead"),
+    *("fixed tree, corrected", "fixed tree, corrected functions", "fixed tree, vectors", "graph"),
+    *("known at the start, fixed tree", "known at the start, fixed mixture"),
+]
+#: What the command line makes of data, or of a network, without options: the default way to its end; and `ifc2f`.
+DEFAULTS = [
+    "default, heart",
+    pytest.param("ifc2f", marks=pytest.mark.slow),
+    *(pytest.param(f"default, {name}", marks=pytest.mark.slow) for name in ("tumours", "spambase", "hepar2")),
 ]
 #: Those that are a graph.
-GRAPHS = ("tree", "fixed mixture")
+GRAPHS = ("graph",)
 
 
 def reader():
-    """The class that the documentation reads programs with."""
+    """The class that reads programs in plain Python, an example."""
+    script = Path(__file__).parents[1] / "examples" / "read_policy.py"
+    if not script.exists():
+        pytest.skip("no examples beside the tests: not a checkout")
+    return runpy.run_path(str(script))["Reader"]
+
+
+def short_reader():
+    """The class by which the documentation tells how the usual program is read."""
     page = Path(__file__).parents[1] / "docs" / "export.md"
     if not page.exists():
         pytest.skip("no docs beside the tests: not a checkout")
-    code = re.search(r"```python\n(import bisect\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    code = re.search(r"```python\n(import math\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     names = {}
     exec(code[1], names)
-    return names["Reader"]
+    return names["Policy"]
 
 
 def row_by_row(clf, X, known):

@@ -49,6 +49,37 @@ def check_inference(model, network, names, states, class_node, seed, n=6):
                 assert_allclose(likelihoods[j][i, :, c], expected, atol=1e-10)
 
 
+def check_cliques(model, features, n=20):
+    """The product of the tables of all cliques, summed out, has the model's likelihoods of random evidence."""
+    cliques = model.cliques(features)
+    n_classes, sizes = len(model.classes_), {}
+    for variables, _, table in cliques:
+        sizes |= dict(zip(variables, table.shape[1:]))
+    joint = np.ones((n_classes, *(sizes[j] for j in range(len(sizes)))))
+    for number, (variables, parent, table) in enumerate(cliques):
+        order = np.argsort(variables)
+        shape = [sizes[j] if j in variables else 1 for j in range(len(sizes))]
+        joint = joint * table.transpose(0, *(1 + order)).reshape(len(table), *shape)
+        later = {j for some, _, _ in cliques[number + 1 :] for j in some}
+        assert parent == -1 or parent > number
+        assert set(variables) & later == (set(variables) & set(cliques[parent][0]) if parent >= 0 else set())
+    rng, own = np.random.default_rng(0), np.asarray(features)
+    for _ in range(n):
+        row = (rng.random(model.n_features_in_) * model.n_outcomes_).astype(np.int8)
+        seen = rng.random(len(own)) < 0.5
+        asked = int(rng.integers(len(own)))
+        seen[asked] = False
+        evidence = np.full((1, model.n_features_in_), -1, dtype=np.int8)
+        evidence[0, own[seen]] = row[own[seen]]
+        told = joint[(slice(None), *(int(row[own[k]]) if k < len(own) and seen[k] else slice(None)
+                                     for k in range(len(sizes))))]  # fmt: skip
+        left = [k for k in range(len(sizes)) if k >= len(own) or not seen[k]]
+        found = told.sum(axis=tuple(1 + left.index(k) for k in left if k != asked))
+        possible = found.sum(axis=1) > 0
+        expected = model.likelihood(int(own[asked]), evidence)[0].T
+        assert_allclose((found / found.sum(axis=1, keepdims=True))[possible], expected[possible], atol=1e-12)
+
+
 def random_network(seed: int, n_nodes: int = 6, most_parents: int = 3, zeros: float = 0.0) -> NetworkTables:
     """A random graph with states out of sorted order, and tables with some zeros."""
     rng = np.random.default_rng(seed)

@@ -17,12 +17,14 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 import seqclass
 import seqclass.datasets
 from seqclass import Costs
 from seqclass.bn import ClassMixture
 from seqclass.discretize import Discretizer
+from seqclass.export import export_policy
 from seqclass.pomdp import AcquireAll, ClassInformation
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -436,8 +438,7 @@ def test_network_plan(tmp_path: Path) -> None:
     assert 1 < asked < 3
     assert "battery=dead, starter=good, for 0.006" in text
     assert list(tmp_path.iterdir()) == []
-    nodes = numbers(r"a page of (\d+) cases", run("network_plan", "--page", "car.html", cwd=tmp_path))
-    assert nodes[0] > 10
+    assert "a page of 4 questions" in run("network_plan", "--page", "car.html", cwd=tmp_path)
     assert "Why does it not start?" in (tmp_path / "car.html").read_text(encoding="utf-8")
 
 
@@ -449,6 +450,23 @@ def test_csv_to_page(tmp_path: Path) -> None:
     assert low < cost < high < at_once
     assert 5 * figures < paid < cost
     assert "prices in euros" in (tmp_path / "tumour.html").read_text(encoding="utf-8")
+
+
+def test_read_policy(tmp_path: Path) -> None:
+    """What it says of a case is what a session says."""
+    text = run("read_policy", cwd=tmp_path)
+    assert re.search(r"belief: setosa 0.\d+, versicolor 0.\d+, virginica 0.\d+\nnext: petal", text)
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    clf = seqclass.SequentialClassifier(order="adaptive").fit(X.iloc[:, :4].assign(kind=["a", "b"] * 89), y)
+    export_policy(clf, tmp_path / "policy.json")
+    session = clf.session(known={"ash": 2.4})
+    session.observe("kind", "b")
+    session.unavailable("malic_acid")
+    text = run("read_policy", "policy.json", "kind=b", "malic_acid=?", "--known", "ash=2.4", cwd=tmp_path)
+    assert f"belief: {', '.join(f'{k} {p:.3f}' for k, p in enumerate(session.posterior))}\n" in text
+    asked = session.next_feature
+    assert asked is None or f"next: {asked.name}, expected to save {asked.expected_saving:.4f} beyond" in text
+    assert f"paid {session.cost:.4g}; decision as things stand: {session.decision}\n" in text
 
 
 def test_search_by_cost(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from seqclass.pomdp import DecideNow, TableProblem, write_pomdp
 CLF = SequentialClassifier(solver=DecideNow(certificate_paths=0)).fit([[0.0], [1.0]] * 20, ["a", "b"] * 20)
 WRITERS: dict[str, Callable[[Path], Any]] = {
     "model": CLF.save,
-    "page": partial(export_policy, CLF),
+    "page": partial(export_policy, CLF, format="html"),
     "problem": partial(write_pomdp, TableProblem([0.5, 0.5], np.full((1, 2, 2), 0.5), 0.1)),
 }
 

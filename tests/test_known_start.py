@@ -215,11 +215,15 @@ def test_files_clones_and_exports_keep_it(name, order, tmp_path):
     case = clf.session(known={"d": 1.0, "f": 0.0})
     assert again.session(case.to_json()).next_feature == case.next_feature
     assert clf.held_out_.n_features <= 4
-    if name == "naive Bayes" or (name == "mixture" and order == "adaptive"):
-        assert policy_data(clf)["kind"] == "program"
-    else:
-        with pytest.raises(ValueError, match="a graph begins with a case of which nothing is"):
-            policy_data(clf)
+    assert policy_data(clf)["kind"] == "program"
+
+
+def test_a_graph_begins_with_nothing_known():
+    X, y = drawn(9)
+    frame, model = pd.DataFrame(X, columns=list("abcdef")), TreeNetwork(conditioning="ancestor")
+    clf = SequentialClassifier(model, known=["d", "f"], feature_costs=dict.fromkeys("abce", 0.03)).fit(frame, y)
+    with pytest.raises(ValueError, match="a graph begins with a case of which nothing is"):
+        policy_data(clf)
 
 
 def test_limits_count_what_is_asked_alone():

@@ -438,7 +438,8 @@ def test_the_command_line_orders_panels(tmp_path, monkeypatch):
 
 
 def test_a_graph_of_panels_is_refused(table):
-    tree = SequentialClassifier(TreeNetwork(), order="adaptive", feature_costs=Costs(0.01, visit_cost=0.05))
+    costs = Costs(0.01, visit_cost=0.05)
+    tree = SequentialClassifier(TreeNetwork(conditioning="ancestor"), order="adaptive", feature_costs=costs)
     with pytest.raises(ValueError, match="a graph asks one question at a time"):
         policy_data(tree.fit(table.iloc[:, :-1], table["diagnosis"]))
 

@@ -37,7 +37,10 @@ class Labels:
     features : mapping of str to mapping
         By the name of a feature or bundle, what is told of it: ``question``, ``help``, ``unit`` (of a number), ``url``
         (where to read more), and ``answers``: texts by category, by value, or by bin as ``outcomes`` of an exported
-        policy name it, in the order in which they are offered.
+        policy name it, in the order in which they are offered. The answers of ``class`` and of ``decision`` are words
+        for classes and decisions, in the order in which they are shown, where no feature is called so.
+    classes, decisions : mapping of str to str
+        Those words, once `checked` has told them from features; what has none as a decision has those of its class.
 
     Examples
     --------
@@ -49,6 +52,8 @@ class Labels:
     features: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     #: Where each feature, and each answer, is told of.
     _places: Mapping[tuple[str, str | None], str] = field(default_factory=dict, repr=False, compare=False)
+    classes: Mapping[str, str] = field(default_factory=dict)
+    decisions: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         frozen = {name: told | {"answers": _frozen(told.get("answers", {}))} for name, told in _plain(self.features)}
@@ -56,7 +61,7 @@ class Labels:
 
     def __reduce__(self) -> tuple[Any, ...]:
         features = {name: told | {"answers": dict(told["answers"])} for name, told in _plain(self.features)}
-        return Labels, (features, self._places)
+        return Labels, (features, self._places, dict(self.classes), dict(self.decisions))
 
     @classmethod
     def of(cls, given: Any) -> Labels:
@@ -146,8 +151,38 @@ class Labels:
         unit = "" if isinstance(value, str) else self.told(name, "unit")
         return f"{text} {unit}".rstrip(), outcome if outcome is None else words.get(outcome, outcome)
 
-    def checked(self, names: Collection[str], answers: Callable[[str], Collection[str]] | None = None) -> Labels:
-        """These labels, if they are of features and answers that there are.
+    def class_text(self, label: Any) -> str:
+        """Words of a class, on one line; a label without words is left as it is."""
+        return " ".join(self.classes.get(str(label), "").split()) or str(label)
+
+    def decision_text(self, label: Any) -> str:
+        """Words of a decision, else of the class that it is for."""
+        name = str(label)
+        return " ".join(self.decisions.get(name, "").split()) or self.class_text(label)
+
+    def class_order(self, labels: Iterable[Any], decisions: bool = False) -> list[int]:
+        """Places of classes, or of decisions, in the order in which they are shown: those without words last."""
+        known = [str(label) for label in labels]
+        told = self.decisions if decisions else {}
+        words = [*(one for one in self.classes if one not in told), *told]
+        first = [known.index(one) for one in words if one in known]
+        return [*first, *(k for k in range(len(known)) if k not in first)]
+
+    def apart(self, names: Collection[str]) -> Labels:
+        """These labels, with the words for classes and decisions told from those of features, whose names these are."""
+        found = {name: self.answers(name) for name in _KINDS if name in self.features and name not in names}
+        features = {name: told for name, told in self.features.items() if name not in found}
+        classes, decisions = (found.get(name, own) for name, own in zip(_KINDS, (self.classes, self.decisions)))
+        return Labels(features, self._places, classes, decisions)
+
+    def checked(
+        self,
+        names: Collection[str],
+        answers: Callable[[str], Collection[str]] | None = None,
+        classes: Iterable[Any] | None = None,
+        decisions: Iterable[Any] = (),
+    ) -> Labels:
+        """These labels, if they are of features, answers, classes and decisions that there are.
 
         Parameters
         ----------
@@ -155,16 +190,34 @@ class Labels:
             Names of the features and bundles.
         answers : callable, optional
             Gives what a feature may show, by its name.
+        classes, decisions : iterable, optional
+            Labels of classes and decisions, looked at if the former are given.
 
         Returns
         -------
         Labels
+            With words for classes and decisions told from those of features.
 
         Raises
         ------
         ValueError
-            If they tell of others; the message names column and row.
+            If they tell of others, or two classes or decisions would be told by the same words; the message names
+            column and row.
         """
+        there_are = {} if classes is None else dict(zip(_KINDS, ([*map(str, classes)], [*map(str, decisions)])))
+        found = self.apart(names)
+        for kind, own_labels in there_are.items():
+            given = found.classes if kind == "class" else found.decisions
+            if wrong := [label for label in given if label not in own_labels]:
+                place = self._places[kind, wrong[0]]
+                raise ValueError(
+                    f"{place} names {shown(wrong[0])}, which is no {kind}; there are {listed(own_labels, 12)}."
+                )
+            texts = [found.class_text(one) if kind == "class" else found.decision_text(one) for one in own_labels]
+            if twice := [text for text in texts if texts.count(text) > 1]:
+                raise ValueError(f"labels give two of each {kind} the same words, {shown(twice[0])}: tell them apart.")
+        if found.features.keys() != self.features.keys():
+            return found.checked(names, answers)
         features = dict(self.features)
         for name in self.features:
             if name not in names:
@@ -181,9 +234,11 @@ class Labels:
                 raise ValueError(
                     f"{place} names {shown(absent[0])}, which {shown(name)} does not show; its answers are {there}."
                 )
-        return Labels(features, self._places)
+        return Labels(features, self._places, self.classes, self.decisions)
 
 
+#: Whose answers are words for classes and decisions, where no feature is called so.
+_KINDS = ("class", "decision")
 _frozen = MappingProxyType
 
 

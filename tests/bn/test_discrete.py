@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from network_cases import as_pgmpy, random_network
+from network_cases import as_pgmpy, check_cliques, random_network
 
 from seqclass.bn import DiscreteNetwork, NetworkTables
 from seqclass.bn import discrete as memory
@@ -281,3 +281,10 @@ def test_questions_that_are_apart_never_tell_anything(seed: int) -> None:
     if rest:  # and planning for the others gives the same beliefs
         at = [model.questions_.index(name) for name in rest]
         np.testing.assert_allclose(DiscreteNetwork(network, "n0", rest).fit().posterior(X[:, at]), before, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cliques_multiply_to_the_network(seed: int) -> None:
+    model = DiscreteNetwork(random_network(seed, 9), ["n0", "n4"] if seed % 2 else "n0").fit()
+    check_cliques(model, np.arange(model.n_features_in_))
+    check_cliques(model, np.array([5, 1, 3]))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from network_cases import check_cliques
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
@@ -595,3 +596,13 @@ def test_tables_that_are_larger_than_any_number():
     assert model.cpds_[0] is None
     with pytest.raises(ValueError, match="too many to keep its table"):
         model.likelihood(0, np.full((1, 1100), -1))
+
+
+@pytest.mark.parametrize("structure", ["tree", "forest", "random"])
+def test_cliques_multiply_to_the_network(structure: str) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 3, (200, 6)), rng.integers(0, 2, 200)
+    model = TreeNetwork(structure, conditioning="full").fit(X, y)
+    check_cliques(model, [4, 1, 2])
+    check_cliques(model, np.arange(6))
+    assert TreeNetwork(structure, conditioning="ancestor").fit(X, y).cliques([0, 1]) is None

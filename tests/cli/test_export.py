@@ -24,8 +24,9 @@ def test_formats(model: str, folder: Path, run: Any) -> None:
 
 
 def test_a_graph(folder: Path, run: Any, refuses: Any) -> None:
-    fit = ["fit", "data.csv", "--target", "the label", "--drop", "id", "--method", "ifc2f", "-o", "tree.seq"]
-    assert run(*fit).exit_code == 0
+    (folder / "rules.json").write_text('{"first": ["smokes"]}')
+    fit = ["fit", "data.csv", "--target", "the label", "--drop", "id", "--method", "adaptive", "-o", "tree.seq"]
+    assert run(*fit, "--rules", "rules.json").exit_code == 0
     assert "max_nodes=3 nodes less than 99% of cases" in refuses("export", "tree.seq", "--max-nodes", "3")
     assert not (folder / "tree.html").exists()
     result = run("export", "tree.seq", "--min-probability", "0.2", "--title", "A case")
@@ -56,3 +57,12 @@ def test_refusals(model: str, refuses: Any) -> None:
     assert "there is no file" in refuses("export", "none.seq")
     assert "no folder" in refuses("export", model, "-o", "none/page.html")
     assert "pdf" in refuses("export", model, "--format", "pdf")
+    assert "must end in .html, .json or .c" in refuses("export", model, "-o", "page.pdf")
+    assert "format is 'json', and 'x.c' ends in .c" in refuses("export", model, "--format", "json", "-o", "x.c")
+
+
+def test_the_ending_says_the_format(model: str, folder: Path, run: Any) -> None:
+    for name, start in (("a.c", "/* What"), ("a.JSON", '{"format"'), ("a.htm", "<!DOCTYPE")):
+        assert run("export", model, "-o", name).exit_code == 0
+        assert (folder / name).read_text("utf-8").startswith(start)
+    assert run("export", model, "--format", "c", "-o", "a.h").exit_code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -97,8 +98,46 @@ def test_an_explanation_in_words(model: str, labels: str, run: Any) -> None:
     assert "1. Which colour is it? " in told.stdout
     assert "1. colour = " in plain.stdout
     content = json.loads(run("explain", model, "data.csv", "--labels", labels, "--json").stdout)
-    assert content["steps"][0]["name"] == "Which colour is it?"
-    assert content["steps"][0]["column"] == 0
+    assert content["steps"][0]["name"] == "colour"  # which is for machines, with the words beside it
+    assert content["steps"][0]["question"] == "Which colour is it?"
+    assert content["steps"][0]["answer"] in ("Red, like blood", "Green", "amber")
+    plain = json.loads(run("explain", model, "data.csv", "--json").stdout)
+    assert "question" not in plain["steps"][0]
+    assert {key: content[key] for key in plain if key != "steps"} == {
+        key: plain[key] for key in plain if key != "steps"
+    }
+
+
+def test_classes_and_decisions_in_words(model: str, labels: str, run: Any, refuses: Any) -> None:
+    """On the page, in JSON and C, in asking and explaining, in the order of their rows; a feature may be called so."""
+    more = ["class;yes;They have it;;;", "class;no;They have it not;;;", "decision;yes;Treat it;;;"]
+    Path(labels).write_text(CSV + "\n".join(more) + "\n")
+    asked = run("ask", model, "--labels", labels, answers="red\nquit\n").stdout
+    assert asked.splitlines()[-3].startswith("Belief: They have it ")
+    assert re.search(r"Belief: They have it [\d.%]+, They have it not [\d.%]+, maybe", asked)
+    assert re.search(
+        r"Decision: .*|decision as things stand: (They have it not  \[no\]|Treat it  \[yes\]|maybe)", asked
+    )
+    told = run("explain", model, "data.csv", "--labels", labels).stdout
+    assert re.search(r"At first: They have it [\d.%]+, They have it not [\d.%]+, maybe [\d.%]+", told)
+    assert "(Treat it " in told or "Decision: Treat it, " in told or ", Treat it " in told
+    content = json.loads(run("explain", model, "data.csv", "--labels", labels, "--json").stdout)
+    assert content["classes"] == ["maybe", "no", "yes"]
+    assert content["class_texts"] == ["maybe", "They have it not", "They have it"]
+    for kind in ("html", "json", "c"):
+        assert run("export", model, "--labels", labels, "--format", kind).exit_code == 0
+    data = json.loads(Path("model.json").read_text("utf-8"))
+    assert (data["class_texts"], data["class_order"]) == (content["class_texts"], [2, 1, 0])
+    assert data["decision_texts"] == ["maybe", "They have it not", "Treat it"]
+    assert data["decision_order"] == [1, 2, 0]
+    assert "They have it not, Treat it and maybe" in Path("model.html").read_text("utf-8")
+    assert '"Treat it"' in Path("model.c").read_text("utf-8")
+    Path(labels).write_text(CSV + "class;none;None;;;\n")
+    assert "column 'answer', names 'none', which is no class; there are 'maybe', 'no', 'yes'" in refuses(
+        "ask", model, "--labels", labels
+    )
+    Path(labels).write_text(CSV + "class;yes;maybe;;;\n")
+    assert "give two of each class the same words, 'maybe'" in refuses("export", model, "--labels", labels)
 
 
 def test_an_export_in_words_and_languages(model: str, labels: str, run: Any) -> None:
@@ -121,7 +160,8 @@ def test_an_export_in_words_and_languages(model: str, labels: str, run: Any) -> 
 def test_a_report_in_words(folder: Path, run: Any) -> None:
     assert run("compare", "iris", "-m", "etana", "--folds", "2", "-o", "run.db").exit_code == 0
     name = "petal width (cm)"
-    Path("labels.json").write_text(json.dumps({name: {"question": "Width of the petal", "unit": "cm"}}))
+    told = {name: {"question": "Width of the petal", "unit": "cm"}, "class": {"answers": {"virginica": "Blue flag"}}}
+    Path("labels.json").write_text(json.dumps(told))
     result = run("report", "run.db", "--labels", "labels.json", "--currency", "EUR")
     assert result.exit_code == 0, result.output
     page = Path("run.html").read_text("utf-8")
@@ -131,6 +171,8 @@ def test_a_report_in_words(folder: Path, run: Any) -> None:
     assert "Prices and costs are in EUR." in page
     assert name not in page.split("<h2>Settings")[0].split("<h2>Acquisition")[1]
     assert "petal length (cm)" in page
+    assert "Blue flag" in page.split("<h2>Acquisition")[1]
+    assert "virginica" not in page.split("<h2>Settings")[0].split("<h2>Acquisition")[1]
 
 
 def test_refusals(model: str, labels: str, run: Any, refuses: Any) -> None:

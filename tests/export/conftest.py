@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from headless import browser as browser
 from live_cases import DOUBT_COSTS, doubtful
+from network_cases import random_network
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from seqclass import Costs, SequentialClassifier
-from seqclass.bn import ClassMixture, ContextBayes, ItemResponse, NaiveBayes, SkillProfile, TreeNetwork
+from seqclass import Costs, SequentialClassifier, ifc2f, load
+from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, ItemResponse, NaiveBayes, SkillProfile, TreeNetwork
+from seqclass.cli import main
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import (
     EC2,
@@ -37,6 +41,7 @@ from seqclass.pomdp import (
     Panels,
     Perseus,
     PosteriorThreshold,
+    ProjectedValueIteration,
     RulePolicy,
     RuleValues,
     Solver,
@@ -115,6 +120,11 @@ def _tumours(n: int = 12) -> tuple[pd.DataFrame, Any]:
     return X.iloc[:, columns], y.map({0: "ill", 1: "well"})
 
 
+def _all_tumours() -> tuple[pd.DataFrame, Any]:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return X, y.map({0: "ill", 1: "well"})
+
+
 def _pointed(n: int = 500) -> tuple[pd.DataFrame, Any]:
     """A category says which of three numbers tells the class; cells are missing."""
     rng = np.random.default_rng(0)
@@ -139,6 +149,7 @@ _BLOOD = {
     "groups": ["blood"] * 4 + [None] * 4 + ["urine"] * 4,
     "discounted_costs": 0.005,
 }
+_BLOOD_OF_6 = {"feature_costs": 0.02, "groups": ["blood"] * 3 + [None] * 3, "discounted_costs": 0.005}
 _SAMPLE = Costs(0.02, bundles=["a"] * 5 + [None] * 7)
 _INFORMED = _along(ClassInformation())
 #: Models by name that ask as an ordering rule says, or are stopped in ways of their own.
@@ -159,6 +170,7 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
         solver=_INFORMED,
     ),
     "bundles": lambda: _free(_INFORMED, feature_costs=Costs(0.02, bundles=["a", "a", None, "b", "b"] + [None] * 7)),
+    "mixture of the documentation": lambda: _free(_INFORMED),
     "groups": lambda: _free(_INFORMED, feature_costs=Costs(charge_missing=True, **_BLOOD)),
     "drawn bundle": lambda: _free(_INFORMED, feature_costs=_SAMPLE),
     "fixed drawn bundle": lambda: _free(Lookahead(1, certificate_paths=0), order="conditional", feature_costs=_SAMPLE),
@@ -195,7 +207,61 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
         order="conditional",
         known=["mean texture", "radius error"],
     ),
+    "known at the start, fixed tree": lambda: _free(
+        None, TreeNetwork(), _tumours(7), order="conditional", known=["mean texture", "radius error"]
+    ),
+    "known at the start, fixed mixture": lambda: _free(
+        None, None, _tumours(6), order="conditional", known=["mean texture", "radius error"]
+    ),
     "known at the start, mixture": lambda: _free(_INFORMED, max_features=4, known=["mean texture", "radius error"]),
+}
+
+
+_NETWORK = random_network(26, 12)
+_MADE |= {
+    "network": lambda: SequentialClassifier.from_network(
+        _NETWORK, "n0", questions=[f"n{j}" for j in (11, 2, 9, 1, 4, 8, 6)], feature_costs=0.005, solver=_along(EC2())
+    ),
+    "network, known at the start": lambda: SequentialClassifier.from_network(
+        random_network(26, 12, zeros=0.3), "n0", feature_costs=0.005, solver=_along(EC2()), known=["n2", "n9"]
+    ),
+    "network, joint targets": lambda: SequentialClassifier.from_network(
+        _NETWORK, ["n0", "n9"], feature_costs=0.01, solver=_along(LookaheadSaving(2, 3))
+    ),
+    "tree, any order": lambda: _free(_along(CrossEntropy()), TreeNetwork("forest")),
+    "tree, improved": lambda: _free(_Improved(), TreeNetwork(), _tumours(6), feature_costs=Costs(**_BLOOD_OF_6)),
+    "tree, search": lambda: _free(
+        ExactFreeOrder(2000, certificate_paths=0), TreeNetwork(), _tumours(4), discretizer=Discretizer(3)
+    ),
+    "tree, ladder": lambda: _free(_Ladder(_along(ExpectedSaving()), 0.02, 9), TreeNetwork(), max_features=7),
+    "tree, calibrated": lambda: _free(_INFORMED, TreeNetwork(), _tumours(8), calibrate=True, max_cost=0.05),
+    "clique, likely": lambda: _free(
+        PosteriorThreshold(0.95, rule=EC2(), certificate_paths=0),
+        TreeNetwork("clique", conditioning="full"),
+        _tumours(4),
+        discretizer=Discretizer(3),
+    ),
+    "fixed tree, corrected": lambda: _free(
+        ProjectedValueIteration(
+            GridValueIteration(20, certificate_paths=0), max_contexts=10, n_beliefs=300, certificate_paths=0
+        ),
+        TreeNetwork(),
+        _tumours(),
+        order="conditional",
+        discretizer=Discretizer(8),
+    ),
+    "fixed tree, corrected functions": lambda: _free(
+        ProjectedValueIteration(FittedValueIteration(200), max_contexts=4, n_beliefs=200, certificate_paths=0),
+        TreeNetwork(),
+        _wines(10),
+        order="conditional",
+        discretizer=Discretizer(8),
+    ),
+    "ifc2f": lambda: ifc2f(0.01).fit(*_all_tumours()),
+    "fixed tree, vectors": lambda: _free(
+        Perseus(100, certificate_paths=0), TreeNetwork(), _tumours(5), order="conditional", discretizer=Discretizer(3)
+    ),
+    "fixed tree, lookahead": lambda: _free(Lookahead(1, certificate_paths=0), TreeNetwork(), order="conditional"),
 }
 
 
@@ -238,6 +304,9 @@ _MADE |= {
         _tumours(5),
         discretizer=Discretizer(3),
         feature_costs=Costs(0.003, visit_cost=0.02),
+    ),
+    "visits, tree": lambda: _free(
+        _Panels(), TreeNetwork(), _tumours(7), feature_costs=Costs(0.005, max_panel=4, visit_cost=0.01)
     ),
     "visits, one at a time": lambda: _free(_INFORMED, feature_costs=Costs(0.004, visit_cost=0.01, charge_missing=True)),
 }
@@ -290,9 +359,9 @@ def _make(name: str) -> SequentialClassifier:
     if name == "sure":
         X, y = load_iris(return_X_y=True, as_frame=True)
         return SequentialClassifier(solver=_Sure()).fit(X, y)
-    if name == "tree":  # of a fixed order, and yet a graph
+    if name in ("tree", "graph"):  # likelihoods by ancestors are those of no network, and so a graph
         X, y = _mixed()
-        model, bins = TreeNetwork(), Discretizer(3)
+        model, bins = TreeNetwork("tree" if name == "tree" else "clique"), Discretizer(3)
         groups, less = [None, None, "blood", "blood"], [0.02, 0.02, 0.01, 0.01]
         costs = Costs(0.02, groups=groups, discounted_costs=less, charge_missing=True)
         return SequentialClassifier(model, feature_costs=costs, discretizer=bins).fit(X, y)
@@ -308,13 +377,56 @@ def _make(name: str) -> SequentialClassifier:
     return SequentialClassifier(model, order=order, discretizer=Discretizer(3), feature_costs=costs).fit(X, y)
 
 
+def _hearts(n: int = 300) -> pd.DataFrame:
+    """Patients with numbers, categories in words, and cells that are missing."""
+    rng = np.random.default_rng(5)
+    ill = rng.random(n) < 0.45
+    frame = pd.DataFrame(
+        {
+            "age": np.round(rng.normal(54, 9, n) + 4 * ill),
+            "sex": np.where(rng.random(n) < 0.6 + 0.15 * ill, "male", "female"),
+            "chest pain": np.where(rng.random(n) < 0.35 + 0.4 * ill, "none", rng.choice(["typical", "atypical"], n)),
+            "pressure": np.round(rng.normal(130, 17, n) + 4 * ill),
+            "ecg": rng.choice(["normal", "st-t", "hypertrophy"], n, p=[0.5, 0.05, 0.45]),
+            "rate": np.round(rng.normal(158, 19, n) - 19 * ill),
+            "angina": np.where(rng.random(n) < 0.15 + 0.4 * ill, "yes", "no"),
+            "oldpeak": np.round(np.maximum(0, rng.normal(0.4, 0.8, n) + ill), 1),
+            "vessels": np.minimum(3, rng.poisson(0.3 + 0.9 * ill)),
+            "thal": np.where(rng.random(n) < 0.75 - 0.5 * ill, "normal", rng.choice(["fixed", "reversible"], n)),
+        }
+    )
+    return frame.mask(rng.random(frame.shape) < 0.05).assign(disease=np.where(ill, "yes", "no"))
+
+
+def _by_default(name: str, folder: Path, request: pytest.FixtureRequest) -> SequentialClassifier:
+    """What ``seqclass fit``, or ``plan``, makes without options."""
+    data, arguments = folder / "data.csv", ["fit", "--target", "disease"]
+    if name == "heart":
+        _hearts().to_csv(data, index=False)
+    elif name == "tumours":
+        X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        X.assign(disease=y.map({0: "malignant", 1: "benign"})).to_csv(data, index=False)
+    else:
+        found = request.getfixturevalue("data_dir")
+        data = found / ("spambase.npz" if name == "spambase" else "networks/hepar2.bif.gz")
+        arguments = ["fit"] if name == "spambase" else ["plan", "--target", "Cirrhosis", "--price", "0.003"]
+        if not data.is_file():
+            pytest.skip(f"no real data: {data.name} is not among them")
+    path = str(folder / "model.seq")
+    done = CliRunner().invoke(main, [arguments[0], str(data), *arguments[1:], "--quiet", "-o", path])
+    assert done.exit_code == 0, done.output
+    return load(path)
+
+
 @pytest.fixture(scope="session")
-def model() -> Callable[[str], SequentialClassifier]:
+def model(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Callable[[str], Any]:
     """A fitted model by name; each is fitted once."""
     made: dict[str, SequentialClassifier] = {}
 
     def get(name: str) -> SequentialClassifier:
-        if name not in made:
+        if name not in made and name.startswith("default"):
+            made[name] = _by_default(name.split(", ")[1], tmp_path_factory.mktemp("default"), request)
+        elif name not in made:
             made[name] = _make(name)
         return made[name]
 
@@ -371,6 +483,7 @@ def cases() -> Callable[..., list[dict[str, Any]]]:
         for _ in range(n):
             session, answers, stands = clf.session(), [], []
             visits = isinstance(clf.feature_costs, Costs) and clf.feature_costs.visit_cost > 0
+            impossible = isinstance(clf.model_, DiscreteNetwork)
             while True:
                 stands.append(_stands(session))
                 question = session.next_feature
@@ -399,8 +512,16 @@ def cases() -> Callable[..., list[dict[str, Any]]]:
                     session.unavailable(question.name)
                     known = False
                 else:
-                    session.observe(question.name, value, known=known)
+                    try:
+                        session.observe(question.name, value, known=known)
+                    except ValueError:  # a network may say that it cannot be, which is looked at elsewhere
+                        assert impossible
+                        break
                 answers.append([question.name, value, known])
+                if rng.random() < 0.1:
+                    stands.append(_stands(session))
+                    session.undo()
+                    answers.append(["undo"])
             found.append({"answers": answers, "stands": stands})
         return found
 

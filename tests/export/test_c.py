@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_cases import EXPORTED as NAMES
+from live_cases import DEFAULTS, EXPORTED
 
 from seqclass import SequentialClassifier
 from seqclass.export import export_policy
@@ -36,12 +36,19 @@ int main(void)
 {
     int n;
     while (scanf("%d", &n) == 1) {
-        seq_case c;
+        seq_case c, before[99];
+        int depth = 0;
         seq_begin(&c);
         stand(&c);
         while (n--) {
             int question, i, m, known, outcomes[SEQ_FEATURES];
             if (scanf("%d %d %d:", &question, &known, &m) != 3) return 1;
+            if (question == -2) {
+                c = before[--depth];
+                stand(&c);
+                continue;
+            }
+            before[depth++] = c;
             if (question < 0) {
                 for (i = 0; i < known; i++)
                     if (scanf("%d", &outcomes[i]) != 1) return 1;
@@ -91,6 +98,8 @@ def compiled(folder: Path, kind: str) -> Path:
 
 def given(data: dict[str, Any], number: dict[str, int], answer: tuple[str, Any, bool]) -> str:
     """An answer as the program reads it: of a bundle a value for each feature."""
+    if answer[0] == "undo":
+        return "-2 0 0:"
     if answer[0] == "leave":
         return "-1 0 0:"
     if answer[0] == "order":
@@ -102,13 +111,13 @@ def given(data: dict[str, Any], number: dict[str, int], answer: tuple[str, Any, 
     return f"{number[name]} {int(known)} {len(shows)}:{texts}"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*EXPORTED, *DEFAULTS])
 def test_the_source_stands_where_a_session_stands(name: str, model: Any, cases: Any, tmp_path: Path) -> None:
     clf = model(name)
     data = export_policy(clf, tmp_path / "policy.c", format="c")
     program = compiled(tmp_path, data["kind"])
     number = {question["name"]: i for i, question in enumerate(data["questions"])}
-    wanted = cases(clf, 25, data["kind"] == "program")
+    wanted = cases(clf, 60 if name.startswith("default") else 25, data["kind"] == "program")
     told = [
         " ".join([str(len(case["answers"])), *(given(data, number, a) for a in case["answers"])]) for case in wanted
     ]

@@ -17,7 +17,7 @@ from seqclass import AdaptiveClassifier, Costs, SequentialClassifier, load
 from seqclass.bn import TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.export import export_policy, policy_data
-from seqclass.pomdp import GridValueIteration
+from seqclass.pomdp import FirstK, GridValueIteration
 
 QUICK = GridValueIteration(20, certificate_paths=0)
 
@@ -49,19 +49,20 @@ def test_values_are_read_as_the_model_reads_them(sparse: bool, zero_bin: Any) ->
 
 
 def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
-    for name in ("grid3", "vectors", "adaptive", "tree", "groups"):
+    for name in ("grid3", "vectors", "adaptive", "graph", "tree", "groups"):
         data = export_policy(model(name), tmp_path / "policy.json", format="json")
         text = (tmp_path / "policy.json").read_text(encoding="utf-8")
         assert json.loads(text) == json.loads(json.dumps(data))
-        assert (data["format"], data["version"]) == ("seqclass-policy", 3)
+        assert (data["format"], data["version"]) == ("seqclass-policy", 4)
         common = {"format", "version", "written_by", "classes", "decisions", "prior", "decision_costs"}
         common |= {"charge_missing", "unit", "visits", "features", "questions", "kind"}
+        common |= {"class_texts", "decision_texts", "class_order", "decision_order"}
         own = {"program": {"program"}, "graph": {"cut", "nodes"}}
         assert set(data) == common | own[data["kind"]]
 
 
 def test_a_graph_leads_to_each_node_once(model: Any) -> None:
-    nodes = policy_data(model("fixed mixture"))["nodes"]
+    nodes = policy_data(model("graph"))["nodes"]
     found = [child for node in nodes for child in [*node.get("next", ()), node.get("missing")] if child is not None]
     assert sorted(found) == list(range(1, len(nodes)))
     assert all(("next" in node) == ("ask" in node) for node in nodes)
@@ -73,36 +74,36 @@ def test_a_saved_model_gives_the_same_data(model: Any, tmp_path: Path) -> None:
 
 
 def test_too_many_nodes_are_refused(model: Any, tmp_path: Path) -> None:
-    n = len(policy_data(model("tree"))["nodes"])
-    assert len(policy_data(model("tree"), max_nodes=n)["nodes"]) == n
+    n = len(policy_data(model("graph"))["nodes"])
+    assert len(policy_data(model("graph"), max_nodes=n)["nodes"]) == n
     page = tmp_path / "page.html"
     page.write_text("before")
     with pytest.raises(ValueError, match=rf"more than max_nodes={n - 1} nodes.*min_probability"):
-        export_policy(model("tree"), page, max_nodes=n - 1, min_probability=0)
+        export_policy(model("graph"), page, max_nodes=n - 1, min_probability=0)
     with pytest.raises(ValueError, match=r"cannot be written as a program.*less than 99% of cases.*seqclass.adaptive"):
-        export_policy(model("tree"), page, max_nodes=3)
+        export_policy(model("graph"), page, max_nodes=3)
     assert page.read_text() == "before"
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
-    cut = policy_data(model("tree"), max_nodes=n - 1, min_probability=0.02)
+    cut = policy_data(model("graph"), max_nodes=n - 1, min_probability=0.02)
     assert len(cut["nodes"]) < n
     assert 0 < cut["cut"] < 1
 
 
 def test_a_graph_keeps_nearly_all_cases_unless_told(model: Any) -> None:
     """What it leaves out by itself is as little as the nodes allow, and never more than 1%."""
-    n = len(policy_data(model("tree"))["nodes"])
+    n = len(policy_data(model("graph"))["nodes"])
     found = []
     for most in range(n // 2, n, max(n // 20, 1)):
         with suppress(ValueError):
-            found.append(policy_data(model("tree"), max_nodes=most)["cut"])
+            found.append(policy_data(model("graph"), max_nodes=most)["cut"])
     assert found
     assert 0 < max(found) <= 0.01
-    assert policy_data(model("tree"))["cut"] == 0
+    assert policy_data(model("graph"))["cut"] == 0
 
 
 def test_what_is_cut_is_what_a_case_meets(model: Any) -> None:
     """The share that is cut, by walking through the graph that is whole."""
-    clf = model("fixed mixture")
+    clf = model("graph")
     cut = policy_data(clf, min_probability=0.01)
     assert 0 < cut["cut"] < 0.5
     assert any(node.get("cut") for node in cut["nodes"])
@@ -122,6 +123,24 @@ def test_a_classifier_that_chose_how_to_learn_is_exported() -> None:
     data = policy_data(clf)
     assert data["kind"] == "program"
     assert clf.session().next_feature.name in [question["name"] for question in data["questions"]]
+
+
+def test_large_networks_are_no_program(model: Any) -> None:
+    cliques = policy_data(model("tree, any order"))["program"]["network"]["cliques"]
+    assert all(clique["parent"] > k or clique["parent"] < 0 for k, clique in enumerate(cliques))
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 100, (4000, 4)), rng.integers(0, 2, 4000)
+    large = TreeNetwork("line")
+    settings: dict[str, Any] = {
+        "discretizer": "precomputed",
+        "order": "adaptive",
+        "solver": FirstK(1, certificate_paths=0),
+    }
+    with pytest.raises(ValueError, match=r"its network have 60,000 numbers, more than the 50,000 that a page"):
+        policy_data(SequentialClassifier(large, **settings).fit(X, y), max_nodes=20)
+    bundled = SequentialClassifier(TreeNetwork(), feature_costs=Costs(0.01, bundles=["a", "a", None, None]), **settings)
+    with pytest.raises(ValueError, match="of a network it cannot say what a bundle of features tells"):
+        policy_data(bundled.fit(X, y))
 
 
 def test_refusals(model: Any, tmp_path: Path) -> None:

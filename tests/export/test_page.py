@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from pathlib import Path
@@ -9,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_cases import EXPORTED as NAMES
-from live_cases import GRAPHS
+from live_cases import DEFAULTS, EXPORTED, GRAPHS
 
 from seqclass.export import export_policy
 
@@ -29,15 +29,19 @@ RUN = """
     best: at.asked ? at.best.map((o) => [data.questions[o.question].name, o.price, o.saving]) : [],
   });
   const outcome = (f, value) => value === null || value === undefined ? -1 : outcomeOf(f, String(value));
+  const given = ([name, value, known]) => {
+    if (name === "leave") return { leave: true };
+    if (name === "order") return { order: value.map((one) => number[one]) };
+    const shows = data.questions[number[name]].features, parts = value !== null && typeof value === "object";
+    return { question: number[name], known,
+      outcomes: shows.map((f) => outcome(f, parts ? value[data.features[f].name] : value)) };
+  };
   return cases.map((answers) => {
-    const given = answers.map(([name, value, known]) => {
-      if (name === "leave") return { leave: true };
-      if (name === "order") return { order: value.map((one) => number[one]) };
-      const shows = data.questions[number[name]].features, parts = value !== null && typeof value === "object";
-      return { question: number[name], known,
-        outcomes: shows.map((f) => outcome(f, parts ? value[data.features[f].name] : value)) };
+    let so_far = [];
+    return [null, ...answers].map((answer) => {
+      if (answer) so_far = answer[0] === "undo" ? so_far.slice(0, -1) : [...so_far, given(answer)];
+      return told(stand(so_far));
     });
-    return [...Array(given.length + 1).keys()].map((n) => told(stand(given.slice(0, n))));
   });
 })(%s)
 """
@@ -64,14 +68,14 @@ def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
             assert price == pytest.approx(wanted_price, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*EXPORTED, *DEFAULTS])
 def test_the_page_stands_where_a_session_stands(
     name: str, model: Any, cases: Any, browser: Any, tmp_path: Path
 ) -> None:
     clf, page = model(name), tmp_path / "page.html"
     data = export_policy(clf, page)
     assert data["kind"] == ("graph" if name in GRAPHS else "program")
-    wanted = cases(clf, 25, data["kind"] == "program")
+    wanted = cases(clf, 60 if name.startswith("default") else 25, data["kind"] == "program")
     assert sum(len(case["answers"]) for case in wanted) > 35
     assert any(answer[1:2] == [None] for case in wanted for answer in case["answers"])
     if name == "visits":
@@ -202,7 +206,7 @@ def test_another_feature_undo_and_stop(opened: Any, model: Any) -> None:
 
 def test_a_cut_graph_says_so(model: Any, browser: Any, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    data = export_policy(model("tree"), page, min_probability=0.02)
+    data = export_policy(model("graph"), page, min_probability=0.02)
     assert data["cut"] > 0
     rare = next(i for i, node in enumerate(data["nodes"]) if node.get("cut"))
     way = []
@@ -292,3 +296,27 @@ def test_a_panel_is_ordered_together(model: Any, browser: Any, tmp_path: Path) -
     assert browser.text(NEXT).startswith("Ordered, and waited for: ")
     assert browser.run("document.documentElement.scrollWidth") == 390
     assert browser.faults == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing(model: Any, browser: Any, tmp_path: Path, width: int, dark: bool) -> None:
+    """With labels and a currency, where something is asked, a problem is told, all is open, and it is decided."""
+    axe = importlib.util.find_spec("axe_core_python")
+    if axe is None or axe.origin is None:
+        pytest.skip("no axe-core: the package axe-core-python is not installed")
+    page = tmp_path / "page.html"
+    asked = {"question": "Which?", "help": "Look.", "url": "https://example.org"}
+    labels = {HOSTILE: asked, "class": {"answers": {"yes": "It is"}}}
+    for name in ("grid3", "visits", "bundles", "graph", "network"):
+        export_policy(model(name), page, labels=labels if name == "grid3" else None)
+        browser.open(page, width=width, height=844, dark=dark)
+        browser.run((Path(axe.origin).parent / "axe.min.js").read_text(encoding="utf-8") + ";0")
+        for step in (None, "summary", "[data-part=answer]", "[data-part=missing]", "[data-part=stop]"):
+            if step and browser.run(f"document.querySelector({json.dumps(step)})?.checkVisibility()"):
+                browser.click(step)
+            found = browser.send(
+                "Runtime.evaluate", expression="axe.run(document)", awaitPromise=True, returnByValue=True
+            )["result"]["value"]
+            assert len(found["passes"]) > 20
+            assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]] == []

@@ -1,4 +1,4 @@
-"""The reader that the documentation has stands where a session stands."""
+"""The readers in plain Python, of the examples and of the documentation, stand where a session stands."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_cases import EXPORTED, reader
+from live_cases import DEFAULTS, EXPORTED, reader, short_reader
 
 from seqclass.export import policy_data
 
-#: Policies of a fixed order with values, and bounds, which the documentation has in words.
+#: Policies of a fixed order with values, and bounds, which are told in words.
 IN_WORDS = {"grid", "vectors", "functions", "thresholds", "bounds"}
 
 
@@ -34,17 +34,20 @@ def outcome(feature: dict[str, Any], value: Any) -> int:
     return int(feature["places"][sum(edge <= value for edge in feature["edges"])])
 
 
-@pytest.mark.parametrize("name", EXPORTED)
+@pytest.mark.parametrize("name", [*EXPORTED, *DEFAULTS])
 def test_the_reader_stands_where_a_session_stands(name: str, model: Any, cases: Any) -> None:
     clf = model(name)
     data = json.loads(json.dumps(policy_data(clf)))
     if data["kind"] == "graph" or types(data["program"]["policy"]) & IN_WORDS:
         pytest.skip("no program that the reader reads")
     number = {question["name"]: i for i, question in enumerate(data["questions"])}
-    for case in cases(clf, 6, True):
-        found = reader()(data)
+    for case in cases(clf, 60 if name.startswith("default") else 6, True):
+        found, before = reader()(data), []
         for told, stand in zip([None, *case["answers"]], case["stands"], strict=True):
-            if told is not None:
+            if told is not None and told[0] == "undo":
+                found.case = before.pop()
+            elif told is not None:
+                before.append(dict(found.case))
                 if told[0] == "leave":
                     found.leave()
                 elif told[0] == "order":
@@ -66,6 +69,32 @@ def test_the_reader_stands_where_a_session_stands(name: str, model: Any, cases: 
             assert data["decisions"][decision] == stand["decision"]
             if stand["asked"] is not None and stand["saving"] is not None:
                 assert saving == pytest.approx(stand["saving"], abs=1e-9, rel=0)
+
+
+@pytest.mark.parametrize("name", ["mixture of the documentation", DEFAULTS[0], *DEFAULTS[2:-1]])
+def test_the_short_reader_stands_where_a_session_stands(name: str, model: Any, cases: Any) -> None:
+    clf = model(name)
+    data = json.loads(json.dumps(policy_data(clf)))
+    assert data["program"]["policy"]["values"]["rule"] == {"type": "class information", "per_price": True}
+    number = {question["name"]: i for i, question in enumerate(data["questions"])}
+    asked = 0
+    for case in cases(clf, 20, True):
+        found, before = short_reader()(data), []
+        for told, stand in zip([None, *case["answers"]], case["stands"], strict=True):
+            if told is not None and told[0] == "undo":
+                found.weight, found.seen, found.paid = before.pop()
+            elif told is not None:
+                before.append((found.weight, dict(found.seen), found.paid))
+                q = number[told[0]]
+                found.tell(q, outcome(data["features"][data["questions"][q]["features"][0]], told[1]), told[2])
+            belief, question, saving, decision = found.stand()
+            np.testing.assert_allclose([*belief, found.paid], [*stand["belief"], stand["cost"]], atol=1e-9, rtol=0)
+            assert (None if question is None else data["questions"][question]["name"]) == stand["asked"]
+            assert data["decisions"][decision] == stand["decision"]
+            if question is not None:
+                assert saving == pytest.approx(stand["saving"], abs=1e-9, rel=0)
+                asked += 1
+    assert asked > 20
 
 
 def test_all_types_are_among_the_models(model: Any) -> None:

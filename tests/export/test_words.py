@@ -25,7 +25,7 @@ from seqclass.pomdp import GridValueIteration
 LANGUAGES = ["en", "de", "fr", "es"]
 HOSTILE = "</script><script>alert(1)</script>\n\"'*/??/ \\ {price} &amp; <img src=x onerror=alert(2)>"
 #: In graph and program, in a fixed order and in any, naive Bayes, mixture, bundles and network.
-KINDS = ["grid3", "adaptive", "mixture", "bundles", "tree", "network"]
+KINDS = ["grid3", "adaptive", "mixture", "bundles", "graph", "network"]
 _NETWORK = """network n {}
 variable ill { type discrete [ 2 ] { yes, no }; }
 variable pain { type discrete [ 3 ] { strong, mild, absent }; }
@@ -122,7 +122,7 @@ def test_numbers_of_few_values_are_chosen_where_all_have_words() -> None:
 
 
 @pytest.mark.parametrize("kind", ["html", "json", "c"])
-@pytest.mark.parametrize("name", ["grid3", "bundles", "tree"])
+@pytest.mark.parametrize("name", ["grid3", "bundles", "graph"])
 def test_words_are_data_whatever_is_in_them(name: str, kind: str, model: Any, browser: Any, tmp_path: Path) -> None:
     clf, path = copy(model(name)), tmp_path / f"policy.{kind}"
     clf.feature_costs = clone(Costs.of(clf.feature_costs)).set_params(unit=HOSTILE.replace("\n", ""))
@@ -131,6 +131,8 @@ def test_words_are_data_whatever_is_in_them(name: str, kind: str, model: Any, br
     for feature in plain["features"]:
         answers = {outcome: f"{i}{HOSTILE}" for i, outcome in enumerate(feature["outcomes"])}
         labels[feature["name"]] = {"question": HOSTILE, "help": HOSTILE, "unit": HOSTILE, "answers": answers}
+    for what, own in (("class", plain["classes"]), ("decision", plain["decisions"])):
+        labels[what] = {"answers": {label: f"{what}{i}{HOSTILE}" for i, label in enumerate(own)}}
     words = {
         key: text if key in ("lang", "decimal") else f"{text}{'<b>' + HOSTILE}" for key, text in page_words().items()
     }
@@ -225,7 +227,7 @@ def test_nothing_on_the_page_is_left_untranslated(name: str, browser: Any, tmp_p
         }
     )
     how = (
-        {"observation_model": TreeNetwork()}
+        {"observation_model": TreeNetwork(conditioning="ancestor")}
         if name == "graph"
         else {"solver": GridValueIteration(20, certificate_paths=0)}
     )

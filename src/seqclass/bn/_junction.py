@@ -114,6 +114,13 @@ class JunctionTree:
         self._kept_bytes = 0
         self._passing: dict[tuple[int, ...], tuple[BoolArray, list[list[int]]]] = {}
 
+    def tables(self, first: Sequence[int]) -> list[tuple[tuple[int, ...], int, FloatArray]]:
+        """Variables, parent and table of each clique, children first; some variables get the first numbers."""
+        number = {j: k for k, j in enumerate([*first, *sorted(set(self.home) - set(first))])}
+        return [
+            (tuple(number[j] for j in clique.scope), clique.parent, clique.table[..., 0]) for clique in self.cliques
+        ]
+
     def parts(self, known: Mapping[int, IntArray], n: int) -> Iterable[slice]:
         """Slices of the rows that are worth computing together: those that have seen the same, if there are enough."""
         seen = np.zeros((n, 0), dtype=bool)

@@ -487,6 +487,26 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         """
         return None
 
+    def cliques(self, features: npt.ArrayLike) -> list[tuple[tuple[int, ...], int, FloatArray]] | None:
+        """Tables by cliques of variables, where the model is a network: what joint tables and messages work with.
+
+        The product of all tables is P(variables | class) times a number of each class. Variable k is the k-th of the
+        features; those beyond are summed out.
+
+        Parameters
+        ----------
+        features : array-like of int of shape (m,)
+            The features.
+
+        Returns
+        -------
+        list of (tuple of int, int, ndarray of shape (n_classes or 1, ...)) or None
+            Of each clique its variables, the number of a later one that shares with it what it shares with any later
+            one, -1 for none, and its table by class and variable, 1 where no class differs. None: this is no network,
+            or not one whose answers follow from tables.
+        """
+        return None
+
     def context_features(self, order: npt.ArrayLike) -> list[IntArray]:
         """Features that stages still to come may depend on, for each stage of an order.
 

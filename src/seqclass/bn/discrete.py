@@ -275,6 +275,18 @@ class DiscreteNetwork(ObservationModel):
             result[:, alike, :size] = found
         return np.zeros((len(slots), 0, widest, len(self.classes_))) if result is None else result
 
+    def cliques(self, features: npt.ArrayLike) -> list[tuple[tuple[int, ...], int, FloatArray]] | None:
+        """Tables by cliques of variables, of what is above the targets and some features; None if too large."""
+        nodes = [self._nodes[k] for k in np.asarray(features).tolist()]
+        above = self.network_.ancestors([*nodes, *self.targets_])
+        try:
+            tree = JunctionTree(
+                [self._factor(j) for j in above], self.network_.sizes, len(self._states), self.max_cells
+            )
+        except ValueError:
+            return None
+        return tree.tables(nodes)
+
     def _fit(self, X: Any, codes: IntArray, sample_weight: FloatArray | None) -> None:
         raise NotImplementedError  # `fit` learns nothing
 

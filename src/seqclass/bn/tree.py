@@ -16,6 +16,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, s
 from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
 from seqclass.bn import _pgmpy
 from seqclass.bn._checks import Codes, check_outcome, raise_impossible
+from seqclass.bn._junction import Factor, JunctionTree
 from seqclass.bn._messages import (
     Columns,
     Elimination,
@@ -195,6 +196,15 @@ def _columns(evidence: Any) -> Columns:
     return {int(j): column for j, column in zip(seen, np.ascontiguousarray(evidence[:, seen].T))}
 
 
+def _factor(feature: int, parents: list[int], cpd: FloatArray) -> Factor:
+    """Table of a feature with variables in increasing order, class and rows last."""
+    family = [feature, *parents]
+    order = sorted(range(len(family)), key=family.__getitem__)
+    return tuple(sorted(family)), cpd.transpose(*order, len(family))[..., None]
+
+
+#: Numbers in the largest table of a clique, beyond which there are no `cliques`.
+_MOST_CELLS = 2**20
 _STRUCTURES = ("tree", "forest", "line", "random", "clique")
 
 
@@ -563,6 +573,23 @@ class TreeNetwork(ObservationModel):
         if self.conditioning_ == "ancestor":
             return shadowed(wanted, self._engine.nearest)
         return boundaries(wanted, self._neighbours)
+
+    def cliques(self, features: npt.ArrayLike) -> list[tuple[tuple[int, ...], int, FloatArray]] | None:
+        """Tables by cliques of variables, of some features and what is above them; None by ancestors, or too large."""
+        check_is_fitted(self)
+        if self.conditioning_ != "full" or any(cpd is None for cpd in self.cpds_):
+            return None
+        chosen = np.asarray(features).tolist()
+        above, left = set(chosen), list(chosen)
+        while left:
+            new = set(self.parents_[left.pop()].tolist()) - above
+            above |= new
+            left += new
+        factors = [_factor(j, self.parents_[j].tolist(), self.cpds_[j]) for j in sorted(above)]
+        try:
+            return JunctionTree(factors, self.n_outcomes_.tolist(), len(self.classes_), _MOST_CELLS).tables(chosen)
+        except ValueError:
+            return None
 
     def sample(self, n: int, random_state: Any = None) -> tuple[IntArray, npt.NDArray[Any]]:
         """Draw ``n`` instances from the model: outcome codes and labels; see `DiscreteNetwork.sample`."""

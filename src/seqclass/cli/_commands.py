@@ -153,7 +153,7 @@ currency_option = click.option(
 labels_option = click.option(
     "--labels",
     type=File("file"),
-    help="Questions and answers in other words than the names of the data: CSV with the columns "
+    help="Questions, answers, classes and decisions in other words than the names of the data: CSV with the columns "
     "feature[,answer][,text][,help][,unit][,url], or JSON; see the documentation of export.",
 )
 
@@ -539,8 +539,8 @@ _FORMATS = ["html", "json", "c"]
     "--format",
     "kind",
     type=click.Choice(_FORMATS),
-    default="html",
-    help="A page to work through cases with, the policy as data, or C99 that allocates nothing.",
+    help="A page to work through cases with, the policy as data, or C99 that allocates nothing.  [default: as the "
+    "file ends, else html]",
 )
 @click.option("--title", help="Title of the page.  [default: name of the file]")
 @labels_option
@@ -568,8 +568,8 @@ def export() -> None:
     """Write what the MODEL asks and decides to a file that needs no Python.
 
     The page works offline, on a phone, too: it asks one question after the other, says why and at what price, and
-    decides. Any feature may be answered at any time. Only of trees and networks it is a graph of all cases that they
-    can meet, which takes answers in the order in which it asks.
+    decides. Any feature may be answered at any time. Only of large networks, and of rules, it is a graph of all cases
+    that they can meet, which takes answers in the order in which it asks.
 
     \b
     Example:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,15 @@ class _Asking:
 
     @property
     def belief(self) -> str:
-        return belief_text(self.decider.classes.tolist(), self.session.posterior.tolist())
+        classes, belief = self.decider.classes.tolist(), self.session.posterior.tolist()
+        order = self.words.class_order(classes)
+        return belief_text([self.words.class_text(classes[i]) for i in order], [belief[i] for i in order])
+
+    @property
+    def decision(self) -> str:
+        """The decision as things stand, with the label that stands for it in files."""
+        words, label = self.words.decision_text(self.session.decision), str(self.session.decision)
+        return label if words == label else f"{words}  [{label}]"
 
     def price(self, question: Question) -> str:
         """What a question costs, and what asking it is expected to save."""
@@ -63,8 +71,7 @@ class _Asking:
 
     def choices(self, name: str) -> dict[str, str]:
         """Values that are offered, and the words for them on one line."""
-        offered = self.decider.choices(self.columns[name], self.words) if name in self.columns else {}
-        return {value: " ".join(words.split()) for value, words in offered.items()}
+        return _choices(self.decider, self.words, name)
 
     def offers(self, question: Question, line: str) -> bool:
         """Whether a line is one of the answers as it is offered, and so no command."""
@@ -73,9 +80,7 @@ class _Asking:
 
     def value_of(self, name: str, text: str) -> str:
         """The value that a line stands for: itself, or the one whose words, or whose own letters, it has."""
-        offered, wanted = self.choices(name), text.casefold()
-        alike = [value for value, words in offered.items() if wanted in (words.casefold(), value.casefold())]
-        return text if text in offered or len(alike) != 1 else alike[0]
+        return _value_of(self.choices(name), text)
 
     def shown(self, name: str, value: Any, outcome: int) -> str:
         """What an answer showed."""
@@ -86,6 +91,18 @@ class _Asking:
         text, within = self.words.shown(name, value, bin_)
         text = f"({text})" if isinstance(value, dict) else text
         return text if within == bin_ or within is None else f"{text} ({within})"
+
+
+def _choices(decider: Decider, words: Labels, name: str) -> dict[str, str]:
+    columns = {decider.feature_name(column): column for column in range(decider.n_features)}
+    offered = decider.choices(columns[name], words) if name in columns else {}
+    return {value: " ".join(text.split()) for value, text in offered.items()}
+
+
+def _value_of(offered: dict[str, str], text: str) -> str:
+    wanted = text.casefold()
+    alike = [value for value, words in offered.items() if wanted in (words.casefold(), value.casefold())]
+    return text if text in offered or len(alike) != 1 else alike[0]
 
 
 def _command(
@@ -107,10 +124,10 @@ def _command(
         raise InputError("--known and --first belong to a new case: leave out --resume, or answer NAME = VALUE in it.")
     with refused():
         decider = decider_of(clf)
-        asking = _Asking(decider, clf.session(first=first), decider.words(labels), save, strict)
-        told = {name: asking.value_of(name, value) for name, value in map(_parted, known)}
-        asking = replace(asking, session=clf.session(known=told, first=first)) if told else asking
-    session = asking.session
+        words = decider.words(labels)
+        told = {name: _value_of(_choices(decider, words, name), value) for name, value in map(_parted, known)}
+        session = clf.session(known=told, first=first)
+    asking = _Asking(decider, session, words, save, strict)
     if resume is not None:
         check_input(resume)
         with refused(str(resume)):
@@ -273,21 +290,22 @@ def _keep(asking: _Asking) -> None:
         path.write_text(asking.session.to_json() + "\n", encoding="utf-8")
 
 
-def _possible(classes: tuple[Any, ...] | None, alpha: float) -> str:
+def _possible(asking: _Asking, alpha: float) -> str:
+    classes = asking.session.differential
     if classes is None:
         return "What is still possible is promised only of cases that answer what is asked, and nothing else."
-    return f"Still possible, but for {percent(alpha)} of cases: {listed(classes)}"
+    return f"Still possible, but for {percent(alpha)} of cases: {listed(map(asking.words.class_text, classes))}"
 
 
 def _conclude(asking: _Asking, finished: bool) -> None:
     session, unit = asking.session, asking.unit
     click.echo(f"\nBelief: {asking.belief}")
     if finished:
-        click.echo(f"Decision: {session.decision}")
+        click.echo(f"Decision: {asking.decision}")
         if (told := asking.decider.differential) is not None:
-            click.echo(_possible(session.differential, told.alpha))
+            click.echo(_possible(asking, told.alpha))
     else:
-        click.echo(f"Stopped before the end; the decision as things stand: {session.decision}")
+        click.echo(f"Stopped before the end; the decision as things stand: {asking.decision}")
     asked = ", ".join(
         answered(asking.words.in_line(a.name), asking.shown(a.name, a.value, a.outcome)) for a in session.history
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from seqclass._utils.text import value_text
 from seqclass.cli._cases import full_rows, lacks, read_cases
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, refused
@@ -24,12 +25,19 @@ def _command(
     with refused(str(data)):
         [explanation] = clf.explain(full_rows(clf, cases, slice(row - 1, row)))
     with refused():
-        told = explanation.in_words(decider_of(clf).words(labels))
+        words = decider_of(clf).words(labels)
+    told = explanation.in_words(words)
     for step in explanation.steps:
         # a column that is not there may stay away as long as the case does not ask for it
         if cases.position is not None and step.name not in cases.position:
             raise InputError(lacks(clf, data, list(cases.position), step.column, row))
     if as_json:
-        echo_json({"row": row, **told.to_dict()})
+        content = {"row": row, **explanation.to_dict()}
+        if labels is not None:  # names stay, and words stand beside them
+            for step, worded in zip(content["steps"], told.steps):
+                step |= {"question": worded.name, "answer": None if worded.missing else value_text(worded.value)}
+            content["class_texts"] = [words.class_text(label) for label in explanation.classes]
+            content["decision_text"] = words.decision_text(explanation.decision)
+        echo_json(content)
     else:
         click.echo(str(told))

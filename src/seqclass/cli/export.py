@@ -10,15 +10,17 @@ import click
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import check_output, refused
 from seqclass.cli._format import count
-from seqclass.export import cut_share, export_policy
+from seqclass.export import cut_share, export_policy, format_of
 
 _FORMATS = {"html": ".html", "json": ".json", "c": ".c"}
 
 
-def _command(model: Path, output: Path | None, kind: str, currency: str | None, **settings: Any) -> None:
-    path = model.with_suffix(_FORMATS[kind]) if output is None else output
-    clf = load_model(model, currency=currency)
+def _command(model: Path, output: Path | None, kind: str | None, currency: str | None, **settings: Any) -> None:
+    path = model.with_suffix(_FORMATS[kind or "html"]) if output is None else output
     check_output(path, read=[model, settings["labels"]])
+    with refused():
+        kind = format_of(path, kind)
+    clf = load_model(model, currency=currency)
     with refused():
         data = export_policy(clf, path, format=kind, **settings)
     told = f", {count(len(data['nodes']), 'node')}" if data["kind"] == "graph" else ""

@@ -205,7 +205,7 @@ class Decider:
         return {value: texts[value] for value in words.in_order(name, texts)} if all(texts.values()) else {}
 
     def words(self, labels: Any) -> Labels:
-        """Labels, or what they are made of, checked against the columns, the bundles and what they may show."""
+        """Labels, or what they are made of, checked against columns, bundles, what they may show, and decisions."""
         number = {self.feature_name(column): column for column in range(self.n_features)}
 
         def shown_by(name: str) -> list[str]:
@@ -213,7 +213,8 @@ class Decider:
                 return []
             return self.answers(column) or list(dict.fromkeys([*self.outcome_labels(column), *self.few_values(column)]))
 
-        return Labels.of(labels).checked(dict.fromkeys([*number, *self.prices.bundle_names]), shown_by)
+        names = dict.fromkeys([*number, *self.prices.bundle_names])
+        return Labels.of(labels).checked(names, shown_by, self.classes.tolist(), self.decisions.tolist())
 
     def asked(self, whole: bool = False) -> IntArray:
         """Features of the model that may be asked for, in order; or all of the problem, beyond the policy's horizon."""

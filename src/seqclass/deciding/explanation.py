@@ -334,7 +334,8 @@ class Explanation:
         Returns
         -------
         Explanation
-            With questions for names, and for values their words, or numbers with their unit.
+            With questions for names, for values their words, or numbers with their unit, and for classes and decisions
+            theirs, in their order.
 
         Examples
         --------
@@ -347,19 +348,30 @@ class Explanation:
         Stopped because no further feature is on offer.
         Decision: a, expected to cost 0.0455 (b 0.9545). 1 feature acquired, 0.01 paid.
         """
-        words = Labels.of(labels)
-        asked, likeness = self.not_asked, self.likeness
+        words = Labels.of(labels).apart({step.name for step in self.steps})
+        asked, likeness, order = self.not_asked, self.likeness, words.class_order(self.classes)
         if likeness is not None:
             told = [
                 replace(t, name=words.in_line(t.name), label=words.answers(t.name).get(t.label, t.label))
                 for t in likeness.component.traits
             ]
-            likeness = replace(likeness, component=replace(likeness.component, traits=tuple(told)))
-        return replace(
+            label = words.class_text(likeness.component.label) if words.classes else likeness.component.label
+            likeness = replace(likeness, component=replace(likeness.component, label=label, traits=tuple(told)))
+        found = replace(
             self,
-            steps=tuple(_worded(step, words) for step in self.steps),
+            prior=_in_order(self.prior, order),
+            posterior=_in_order(self.posterior, order),
+            steps=tuple(_worded(step, words, order) for step in self.steps),
             not_asked=None if asked is None else replace(asked, name=words.in_line(asked.name)),
             likeness=likeness,
+        )
+        if not words.classes and not words.decisions:
+            return found
+        return replace(
+            found,
+            classes=tuple(words.class_text(self.classes[i]) for i in order),
+            decision=words.decision_text(self.decision),
+            decision_costs={words.decision_text(label): cost for label, cost in self.decision_costs.items()},
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -479,13 +491,18 @@ class Explanation:
         return Word(name, step.value not in (0.0, "0", "0.0"), towards, number, step.before[number], step.after[number])
 
 
-def _worded(step: ExplanationStep, words: Labels) -> ExplanationStep:
-    """A step in words."""
+def _in_order(belief: tuple[float, ...], order: Sequence[int]) -> tuple[float, ...]:
+    return tuple(belief[i] for i in order)
+
+
+def _worded(step: ExplanationStep, words: Labels, order: Sequence[int]) -> ExplanationStep:
+    """A step in words, with classes in an order."""
     value, label = step.value, step.label
     if value is not None:
         text, label = words.shown(step.name, value, label)
         value = value if text == value_text(value) else text
-    return replace(step, name=words.in_line(step.name), value=value, label=label)
+    before, after = _in_order(step.before, order), _in_order(step.after, order)
+    return replace(step, name=words.in_line(step.name), value=value, label=label, before=before, after=after)
 
 
 def worth(step: ExplanationStep, price: float, unit: str) -> str:

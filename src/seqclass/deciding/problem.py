@@ -309,6 +309,10 @@ class StageTables(Tables):
         """Context at the next stage after each outcome, (n, n_outcomes)."""
         return np.asarray(self._contexts.transitions(stage)[context, :-1])
 
+    def moves(self, stage: int) -> IntArray:
+        """Context at the next stage after each outcome and a missing one, by context."""
+        return self._contexts.transitions(stage)
+
     def state_in(self, stage: int, context: int) -> Any:
         """State of one instance in a context, as if whatever the context does not tell had been missing."""
         problem = self._problem

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ def export_policy(
     classifier: DecidingClassifier,
     path: str | os.PathLike[str],
     *,
-    format: str = "html",
+    format: str | None = None,
     title: str | None = None,
     labels: Any = None,
     language: str | Mapping[str, str] = "en",
@@ -46,9 +47,9 @@ def export_policy(
         A fitted classifier.
     path : path
         The file. It is written whole or not at all, and replaces a file that is there.
-    format : {"html", "json", "c"}
+    format : {"html", "json", "c"}, optional
         A page to work through cases with, which needs neither a server nor a network; the data of `policy_data`; or C99
-        that allocates nothing.
+        that allocates nothing. By default what the ending of the file says.
     title : str, optional
         Title of the page; by default the name of the file without its ending.
     labels : Labels, path, mapping or data frame, optional
@@ -68,8 +69,8 @@ def export_policy(
     TypeError
         If it is neither.
     ValueError
-        If the policy cannot be written as data, or not within the limits, or labels or words are wrong; the message
-        says what to do.
+        If the policy cannot be written as data, or not within the limits, or labels or words are wrong, or the file
+        ends as one of another format; the message says what to do.
     FileNotFoundError
         If the folder does not exist, or a file of labels or words.
 
@@ -88,7 +89,7 @@ def export_policy(
     >>> data["kind"], len(data["features"])
     ('program', 30)
     """
-    check_choice(format, "format", ("html", "json", "c"))
+    format = format_of(path, format)
     words = page_words(language)
     data = policy_data(classifier, labels=labels, max_nodes=max_nodes, min_probability=min_probability)
     if format == "html":
@@ -102,6 +103,26 @@ def export_policy(
     return data
 
 
+#: Formats by the ending of a file.
+_ENDINGS = {".html": "html", ".htm": "html", ".json": "json", ".c": "c"}
+
+
+def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
+    """Format in which a file is written, by its ending unless told; a ValueError where these clash."""
+    ending = Path(path).suffix
+    by_ending = _ENDINGS.get(ending.lower())
+    if format is None and by_ending is None:
+        raise ValueError(f"{shown(str(path))} must end in .html, .json or .c, or format must say what to write.")
+    if format is not None:
+        check_choice(format, "format", ("html", "json", "c"))
+        if by_ending not in (None, format):
+            raise ValueError(
+                f"format is {format!r}, and {shown(str(path))} ends in {ending}; leave the format out, or name another "
+                "file."
+            )
+    return str(format or by_ending)
+
+
 def policy_data(
     classifier: DecidingClassifier,
     *,
@@ -111,10 +132,10 @@ def policy_data(
 ) -> dict[str, Any]:
     """Return what a classifier asks and decides as plain data.
 
-    A policy of a model with hidden states (naive Bayes, class mixtures, contexts) is written as its *program*: tables,
-    prices, what it asks next, and when it stops. Any feature may then be answered at any time. Any other (trees,
-    networks, plans by context) is written as a *graph* of all cases it can meet, which has a limit of nodes, and takes
-    answers in the order in which it asks.
+    A policy of a model with hidden states (naive Bayes, class mixtures, contexts), or of a tree or network of small
+    tables, is written as its *program*: tables, prices, what it asks next, and when it stops. Any feature may then be
+    answered at any time. Any other (large networks, rules) is written as a *graph* of all cases it can meet, which has
+    a limit of nodes, and takes answers in the order in which it asks.
 
     Parameters
     ----------
@@ -190,9 +211,9 @@ def page_words(language: str | Mapping[str, str] = "en") -> dict[str, str]:
     >>> page_words(page_words("en") | {"stop": "Enough"})["stop"]
     'Enough'
     """
-    known: dict[str, dict[str, str]] = json.loads((files(__package__) / "words.json").read_text(encoding="utf-8"))
+    known = _languages()
     if isinstance(language, str) and language in known:
-        return known[language]
+        return dict(known[language])
     if not isinstance(language, Mapping):
         raise ValueError(f"language must be {listed(known)}, or the words of another one; got {shown(language)}.")
     wanted = known["en"]
@@ -206,6 +227,12 @@ def page_words(language: str | Mapping[str, str] = "en") -> dict[str, str]:
         if not isinstance(language[key], str) or set(_PLACE.findall(language[key])) != set(_PLACE.findall(text)):
             raise ValueError(f"language: the words for {key!r} must be a text with the same braces as {text!r}.")
     return dict(language)
+
+
+@cache
+def _languages() -> dict[str, dict[str, str]]:
+    """Words of each language that is there; they are read once."""
+    return dict(json.loads((files(__package__) / "words.json").read_text(encoding="utf-8")))
 
 
 def _filled(text: str, **about: Any) -> str:
@@ -231,7 +258,8 @@ def _page(data: dict[str, Any], title: str, words: dict[str, str]) -> Markup:
 
 def _about(data: dict[str, Any], words: dict[str, str]) -> str:
     """What the reader has to know first."""
-    told = [_filled(words["about_visits" if data["visits"] else "about"], decisions=_either(data["decisions"], words))]
+    decisions = _either([data["decision_texts"][number] for number in data["decision_order"]], words)
+    told = [_filled(words["about_visits" if data["visits"] else "about"], decisions=decisions)]
     if data["kind"] == "graph":
         told += [words["in_its_order"]]
         told += [_filled(words["cut"], share=cut_share(data["cut"], words))] if data["cut"] else []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain
 from typing import Any
@@ -52,6 +54,8 @@ const char *seq_feature_name(int feature);
 const char *seq_answer_text(int feature, int outcome);      /* in words where there are any; "" of SEQ_MISSING */
 const char *seq_class_name(int number);
 const char *seq_decision_name(int decision);
+const char *seq_class_text(int number);                     /* in words, where there are any */
+const char *seq_decision_text(int decision);
 """
 _ALSO = {
     "program": """int seq_answer_all(seq_case *c, int question, const int *outcomes);
@@ -87,7 +91,8 @@ def c_source(data: dict[str, Any]) -> str:
     more, held, tables = (_program if kind == "program" else _graph)(data)
     defined = "".join(f"#define SEQ_{name} ({number})\n" for name, number in (sizes | more).items())
     struct = f"\ntypedef struct {{\n{held}    double cost;\n}} seq_case;\n"
-    code = [resource(name, __package__) for name in ("common.c", f"{kind}.c")]
+    network = kind == "program" and data["program"]["network"] is not None
+    code = [resource(name, __package__) for name in ("common.c", *(["network.c"] if network else []), f"{kind}.c")]
     unit = f"#define SEQ_UNIT {_quoted(data['unit'])} /* of prices and costs */\n"
     head = _HEAD.format(by=data["written_by"].replace("*/", "* /"), order=_ORDER[kind])
     return "".join([head, defined, unit, struct, _FUNCTIONS, _ALSO[kind], "\n", _reading(data), tables, "\n", *code])
@@ -108,6 +113,8 @@ def _reading(data: dict[str, Any]) -> str:
             _texts("features", [feature["name"] for feature in features]),
             _texts("classes", data["classes"]),
             _texts("decisions", data["decisions"]),
+            _texts("class_texts", data["class_texts"]),
+            _texts("decision_texts", data["decision_texts"]),
             _table("int", "types", [_TYPES[feature["type"]] for feature in features]),
             _table("int", "outcomes", [feature["n_outcomes"] for feature in features]),
             _table("int", "edge_start", _starts(edges)),
@@ -221,12 +228,13 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
     held, questions, parts = data["program"], data["questions"], _Parts(data)
     n_classes, asked = len(data["classes"]), held["n_questions"]
     groups = [-1 if question["group"] is None else question["group"] for question in questions]
-    rows, starts = _flat(held["likelihoods"]), _starts(held["likelihoods"])
+    counts = [feature["n_outcomes"] for feature in data["features"]]
+    rows, starts = _flat(held["likelihoods"]), [0, *accumulate(counts)]
     first, sizes = [], []
     for question, table in zip(questions, held["bundles"]):
         feature = question["features"][0]
         first.append(starts[feature] if table is None else len(rows))
-        sizes.append(len(held["likelihoods"][feature] if table is None else table))
+        sizes.append(counts[feature] if table is None else len(table))
         rows = rows if table is None else rows + table
     limited = held["max_questions"] is not None
     visits = data["visits"] or {"cost": 0.0, "delays": [0.0] * len(questions), "delay_cost": 0.0, "max_panel": None}
@@ -261,10 +269,9 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         _table("double", "full_prices", [question["full_price"] + visit for question, visit in zip(questions, alone)]),
         _table("double", "waits", waits),
         _table("double", "alone", alone),
-        _table("int", "likelihood_start", starts),
         _table("int", "table_start", first),
         _table("int", "table_size", sizes),
-        _table("double", "likelihoods", _flat(rows), more["HIDDEN"]),
+        *(_network(data, more) if held["network"] else _states(rows, starts, more)),
         *_columns(
             "policy", parts.policies, [("int", name) for name in ("type", "stages", "a", "b")] + [("double", "x")]
         ),
@@ -285,6 +292,57 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
     return more, case, "".join(tables)
 
 
+def _states(rows: list[Any], starts: list[int], more: dict[str, Any]) -> list[str]:
+    """P(outcome | hidden state), of each feature and then of bundles."""
+    more["CLIQUES"] = 0
+    return [_table("int", "likelihood_start", starts), _table("double", "likelihoods", _flat(rows), more["HIDDEN"])]
+
+
+def _network(data: dict[str, Any], more: dict[str, Any]) -> list[str]:
+    """Cliques of a network, and how one goes through their cells beside those of messages."""
+    sizes, cliques = (data["program"]["network"][key] for key in ("sizes", "cliques"))
+    cells = [math.prod(sizes[v] for v in clique["variables"]) for clique in cliques]
+    home: dict[int, int] = {}
+    for k in sorted(range(len(cliques)), key=cells.__getitem__):  # the smallest clique that has it tells of a variable
+        home = dict.fromkeys(cliques[k]["variables"], k) | home
+    up, down, messages = [], [], []
+    for clique in cliques:
+        above = [] if clique["parent"] < 0 else cliques[clique["parent"]]["variables"]
+        shared = [v for v in clique["variables"] if v in above]
+        steps = dict(zip(shared, accumulate([1, *(sizes[v] for v in shared)], operator.mul)))
+        up.append([steps.get(v, 0) for v in clique["variables"]])
+        down.append([steps.get(v, 0) for v in above])
+        messages.append(math.prod(sizes[v] for v in shared))
+    tables = [_flat(clique["table"]) for clique in cliques]
+    asked = len(data["questions"])
+    more |= {
+        "CLIQUES": len(cliques),
+        "CELLS": sum(cells),
+        "SENT": sum(messages),
+        "MESSAGE": max([*messages, *sizes]),
+        "WIDE": max(len(clique["variables"]) for clique in cliques) or 1,
+        "ROWS": sum(sizes[:asked]),
+    }
+    return [
+        _table("int", "clique_start", _starts(up)),
+        _table("int", "clique_sizes", [sizes[v] for clique in cliques for v in clique["variables"]]),
+        _table(
+            "int",
+            "clique_home",
+            [v if v < asked and home[v] == k else -1 for k, clique in enumerate(cliques) for v in clique["variables"]],
+        ),
+        _table("int", "clique_parent", [clique["parent"] for clique in cliques]),
+        _table("int", "clique_up", _flat(up)),
+        _table("int", "clique_down", _flat(down)),
+        _table("int", "down_start", _starts(down)),
+        _table("int", "cell_start", [0, *accumulate(cells)]),
+        _table("int", "sent_start", [0, *accumulate(messages)]),
+        _table("int", "clique_table", _starts(tables)),
+        _table("int", "clique_by_class", [n * (len(c["table"]) > 1) for n, c in zip(cells, cliques)]),
+        _table("double", "clique_tables", _flat(tables)),
+    ]
+
+
 def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_decisions: int) -> list[str]:
     """Tables of policies that have such."""
     grid, vectors = parts.own.get("grid"), parts.own.get("vectors")
@@ -295,7 +353,7 @@ def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_deci
     bounds, weights = parts.own.get("bounds", {}), panels["weights"] or []
     more |= {"PANEL_LEAST": panels["least"], "PANEL_MOST": panels["most"], "ONCE": int(panels["once"])}
     more |= {"BRANCHES": panels.get("n_branches", 1), "PANEL_FITTED": int(bool(weights))}
-    stages = grid["stages"] if grid else []
+    stages = _flat(grid["stages"]) if grid else []
     more["GRID"], more["POINTS"] = (grid["resolution"], max(map(len, stages), default=1)) if grid else (0, 1)
     more["BOUND_POINTS"] = len(bounds["values"][0]) if bounds else 1
     more["BOUND_GRID"], more["LINE"] = bounds.get("resolution", 0), len(bounds.get("points", [0.0]))
@@ -307,15 +365,18 @@ def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_deci
         for question, outcome in zip(seen[::2], seen[1::2]):
             row[question] = outcome
         rows.append([ask, *row])
-    held = vectors["stages"] if vectors else []
+    held = _flat(vectors["stages"]) if vectors else []
     functions = parts.own.get("functions", {"stages": [], "pairs": [], "prices": []})
-    fitted = [weights for weights in functions["stages"] if weights is not None]
-    places = accumulate(int(weights is not None) for weights in functions["stages"])
-    at = [-1 if weights is None else place - 1 for weights, place in zip(functions["stages"], places)]
-    more["FITTED"], more["PAIRS"] = int(bool(functions["stages"])), len(functions["pairs"])
-    prices = (grid or vectors or functions)["prices"]
+    every = _flat(functions["stages"])
+    fitted = [weights for weights in every if weights is not None]
+    places = accumulate(int(weights is not None) for weights in every)
+    at = [-1 if weights is None else place - 1 for weights, place in zip(every, places)]
+    more["FITTED"], more["PAIRS"] = int(bool(every)), len(functions["pairs"])
+    values = grid or vectors or functions
+    prices = values["prices"]
     thresholds = parts.own.get("thresholds", {"thresholds": []})["thresholds"]
     return [
+        *_remembered(values, more, n_classes),
         _table("double", "stage_values", _flat(stages), more["POINTS"]),
         _table("int", "vector_start", _starts(held)),
         _table("double", "vectors", _flat(_flat(held)), n_classes),
@@ -330,6 +391,31 @@ def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_deci
         _table("int", "plan", _flat(rows), asked + 1),
         _table("double", "plan_cost", [cost for _, cost in plan]),
         _table("double", "panel_weights", weights or [0.0] * (10 + n_classes)),
+    ]
+
+
+def _remembered(values: dict[str, Any], more: dict[str, Any], n_classes: int) -> list[str]:
+    """Contexts of values in a fixed order, and what earlier answers correct of them."""
+    moves = values.get("moves") or []
+    told = [one or {"all": [], "questions": [], "tables": []} for one in values.get("corrections") or []]
+    rows: list[list[float]] = []
+    first, starts = [], []
+    for one in told:
+        first.append(len(rows) if one["all"] else -1)
+        rows += [one["all"]] if one["all"] else []
+        for table in one["tables"]:
+            starts.append(len(rows))
+            rows += table
+    more["MOVES"], more["VALUED"] = int(bool(moves)), len(values["stages"])
+    return [
+        _table("int", "value_start", _starts(values["stages"])),
+        _table("int", "move_start", _starts([_flat(stage) for stage in moves])),
+        _table("int", "moves", _flat(_flat(stage) for stage in moves)),
+        _table("int", "correction", first or [-1] * len(values["stages"])),
+        _table("int", "told_start", _starts([one["questions"] for one in told]) if told else [0]),
+        _table("int", "told", _flat(one["questions"] for one in told)),
+        _table("int", "told_row", starts),
+        _table("double", "corrections", _flat(rows), n_classes + 2),
     ]
 
 

@@ -136,7 +136,7 @@ class _Maker:
         }
 
 
-FORMAT, VERSION = "seqclass-policy", 3
+FORMAT, VERSION = "seqclass-policy", 4
 
 
 def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
@@ -146,13 +146,18 @@ def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: floa
             "this policy draws lots, so no page tells what it asks; fit without target_cost and exposure control."
         )
     problem = decider.all_questions()
-    features, questions = _questions(decider, problem, decider.words(labels))
+    words = decider.words(labels)
+    features, questions = _questions(decider, problem, words)
     data: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "written_by": f"seqclass {__version__}",
         "classes": [str(label) for label in decider.classes.tolist()],
         "decisions": [str(label) for label in decider.decisions],
+        "class_texts": [words.class_text(label) for label in decider.classes.tolist()],
+        "decision_texts": [words.decision_text(label) for label in decider.decisions],
+        "class_order": words.class_order(decider.classes.tolist()),
+        "decision_order": words.class_order(decider.decisions, decisions=True),
         "prior": problem.prior.tolist(),
         "decision_costs": problem.decision_costs.tolist(),
         "unit": decider.unit,

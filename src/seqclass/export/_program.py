@@ -25,6 +25,7 @@ from seqclass.pomdp import (
     MixtureProblem,
     OrderingRule,
     Policy,
+    ProjectedValues,
     RepricedPolicy,
     RulePolicy,
     RuleValues,
@@ -39,6 +40,7 @@ from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bundles import DrawnBundle
 from seqclass.pomdp.information import OPEN
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted import FittedValues
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
@@ -51,9 +53,12 @@ from seqclass.pomdp.solvers.simple import (
     PosteriorThresholdPolicy,
 )
 from seqclass.pomdp.sweeps.ladder import enough
+from seqclass.pomdp.tables import Tables
 
 #: Most numbers of a program: some 10 MB as text.
 MOST_NUMBERS = 500_000
+#: Most numbers in the tables of a network, all of which are gone through twice for each case that is looked at.
+MOST_CELLS = 50_000
 #: Digits of probabilities and values, of which answers multiply some dozens: beliefs then agree to some 1e-11.
 _DIGITS = 13
 
@@ -67,19 +72,11 @@ def program(decider: Decider, problem: AcquisitionProblem) -> dict[str, Any]:
     policy = decider.policy
     if policy.problem.rules is not None:
         raise Unwritten("rules say what may be asked and what has to be")
-    classes, prior, tables = _hidden(problem)
-    _check_alike(policy.problem, problem, decider.model)
-    own = policy.problem
-    questions = []
-    for question in range(problem.n_questions):
-        bundle = problem.bundle(question)
-        # of a bundle what plans look at: the joint outcomes, or those that stand for all of them
-        questions.append(None if bundle is None else short(tables[question, : problem.n_outcomes[question]]))
+    own, hidden = policy.problem, _hidden(problem)
+    answers = _by_network(decider, problem) if hidden is None else _by_states(decider, problem, *hidden)
+    _check_alike(own, problem, decider.model)
     data = {
-        "hidden_class": classes.tolist(),
-        "hidden_prior": short(prior),
-        "likelihoods": [short(table) for table in _by_feature(decider, problem)],
-        "bundles": questions,
+        **answers,
         "any_order": bool(own.free),
         "n_questions": own.n_questions,
         "max_questions": own.max_questions,
@@ -100,15 +97,60 @@ def short(numbers: Any) -> Any:
     return float(f"{numbers:.{_DIGITS}g}")
 
 
-def _hidden(problem: AcquisitionProblem) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Class and prior of each hidden state, and P(outcome | hidden state) of each question."""
+def _hidden(problem: AcquisitionProblem) -> tuple[IntArray, FloatArray, FloatArray] | None:
+    """Class and prior of each hidden state, and P(outcome | hidden state) of each question; None without such."""
     if isinstance(problem, MixtureProblem):
         classes = problem.hidden_class
         return classes, problem.prior[classes] * problem.hidden_prior, problem.likelihoods
     tables = problem.class_tables
-    if tables is None:
-        raise Unwritten("what an answer tells depends on more than finitely many hidden states")
-    return np.arange(problem.n_classes), problem.prior, tables
+    return None if tables is None else (np.arange(problem.n_classes), problem.prior, tables)
+
+
+def _by_states(
+    decider: Decider, problem: AcquisitionProblem, classes: IntArray, prior: FloatArray, tables: FloatArray
+) -> dict[str, Any]:
+    """Hidden states, given which the answers are independent."""
+    bundles = []
+    for question in range(problem.n_questions):
+        bundle = problem.bundle(question)
+        # of a bundle what plans look at: the joint outcomes, or those that stand for all of them
+        bundles.append(None if bundle is None else short(tables[question, : problem.n_outcomes[question]]))
+    likelihoods = [short(table) for table in _by_feature(decider, problem)]
+    return {
+        "hidden_class": classes.tolist(),
+        "hidden_prior": short(prior),
+        "likelihoods": likelihoods,
+        "bundles": bundles,
+        "network": None,
+    }
+
+
+def _by_network(decider: Decider, problem: AcquisitionProblem) -> dict[str, Any]:
+    """A network: the hidden states are the classes, and what an answer tells is worked out of tables of cliques."""
+    if problem.bundles is not None:
+        raise Unwritten("of a network it cannot say what a bundle of features tells")
+    found = decider.model.cliques(problem.features)
+    if found is None:
+        raise Unwritten(
+            "what an answer tells depends on more than finitely many hidden states, and on no small network"
+        )
+    size = sum(table.size for _, _, table in found)
+    if size > MOST_CELLS:
+        raise Unwritten(
+            f"the tables of its network have {size:,} numbers, more than the {MOST_CELLS:,} that a page goes through"
+        )
+    sizes = {j: n for variables, _, table in found for j, n in zip(variables, table.shape[1:])}
+    cliques = [
+        {"variables": list(variables), "parent": parent, "table": short(table.reshape(len(table), -1))}
+        for variables, parent, table in found
+    ]
+    return {
+        "hidden_class": list(range(problem.n_classes)),
+        "hidden_prior": short(problem.prior),
+        "likelihoods": [],
+        "bundles": [None] * problem.n_questions,
+        "network": {"sizes": [sizes[j] for j in range(len(sizes))], "cliques": cliques},
+    }
 
 
 def _by_feature(decider: Decider, problem: AcquisitionProblem) -> list[FloatArray]:
@@ -123,10 +165,10 @@ def _by_feature(decider: Decider, problem: AcquisitionProblem) -> list[FloatArra
 def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: ObservationModel) -> None:
     """Refuse a policy of other numbers than those of the questions that a session may be told answers to."""
     n = own.n_questions
-    if isinstance(own, ModelProblem):  # a fixed order of a model whose answers are told by its hidden states
+    if isinstance(own, ModelProblem):
         same = own.model is model and own.bundles is None and np.array_equal(own.features, whole.features[:n])
     elif isinstance(own, (MixtureProblem, TableProblem)) and getattr(own, "transitions", None) is None:
-        mine, theirs = (_hidden(one)[2][:n] for one in (own, whole))
+        mine, theirs = (_tables(one)[:n] for one in (own, whole))
         width = min(mine.shape[1], theirs.shape[1])
         same = mine.shape[::2] == theirs.shape[::2] and _near(mine[:, :width], theirs[:, :width])
     else:
@@ -138,6 +180,11 @@ def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: Obse
     same = same and _most_of(own) == _most_of(whole)
     if not (same and all(_near(*pair) for pair in [*pairs, (own.decision_costs, whole.decision_costs)])):
         raise Unwritten("its policy was made for other questions, prices or costs, or another prior")
+
+
+def _tables(problem: AcquisitionProblem) -> FloatArray:
+    found = _hidden(problem)
+    return np.empty((0, 0, 0)) if found is None else found[2]
 
 
 def _groups(problem: AcquisitionProblem) -> IntArray:
@@ -287,43 +334,87 @@ def _(policy: LinearThresholdPolicy) -> dict[str, Any]:
 
 @written.register
 def _(policy: LookaheadPolicy) -> dict[str, Any]:
-    _exactly(policy, LookaheadPolicy)
+    if type(policy) not in (LookaheadPolicy, BoundedLookaheadPolicy):
+        raise Unwritten(f"there is no program of {type(policy).__name__}")
     prices = policy.problem.planned_prices[: policy.n_stages].tolist()
-    return {"n_stages": policy.n_stages, "prices": prices} | written(policy.values)
+    return {"n_stages": policy.n_stages, "prices": prices, "moves": None, "corrections": None} | written(policy.values)
 
 
-def _check_one_context(values: ValueFunction) -> None:
-    if values.problem.class_tables is None:
-        raise Unwritten("what its values say depends on more than the belief")
+def _moves(values: ValueFunction, tables: Tables | None) -> dict[str, Any]:
+    """Context after each outcome and a missing one, by stage and context; null where there is one context only."""
+    if tables is None:
+        raise Unwritten("what its values say depends on more than the belief and finitely many contexts")
+    if tables.single:
+        return {"moves": None}
+    stages = range(values.n_stages - 1)
+    if sum(tables.n_contexts(stage) * int(values.problem.n_outcomes[stage]) for stage in stages) > MOST_NUMBERS:
+        raise Unwritten("its contexts are too many to be written")
+    return {"moves": [tables.moves(stage).tolist() for stage in stages]}
+
+
+@written.register
+def _(values: ProjectedValues) -> dict[str, Any]:
+    _exactly(values, ProjectedValues)
+    if not isinstance(values.values, (GridValues, FittedValues)):
+        raise Unwritten(f"there is no program of {type(values.values).__name__} of a simpler process")
+    told = _grid(values.values) if isinstance(values.values, GridValues) else written(values.values)
+    return told | (_moves(values, values.tables) if told["type"] == "grid" else {})
+
+
+@written.register
+def _(values: CorrectedValues) -> dict[str, Any]:
+    problem = values.problem
+    if not isinstance(problem, ModelProblem):
+        raise Unwritten(f"there is no program of {type(values).__name__} of such a problem")
+    question = {feature: k for k, feature in enumerate(problem.features.tolist())}
+    of_stage = [[question[j] for j in some.tolist()] for some in problem.model.context_features(problem.features)]
+    corrections = [
+        None if weights is None else _correction(weights, of_stage[stage], problem.n_outcomes)
+        for stage, weights in enumerate(values.weights)
+    ]
+    plain = ProjectedValues(problem, values.projection, values.values)
+    return written(plain) | {"corrections": corrections}
+
+
+def _correction(weights: FloatArray, asked: list[int], n_outcomes: IntArray) -> dict[str, Any]:
+    """Weights for all cases, and for each outcome of the earlier questions that matter."""
+    tables = [short(table[: n_outcomes[q]]) for q, table in zip(asked, weights[1:])]
+    return {"all": short(weights[0, 0]), "questions": asked, "tables": tables}
+
+
+def _grid(values: GridValues) -> dict[str, Any]:
+    if values.interpolation != "freudenthal" or values.size > MOST_NUMBERS:
+        raise Unwritten("its values are too many, or read in a way that is not written")
+    stages = [[short(table) for table in tables] for tables in values.continuation]
+    return {"type": "grid", "resolution": values.grid.resolution, "stages": stages}
 
 
 @written.register
 def _(values: GridValues) -> dict[str, Any]:
-    _check_one_context(values)
-    if values.interpolation != "freudenthal" or values.size > MOST_NUMBERS:
-        raise Unwritten("its values are too many, or read in a way that is not written")
-    stages = [short(table.reshape(-1)) for table in values.continuation]
-    return {"type": "grid", "resolution": values.grid.resolution, "stages": stages}
+    return _moves(values, values.problem.tables) | _grid(values)
 
 
 @written.register
 def _(values: AlphaVectors) -> dict[str, Any]:
     _exactly(values, AlphaVectors)
-    _check_one_context(values)
-    return {"type": "vectors", "stages": [short(one.of()) for one in values.sets]}
+    tables = values.problem.tables
+    told = _moves(values, tables)
+    assert tables is not None  # or there are no moves
+    contexts = [range(tables.n_contexts(stage)) for stage in range(values.n_stages)]
+    stages = [[short(one.of(c)) for c in some] for one, some in zip(values.sets, contexts)]
+    return told | {"type": "vectors", "stages": stages}
 
 
 @written.register
 def _(values: FittedValues) -> dict[str, Any]:
-    _check_one_context(values)
     pairs = np.column_stack([values.functions.first, values.functions.second]).tolist()
-    stages = [None if weights is None else weights.tolist() for weights in values.weights]
+    stages = [[None if weights is None else weights.tolist()] for weights in values.weights]
     return {"type": "functions", "pairs": pairs, "stages": stages}
 
 
 @written.register
 def _(values: StoppingValue) -> dict[str, Any]:
-    return {"type": "vectors", "stages": [[] for _ in range(values.n_stages)]}
+    return {"type": "vectors", "stages": [[[]] for _ in range(values.n_stages)]}
 
 
 def _maybe(rule: OrderingRule | None) -> dict[str, Any] | None:

@@ -64,3 +64,13 @@ const char *seq_decision_name(int decision)
 {
     return seq_decisions[decision];
 }
+
+const char *seq_class_text(int number)
+{
+    return seq_class_texts[number];
+}
+
+const char *seq_decision_text(int decision)
+{
+    return seq_decision_texts[decision];
+}

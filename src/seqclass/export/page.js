@@ -108,14 +108,14 @@
   };
 
   const drawBelief = (belief) => {
-    part("belief").replaceChildren(...data.classes.map((label, i) => {
+    part("belief").replaceChildren(...data.class_order.map((i) => {
       const row = made("div"), bar = made("dd", undefined, "belief"), track = made("div", undefined, "track");
       const fill = made("div", undefined, "fill");
       fill.style.width = `${100 * belief[i]}%`;
       track.append(fill);
       track.setAttribute("aria-hidden", "true");
       bar.append(track);
-      row.append(made("dt", label), bar, made("dd", percent(belief[i])));
+      row.append(made("dt", data.class_texts[i]), bar, made("dd", percent(belief[i])));
       return row;
     }));
   };
@@ -159,11 +159,11 @@
     let n = 0;
     answers.forEach((a, i) => {
       if (a.leave) { lines.push(say("left")); return; }
-      const beliefs = data.classes.map((label, j) => `${label} ${percent(at.steps[i].belief[j])}`).join(", ");
+      const beliefs = data.class_order.map((j) => `${data.class_texts[j]} ${percent(at.steps[i].belief[j])}`).join(", ");
       lines.push(say("line", { n: ++n, answer: answered(name(a.question), shown(a)), price: paidAt(at.steps[i]), beliefs }));
     });
     if (!answers.length) lines.push(say("no_answers"));
-    lines.push("", say(ended ? "decision" : "as_stands", { decision: data.decisions[at.decision] }), say("cost", { cost: money(at.now), paid: money(at.cost) }));
+    lines.push("", say(ended ? "decision" : "as_stands", { decision: data.decision_texts[at.decision] }), say("cost", { cost: money(at.now), paid: money(at.cost) }));
     return lines.join("\n");
   };
 
@@ -208,12 +208,12 @@
       part("leave").hidden = !waiting;
       if (focusNext) panelInputs[0].inputs[0].focus();
     } else {
-      part("decided").textContent = say("decision", { decision: data.decisions[at.decision] });
+      part("decided").textContent = say("decision", { decision: data.decision_texts[at.decision] });
       part("because").textContent = say(at.cut ? "rare" : at.asked === null ? "ended" : "stopped");
       part("go-on").hidden = at.asked === null;
       if (focusNext) part("decided").focus();
     }
-    part("standing").textContent = ended ? "" : say("standing", { decision: data.decisions[at.decision] });
+    part("standing").textContent = ended ? "" : say("standing", { decision: data.decision_texts[at.decision] });
     part("costs").textContent = [say("so_far", { paid: money(at.cost), cost: money(at.now) }), data.visits ? say("n_visits", { n: at.visits }) : ""].filter(Boolean).join(" ");
     drawBelief(at.belief);
     drawBest(at.best, ended ? null : at.asked);

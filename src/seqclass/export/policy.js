@@ -58,10 +58,79 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     return total * ((1 - right) * table[low] + right * table[high]);
   };
 
+  const program = data.program, network = program && program.network;
+  /* A network: tables by cliques, children before parents. Messages go to the roots and back, class by class. */
+  const hung = ({ sizes, cliques }) => {
+    const known = new Set(), found = cliques.map(({ variables, parent, table }) => {
+      const own = variables.map((v) => sizes[v]), shared = parent < 0 ? [] : variables.filter((v) => cliques[parent].variables.includes(v));
+      let size = 1;
+      const step = new Map(shared.map((v) => { const one = [v, size]; size *= sizes[v]; return one; }));
+      const steps = (some) => some.map((v) => step.get(v) || 0);
+      return { variables, own, parent, table, size, cells: own.reduce((a, b) => a * b, 1), up: steps(variables), down: parent < 0 ? [] : steps(cliques[parent].variables) };
+    });
+    // the smallest clique that has it says what a variable shows
+    for (const clique of [...found].sort((a, b) => a.cells - b.cells)) {
+      clique.home = clique.variables.filter((v) => !known.has(v));
+      clique.home.forEach((v) => known.add(v));
+    }
+    return found;
+  };
+  const cliques = network ? hung(network) : [];
+  /* Goes through a clique's cells beside those of a message, by the steps of each variable there. */
+  const along = ({ own }, cells, steps, message, multiply) => {
+    const at = new Array(own.length).fill(0);
+    for (let cell = 0, index = 0; cell < cells.length; cell++) {
+      if (multiply) cells[cell] *= message[index]; else message[index] += cells[cell];
+      for (let i = own.length - 1; i >= 0; i--) {
+        index += steps[i];
+        if (++at[i] < own[i]) break;
+        index -= steps[i] * own[i];
+        at[i] = 0;
+      }
+    }
+    return message;
+  };
+  const ofOne = ({ variables }, variable) => variables.map((v) => Number(v === variable));
+  /* P(outcome | class, what was seen) of each question. */
+  const spread = (seen) => {
+    const { sizes } = network, found = questions.map((_, q) => Array.from({ length: sizes[q] }, () => new Array(nClasses).fill(0)));
+    for (let c = 0; c < nClasses; c++) {
+      const cells = cliques.map(({ table }) => Float64Array.from(table[table.length > 1 ? c : 0])), sent = [];
+      cliques.forEach((clique, k) => {
+        for (const v of clique.home) if (seen[v] >= 0) along(clique, cells[k], ofOne(clique, v), Array.from({ length: sizes[v] }, (_, x) => Number(x === seen[v])), true);
+        sent[k] = along(clique, cells[k], clique.up, new Float64Array(clique.size), false);
+        const most = Math.max(...sent[k]) || 1;
+        sent[k].forEach((x, i) => { sent[k][i] = x / most; });
+        if (clique.parent >= 0) along(cliques[clique.parent], cells[clique.parent], clique.down, sent[k], true);
+      });
+      for (let k = cliques.length - 1; k >= 0; k--) {
+        const clique = cliques[k];
+        if (clique.parent >= 0) {
+          const back = along(cliques[clique.parent], cells[clique.parent], clique.down, new Float64Array(clique.size), false);
+          const most = Math.max(...back) || 1;
+          along(clique, cells[k], clique.up, back.map((x, i) => sent[k][i] > 0 ? x / most / sent[k][i] : 0), true);
+        }
+        for (const v of clique.home.filter((v) => v < questions.length)) {
+          const shown = along(clique, cells[k], ofOne(clique, v), new Float64Array(sizes[v]), false), total = sum(shown);
+          shown.forEach((x, i) => { found[v][i][c] = total > 0 ? x / total : 1 / sizes[v]; });
+        }
+      }
+    }
+    return found;
+  };
+  /* What was worked out before is remembered, as a case comes back to where it stood with every answer. */
+  const MOST_SPREADS = 500, spreads = new Map();
+  const tablesOf = ({ seen }) => {
+    const key = seen.map((v) => Math.max(v, -1)).join();
+    if (spreads.size > MOST_SPREADS) spreads.clear();
+    if (!spreads.has(key)) spreads.set(key, spread(seen));
+    return spreads.get(key);
+  };
+
   /* What is known of a case: the weight of each hidden state, what was seen, what was paid, how many questions. */
-  const program = data.program;
   const classOf = program && program.hidden_class;
-  const table = (q) => program.bundles[q] || program.likelihoods[questions[q].features[0]];
+  /* P(outcome | hidden state), and what was seen, of a question; in a network the hidden states are the classes. */
+  const table = (s, q) => network ? tablesOf(s)[q] : program.bundles[q] || program.likelihoods[questions[q].features[0]];
   const own = (s, q) => {
     const { group, price: less, full_price: full } = questions[q];
     return group === null || s.paid[group] ? less : full;
@@ -78,7 +147,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   const times = (weight, row) => weight.map((w, h) => w * row[h]);
   /* P(class, outcome | what was seen) of each outcome. */
-  const joints = (s, q) => table(q).map((row) => byClass(times(s.weight, row)));
+  const joints = (s, q) => table(s, q).map((row) => byClass(times(s.weight, row)));
   const knowing = (weight, more) => { const belief = byClass(weight); return { ...more, weight, belief, stop: stopping(belief) }; };
   const sized = (weight) => { const total = sum(weight); return { total, weight: weight.map((w) => w / total) }; };
   const perfect = data.decision_costs.map(least);
@@ -94,14 +163,14 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   /* What is known after a question showed an outcome, and how probable that is. */
   const after = (s, q, outcome) => {
-    const { total, weight } = sized(times(s.weight, table(q)[outcome]));
+    const { total, weight } = sized(times(s.weight, table(s, q)[outcome]));
     if (!(total > 0)) return { total: 0 };
     const seen = s.seen.slice(), paid = s.paid.slice();
     seen[q] = outcome;
     if (questions[q].group !== null) paid[questions[q].group] = true;
     return { total, state: knowing(weight, { seen, paid, spent: s.spent + price(s, q), stage: s.stage + 1, ordered: [], visits: s.visits }) };
   };
-  const following = (s, q, value) => table(q).reduce((cost, _, v) => {
+  const following = (s, q, value) => table(s, q).reduce((cost, _, v) => {
     const { total, state } = after(s, q, v);
     return total > 0 ? cost + total * value(state) : cost;
   }, price(s, q));
@@ -159,9 +228,9 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   const gains = {
     "expected saving": (s, q, costs) => (s.stop - (costs[q] - price(s, q))) / dearest,
     "class information": classInformation,
-    "hidden information": (s, q) => sum(table(q).map((row) => { let given = 0, all = 0; row.forEach((t, h) => { given += s.weight[h] * plogp(t); all += s.weight[h] * t; }); return given - plogp(all); })),
+    "hidden information": (s, q) => sum(table(s, q).map((row) => { let given = 0, all = 0; row.forEach((t, h) => { given += s.weight[h] * plogp(t); all += s.weight[h] * t; }); return given - plogp(all); })),
     "cross entropy": (s, q) => classInformation(s, q) / Math.max(-sum(s.belief.map(plogp)), TINY),
-    "ec2": (s, q) => (1 - sum(s.belief.map((b) => b * b)) - sum(table(q).map((row) => {
+    "ec2": (s, q) => (1 - sum(s.belief.map((b) => b * b)) - sum(table(s, q).map((row) => {
       const classes = byClass(s.weight.map((w, h) => w * Math.sqrt(row[h])));
       return sum(classes) ** 2 - sum(classes.map((c) => c * c));
     }))) / 2,
@@ -212,7 +281,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   /* In a fixed order with values of each stage. */
   const byVectors = (vectors, joint) => least(vectors.map((vector) => dot(vector, joint)));
   const byFunctions = (p, stage, joint) => {
-    const total = sum(joint), weights = p.stages[stage];
+    const total = sum(joint), [weights] = p.stages[stage];
     if (weights === null || !(total > 0)) return weights === null ? Infinity : 0;
     const b = joint.map((x) => x / total), stop = stopping(b) / dearest, root = Math.sqrt(stop), log = Math.log(Math.max(stop, 1e-9));
     const few = 4 * nClasses, after = few + 4, more = p.pairs.length;
@@ -223,13 +292,29 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     p.pairs.forEach(([i, j], k) => { found += Math.sqrt(b[i] * b[j]) * (weights[after + k] + weights[after + more + k] * log); });
     return Math.max(total * found * dearest, total * p.prices[stage] + dot(joint, perfect));
   };
-  const stageValue = (p, stage, joint) => {
+  /* Of what was answered values may remember a context, and may be corrected for each earlier answer that matters. */
+  const moved = (p, stage, context, outcome) => p.moves && p.moves[stage] ? p.moves[stage][context].at(outcome) : 0;
+  const contextOf = (p, s) => every.slice(0, s.stage).reduce((context, q) => moved(p, q, context, s.seen[q]), 0);
+  const readAt = (p, stage, joint, context) => {
+    if (p.type === "functions") return byFunctions(p, stage, joint);
+    const table = p.stages[stage][p.moves ? context : 0];
+    return p.type === "grid" ? onGrid(table, joint, p.resolution) : byVectors(table, joint);
+  };
+  const stageValue = (p, stage, joint, context, shown) => {
     const stop = stopping(joint);
     if (stage >= p.n_stages) return stop;
-    if (p.type === "functions") return Math.min(stop, byFunctions(p, stage, joint));
-    return Math.min(stop, p.type === "grid" ? onGrid(p.stages[stage], joint, p.resolution) : byVectors(p.stages[stage], joint));
+    const plain = readAt(p, stage, joint, context), correction = p.corrections && p.corrections[stage];
+    if (!correction) return Math.min(stop, plain);
+    const total = correction.all.slice(), goingOn = plain < Infinity ? plain : stop;
+    correction.questions.forEach((q, i) => { if (shown(q) >= 0) correction.tables[i][shown(q)].forEach((weight, k) => { total[k] += weight; }); });
+    const cost = goingOn + dot(joint, total) + stop * total[nClasses] + Math.min(goingOn, stop) * total[nClasses + 1];
+    return Math.min(stop, Math.max(cost, sum(joint) * p.prices[stage] + dot(joint, perfect)));
   };
-  const stageCost = (p, s) => price(s, s.stage) + sum(joints(s, s.stage).map((joint) => stageValue(p, s.stage + 1, joint)));
+  const stageCost = (p, s) => {
+    const context = contextOf(p, s);
+    return price(s, s.stage) + sum(joints(s, s.stage).map((joint, v) =>
+      stageValue(p, s.stage + 1, joint, moved(p, s.stage, context, v), (q) => q === s.stage ? v : s.seen[q])));
+  };
 
   /* Panels: what is ordered in one visit, grown question by question while the joint answers are followed. */
   const panelPrices = (s, panel) => {
@@ -252,7 +337,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   /* All joint answers, or where they are many an even sample of them. */
   const follow = (branches, q, most) => {
-    const found = branches.flatMap((b) => table(q).map((_, v) => after(b.state, q, v)).filter(({ total }) => total > 0)
+    const found = branches.flatMap((b) => table(b.state, q).map((_, v) => after(b.state, q, v)).filter(({ total }) => total > 0)
       .map(({ total, state }) => ({ state, weight: b.weight * total })));
     if (found.length <= most) return found;
     let end = 0;
@@ -334,7 +419,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       case "thresholds": return settled(s) || dot(p.thresholds[s.stage][decide(s.belief)], s.belief) <= TIE ? DECIDE : s.stage;
       case "grid": case "vectors": case "functions": {
         if (settled(s)) return DECIDE;
-        const plan = p.type === "vectors" ? byVectors(p.stages[s.stage], s.belief) + price(s, s.stage) - p.prices[s.stage] : Infinity;
+        const plan = p.type === "vectors" ? byVectors(p.stages[s.stage][p.moves ? contextOf(p, s) : 0], s.belief) + price(s, s.stage) - p.prices[s.stage] : Infinity;
         return plan < toBeat(s) || stageCost(p, s) < toBeat(s) ? s.stage : DECIDE;
       }
       default: { if (settled(s)) return DECIDE; const costs = costsOf[p.type](p, s); return least(costs) < toBeat(s) ? cheapest(costs) : DECIDE; }
@@ -405,7 +490,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       const told = outcomes.some((v) => v >= 0), pays = !known && (told || data.charge_missing), paid = pays ? own(s, question) : 0;
       let { weight } = s;
       if (told) {
-        const found = sized(questions[question].features.reduce((row, f, i) => outcomes[i] < 0 ? row : times(row, program.likelihoods[f][outcomes[i]]), weight));
+        const found = sized(questions[question].features.reduce((row, f, i) => outcomes[i] < 0 ? row : times(row, network ? table(s, question)[outcomes[i]] : program.likelihoods[f][outcomes[i]]), weight));
         if (!(found.total > 0)) impossible(question);
         weight = found.weight;
       }

@@ -14,8 +14,21 @@ typedef struct {
     int visits;
     int seen[SEQ_QUESTIONS];
     char paid[SEQ_GROUPS];
+#if SEQ_CLIQUES
+    double told[SEQ_ROWS][SEQ_CLASSES];
+#endif
 } seq_view;
 
+/* P(outcome | hidden state) of a question, by hidden state; in a network these are the classes. */
+#if SEQ_CLIQUES
+#define seq_row(s, question, outcome) ((s)->told[seq_table_start[question] + (outcome)])
+#define seq_learn(s) seq_spread((s)->seen, (s)->told)
+#else
+#define seq_row(s, question, outcome) (seq_likelihoods[seq_table_start[question] + (outcome)])
+#define seq_learn(s) ((void)(s))
+#endif
+
+static int seq_settled(const seq_view *s);
 static int seq_act(int policy, const seq_view *s);
 static int seq_next_of(int policy, const seq_view *s);
 static double seq_value_of(int values, const seq_view *s);
@@ -84,7 +97,7 @@ static void seq_by_class(const double *weight, double *belief)
 /* P(class, outcome | what was seen). */
 static void seq_joint(const seq_view *s, int question, int outcome, double *joint)
 {
-    const double *row = seq_likelihoods[seq_table_start[question] + outcome];
+    const double *row = seq_row(s, question, outcome);
     int i, h;
     for (i = 0; i < SEQ_CLASSES; i++)
         joint[i] = 0;
@@ -116,7 +129,7 @@ static int seq_open(const seq_view *s, int question)
 /* What is known after a question showed an outcome; gives its probability. */
 static double seq_after(const seq_view *s, int question, int outcome, seq_view *next)
 {
-    const double *row = seq_likelihoods[seq_table_start[question] + outcome];
+    const double *row = seq_row(s, question, outcome);
     double total = 0;
     int h;
     *next = *s;
@@ -135,6 +148,8 @@ static double seq_after(const seq_view *s, int question, int outcome, seq_view *
     next->stage++;
     if (seq_group[question] >= 0)
         next->paid[seq_group[question]] = 1;
+    if (!seq_settled(next))
+        seq_learn(next);
     return total;
 }
 
@@ -434,7 +449,7 @@ static double seq_hidden_information(const seq_view *s, int question)
     double found = 0;
     int h, v;
     for (v = 0; v < seq_table_size[question]; v++) {
-        const double *row = seq_likelihoods[seq_table_start[question] + v];
+        const double *row = seq_row(s, question, v);
         double total = 0;
         for (h = 0; h < SEQ_HIDDEN; h++) {
             found += s->weight[h] * seq_plogp(row[h]);
@@ -452,7 +467,7 @@ static double seq_separated(const seq_view *s, int question)
     for (i = 0; i < SEQ_CLASSES; i++)
         found -= s->belief[i] * s->belief[i];
     for (v = 0; v < seq_table_size[question]; v++) {
-        const double *row = seq_likelihoods[seq_table_start[question] + v];
+        const double *row = seq_row(s, question, v);
         double classes[SEQ_CLASSES] = {0}, total = 0;
         for (h = 0; h < SEQ_HIDDEN; h++)
             classes[seq_hidden_class[h]] += s->weight[h] * sqrt(row[h]);
@@ -615,14 +630,14 @@ static double seq_value_of(int values, const seq_view *s)
 }
 
 /* In a fixed order, with values of each stage: a sum of functions of the belief. */
-static double seq_by_functions(int stage, const double *joint)
+static double seq_by_functions(int row, int stage, const double *joint)
 {
     const double *pairs, *few, *weights;
     double belief[SEQ_CLASSES], total = 0, stop, root, logarithm, found, least;
     int i, k;
-    if (seq_function_row[stage] < 0)
+    if (seq_function_row[row] < 0)
         return HUGE_VAL;
-    weights = seq_functions[seq_function_row[stage]];
+    weights = seq_functions[seq_function_row[row]];
     for (i = 0; i < SEQ_CLASSES; i++)
         total += joint[i];
     if (!(total > 0))
@@ -645,15 +660,32 @@ static double seq_by_functions(int stage, const double *joint)
     return found > least ? found : least;
 }
 
-static double seq_read(int stage, const double *joint)
+/* Context at the next stage after an outcome, or after none. */
+static int seq_moved(int stage, int context, int outcome)
+{
+    int n = seq_table_size[stage];
+    if (!SEQ_MOVES || stage + 1 >= SEQ_VALUED)
+        return 0;
+    return seq_moves[seq_move_start[stage] + context * (n + 1) + (outcome < 0 || outcome > n ? n : outcome)];
+}
+
+static int seq_context_of(const seq_view *s)
+{
+    int q, context = 0;
+    for (q = 0; q < s->stage; q++)
+        context = seq_moved(q, context, s->seen[q]);
+    return context;
+}
+
+static double seq_read(int stage, int context, const double *joint)
 {
     double least = HUGE_VAL;
-    int i, k;
+    int i, k, row = seq_value_start[stage] + (SEQ_MOVES ? context : 0);
     if (SEQ_GRID > 0)
-        return seq_on_grid(seq_stage_values[stage], SEQ_POINTS, SEQ_GRID, joint);
+        return seq_on_grid(seq_stage_values[row], SEQ_POINTS, SEQ_GRID, joint);
     if (SEQ_FITTED)
-        return seq_by_functions(stage, joint);
-    for (k = seq_vector_start[stage]; k < seq_vector_start[stage + 1]; k++) {
+        return seq_by_functions(row, stage, joint);
+    for (k = seq_vector_start[row]; k < seq_vector_start[row + 1]; k++) {
         double cost = 0;
         for (i = 0; i < SEQ_CLASSES; i++)
             cost += seq_vectors[k][i] * joint[i];
@@ -662,15 +694,43 @@ static double seq_read(int stage, const double *joint)
     return least;
 }
 
+/* Cost of going on from a stage, corrected for each earlier answer that matters: the last question showed an outcome. */
+static double seq_corrected(const seq_view *s, int outcome, int stage, int context, const double *joint)
+{
+    double plain = seq_read(stage, context, joint), stop = seq_stopping(joint), cost, total = 0, least;
+    int i, k, row = seq_correction[stage];
+    if (row < 0)
+        return plain;
+    plain = plain < HUGE_VAL ? plain : stop;
+    cost = plain;
+    for (i = 0; i < SEQ_CLASSES; i++)
+        total += joint[i];
+    for (k = seq_told_start[stage] - 1; k < seq_told_start[stage + 1]; k++) {
+        if (k >= seq_told_start[stage]) {
+            int question = seq_told[k], shown = question == s->stage ? outcome : s->seen[question];
+            if (shown < 0)
+                continue;
+            row = seq_told_row[k] + shown;
+        }
+        for (i = 0; i < SEQ_CLASSES; i++)
+            cost += joint[i] * seq_corrections[row][i];
+        cost += stop * seq_corrections[row][SEQ_CLASSES] + seq_least(plain, stop) * seq_corrections[row][SEQ_CLASSES + 1];
+    }
+    least = total * seq_planned_prices[stage] + seq_known(joint);
+    return cost < least ? least : cost;
+}
+
 static double seq_stage_cost(int policy, const seq_view *s)
 {
     double cost = seq_price_of(s->paid, s->stage), joint[SEQ_CLASSES];
-    int v;
+    int v, context = seq_context_of(s);
     for (v = 0; v < seq_table_size[s->stage]; v++) {
         double stop;
         seq_joint(s, s->stage, v, joint);
         stop = seq_stopping(joint);
-        cost += s->stage + 1 < seq_policy_stages[policy] ? seq_least(stop, seq_read(s->stage + 1, joint)) : stop;
+        if (s->stage + 1 < seq_policy_stages[policy])
+            stop = seq_least(stop, seq_corrected(s, v, s->stage + 1, seq_moved(s->stage, context, v), joint));
+        cost += stop;
     }
     return cost;
 }
@@ -828,6 +888,7 @@ static int seq_follow(seq_branch *branches, int n, int question)
     for (i = 0; i < many; i++)
         if (many <= SEQ_BRANCHES || times[i]) {
             seq_after(&branches[from[i]].s, question, outcome[i], &found[kept].s);
+            seq_learn(&found[kept].s);
             found[kept++].weight = many <= SEQ_BRANCHES ? weights[i] : (double)times[i] / SEQ_BRANCHES;
         }
     memcpy(branches, found, kept * sizeof *found);
@@ -994,7 +1055,7 @@ static int seq_act(int policy, const seq_view *s)
     }
     if (type == SEQ_POLICY_VALUES) {
         double extra = seq_price_of(s->paid, s->stage) - seq_planned_prices[s->stage];
-        if (SEQ_GRID == 0 && !SEQ_FITTED && seq_read(s->stage, s->belief) + extra < beat)
+        if (SEQ_GRID == 0 && !SEQ_FITTED && seq_read(s->stage, seq_context_of(s), s->belief) + extra < beat)
             return s->stage;
         return seq_stage_cost(policy, s) < beat ? s->stage : SEQ_DECIDE;
     }
@@ -1071,6 +1132,7 @@ static void seq_see(const seq_case *c, seq_view *s)
     for (q = 0; q < SEQ_ASKED && (SEQ_ANY_ORDER || c->seen[q] != SEQ_OPEN); q++)
         s->stage += c->seen[q] != SEQ_OPEN;
     s->stage -= SEQ_LIMITED ? c->known : 0;
+    seq_learn(s);
 }
 
 /* Number of a joint outcome: those that are whole come first. */
@@ -1133,6 +1195,10 @@ static void seq_go(seq_case *c, int question)
 static int seq_tell(seq_case *c, int question, const int *outcomes, int known)
 {
     double weight[SEQ_HIDDEN], total = 0;
+    const double *row;
+#if SEQ_CLIQUES
+    seq_view s;
+#endif
     int f, h, first, any = 0, pays;
     if (question < 0 || question >= SEQ_QUESTIONS || c->seen[question] != SEQ_OPEN)
         return SEQ_WRONG;
@@ -1143,9 +1209,18 @@ static int seq_tell(seq_case *c, int question, const int *outcomes, int known)
         any = any || outcomes[f - first] >= 0;
     }
     memcpy(weight, c->weight, sizeof weight);
-    for (f = first; f < seq_feature_start[question + 1]; f++)
-        for (h = 0; h < SEQ_HIDDEN && outcomes[f - first] >= 0; h++)
-            weight[h] *= seq_likelihoods[seq_likelihood_start[f] + outcomes[f - first]][h];
+    for (f = first; f < seq_feature_start[question + 1] && any; f++) {
+        if (outcomes[f - first] < 0)
+            continue;
+#if SEQ_CLIQUES
+        seq_see(c, &s);
+        row = seq_row(&s, question, outcomes[f - first]);
+#else
+        row = seq_likelihoods[seq_likelihood_start[f] + outcomes[f - first]];
+#endif
+        for (h = 0; h < SEQ_HIDDEN; h++)
+            weight[h] *= row[h];
+    }
     for (h = 0; h < SEQ_HIDDEN; h++)
         total += weight[h];
     if (!(total > 0))
@@ -1239,10 +1314,9 @@ double seq_saving(const seq_case *c)
 double seq_saving_once(const seq_case *c, int question)
 {
     seq_view s;
-    memset(&s, 0, sizeof s);
-    memcpy(s.weight, c->weight, sizeof s.weight);
     if (question < 0 || question >= SEQ_QUESTIONS || c->seen[question] != SEQ_OPEN)
         return NAN;
+    seq_see(c, &s);
     return seq_stopping(c->belief) - seq_price_of(c->paid, question) + (c->ordered[question] ? seq_alone[question] : 0)
            - seq_deciding_after(&s, question);
 }

@@ -33,6 +33,10 @@ class Tables(ABC):
         """Context at the next stage after each outcome, (n, n_outcomes)."""
 
     @abstractmethod
+    def moves(self, stage: int) -> IntArray:
+        """Context at the next stage after each outcome, the last column after a missing one, by context."""
+
+    @abstractmethod
     def state_in(self, stage: int, context: int) -> Any:
         """State of one instance in a context, as if whatever the context does not tell had been missing."""
 
@@ -74,6 +78,10 @@ class OneContext(Tables):
         """Zero after each outcome."""
         return np.broadcast_to(np.intp(0), (len(context), int(self._n_outcomes[stage])))
 
+    def moves(self, stage: int) -> IntArray:
+        """Zero after each outcome."""
+        return np.zeros((1, int(self._n_outcomes[stage]) + 1), dtype=np.intp)
+
     def state_in(self, stage: int, context: int) -> IntArray:
         """Zero, for one instance."""
         return np.zeros(1, dtype=np.intp)
@@ -107,6 +115,10 @@ class ContextTables(Tables):
     def successors(self, stage: int, context: IntArray) -> IntArray:
         """Context at the next stage after each outcome, (n, n_outcomes)."""
         return np.asarray(self._transitions[stage][context, :-1])
+
+    def moves(self, stage: int) -> IntArray:
+        """Context at the next stage after each outcome and a missing one, by context."""
+        return self._transitions[stage]
 
     def state_in(self, stage: int, context: int) -> IntArray:
         """The context, for one instance."""

@@ -426,7 +426,9 @@ def acquisition_section(results: Results, price: float | None, words: Labels) ->
 
 
 def _pictures(key: str, title: str, kept: LabelledRecord, words: Labels, *, is_open: bool) -> Markup:
-    classes, codes = codes_of(kept)
+    present, codes = codes_of(kept)
+    order = words.class_order(present)
+    classes, codes = [words.class_text(present[i]) for i in order], np.argsort(order)[codes]
     counts = feature_counts(kept, codes)
     n = [int((codes == i).sum()) for i in range(len(classes))]
     figures = [

@@ -11,6 +11,7 @@ from seqclass._utils.validation import check_integer
 from seqclass.deciding.explanation import Explanation, ExplanationStep, worth
 from seqclass.experiment import Explored, Results
 from seqclass.experiment._store import chosen, of_first
+from seqclass.labels import Labels
 from seqclass.report._markup import Markup, element, script_json
 
 __all__ = ["ExploredRun", "explore", "explore_run"]
@@ -246,19 +247,19 @@ _CONTROLS = Markup("""
 """)
 
 
-def explorer_section(explored: ExploredRun) -> Markup:
+def explorer_section(explored: ExploredRun, words: Labels) -> Markup:
     """Section in which the reader steps through instances."""
     heading = element("h2", "Step through instances")
     note = element("p", explored.note, class_="note") if explored.note else ""
     if not explored.methods:
         return element("section", heading, note, id="explorer")
     without = element("noscript", element("p", "Stepping through instances needs JavaScript."))
-    data = script_json([_set(name, one) for name, one in explored.methods.items()])
+    data = script_json([_set(name, one, words) for name, one in explored.methods.items()])
     held = element("script", data, type="application/json", id="explored")
     return element("section", heading, without, note, _CONTROLS, held, id="explorer")
 
 
-def _set(name: str, explored: Explored) -> dict[str, Any]:
+def _set(name: str, explored: Explored, words: Labels) -> dict[str, Any]:
     first = explored.explanations[0]
     n = len(explored.explanations)
     rows = range(1, n + 1) if explored.rows is None else explored.rows
@@ -267,20 +268,20 @@ def _set(name: str, explored: Explored) -> dict[str, Any]:
         "name": name,
         "note": explored.note,
         "classes": [str(label) for label in first.classes],
-        "cases": [_case(*parts) for parts in zip(explored.explanations, rows, truth)],
+        "cases": [_case(*parts, words) for parts in zip(explored.explanations, rows, truth)],
     }
 
 
-def _case(explanation: Explanation, row: Any, truth: Any) -> dict[str, Any]:
+def _case(explanation: Explanation, row: Any, truth: Any, words: Labels) -> dict[str, Any]:
     asked = len(explanation.steps)
     visits = explanation.visit_texts
     title = f"Row {row}: {explanation.decision}, {asked} asked"
     title += f" in {len(visits)} visit{'' if len(visits) == 1 else 's'}" if visits else ""
     decided = explanation.decision_text
     if truth is not None:
-        right = str(truth) == str(explanation.decision)
-        title += "" if right else f" (in truth {truth})"
-        decided += f" In truth it is {truth}."
+        right = words.decision_text(truth) == str(explanation.decision)
+        title += "" if right else f" (in truth {words.class_text(truth)})"
+        decided += f" In truth it is {words.class_text(truth)}."
     return {
         "title": title,
         "prior": _rounded(explanation.prior),

@@ -328,9 +328,9 @@ def _known_words(results: Results, cells: Any, words: Labels) -> Labels:
     for _, own in sequential_methods(cells) if words.features else ():
         kept = [key for key in own.index if key in having]
         if not kept:
-            return words
+            return words.apart(())
         names |= set(Results(results.path, kept).record(*own[["data", "method"]].iloc[0]).names)
-    return words.checked(names) if names else words
+    return words.checked(names) if names else words.apart(())
 
 
 def _worded(explored: ExploredRun, words: Labels, unit: str) -> ExploredRun:
@@ -362,7 +362,7 @@ def _parts(
     }
     parts = {name: _section(name, content) for name, content in contents.items()}
     if explored.methods or explored.note:
-        parts["Explorer"] = explorer_section(explored)
+        parts["Explorer"] = explorer_section(explored, words)
     parts["Failures"] = _section("Failures", failure_section(cells))
     parts["Settings"] = _section("Settings", settings_section(results, cells))
     return parts
