@@ -213,7 +213,7 @@ def test_following_forgets_what_is_no_longer_so() -> None:
     X, y = stream(1600, 800)
     clf = SequentialClassifier(feature_costs=0.02)
     done = follow(clf, X, y)
-    static = follow(clf, X, y, alpha=1e-300, growth=np.inf)
+    static = follow(clf, X, y, margin=1, growth=np.inf, recent=None)
     assert done.alarms.size == 1
     assert 800 <= done.alarms[0] <= 950
     assert abs(done.changes[0] - 800) < 40
@@ -225,9 +225,21 @@ def test_following_forgets_what_is_no_longer_so() -> None:
     assert not hasattr(clf, "decider_")
 
 
+def test_a_challenger_takes_over_where_beliefs_stay_true_and_say_little() -> None:
+    rng, angle = np.random.default_rng(0), np.linspace(0, np.pi, 4000)
+    X = rng.normal(size=(4000, 4))
+    y = (np.cos(angle) * X[:, 0] + np.sin(angle) * X[:, 1] > 0).astype(int)
+    clf = SequentialClassifier()
+    done, alone = follow(clf, X, y), follow(clf, X, y, recent=None)
+    assert done.switches.size
+    assert done.cost < alone.cost - 0.01
+    still = follow(clf, X, (X[:, 0] > 0).astype(int))
+    assert still.switches.size == still.alarms.size == 0
+
+
 def test_a_window_bounds_what_is_learnt_from() -> None:
     X, y = stream(900, 900)
-    done = follow(SequentialClassifier(), X, y, window=200, growth=np.inf)
+    done = follow(SequentialClassifier(), X, y, window=200, growth=np.inf, recent=None)
     assert done.fits.tolist() == [200, 300, 400, 500, 600, 700, 800, 900]
     assert done.classifier.model_.class_count_.sum() <= 202
 
@@ -240,6 +252,7 @@ def test_a_window_bounds_what_is_learnt_from() -> None:
         ({"start": 400}, "more than start=400"),
         ({"start": 3, "y": np.array([0, 0, 0] + [1] * 397)}, "the first 3 rows lack the class 1"),
         ({"window": 1}, "window must be at least 2"),
+        ({"recent": 1}, "recent must be at least 2"),
     ],
 )
 def test_wrong_streams(how: dict[str, Any], said: str) -> None:

@@ -14,7 +14,7 @@ from scipy.optimize import brentq, linprog
 from sklearn.base import clone
 
 from seqclass._shell import DecidingClassifier
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import plain
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_costs, check_integer, check_real, class_numbers, plain_labels
@@ -28,7 +28,50 @@ __all__ = ["DriftTest", "Followed", "follow"]
 _STAKES, _APART = np.array([1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8]), 32
 
 
-@dataclass
+class _Bets:
+    """Capital of bets that numbers, none below ``-most``, are above 0 on average; see `DriftTest`."""
+
+    def __init__(self, most: float, alpha: float) -> None:
+        self.stakes, self.alpha, self.n, self.capital = _STAKES / most, alpha, 0, 1.0
+        self.alarm: int | None = None
+        self.change: int | None = None
+        # logarithms of capital by stake, of what stakes have won since they had least, and when that was
+        n = len(_STAKES)
+        self._won, self._rise, self._since = np.full(n, -np.inf), np.zeros(n), np.zeros(n, dtype=np.intp)
+
+    def put(self, values: FloatArray) -> None:
+        """Bet on further numbers."""
+        if not values.size:
+            return
+        number = self.n + np.arange(len(values))
+        gain = np.log1p(values[:, None] * self.stakes)
+        total = np.cumsum(gain, axis=0)
+        begun = number // _APART + 1
+        share = np.where(number % _APART == 0, -np.log(begun * (begun + 1.0)), -np.inf)
+        staked = np.concatenate([self._won[None], share[:, None] - (total - gain)])
+        won = total + np.logaddexp.accumulate(staked, axis=0)[1:]
+        worth = np.logaddexp(np.logaddexp.reduce(won, axis=1) - np.log(len(_STAKES)), -np.log(begun + 1.0))
+        if self.alarm is None and (over := worth >= -np.log(self.alpha)).any():
+            at = int(over.argmax())
+            self.alarm = int(number[at])
+            self._turn(total[: at + 1], number[: at + 1])
+            self.change = int(self._since[self._rise.argmax()])
+            total, number = total[at + 1 :] - total[at], number[at + 1 :]
+        self._turn(total, number)
+        self._won, self.n = won[-1], self.n + len(values)
+        self.capital = float(np.exp(min(worth[-1], 700.0)))
+
+    def _turn(self, total: FloatArray, number: IntArray) -> None:
+        """Note by stake when it had least, and what it has won since."""
+        if not len(total):
+            return
+        lowest, columns = total.argmin(axis=0), np.arange(total.shape[1])
+        fell = total[lowest, columns] <= -self._rise
+        self._since = np.where(fell, number[lowest] + 1, self._since)
+        self._rise = np.where(fell, total[-1] - total[lowest, columns], self._rise + total[-1])
+
+
+@dataclass(eq=False)
 class DriftTest:
     """Tests case by case whether decisions cost more than beliefs expect, and says so at most falsely by ``alpha``.
 
@@ -59,17 +102,6 @@ class DriftTest:
     margin : float
         By how much a decision may cost more than expected, on average, for the model to count as true.
 
-    Attributes
-    ----------
-    n_cases : int
-        Cases so far.
-    e_value : float
-        Capital after the last of them.
-    alarm : int or None
-        Number of the case, from 0, at which the capital reached 1 / ``alpha`` first.
-    change : int or None
-        Number of the case from which on decisions cost more, as far as one can tell; only after an alarm.
-
     References
     ----------
     .. [1] I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", Journal of the
@@ -88,6 +120,8 @@ class DriftTest:
     >>> test = DriftTest.of(clf, X[200:350], y[200:350])
     >>> test.update(clf.acquire(X[350:]), y[350:]).alarm is None
     True
+    >>> print(test)  # doctest: +ELLIPSIS
+    no drift in 219 cases: the evidence that decisions cost more than expected plus 0.1 is 0..., and 200 would be ...
     >>> test.update(clf.acquire(X[350:]), 1 - y[350:]).alarm >= 219  # what was benign is malignant
     True
     """
@@ -98,10 +132,6 @@ class DriftTest:
     _: KW_ONLY
     alpha: float = 0.01
     margin: float = 0.0
-    n_cases: int = field(default=0, init=False)
-    e_value: float = field(default=1.0, init=False)
-    alarm: int | None = field(default=None, init=False)
-    change: int | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         rows = np.asarray(self.classes)
@@ -111,9 +141,7 @@ class DriftTest:
             raise ValueError(f"alpha must be above 0 and below 1, got {self.alpha}.")
         check_real(self.margin, "margin", 0)
         self._most = _most_expected(self.decision_costs)
-        n = len(_STAKES)
-        # logarithms of capital by stake, of what stakes have won since they had least, and when that was
-        self._capital, self._rise, self._since = np.full(n, -np.inf), np.zeros(n), np.zeros(n, dtype=np.intp)
+        self._bets = _Bets(self._most + self.margin, self.alpha)
 
     @classmethod
     def of(cls, classifier: DecidingClassifier, X: Any = None, y: Any = None, *, alpha: float = 0.01) -> DriftTest:
@@ -173,10 +201,40 @@ class DriftTest:
         ValueError
             If there are not as many labels as cases, or a label or a decision is unknown.
         """
-        excess = self._excess(record, y)
-        if excess.size:
-            self._bet(excess - self.margin)
+        self._bets.put(self._excess(record, y) - self.margin)
         return self
+
+    @property
+    def n_cases(self) -> int:
+        """Cases so far."""
+        return self._bets.n
+
+    @property
+    def e_value(self) -> float:
+        """Capital after the last case."""
+        return self._bets.capital
+
+    @property
+    def alarm(self) -> int | None:
+        """Number of the case, from 0, at which the capital reached 1 / ``alpha`` first."""
+        return self._bets.alarm
+
+    @property
+    def change(self) -> int | None:
+        """Number of the case from which on decisions cost more, as far as one can tell; only after an alarm."""
+        return self._bets.change
+
+    def __str__(self) -> str:
+        beyond = f" plus {self.margin:.3g}" if self.margin else ""
+        if self.alarm is None:
+            return (
+                f"no drift in {self.n_cases} cases: the evidence that decisions cost more than expected{beyond} is "
+                f"{self.e_value:.3g}, and {1 / self.alpha:.4g} would be an alarm"
+            )
+        return (
+            f"decisions cost more than expected{beyond}: noticed at case {self.alarm + 1}, and so from about case "
+            f"{(self.change or 0) + 1} on; a false alarm has a chance of {self.alpha:.3g} at most"
+        )
 
     @property
     def _worst(self) -> float:
@@ -194,34 +252,6 @@ class DriftTest:
                 f"{int(expected.argmax())} that is not so."
             )
         return np.asarray(costs[label, decided] - expected)
-
-    def _bet(self, excess: FloatArray) -> None:
-        number = self.n_cases + np.arange(len(excess))
-        gain = np.log1p(excess[:, None] * (_STAKES / (self._most + self.margin)))
-        total = np.cumsum(gain, axis=0)
-        begun = number // _APART + 1
-        share = np.where(number % _APART == 0, -np.log(begun * (begun + 1.0)), -np.inf)
-        put = np.concatenate([self._capital[None], share[:, None] - (total - gain)])
-        capital = total + np.logaddexp.accumulate(put, axis=0)[1:]
-        worth = np.logaddexp(np.logaddexp.reduce(capital, axis=1) - np.log(len(_STAKES)), -np.log(begun + 1.0))
-        if self.alarm is None and (over := worth >= -np.log(self.alpha)).any():
-            at = int(over.argmax())
-            self.alarm = int(number[at])
-            self._turn(total[: at + 1], number[: at + 1])
-            self.change = int(self._since[self._rise.argmax()])
-            total, number = total[at + 1 :] - total[at], number[at + 1 :]
-        self._turn(total, number)
-        self._capital, self.n_cases = capital[-1], self.n_cases + len(excess)
-        self.e_value = float(np.exp(min(worth[-1], 700.0)))
-
-    def _turn(self, total: FloatArray, number: IntArray) -> None:
-        """Note by stake when it had least, and what it has won since."""
-        if not len(total):
-            return
-        lowest, columns = total.argmin(axis=0), np.arange(total.shape[1])
-        fell = total[lowest, columns] <= -self._rise
-        self._since = np.where(fell, number[lowest] + 1, self._since)
-        self._rise = np.where(fell, total[-1] - total[lowest, columns], self._rise + total[-1])
 
 
 def _most_expected(costs: FloatArray) -> float:
@@ -268,8 +298,10 @@ class Followed:
         Features acquired.
     alarms, changes : ndarray of int
         Rows at which the test said that the model is no longer true, and from which on it took it to be so.
+    switches : ndarray of int
+        Rows before which the challenger took over.
     fits : ndarray of int
-        Rows before which a classifier was fitted.
+        Rows before which a classifier or a challenger was fitted.
     seconds : float
         Time of fits and decisions.
     classifier : SequentialClassifier or AdaptiveClassifier
@@ -278,8 +310,8 @@ class Followed:
     Examples
     --------
     >>> import numpy as np
-    >>> none = np.array([], dtype=int)
-    >>> Followed(100, np.array([0.01, 0.03]), np.array([0.0, 1.0]), np.array([1, 3]), none, none, none, 0.1, None).cost
+    >>> none, prices, costs = np.array([], dtype=int), np.array([0.01, 0.03]), np.array([0.0, 1.0])
+    >>> Followed(100, prices, costs, np.array([1, 3]), none, none, none, none, 0.1, None).cost
     0.52
     """
 
@@ -289,6 +321,7 @@ class Followed:
     n_features: IntArray
     alarms: IntArray
     changes: IntArray
+    switches: IntArray
     fits: IntArray
     seconds: float
     classifier: Any = field(repr=False)
@@ -309,6 +342,7 @@ def follow(
     alpha: float = 0.01,
     margin: float = 0.05,
     growth: float = 1.5,
+    recent: int | None = 300,
     window: int | None = None,
 ) -> Followed:
     """Decide for a stream case by case, and fit again when the model is no longer true, or there is more to learn from.
@@ -318,6 +352,10 @@ def follow(
     forgotten, and the classifier is fitted to those since. Without an alarm it is fitted again whenever the rows that
     it may learn from have become ``growth`` times those that it has learnt from: a fit takes most of the time, and
     what more rows teach falls with their number.
+
+    A model of rows that change slowly may stay true, and say little. So a challenger, fitted to the last rows alone,
+    decides for each case as well, and the same kind of bets are on what it costs less, prices included. Where they win,
+    to fit again has paid: the challenger takes over, and the rows before its own are forgotten.
 
     Parameters
     ----------
@@ -337,6 +375,8 @@ def follow(
         By how much a decision may cost more than expected, on average, without an alarm; see `DriftTest`.
     growth : float
         How many times as many rows call for another fit, above 1; infinity: only an alarm does.
+    recent : int, optional
+        Rows that the challenger is fitted to; half as many later to the next ones. None: there is no challenger.
     window : int, optional
         Most rows that are learnt from, the last ones; half as many new ones call for another fit, too.
 
@@ -368,19 +408,20 @@ def follow(
     check_integer(batch_size, "batch_size", 1)
     if not check_real(growth, "growth") > 1:
         raise ValueError(f"growth must be above 1, got {growth}.")
-    if window is not None:
-        check_integer(window, "window", 2)
+    for name, rows in (("recent", recent), ("window", window)):
+        if rows is not None:
+            check_integer(rows, name, 2)
     X, labels = plain(X), plain_labels(y)
     if X.shape[0] != len(labels) or len(labels) <= start:
         raise ValueError(f"X must have as many rows as y, more than start={start}; got {X.shape[0]} and {len(labels)}.")
     if len(late := np.setdiff1d(labels, labels[:start])):
         raise ValueError(f"y: the first {start} rows lack the class {shown(late.tolist()[0])}; take a larger start.")
-    stream = _Stream(classifier, X, labels, start, window)
+    stream = _Stream(classifier, X, labels, start, window, recent)
     clf = stream.fit(start)
     test = DriftTest(clf.decision_costs_, clf.classes_, clf.decisions_, alpha=alpha, margin=margin)
-    stream.test = test
-    for rows in _batches(start, len(labels), batch_size):
-        stream.step(rows, growth)
+    stream.begin(test, start)
+    for batch in _batches(start, len(labels), batch_size):
+        stream.step(batch, growth)
     return stream.result()
 
 
@@ -392,53 +433,86 @@ def _batches(first: int, end: int, size: int) -> Iterator[IntArray]:
 class _Stream:
     """Where a classifier that follows a stream stands."""
 
-    test: DriftTest
-
-    def __init__(self, classifier: Any, X: Any, y: npt.NDArray[Any], start: int, window: int | None) -> None:
-        self.began, self.classifier, self.X, self.y, self.window = time.perf_counter(), classifier, X, y, window
-        self.start, self.since, self.learnt, self.offset = start, 0, 0, start
+    def __init__(
+        self, classifier: Any, X: Any, y: npt.NDArray[Any], start: int, window: int | None, recent: int | None
+    ) -> None:
+        self.began, self.classifier, self.X, self.y = time.perf_counter(), classifier, X, y
+        self.most = np.inf if window is None else window
+        self.start, self.recent, self.since, self.learnt = start, recent, 0, 0
         self.kept: list[tuple[FloatArray, FloatArray, IntArray]] = []
         self.alarms: list[int] = []
         self.changes: list[int] = []
+        self.switches: list[int] = []
         self.fits: list[int] = []
 
+    def begin(self, test: DriftTest, offset: int) -> None:
+        """Look at cases from a row on, and at none before."""
+        self.test, self.offset = test, offset
+        self.challenger: Any = None
+        self.challenged, highest = offset, test._worst + float(np.sum(decider_of(self.fitted).prices.full))
+        self.duel = _Bets(max(highest, 1e-12), test.alpha)
+
     def fit(self, end: int) -> Any:
-        """Fit to the rows since the last change, with the last row of each class that they lack."""
-        first = self.since if self.window is None else max(self.since, end - self.window)
-        rows: BoolArray = np.zeros(len(self.y), dtype=bool)
-        rows[first:end] = True
-        last = end - 1 - np.unique(self.y[:end][::-1], return_index=True)[1]
-        rows[last] = True
+        """Fit to the rows since the last change."""
+        first = int(max(self.since, end - self.most))
         self.learnt = end - first
         self.fits.append(end)
-        at = np.flatnonzero(rows)
-        self.fitted = clone(self.classifier).fit(rows_of(self.X, at), self.y[at])
+        self.fitted = self._fitted(first, end)
         return self.fitted
+
+    def _fitted(self, first: int, end: int) -> Any:
+        """A classifier of some rows, and of the last row of each class that they lack."""
+        last = end - 1 - np.unique(self.y[:end][::-1], return_index=True)[1]
+        at = np.union1d(np.arange(first, end), last)
+        with warnings.catch_warnings():
+            if self.kept:
+                warnings.simplefilter("ignore")  # what the first fit has warned of
+            return clone(self.classifier).fit(rows_of(self.X, at), self.y[at])
+
+    def _acted(self, clf: Any, rows: IntArray) -> tuple[AcquisitionRecord, FloatArray]:
+        """What a classifier does with some rows, and what its decisions cost."""
+        record = clf.acquire(rows_of(self.X, rows))
+        decided = class_numbers(clf.decisions_, record.decision, "decision")
+        return record, clf.decision_costs_[class_numbers(clf.classes_, self.y[rows]), decided]
 
     def step(self, rows: IntArray, growth: float) -> None:
         """Decide for a batch, learn its labels, and fit again if that is called for."""
-        record, y, test, end = self.fitted.acquire(rows_of(self.X, rows)), self.y[rows], self.test, int(rows[-1]) + 1
-        label = class_numbers(self.fitted.classes_, y)
-        decided = class_numbers(self.fitted.decisions_, record.decision, "decision")
-        self.kept.append((record.cost, self.fitted.decision_costs_[label, decided], record.n_features))
-        test.update(record, y)
+        test, end = self.test, int(rows[-1]) + 1
+        record, costs = self._acted(self.fitted, rows)
+        self.kept.append((record.cost, costs, record.n_features))
+        test.update(record, self.y[rows])
+        if self.challenger is not None:
+            other, others = self._acted(self.challenger, rows)
+            self.duel.put(record.cost + costs - other.cost - others)
         if test.alarm is not None and test.change is not None:
             self.alarms.append(self.offset + test.alarm)
             self.since = self.offset + test.change
             self.changes.append(self.since)
-            self.test = DriftTest(
-                test.decision_costs, test.classes, test.decisions, alpha=test.alpha, margin=test.margin
-            )
-            self.offset = end
-        most = np.inf if self.window is None else self.window
-        more = min(end - self.since, most) >= growth * self.learnt or end - self.fits[-1] >= most / 2
-        if test.alarm is not None or more:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what the first fit has warned of
-                self.fit(end)
+        elif self.duel.alarm is not None:
+            self.switches.append(end)
+            self.since = self.learns
+        more = min(end - self.since, self.most) >= growth * self.learnt or end - self.fits[-1] >= self.most / 2
+        new = test.alarm is not None or self.duel.alarm is not None
+        if new or more:
+            self.fit(end)
+        if new:
+            given = (test.decision_costs, test.classes, test.decisions)
+            self.begin(DriftTest(*given, alpha=test.alpha, margin=test.margin), end)
+        self._challenge(end)
+
+    def _challenge(self, end: int) -> None:
+        """Fit the challenger where that is due, and the classifier in place has learnt from older rows, too."""
+        recent = self.recent
+        if recent is None or end - max(self.challenged, self.offset) < recent / 2 or end == len(self.y):
+            return
+        self.challenged = end
+        if end - recent > self.since:
+            self.learns, self.challenger = end - recent, self._fitted(end - recent, end)
+            self.fits.append(end)
 
     def result(self) -> Followed:
         prices, costs, counts = (np.concatenate(part) for part in zip(*self.kept))
-        alarms, changes, fits = (np.array(rows, dtype=np.intp) for rows in (self.alarms, self.changes, self.fits))
+        told = (self.alarms, self.changes, self.switches, self.fits)
+        alarms, changes, switches, fits = (np.array(rows, dtype=np.intp) for rows in told)
         seconds = time.perf_counter() - self.began
-        return Followed(self.start, prices, costs, counts, alarms, changes, fits, seconds, self.fitted)
+        return Followed(self.start, prices, costs, counts, alarms, changes, switches, fits, seconds, self.fitted)
