@@ -20,10 +20,10 @@ EXPORTED = [
     *("known at the start", "known at the start, mixture"),
     *("visits", "visits, planned", "visits, fixed order", "visits, bundles", "visits, budgets", "visits, pairs"),
     *("visits, once", "visits, three classes", "visits, one at a time", "visits, ladder", "visits, planned ladder"),
-    "visits, ladder of one",
+    *("visits, ladder of one", "missing tells", "missing tells, bundles", "missing tells, fixed tree"),
 ]
 #: Those that are a graph.
-GRAPHS = ("tree", "fixed mixture")
+GRAPHS = ("tree", "fixed mixture", "missing tells, fixed tree")
 
 
 def reader():

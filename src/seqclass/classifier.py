@@ -106,6 +106,11 @@ class SequentialClassifier(DecidingClassifier):
         For data that drift: rows after which a row counts half in what the model learns. Rows come in order of time,
         and one that k others follow has weight 2^(-k / half_life), in `fit` and across calls of `partial_fit` alike.
         None: all count alike.
+    missing : {"ignored", "informative"}
+        What a missing cell tells. ``"ignored"``: nothing; it is left out of the counts, and an answer that is not
+        available leaves the belief as it is. ``"informative"``: that a test was not done may tell something. In columns
+        that lack cells in training missing is an outcome of its own: learnt, planned for, and paid when it is the
+        answer, whatever ``charge_missing`` says.
 
     Attributes
     ----------
@@ -184,11 +189,12 @@ class SequentialClassifier(DecidingClassifier):
     known: Any = ()
     rules: Any = None
     half_life: float | None = None
+    missing: str = "ignored"
 
     #: Rows that `partial_fit` keeps.
     kept_: Kept = field(init=False)
     #: Settings that files of earlier releases lack.
-    _later = ("known", "rules", "half_life")
+    _later = ("known", "rules", "half_life", "missing")
 
     def settings(self) -> Settings:
         """What a fit is told."""

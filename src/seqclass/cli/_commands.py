@@ -274,6 +274,12 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Flatten what answers say as far as rows held out ask for, the later ones more: for honest expected costs, "
     "and where errors are dear. Takes ten fits or more.",
 )
+@click.option(
+    "--missing",
+    type=click.Choice(["ignored", "informative"]),
+    default="ignored",
+    help="Whether it tells nothing that a cell is missing, or is an answer of its own, learnt and paid for.",
+)
 @known_option
 @rules_option
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")

@@ -125,6 +125,8 @@ def _begun(
         if n_outcomes is None:
             raise ValueError('the first call of partial_fit needs n_outcomes with discretizer="precomputed".')
         coder.n_outcomes_ = check_n_outcomes(n_outcomes, columns.n_features_in_).copy()
+    if settings.missing == "informative":  # the first rows need not show where cells are missing
+        coder.set_apart(np.ones(columns.n_features_in_, dtype=bool))
     with timed(timings, "discretize"):
         codes = coder.transform(X)
     kept = _kept(settings, codes, _numbers(labels, classes), np.zeros(len(classes)), None)
@@ -364,6 +366,11 @@ def _least(one: list[Any], other: list[Any]) -> list[Any]:
 def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
     """Fit to all chunks; the rows of the fit are those sampled. See `SequentialClassifier.fit_chunks`."""
     settings.check()
+    if settings.missing != "ignored":
+        raise ValueError(
+            'missing="informative": where cells are missing has to be known before rows are counted; use fit on a '
+            "sample of the rows, clf.fit(*chunks.sample(100_000)), or leave missing out."
+        )
     timings: dict[str, float] = {}
     with timed(timings, "discretize"):
         found = source.total(partial(look, _needs_ranks(settings.discretizer)), add)

@@ -74,7 +74,7 @@ def fit_rows(
     given, timings, columns = (X, y, weight), dict[str, float](), Classifier()
     X, y, encoder = check_training(columns, X, y)
     classes = np.unique(y)
-    coder = OutcomeCoder(settings.discretizer, category_counts(encoder))
+    coder = OutcomeCoder(settings.discretizer, category_counts(encoder), settings.missing == "informative")
     prices, costs, decisions = money(settings, columns, classes, certify)
     with timed(timings, "discretize"):
         codes = coder.fit_transform(X, y)

@@ -42,6 +42,7 @@ class Settings:
     known: Any = ()
     rules: Any = None
     half_life: float | None = None
+    missing: str = "ignored"
 
     @classmethod
     def of(cls, estimator: Any) -> Settings:
@@ -55,6 +56,12 @@ class Settings:
     def check(self) -> None:
         """Raise where one is of the wrong kind; the message names it."""
         check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
+        check_choice(self.missing, "missing", ("ignored", "informative"))
+        if self.prefit and self.missing != "ignored":
+            raise ValueError(
+                'missing="informative": a model that is given has the outcomes that it has; make missing answers '
+                "outcomes of its own, or leave missing out."
+            )
         if self.half_life is not None:
             faded(1, self.half_life)
             if self.prefit:

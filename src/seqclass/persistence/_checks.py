@@ -256,8 +256,13 @@ def check_coder(coder: OutcomeCoder) -> None:
     need(n_outcomes.min(initial=1) >= 1, "n_outcomes_ holds less than 1")
     need(type(coder.categories) is dict, "categories is no table")
     known = np.array([whole(j, "a categorical column", 0, n - 1) for j in coder.categories], dtype=np.intp)
+    missing = coder.missing_
+    if missing is not None:
+        array(missing, "missing_", "b", n)
+        need(bool((n_outcomes > missing).all()), "n_outcomes_ leave no outcome beside missing ones")
+    own = coder.own_outcomes
     need(
-        all(n_outcomes[j] == max(1, whole(k, "a number of categories", 0)) for j, k in coder.categories.items()),
+        all(own[j] == max(1, whole(k, "a number of categories", 0)) for j, k in coder.categories.items()),
         "categories",
     )
     numeric = np.setdiff1d(np.arange(n), known)
@@ -266,7 +271,7 @@ def check_coder(coder: OutcomeCoder) -> None:
     inner = coder.discretizer_
     need(inner is None or hasattr(inner, "transform"), "discretizer_ is none")
     if isinstance(inner, Discretizer):
-        need(np.array_equal(inner.n_outcomes_, n_outcomes[numeric]), "discretizer_ has other outcomes")
+        need(np.array_equal(inner.n_outcomes_, own[numeric]), "discretizer_ has other outcomes")
     if coder.range_ is not None:
         array(coder.range_, "range_", "f", 2, n)
 
