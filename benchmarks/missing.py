@@ -2,7 +2,8 @@
 
     python benchmarks/missing.py [--sets SET ...] [--methods METHOD ...] [--price P ...] [--data DIR] [--json FILE]
 
-Realised cost and area under the curve of the belief at the stop, on rows held out of five folds, pooled. A question
+Realised cost, area under the curve of the belief at the stop, and that after ten questions of everybody, whether they
+pay or not (in brackets), on rows held out of five folds, pooled. A question
 whose answer is missing is paid for like any other (``charge_missing=True``), as missing="informative" always has it;
 "free" is today's default, where it is not paid for. The last column is the difference in cost, informative less
 ignored, paired by row, with a 95% interval. The sets:
@@ -36,6 +37,8 @@ from seqclass import Costs, datasets
 from seqclass.stats import mean_interval
 
 Rows = tuple[Any, np.ndarray]
+#: Questions of everybody.
+BUDGET = 10
 
 
 def records(tells: bool, n: int = 3000) -> Rows:
@@ -94,7 +97,7 @@ WAYS = {"free": (False, "ignored"), "ignored": (True, "ignored"), "informative":
 def run(method: str, way: str, price: float, X: Any, y: np.ndarray) -> dict[str, Any]:
     """Costs of all rows, each held out once, and the area under the curve."""
     charged, missing = WAYS[way]
-    cost, belief, counts = np.empty(len(y)), np.empty(len(y)), np.empty(len(y))
+    cost, belief, after, counts = np.empty((4, len(y)))
     began = time.perf_counter()
     for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(np.zeros(len(y)), y):
         part = (X.iloc[train], X.iloc[test]) if hasattr(X, "iloc") else (X[train], X[test])
@@ -103,8 +106,10 @@ def run(method: str, way: str, price: float, X: Any, y: np.ndarray) -> dict[str,
         record = clf.acquire(part[1])
         cost[test] = record.cost + (record.decision != y[test])
         belief[test], counts[test] = record.posterior[:, 1], (record.order >= 0).sum(axis=1)
+        after[test] = clf.acquire(part[1], budget=BUDGET).posterior[:, 1]
     seconds = time.perf_counter() - began
-    return {"costs": cost, "auc": float(roc_auc_score(y, belief)), "asked": float(counts.mean()), "seconds": seconds}
+    areas = {"auc": float(roc_auc_score(y, belief)), "auc_at_10": float(roc_auc_score(y, after))}
+    return {"costs": cost, "asked": float(counts.mean()), "seconds": seconds} | areas
 
 
 def main() -> None:
@@ -118,7 +123,7 @@ def main() -> None:
         arguments.sets, arguments.methods, arguments.price = ["breast_cancer, by class"], ["etana"], [0.01]
     warnings.simplefilter("ignore")  # where nothing is worth buying, the costs say so
     rows: list[dict[str, Any]] = []
-    print(f"{'cost, area under the curve':50}{'free':>14}{'ignored':>14}{'informative':>14}   informative less ignored")
+    print(f"{'cost, area under the curve':50}{'free':>21}{'ignored':>21}{'informative':>21}   informative less ignored")
     for name in arguments.sets:
         data = load(name, data_folder(arguments))
         if data is None:
@@ -129,11 +134,13 @@ def main() -> None:
                 found = {way: run(method, way, price, *data) for way in WAYS}
                 title = f"{name}, {method}, {price:g}"
                 apart = mean_interval(found["informative"]["costs"] - found["ignored"]["costs"])
-                told = "".join(f"{one['costs'].mean():9.4f} {one['auc']:.2f}" for one in found.values())
+                told = "".join(
+                    f"{one['costs'].mean():9.4f} {one['auc']:.2f} ({one['auc_at_10']:.3f})" for one in found.values()
+                )
                 print(f"{title:50}{told}   {apart}", flush=True)
                 for way, one in found.items():
                     row = {"name": f"{title}, {way}", "ours_s": one["seconds"], "peer": None, "peer_s": None}
-                    figures = {"cost": float(one["costs"].mean()), "auc": one["auc"], "asked": one["asked"]}
+                    figures = {"cost": float(one["costs"].mean())} | {k: one[k] for k in ("auc", "auc_at_10", "asked")}
                     rows.append(row | {"ratio": None, "peak_mb": None} | figures)
     if arguments.json:
         write_json(rows, arguments.json)
