@@ -224,3 +224,33 @@ def test_chunks_cannot_tell_beforehand() -> None:
 
     with pytest.raises(ValueError, match='missing="informative": where cells are missing'):
         SequentialClassifier(missing="informative").fit_chunks(One())
+
+
+@pytest.mark.parametrize("density", ["normal", "rank", "auto"])
+def test_densities_are_of_values_and_missing_stands_beside_them(density: str) -> None:
+    rows = X.drop(columns="kind").to_numpy()
+    how: dict[str, Any] = {"observation_model": ClassMixture(1, density=density), "discretizer": Discretizer(12)}
+    told = SequentialClassifier(missing="informative", **how).fit(rows, Y).model_
+    plain = SequentialClassifier(**how).fit(rows, Y).model_
+    assert told.densities_ == plain.densities_
+    for feature in range(4):
+        own = int(plain.n_outcomes_[feature])
+        table, values = told.hidden([feature]).tables[0], plain.hidden([feature]).tables[0][:own]
+        if feature < 2:
+            np.testing.assert_allclose(
+                table[own], [np.isnan(rows[c == Y, feature]).mean() for c in told.classes_], atol=0.02
+            )
+        np.testing.assert_allclose(table[:own] / table[:own].sum(axis=0), values, atol=1e-9)
+
+
+def test_groups_for_components_leave_missing_alone() -> None:
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 600)
+    x = rng.normal(size=600) + 6.0 * kind
+    lacking = np.where(kind == 1, np.nan, rng.normal(size=600))  # which tells of the kind as well
+    y = np.where(kind == rng.integers(0, 2, 600), 1, 0)
+    clf = SequentialClassifier(
+        ClassMixture(2, density="auto", random_state=0), missing="informative", discretizer=Discretizer(10)
+    ).fit(np.column_stack([x, lacking]), y)
+    gone = clf.model_.hidden([1]).tables[0, clf.coder_.n_outcomes_[1] - 1]
+    assert sorted(np.round(gone).tolist()) == [0, 0, 1, 1]
