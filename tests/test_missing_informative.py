@@ -16,6 +16,7 @@ from seqclass.analysis import missing_sweep
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.large import Chunks
+from seqclass.offpolicy import estimate_cost
 
 
 def gaps(n: int, seed: int = 0) -> tuple[pd.DataFrame, Any]:
@@ -215,6 +216,11 @@ def test_cells_that_go_missing_are_answers_of_their_own() -> None:
 def test_wrong_settings(how: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         SequentialClassifier(**how).fit(X, Y)
+
+
+def test_records_do_not_tell_missing_from_not_asked() -> None:
+    with pytest.raises(ValueError, match="where nobody asked"):
+        estimate_cost(informed(), FRESH, TRUTH)
 
 
 def test_chunks_cannot_tell_beforehand() -> None:
