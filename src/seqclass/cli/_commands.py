@@ -196,17 +196,8 @@ def demo() -> None:
 _METHODS = ["etana", "f_etana", "ifc2f", "adaptive"]
 _EFFORTS = ["quick", "normal", "thorough"]
 _SELECTORS = [
-    "alpha_investing",
-    "efs",
-    "fast_osfs",
-    "fcbf",
-    "fires",
-    "fsds",
-    "ofs",
-    "ofs_a3m",
-    "ofs_density",
-    "osfs",
-    "saola",
+    *("alpha_investing", "efs", "fast_osfs", "fcbf", "fires"),
+    *("fsds", "ofs", "ofs_a3m", "ofs_density", "osfs", "saola"),
 ]
 _METHOD_HELP = (
     "How to learn: naive Bayes with its best stopping rule (etana) or with linear thresholds (f_etana); or a filter, "
@@ -455,12 +446,7 @@ def predict() -> None:
     help="Threshold probability of the decision curve; may be given more than once.  [default: 0.01 to 0.99]",
 )
 @click.option("--groups", metavar="COLUMN", help="Scores of each group that this column names, such as the sex.")
-@click.option(
-    "--drift",
-    type=Finite(0),
-    metavar="MARGIN",
-    help="Test, row by row, whether decisions cost more than beliefs expect, by more than MARGIN; 0: at all.",
-)
+@click.option("--drift", type=Finite(0), metavar="MARGIN", help="Do decisions cost MARGIN more than beliefs expect?")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -482,8 +468,7 @@ def evaluate() -> None:
     Prices and costs are the model's. With --costs, --dataset-costs or --decision-costs the model asks and decides as
     before, and is judged at those; features that the file does not name keep the model's price.
 
-    With --drift the rows are in order of time, and a last line says whether the model is still true, at the model's own
-    costs: an alarm is false by a chance of 1% at most, however many rows there are.
+    With --drift a last line says whether rows in order of time still fit the model; a false alarm has a chance of 1% at most.
 
     \b
     Example:
