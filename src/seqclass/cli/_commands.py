@@ -468,7 +468,7 @@ def evaluate() -> None:
     Prices and costs are the model's. With --costs, --dataset-costs or --decision-costs the model asks and decides as
     before, and is judged at those; features that the file does not name keep the model's price.
 
-    With --drift a last line says whether rows in order of time still fit the model; a false alarm has a chance of 1% at most.
+    With --drift a last line says whether rows in order of time still fit the model; of 100 such runs one errs at most.
 
     \b
     Example:
