@@ -374,7 +374,7 @@ def test_fit_chooses_how_to_learn(folder: Path, run: Any, refuses: Any, patients
         refuses(f"{option[0]} is not for --method adaptive", *adaptive, *option)
 
 
-def test_missing_cells_may_be_answers(patients: pd.DataFrame, run: Any) -> None:
+def test_missing_cells_may_be_answers(folder: Path, patients: pd.DataFrame, run: Any) -> None:
     names = sorted(patients["the label"].unique())
     rng = np.random.default_rng(0)
     numbers = [name for name in patients if name != "the label" and patients[name].dtype.kind == "f"]
