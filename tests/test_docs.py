@@ -31,7 +31,17 @@ pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="no docs beside the te
 PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 #: Pages of many seconds: slow, and run where the documentation is built.
 LONG = {
-    *("cli.md", "cost.md", "choose.md", "data.md", "reproduction.md", "costs.md", "experiments.md", "networks.md"),
+    *(
+        "cli.md",
+        "cost.md",
+        "choose.md",
+        "data.md",
+        "missing.md",
+        "reproduction.md",
+        "costs.md",
+        "experiments.md",
+        "networks.md",
+    ),
     *("certified.md", "selection.md", "extending/solver.md", "migrate/afabench.md", "theory/correlated.md"),
     *("exams.md", "analysis.md", "start.md", "migrate/pgmpy.md", "theory/certificates.md"),
 }

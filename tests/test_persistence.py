@@ -642,7 +642,10 @@ def test_settings_that_are_missing(path: Path) -> None:
 def test_files_of_earlier_releases_lack_what_came_later(path: Path) -> None:
     clf = SequentialClassifier(feature_costs=Costs(0.05)).fit([[0.0], [0.1], [0.9], [1.0]] * 10, [0, 0, 1, 1] * 10)
     decision = clf.predict([[0.2], [0.8]])
-    for part, names in ((clf, ["known"]), (clf.feature_costs, ["visit_cost", "delays", "delay_cost", "max_panel"])):
+    for part, names in (
+        (clf, ["known", "half_life", "missing"]),
+        (clf.feature_costs, ["visit_cost", "delays", "delay_cost", "max_panel"]),
+    ):
         for name in names:
             del part.__dict__[name]
     save(clf, path)

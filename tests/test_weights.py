@@ -97,7 +97,7 @@ def test_weights_are_refused_where_nothing_takes_them() -> None:
     fitted = NaiveBayes().fit(CODES, Y)
     precomputed = {"discretizer": "precomputed", "order": "given"}
     for clf, message in (
-        (SequentialClassifier(Weightless()), "sample_weight: Weightless takes no weights"),
+        (SequentialClassifier(Weightless()), "sample_weight, or half_life: Weightless takes no weights"),
         (SequentialClassifier(fitted, prefit=True, discretizer="precomputed"), "prefit=True the model learns nothing"),
         (SequentialClassifier(DiscreteNetwork(network, "flu"), **precomputed), "DiscreteNetwork learns nothing"),
     ):

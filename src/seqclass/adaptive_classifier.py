@@ -338,7 +338,7 @@ class AdaptiveClassifier(DecidingClassifier):
         change; 5 folds of at most 10,000 rows and all candidates; or 10 folds of at most 50,000 rows, mixtures of five
         bootstrap samples each, and policies whose fit looks at all answers. Of more rows so many are drawn at random
         to choose on, class by class, and what is held out is of classifiers fitted to fewer rows than the final one.
-    target_cost, max_features, max_cost, handle_unknown, known, rules
+    target_cost, max_features, max_cost, handle_unknown, known, rules, missing
         See `SequentialClassifier`. With rules nothing in one order for everybody is tried.
     budget : int or sequence of int, optional
         Hard budgets: so many questions are asked of everybody, whatever they cost, and what is chosen among are ways to
@@ -393,8 +393,9 @@ class AdaptiveClassifier(DecidingClassifier):
     n_jobs: int | None = None
     known: Any = ()
     rules: Any = None
+    missing: str = "ignored"
     #: Settings that files of earlier releases lack.
-    _later = ("n_jobs", "known", "rules")
+    _later = ("n_jobs", "known", "rules", "missing")
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None
@@ -454,7 +455,7 @@ class AdaptiveClassifier(DecidingClassifier):
         fold = assign_folds(labels, n_folds, self.random_state)
         numbers = (n := np.shape(some)[1]) > len(category_counts(encoder))
         bundles = Costs(bundles=Costs.of(self.feature_costs).bundles)
-        look = Settings(NaiveBayes(), feature_costs=bundles, handle_unknown=self.handle_unknown)
+        look = Settings(NaiveBayes(), feature_costs=bundles, handle_unknown=self.handle_unknown, missing=self.missing)
         contexts, found, at_once = worth_contexts(look, some, labels), None, None
         ways = self._ways(len(rows), n, numbers, contexts)
         if budgets:

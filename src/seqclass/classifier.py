@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seqclass._chunks.source import as_chunks
 from seqclass._shell import DecidingClassifier
-from seqclass._utils.validation import check_integer
+from seqclass._utils.validation import check_integer, check_weights, faded, plain_labels
 from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.deciding.problem import is_free
 from seqclass.fitting._chunked import Kept, add_rows, fit_chunks, fixed
@@ -102,6 +102,15 @@ class SequentialClassifier(DecidingClassifier):
     rules : Rules, dict or None
         What may be asked and what has to be, whatever pays: content areas, enemies, starting and mandatory questions;
         see `seqclass.Rules`. With ``order="adaptive"``.
+    half_life : float or None
+        For data that drift: rows after which a row counts half in what the model learns. Rows come in order of time,
+        and one that k others follow has weight 2^(-k / half_life), in `fit` and across calls of `partial_fit` alike.
+        None: all count alike.
+    missing : {"ignored", "informative"}
+        What a missing cell tells. ``"ignored"``: nothing; it is left out of the counts, and an answer that is not
+        available leaves the belief as it is. ``"informative"``: that a test was not done may tell something. In columns
+        that lack cells in training missing is an outcome of its own: learnt, planned for, and paid when it is the
+        answer, whatever ``charge_missing`` says.
 
     Attributes
     ----------
@@ -179,11 +188,13 @@ class SequentialClassifier(DecidingClassifier):
     max_candidates: int | None = 200
     known: Any = ()
     rules: Any = None
+    half_life: float | None = None
+    missing: str = "ignored"
 
     #: Rows that `partial_fit` keeps.
     kept_: Kept = field(init=False)
     #: Settings that files of earlier releases lack.
-    _later = ("known", "rules")
+    _later = ("known", "rules", "half_life", "missing")
 
     def settings(self) -> Settings:
         """What a fit is told."""
@@ -230,7 +241,13 @@ class SequentialClassifier(DecidingClassifier):
         The logger ``"seqclass"`` tells at level INFO which step begins: bins, model, plan, certificate, fold 2 of 5.
         """
         n_folds = check_folds(held_out)
-        fit = fit_rows(Settings.of(self), X, y, sample_weight)
+        settings = Settings.of(self)
+        if self.half_life is not None:
+            settings.check()
+            age = faded(len(plain_labels(y)), self.half_life)
+            given = check_weights(sample_weight, len(age))
+            sample_weight = age if given is None else age * given
+        fit = fit_rows(settings, X, y, sample_weight)
         self._take(fit)
         if n_folds:
             with timed(self.timings_, "held_out"):
@@ -283,6 +300,10 @@ class SequentialClassifier(DecidingClassifier):
         n_folds = check_folds(held_out)
         check_integer(sample_rows, "sample_rows", 1)
         source = as_chunks(chunks)
+        if self.half_life is not None:
+            raise ValueError(
+                "half_life: chunks come in no order of time; use partial_fit, chunk by chunk, or leave half_life out."
+            )
         if self.selector is not None:
             raise ValueError(
                 f"selector: {type(self.selector).__name__} needs all rows at once. Fit it to a sample of the rows, "
@@ -300,11 +321,15 @@ class SequentialClassifier(DecidingClassifier):
     def partial_fit(
         self, X: Any, y: npt.ArrayLike, classes: Any = None, n_outcomes: Any = None
     ) -> SequentialClassifier:
-        """Add rows to what naive Bayes has counted, and plan anew.
+        """Add rows to what naive Bayes has counted, or any model with ``half_life``, and plan anew.
 
         Only where bins are fixed: with ``discretizer="precomputed"``, or one that is fitted already, which then stays
         as it is. The result is that of counting all rows so far at once. Each call solves for the policy again: give
         rows by the thousand rather than one by one.
+
+        With ``half_life`` older rows count less: naive Bayes lets its counts decay, and other models are fitted anew to
+        the rows of the last ten half-lives, which have all but a thousandth of the weight, and to the last row of each
+        class. Orders are found on the rows of the last three. So many rows are kept.
 
         Parameters
         ----------
@@ -326,8 +351,8 @@ class SequentialClassifier(DecidingClassifier):
         AttributeError
             If the settings do not fix the bins.
         ValueError
-            If the model is not naive Bayes, a label or an outcome is new, a column is categorical, or a setting needs
-            all rows: a selector or ``calibrate``.
+            If the model is not naive Bayes and there is no ``half_life``, a label or an outcome is new, a column is
+            categorical, or a setting needs all rows: a selector or ``calibrate``.
 
         Examples
         --------

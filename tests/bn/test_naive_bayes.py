@@ -94,6 +94,20 @@ def test_partial_fit_after_fit_goes_on():
     assert_allclose(model.posterior(X), NaiveBayes().fit(X, y, n_outcomes=sizes).posterior(X), rtol=1e-12)
 
 
+@pytest.mark.parametrize("cuts", [[], [1], [30, 31, 77]])
+def test_rows_fade_by_age_however_they_are_cut(cuts):
+    X, y, sizes = random_data(12)
+    X = with_missing(X, 13)
+    whole = NaiveBayes().fit(X, y, 0.5 ** (np.arange(len(y))[::-1] / 20.0), n_outcomes=sizes)
+    model = NaiveBayes()
+    for rows in np.split(np.arange(len(y)), cuts):
+        model.partial_fit(X[rows], y[rows], whole.classes_, sizes, half_life=20)
+    assert_allclose(model.counts_, whole.counts_, atol=1e-12)
+    assert_allclose(model.class_prior_, whole.class_prior_)
+    with pytest.raises(ValueError, match="half_life must be a number of rows above 0"):
+        model.partial_fit(X, y, half_life=0)
+
+
 def test_partial_fit_names_what_is_wrong():
     with pytest.raises(ValueError, match=r"first call .* classes and n_outcomes"):
         NaiveBayes().partial_fit([[0]], [0], classes=[0, 1])

@@ -237,3 +237,17 @@ def test_one_class_against_the_rest(model: str, run: Any) -> None:
     curve = told(run, "evaluate", model, "data.csv", "--positive", "maybe")["decision_curve"]
     assert curve["positive"] == "maybe"
     assert "Decision curve for 'maybe'" in run("evaluate", model, "data.csv", "--positive", "maybe").stdout
+
+
+def test_rows_that_no_longer_fit_are_noticed(model: str, run: Any, patients: pd.DataFrame) -> None:
+    labels = patients["the label"]
+    names = sorted(labels.unique())
+    turned = labels.map(dict(zip(names, names[1:] + names[:1])))
+    pd.concat([patients, patients.assign(**{"the label": turned})]).to_csv("later.csv", index=False)
+    found = told(run, "evaluate", model, "later.csv", "--drift", "0.05")["drift"]
+    assert len(patients) < found["alarm_row"] <= 2 * len(patients)
+    assert abs(found["change_row"] - len(patients)) < 25
+    assert "noticed at case" in run("evaluate", model, "later.csv", "--drift", "0.05").stdout
+    assert told(run, "evaluate", model, "data.csv", "--drift", "0.05")["drift"]["alarm_row"] is None
+    assert "no drift in" in run("evaluate", model, "data.csv", "--drift", "0.05").stdout
+    assert "drift" not in told(run, "evaluate", model, "data.csv")

@@ -372,3 +372,27 @@ def test_fit_chooses_how_to_learn(folder: Path, run: Any, refuses: Any, patients
     assert type(seqclass.load("model.seq")) is seqclass.SequentialClassifier
     for option in (["--published"], ["--order", "adaptive"], ["--n-bins", "3"]):
         refuses(f"{option[0]} is not for --method adaptive", *adaptive, *option)
+
+
+def test_missing_cells_may_be_answers(folder: Path, patients: pd.DataFrame, run: Any) -> None:
+    names = sorted(patients["the label"].unique())
+    rng = np.random.default_rng(0)
+    numbers = [name for name in patients if name != "the label" and patients[name].dtype.kind == "f"]
+    gone = (rng.random((len(patients), len(numbers))) < 0.8) & (patients["the label"] == names[0]).to_numpy()[:, None]
+    gaps = patients.copy()
+    gaps[numbers] = gaps[numbers].mask(gone)
+    gaps.to_csv("gaps.csv", index=False)
+    how = ["--target", "the label", "--drop", "id", "--method", "etana", "--held-out", "0", "-o", "gaps.seq"]
+    assert run("fit", "gaps.csv", *how, "--missing", "informative").exit_code == 0
+    clf = seqclass.load("gaps.seq")
+    assert clf.missing == "informative"
+    told = json.loads(run("show", "gaps.seq", "--json").stdout)
+    lacking = [one for one in told["features"] if one["name"] in numbers]
+    assert lacking
+    assert all(one["outcomes"][-1] == "missing" for one in lacking)
+    asked = run("ask", "gaps.seq", answers="?\n" * 20)
+    assert asked.exit_code == 0
+    assert f"decision: {names[0]}" in asked.stdout.lower() or names[0] in asked.stdout.splitlines()[-1]
+    assert run("explain", "gaps.seq", "gaps.csv").exit_code == 0
+    refused = run("fit", "gaps.csv", *how, "--missing", "mean")
+    assert refused.exit_code == 2

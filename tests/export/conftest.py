@@ -265,6 +265,25 @@ _MADE |= {
 }
 
 
+def _gaps() -> tuple[pd.DataFrame, Any]:
+    """The same as numbers and categories whose missing cells tell of the class."""
+    X, y = _pointed()
+    rng = np.random.default_rng(5)
+    for name in ("b", "c", "kind"):
+        X.loc[rng.random(len(y)) < np.where(y == "ill", 0.6, 0.1), name] = np.nan if name != "kind" else None
+    return X, y
+
+
+_GAPS: dict[str, Any] = {"missing": "informative", "feature_costs": 0.02}
+_MADE |= {
+    "missing tells": lambda: _free(_INFORMED, data=_gaps(), **_GAPS),
+    "missing tells, bundles": lambda: _free(
+        _INFORMED, data=_gaps(), **_GAPS | {"feature_costs": Costs(0.03, bundles=["s", "s", None, "t", "t"])}
+    ),
+    "missing tells, fixed tree": lambda: _free(
+        None, TreeNetwork(), _gaps(), order="conditional", **_GAPS, discretizer=Discretizer(3)
+    ),
+}
 _VISIT = {"visit_cost": 0.03, "delays": [3, 0, 1] * 4, "delay_cost": 0.01}
 _PANELS: dict[str, Any] = {"n_paths": 150, "certificate_paths": 0}
 _MADE |= {

@@ -26,7 +26,7 @@ def types(told: Any) -> set[str]:
 def outcome(feature: dict[str, Any], value: Any) -> int:
     """As the documentation of the format says."""
     if value is None:
-        return -1
+        return int(feature.get("missing", -1))
     if feature["type"] == "category":
         return int(feature["categories"].index(value.strip()))
     if feature["type"] == "outcome":

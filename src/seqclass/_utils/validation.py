@@ -75,6 +75,14 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     return weight
 
 
+def faded(n_rows: int, half_life: Any) -> FloatArray:
+    """Weights of rows in order of time: 1 of the last one, half of that ``half_life`` rows before it."""
+    rows = check_real(half_life, "half_life")
+    if not 0 < rows < np.inf:
+        raise ValueError(f"half_life must be a number of rows above 0, or None, got {shown(half_life)}.")
+    return np.exp2(-np.arange(n_rows - 1, -1, -1.0) / rows)
+
+
 def check_integer(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Return ``value`` as an int between ``low`` and ``high``."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):

@@ -138,6 +138,7 @@ def missing_sweep(
     position = np.empty(clf.n_features_in_, dtype=np.intp)
     position[clf.support_] = np.arange(len(clf.support_))
     asked = position[clf.order_]
+    gone = decider_of(clf).coder.gone[clf.order_]
     codes, take = codes[:, columns[asked]], np.zeros(len(columns), dtype=np.intp)
     take[asked] = np.arange(len(asked))
     totals = np.zeros((n_repeats, len(share), len(_MEASURES)))
@@ -146,7 +147,7 @@ def missing_sweep(
     for part in chunks(len(truth), row_bytes):
         present = codes[part].toarray() if sp.issparse(codes) else codes[part]
         drawn = rng.random((n_repeats, *present.shape), dtype=np.float32)
-        variants = np.where(drawn[:, None] < share[:, None, None], -1, present)
+        variants = np.where(drawn[:, None] < share[:, None, None], gone, present)
         begun = None if start is None else (start[0], np.tile(start[1][part], n_repeats * len(share)))
         totals += _sums(clf, variants, take, None if keys is None else keys[part], truth[part], begun)
     means = totals / max(1, len(truth))

@@ -151,6 +151,8 @@ class Scales:
     n_outcomes: IntArray
     counts: FloatArray
     alpha: float
+    #: Features whose last outcome lies on no scale, as missing does; None: none.
+    apart: BoolArray | None = None
 
     def tables(self, counts: FloatArray, family: IntArray) -> FloatArray:
         """P(outcome | class, context), (n_features, V, n_contexts, n_classes), of features by their family's number."""
@@ -162,7 +164,17 @@ class Scales:
         return result
 
     def some(self, features: IntArray) -> Scales:
-        return Scales(self.n_outcomes[features], self.counts[features], self.alpha)
+        apart = None if self.apart is None else self.apart[features]
+        return Scales(self.n_outcomes[features], self.counts[features], self.alpha, apart)
+
+    @property
+    def _valued(self) -> Scales:
+        """The same of outcomes that are values."""
+        if self.apart is None:
+            return self
+        counts = np.array(self.counts)
+        counts[self.apart, self.n_outcomes[self.apart] - 1] = 0.0
+        return Scales(self.n_outcomes - self.apart, counts, self.alpha)
 
     def suited(self, folds: FloatArray, allowed: tuple[str, ...]) -> IntArray:
         """Number of the family by which the rows of each fold are most probable, given the others; (n_features,)."""
@@ -181,7 +193,8 @@ class Scales:
 
     def _ordered(self, family: IntArray) -> IntArray:
         """Counts instead, where outcomes are too few to be ordered."""
-        return np.asarray(np.where(self.n_outcomes - self._atom >= _FEWEST, family, 0))
+        valued = self._valued
+        return np.asarray(np.where(valued.n_outcomes - valued._atom >= _FEWEST, family, 0))
 
     @property
     def _atom(self) -> IntArray:
@@ -192,6 +205,16 @@ class Scales:
         n_outcomes = self.n_outcomes[features]
         if family == "tables":
             return count_tables(counts, n_outcomes, self.alpha)
+        if self.apart is not None:
+            some = np.flatnonzero(self.apart[features])
+            last, own = n_outcomes[some] - 1, np.array(counts)
+            own[some, last] = 0.0
+            table = self._valued._of(own, features, family)
+            two = np.stack([counts[some, last], own[some].sum(axis=1)], axis=1)
+            gone = count_tables(two, np.full(len(two), 2), self.alpha)[:, :1]
+            table[some] *= 1 - gone
+            table[some, last] = gone[:, 0]
+            return table
         atom = self._atom[features] > 0
         others = np.array(counts)
         others[atom, 0] = 0.0

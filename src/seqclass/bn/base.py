@@ -153,6 +153,8 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
     n_outcomes_: IntArray
     class_prior_: FloatArray
 
+    #: Features whose last outcome is missing, as a fit is told beforehand; None: none.
+    _apart: Any = None
     #: Whether evidence may be a sparse matrix.
     _accepts_sparse: ClassVar[bool] = False
 
@@ -190,6 +192,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         counts = np.bincount(codes, weights=weight, minlength=len(self.classes_)).astype(np.float64)
         self.class_prior_ = resolve_prior(None, counts)
         self._fit(X, codes, weight)
+        self.__dict__.pop("_apart", None)
         return self
 
     def _among(self: Model, columns: IntArray, names: Sequence[Any] | None, bundles: IntArray | None) -> Model:

@@ -391,7 +391,7 @@ class ContextBayes(Mixture):
         rng, began = as_generator(self.random_state), perf_counter()
         folds = stratified_folds(codes, rows.n_classes, FOLDS, rng)
         by_fold = rows.counts(folds=folds)
-        scales = Scales(self.n_outcomes_, by_fold.sum(axis=(0, 3, 4)), float(self.alpha))
+        scales = Scales(self.n_outcomes_, by_fold.sum(axis=(0, 3, 4)), float(self.alpha), self._apart)
         family = scales.suited(by_fold, allowed)
         contexts, self.candidates_ = self._contexts(rows, scales, family, rng)
         found = perf_counter()

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.information import contingency_table
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_integer
@@ -127,21 +127,32 @@ def halved(X: Codes, n_outcomes: IntArray, weight: FloatArray) -> tuple[Codes, I
     return _regrouped(X, n_outcomes, weight, _in_two)
 
 
-def coarse(X: Codes, n_outcomes: IntArray, weight: FloatArray, most: int, n_groups: int) -> tuple[Codes, IntArray]:
-    """Rows whose columns of many outcomes are cut into groups, and the number of groups of each column."""
+def coarse(
+    X: Codes, n_outcomes: IntArray, weight: FloatArray, most: int, n_groups: int, apart: BoolArray | None = None
+) -> tuple[Codes, IntArray]:
+    """Rows whose columns of many outcomes are cut into groups, and the number of groups of each column.
+
+    The last outcome of columns that are ``apart`` is a group of its own.
+    """
     if not (n_outcomes > most).any():
         return X, n_outcomes
-    return _regrouped(X, n_outcomes, weight, lambda rows: grouped(rows, most, n_groups))
+    return _regrouped(X, n_outcomes, weight, lambda rows: grouped(rows, most, n_groups), apart)
 
 
 def _regrouped(
-    X: Codes, n_outcomes: IntArray, weight: FloatArray, group: Callable[[FloatArray], IntArray]
+    X: Codes,
+    n_outcomes: IntArray,
+    weight: FloatArray,
+    group: Callable[[FloatArray], IntArray],
+    apart: BoolArray | None = None,
 ) -> tuple[Codes, IntArray]:
     counts = contingency_table(X, np.zeros(X.shape[0], dtype=np.intp), 1, n_outcomes, weight)[:, :, 0]
     groups = np.zeros((len(n_outcomes), int(n_outcomes.max()) + 1), dtype=np.int32)
     groups[:, -1] = -1  # which -1 picks
-    for row, size, rows in zip(groups, n_outcomes.tolist(), counts):
-        row[:size] = group(rows[:size])
+    own = n_outcomes if apart is None else n_outcomes - apart
+    for row, size, values, rows in zip(groups, n_outcomes.tolist(), own.tolist(), counts):
+        row[:values] = group(rows[:values])
+        row[values:size] = row[:values].max() + 1
     sizes = groups.max(axis=1).astype(np.intp) + 1
     if not sparse.issparse(X):
         return groups[np.arange(len(sizes)), X], sizes

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.special import logsumexp, softmax, xlogy
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, conditioned, within_classes
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, conditioned, within_classes
 from seqclass._utils.information import contingency_table
 from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
 from seqclass.bn import _pgmpy
@@ -368,7 +368,13 @@ GROUPS = 5
 
 
 def dense_tables(
-    rows: Rows, groups: Codes, states: Components, drawn_with: IntArray, allowed: tuple[str, ...], alpha: float
+    rows: Rows,
+    groups: Codes,
+    states: Components,
+    drawn_with: IntArray,
+    allowed: tuple[str, ...],
+    alpha: float,
+    apart: BoolArray | None = None,
 ) -> tuple[FloatArray, IntArray]:
     """Tables of hidden states over all outcomes, of components that were found on groups of them.
 
@@ -386,7 +392,7 @@ def dense_tables(
             for state, share in zip(own[mates].tolist(), softmax(joint[:, mates], axis=1).T):
                 table = contingency_table(X, fold, n_folds, rows.n_outcomes, rows.weight[some] * share)
                 counts[:, :, :, 0, state] = table.transpose(2, 0, 1)
-    scales = Scales(rows.n_outcomes, whole, alpha)
+    scales = Scales(rows.n_outcomes, whole, alpha, apart)
     family = scales.suited(counts, allowed)
     total, tables = counts.sum(axis=0)[:, :, 0], np.empty((*whole.shape, len(states.classes)))
     for number in np.unique(drawn_with):
@@ -505,7 +511,7 @@ class ClassMixture(Mixture):
         rng = as_generator(self.random_state)
         began = perf_counter()
         if allowed != ("tables",):
-            grouped, n_groups = coarse(X, self.n_outcomes_, weight, GROUPS, GROUPS)
+            grouped, n_groups = coarse(X, self.n_outcomes_, weight, GROUPS, GROUPS, self._apart)
             groups = replace(rows, X=grouped, n_outcomes=n_groups)
         sizes: tuple[int, ...] = AVERAGED
         self.candidates_: dict[int, float] = {}
@@ -522,7 +528,7 @@ class ClassMixture(Mixture):
             # averaged over, one component says what its class shares with the others, and more what they share in it
             single = (states.bag == 0) & (len(sizes) > 1)
             drawn_with = np.where(single, -1, states.classes)
-            tables, family = dense_tables(rows, groups.X, states, drawn_with, allowed, settings.alpha)
+            tables, family = dense_tables(rows, groups.X, states, drawn_with, allowed, settings.alpha, self._apart)
         self._set_states(states.classes, states.weights, tables)
         self.densities_ = [FAMILIES[kind] for kind in family.tolist()]
         self.n_components_, self.n_iter_ = states.n_components, states.n_iter

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.information import contingency_table
-from seqclass._utils.validation import check_integer, check_real, check_weights
+from seqclass._utils.validation import check_integer, check_real, check_weights, faded
 from seqclass.bn._checks import (
     Codes,
     check_codes,
@@ -94,8 +94,9 @@ class NaiveBayes(ObservationModel):
         classes: Any = None,
         n_outcomes: Any = None,
         sample_weight: Any = None,
+        half_life: float | None = None,
     ) -> NaiveBayes:
-        """Add rows to the counts; the same as :meth:`fit` on all rows so far.
+        """Add rows to the counts; the same as :meth:`fit` on all rows so far, or with weights that fall with their age.
 
         Parameters
         ----------
@@ -105,6 +106,9 @@ class NaiveBayes(ObservationModel):
             All classes there will be. Needed on the first call.
         n_outcomes : int or array-like of shape (n_features,), optional
             Number of outcomes of each feature. Needed on the first call.
+        half_life : float, optional
+            Rows after which a row counts half: the rows come in order of time, and one that k others follow counts
+            2^(-k / half_life), whatever calls they come in. By default all count alike.
 
         Returns
         -------
@@ -121,6 +125,8 @@ class NaiveBayes(ObservationModel):
         >>> model = NaiveBayes().partial_fit([[0], [1]], ["a", "b"], classes=["a", "b"], n_outcomes=2)
         >>> model.partial_fit([[1]], ["b"]).counts_[0].tolist()
         [[1.0, 0.0], [0.0, 2.0]]
+        >>> model.partial_fit([[0]], ["b"], half_life=1).counts_[0].tolist()
+        [[0.5, 1.0], [0.0, 1.0]]
         """
         self._check_settings()
         first = not hasattr(self, "counts_")
@@ -137,8 +143,14 @@ class NaiveBayes(ObservationModel):
         unknown = classes[codes] != labels
         if unknown.any():
             raise ValueError(f"y has the label {labels[np.argmax(unknown)]!r}, which is not in classes")
+        kept = 1.0
+        if half_life is not None:
+            fading = faded(X.shape[0] + 1, half_life)
+            kept, weight = float(fading[0]), fading[1:] if weight is None else fading[1:] * weight
         if first:
             self._start_counts(X.shape[1], classes, n_outcomes)
+        self.counts_ *= kept
+        self.class_count_ *= kept
         n_classes = len(classes)
         self.counts_ += contingency_table(X, codes, n_classes, self.n_outcomes_, weight)
         self.class_count_ += np.bincount(codes, weights=weight, minlength=n_classes)

@@ -196,17 +196,8 @@ def demo() -> None:
 _METHODS = ["etana", "f_etana", "ifc2f", "adaptive"]
 _EFFORTS = ["quick", "normal", "thorough"]
 _SELECTORS = [
-    "alpha_investing",
-    "efs",
-    "fast_osfs",
-    "fcbf",
-    "fires",
-    "fsds",
-    "ofs",
-    "ofs_a3m",
-    "ofs_density",
-    "osfs",
-    "saola",
+    *("alpha_investing", "efs", "fast_osfs", "fcbf", "fires"),
+    *("fsds", "ofs", "ofs_a3m", "ofs_density", "osfs", "saola"),
 ]
 _METHOD_HELP = (
     "How to learn: naive Bayes with its best stopping rule (etana) or with linear thresholds (f_etana); or a filter, "
@@ -273,6 +264,12 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     is_flag=True,
     help="Flatten what answers say as far as rows held out ask for, the later ones more: for honest expected costs, "
     "and where errors are dear. Takes ten fits or more.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["ignored", "informative"]),
+    default="ignored",
+    help="Whether it tells nothing that a cell is missing, or is an answer of its own, learnt and paid for.",
 )
 @known_option
 @rules_option
@@ -449,6 +446,7 @@ def predict() -> None:
     help="Threshold probability of the decision curve; may be given more than once.  [default: 0.01 to 0.99]",
 )
 @click.option("--groups", metavar="COLUMN", help="Scores of each group that this column names, such as the sex.")
+@click.option("--drift", type=Finite(0), metavar="MARGIN", help="Do decisions cost MARGIN more than beliefs expect?")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -469,6 +467,8 @@ def evaluate() -> None:
 
     Prices and costs are the model's. With --costs, --dataset-costs or --decision-costs the model asks and decides as
     before, and is judged at those; features that the file does not name keep the model's price.
+
+    With --drift a last line says whether rows in order of time still fit the model; of 100 such runs one errs at most.
 
     \b
     Example:

@@ -218,11 +218,13 @@ def _price(feature: dict[str, Any]) -> str:
 
 
 def _feature(clf: DecidingClassifier, column: int, price: float) -> dict[str, Any]:
+    decider = decider_of(clf)
+    labels, own = decider.outcome_labels(column), int(decider.coder.own_outcomes[column])
     return {
         "name": clf.feature_name(column),
         "column": column,
         "price": price,
-        "outcomes": decider_of(clf).answers(column) or decider_of(clf).outcome_labels(column),
+        "outcomes": [*(decider.answers(column) or labels[:own]), *labels[own:]],
         "values": [
             {"value": v, "outcome": clf.coder_.code_value(column, v)} for v in clf.coder_.few_values(column).tolist()
         ],

@@ -13,11 +13,12 @@ from seqclass._utils.text import shown
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, read_groups, unknown_cells
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, refused
-from seqclass.cli._format import count, echo_json
+from seqclass.cli._format import count, echo_json, wrapped
 from seqclass.cli._scores import details_text, scores_text
 from seqclass.cli._training import costs_file, read_decision_costs, read_prices
 from seqclass.costs import Costs
 from seqclass.deciding.decider import decider_of
+from seqclass.drift import DriftTest
 from seqclass.evaluation.decision_curves import class_position
 from seqclass.evaluation.scores import joined, some_rows
 from seqclass.metrics import score_rows
@@ -34,6 +35,7 @@ def _command(
     prevalence: float | None,
     thresholds: tuple[float, ...],
     groups: str | None,
+    drift: float | None,
     drop_unlabelled: bool,
     unknown: str | None,
     as_json: bool,
@@ -53,11 +55,27 @@ def _command(
     with refused(str(data)):
         if group is not None:
             other["groups"] = group[known]
-        scores = score_rows(clf, None, answers[known].astype(str), record=some_rows(record, known), **other)
+        labelled, labels = some_rows(record, known), answers[known].astype(str)
+        scores = score_rows(clf, None, labels, record=labelled, **other)
+        test = None if drift is None else _drift(clf, drift).update(labelled, labels)
     if as_json:
-        echo_json(scores.record() | {"n_unlabelled": len(answers) - len(known), "n_unknown": unknown_cells(clf, cases)})
+        more: dict[str, Any] = {"n_unlabelled": len(answers) - len(known), "n_unknown": unknown_cells(clf, cases)}
+        if test is not None:
+            rows = {name: None if at is None else int(known[at]) + 1 for name, at in _found(test)}
+            more["drift"] = {"e_value": test.e_value, "margin": test.margin, "alpha": test.alpha, **rows}
+        echo_json(scores.record() | more)
         return
     click.echo(f"{scores_text(scores, decider_of(clf).unit)}\n\n{details_text(scores, bool(thresholds))}")
+    if test is not None:
+        click.echo(f"\n{wrapped(f'Drift: {test}.')}")
+
+
+def _drift(clf: DecidingClassifier, margin: float) -> DriftTest:
+    return DriftTest(clf.decision_costs_, clf.classes_, clf.decisions_, margin=margin)
+
+
+def _found(test: DriftTest) -> list[tuple[str, int | None]]:
+    return [("alarm_row", test.alarm), ("change_row", test.change)]
 
 
 def _answers(clf: DecidingClassifier, data: Path, target: str | None, drop_unlabelled: bool) -> Any:

@@ -64,6 +64,7 @@ def _command(
     order: str,
     n_bins: Any,
     calibrate: bool,
+    missing: str,
     known: tuple[str, ...],
     rules: Path | None,
     drop: tuple[str, ...],
@@ -81,7 +82,7 @@ def _command(
     given = read_prices(costs, feature_cost, rows.names, rows.classes, left_out, known)
     given |= read_decision_costs(decision_costs, rows.classes)
     given |= said_of_visits(visit_cost, delay_cost, max_panel)
-    settings: dict[str, Any] = {"feature_costs": Costs(**given, unit=currency)}
+    settings: dict[str, Any] = {"feature_costs": Costs(**given, unit=currency), "missing": missing}
     if known:
         settings["known"] = list(known)
     if rules is not None:

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.frames import FrameEncoder, is_frame, plain
 from seqclass._utils.information import canonical
 from seqclass._utils.model_files import register
@@ -109,6 +109,8 @@ class OutcomeCoder:
         matrix holds outcomes already.
     categories : dict of int to int
         Number of categories of each categorical column, whose values are the categories' numbers.
+    informative : bool
+        Whether a missing cell is an outcome, the last one, of each column that lacks some in training.
 
     Attributes
     ----------
@@ -116,6 +118,8 @@ class OutcomeCoder:
         The fitted transformer of the numeric columns.
     n_outcomes_ : ndarray of int of shape (n_features,)
         Number of outcomes of each feature.
+    missing_ : ndarray of bool of shape (n_features,) or None
+        Columns of which a missing cell is an outcome; None: of none.
     range_ : ndarray of shape (2, n_features) or None
         Smallest and largest value of each feature in training, NaN where all are missing. None in a coder of some
         columns only.
@@ -134,9 +138,14 @@ class OutcomeCoder:
     n_outcomes_: IntArray
     example_: Any
     range_: FloatArray | None = None
+    #: What files of earlier releases lack.
+    informative: bool = False
+    missing_: BoolArray | None = None
 
-    def __init__(self, discretizer: Any = None, categories: dict[int, int] | None = None) -> None:
-        self.discretizer = discretizer
+    def __init__(
+        self, discretizer: Any = None, categories: dict[int, int] | None = None, informative: bool = False
+    ) -> None:
+        self.discretizer, self.informative = discretizer, informative
         self.categories = {} if categories is None else categories
 
     def fit_transform(self, X: Any, y: Any) -> Any:
@@ -162,7 +171,25 @@ class OutcomeCoder:
         codes = self._code(X)
         if not hasattr(self.discretizer_, "n_outcomes_"):
             self._count_outcomes(codes)
-        return codes
+        if self.informative:
+            self.set_apart(_any_missing(codes))
+        return self._told(codes)
+
+    def set_apart(self, columns: BoolArray) -> None:
+        """Make missing cells an outcome of some columns, a mask of them."""
+        self.missing_, self.n_outcomes_ = columns, self.n_outcomes_ + columns
+
+    @property
+    def own_outcomes(self) -> IntArray:
+        """Number of outcomes of each feature that are values, (n_features,)."""
+        return self.n_outcomes_ if self.missing_ is None else self.n_outcomes_ - self.missing_
+
+    @property
+    def gone(self) -> IntArray:
+        """What a missing cell of each feature is, (n_features,): its last outcome, or -1."""
+        if self.missing_ is None:
+            return np.full(len(self.n_outcomes_), -1, dtype=np.intp)
+        return np.where(self.missing_, self.n_outcomes_ - 1, -1)
 
     def fit_sums(
         self, sums: ColumnSums, first: FloatArray, n_classes: int, sparse: bool, sample: Callable[[], tuple[Any, Any]]
@@ -228,11 +255,25 @@ class OutcomeCoder:
         return coder
 
     def transform(self, X: Any) -> Any:
-        """Return the outcomes of new data, -1 where missing."""
+        """Return the outcomes of new data, -1 where missing and that is no outcome."""
         codes = self._code(X)
         if not hasattr(self.discretizer_, "n_outcomes_"):
-            codes = check_outcomes(codes, self.n_outcomes_)
-        return codes
+            codes = check_outcomes(codes, self.own_outcomes)
+        return self._told(codes)
+
+    def _told(self, codes: Any) -> Any:
+        """Codes in which missing cells are outcomes, where they are."""
+        if self.missing_ is None or not self.missing_.any():
+            return codes
+        dtype = np.promote_types(codes.dtype, smallest_int(int(self.n_outcomes_.max())))
+        if sp.issparse(codes):
+            cells = codes.tocoo()
+            data, gone = cells.data.astype(dtype), self.gone[cells.col]
+            data = np.where(data < 0, gone, data).astype(dtype)
+            return sp.coo_array((data, (cells.row, cells.col)), shape=codes.shape).asformat(codes.format)
+        told = codes.astype(dtype)
+        np.copyto(told, self.gone.astype(dtype), where=told < 0)
+        return told
 
     def restrict(self, columns: IntArray) -> OutcomeCoder:
         """Return a coder of some columns only, where the discretiser can do that; else itself.
@@ -250,6 +291,7 @@ class OutcomeCoder:
         part.categories = {position[j]: n for j, n in self.categories.items() if j in position}
         part.numeric_ = np.flatnonzero(np.isin(columns, self.numeric_))
         part.n_outcomes_ = self.n_outcomes_[columns]
+        part.missing_ = None if self.missing_ is None else self.missing_[columns]
         part.discretizer_ = None
         if self.discretizer_ is not None:
             # numeric columns are in increasing order
@@ -262,7 +304,7 @@ class OutcomeCoder:
         return int(self.code_values(column, np.array([value]))[0])
 
     def code_values(self, column: int, values: FloatArray) -> IntArray:
-        """Outcomes of some values of a column, -1 where missing.
+        """Outcomes of some values of a column, -1 where missing and that is no outcome.
 
         Parameters
         ----------
@@ -277,7 +319,7 @@ class OutcomeCoder:
         """
         coder = self.restrict(np.array([column]))
         at = column if coder is self else 0
-        outcome = np.full(len(values), -1, dtype=np.int32)
+        outcome = np.full(len(values), self.gone[column], dtype=np.int32)
         there = np.flatnonzero(~np.isnan(values))
         for part in chunks(there.size, 16.0 * coder.example_.shape[1]):
             rows = np.repeat(coder.example_.astype(np.float64), len(there[part]), axis=0)
@@ -294,11 +336,12 @@ class OutcomeCoder:
     def labels(self, feature: int, *, intervals: bool = False) -> list[str]:
         """Describe the outcomes of a numeric feature for people, such as ``"[1.2, 3.4)"``; see `Discretizer`."""
         position = int(np.searchsorted(self.numeric_, feature))
+        last = ["missing"] if self.gone[feature] >= 0 else []
         if isinstance(self.discretizer_, Discretizer) and feature not in self.categories:
-            return self.discretizer_.bin_labels(position, intervals=intervals)
+            return self.discretizer_.bin_labels(position, intervals=intervals) + last
         if hasattr(self.discretizer_, "bin_labels") and feature not in self.categories:
-            return list(self.discretizer_.bin_labels(position))
-        return [str(v) for v in range(int(self.n_outcomes_[feature]))]
+            return list(self.discretizer_.bin_labels(position)) + last
+        return [str(v) for v in range(int(self.own_outcomes[feature]))] + last
 
     def few_values(self, feature: int) -> FloatArray:
         """Whole numbers that training showed of a numeric feature, where they are few; else none."""
@@ -317,6 +360,7 @@ class OutcomeCoder:
         for j, n_categories in self.categories.items():
             self.n_outcomes_[j] = max(1, n_categories)
         self.discretizer_ = None
+        self.missing_ = None
         if isinstance(self.discretizer, str) and self.discretizer != "precomputed":
             raise ValueError(
                 f'discretizer must be a transformer such as seqclass.discretize.Discretizer(strategy="mdlp"), None or '
@@ -358,6 +402,14 @@ class OutcomeCoder:
         else:
             seen = codes.max(axis=0, initial=0)
         self.n_outcomes_ = np.maximum(self.n_outcomes_, seen.astype(np.intp) + 1)
+
+
+def _any_missing(codes: Any) -> BoolArray:
+    """Which columns lack a cell."""
+    if not sp.issparse(codes):
+        return np.asarray((codes < 0).any(axis=0))
+    cells = codes.tocoo()
+    return np.asarray(np.bincount(cells.col[cells.data < 0], minlength=codes.shape[1]) > 0)
 
 
 def fitted_bins(discretizer: Any) -> Any:

@@ -107,6 +107,7 @@ class _Teller:
         features = self.questions.features(int(self.acquired.leaf_question[leaf, k]))
         outcome, price = int(self.acquired.leaf_outcome[leaf, k]), float(expected.price[leaf, k])
         seen, saving = outcome >= 0, float(expected.saving[leaf, k])
+        gone = len(features) == 1 and outcome == decider.coder.gone[features[0].column]
         visit, visits = None, decider.problem.visits
         if self.acquired.leaf_visit is not None:
             visit = int(self.acquired.leaf_visit[leaf, k])
@@ -114,7 +115,7 @@ class _Teller:
         return ExplanationStep(
             name=self.questions.name(int(self.acquired.leaf_question[leaf, k])),
             column=features[0].column,
-            value=self._value(row, features) if seen else None,
+            value=self._value(row, features) if seen and not gone else None,
             outcome=outcome,
             label=self._labels(row, features[0].column)[outcome] if seen and len(features) == 1 else None,
             price=price,

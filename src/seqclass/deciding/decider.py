@@ -175,7 +175,10 @@ class Decider:
     def outcome_labels(self, column: int, *, intervals: bool = False) -> list[str]:
         """Describe what a column may show: its categories, or its bins."""
         known = self.categories(column)
-        return self.coder.labels(column, intervals=intervals) if known is None else known
+        if known is None:
+            return self.coder.labels(column, intervals=intervals)
+        last = [] if self.coder.gone[column] < 0 else ["(missing)" if "missing" in known else "missing"]
+        return known + last
 
     def answers(self, column: int) -> list[str]:
         """What a column of categories may show, in the order to offer it: of a network that of its file; else none."""
@@ -195,7 +198,7 @@ class Decider:
         name, known = self.feature_name(column), self.outcome_labels(column)
         own, values = words.answers(name), self.answers(column)
         if not values and self.coder.discretizer_ is None:  # outcomes are told as they are
-            values = known
+            values = known[: self.coder.own_outcomes[column]]
         if values:
             return {value: own.get(value, value) for value in words.in_order(name, values)}
         few = self.few_values(column) if own else []
@@ -346,8 +349,11 @@ class Decider:
             self._check_budget(budget)
         codes = self.outcomes(X)
         codes = np.asarray(codes.toarray() if sparse.issparse(codes) else codes)
+        gone = self.coder.gone[self.support]
         if known is None:
-            asked = codes >= 0
+            asked = codes != gone
+            asked[:, self.known] = codes[:, self.known] >= 0
+            codes = np.where(asked, codes, -1)
         else:
             mask = np.asarray(known)
             shape = (len(codes), self.prices.full.size)

@@ -516,7 +516,7 @@ def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit
     if step.missing:
         told = f"{answered(step.name, 'missing', ' is ')}, so the belief stays as it is"
     else:
-        shown = value_text(step.value)
+        shown = str(step.label) if step.value is None else value_text(step.value)
         within = "" if step.label in (shown, None) else f" ({step.label})"
         told = f"{answered(step.name, shown + within)}: {belief_text(classes, step.after)}"
     saving = worth(step, step.price, unit) if step.visit is None else ""

@@ -395,9 +395,7 @@ class Session:
         if strict and (note := " ".join(filter(None, (self.unusual(*one) for one in values.items())))):
             raise ValueError(note)
         shown_by = {feature.name: feature for feature in self._questions.features(question)}
-        outcomes = [-1 if f.name not in values else self._outcome(f, values[f.name]) for f in shown_by.values()]
-        bundle = self._questions.problem.bundle(question)
-        outcome = outcomes[0] if bundle is None else int(bundle.encode([outcomes])[0])
+        bundle, outcome = self._questions.problem.bundle(question), self._shown(question, values)
         told = {key: str(v) if shown_by[key].categories else float(v) for key, v in values.items()}
         self._advance(question, next(iter(told.values())) if bundle is None else told, outcome, known=known)
 
@@ -447,7 +445,9 @@ class Session:
         return f"{number:.6g} is outside of what training showed of {shown(called)}, {known[0]:.6g} to {known[1]:.6g}."
 
     def unavailable(self, name: str | int) -> None:
-        """Say that a feature or bundle cannot be had; the belief stays as it is.
+        """Say that a feature or bundle cannot be had; the belief stays as it is, unless that tells something.
+
+        With ``missing="informative"`` it is an answer of what was missing in training, too, and paid for as any other.
 
         Parameters
         ----------
@@ -459,7 +459,8 @@ class Session:
         ValueError
             If it is none of the model, or was answered before.
         """
-        self._advance(self._number(name), None, -1)
+        question = self._number(name)
+        self._advance(question, None, self._shown(question, {}))
 
     def undo(self) -> None:
         """Take the last answer back.
@@ -588,6 +589,15 @@ class Session:
 
     def _unknown(self, name: Any) -> str:
         return f"{shown(name)} is no feature of this model; {near(str(name), list(self._questions.numbers))}"
+
+    def _shown(self, question: int, values: Mapping[str, Any]) -> int:
+        """Outcome of a question whose features have some values, and lack the others."""
+        gone, bundle = self._decider.coder.gone, self._questions.problem.bundle(question)
+        outcomes = [
+            self._outcome(f, values[f.name]) if f.name in values else int(gone[f.column])
+            for f in self._questions.features(question)
+        ]
+        return outcomes[0] if bundle is None else int(bundle.encode([outcomes])[0])
 
     def _outcome(self, feature: Feature, value: Any) -> int:
         encoder = self._decider.encoder

@@ -117,6 +117,7 @@ def _reading(data: dict[str, Any]) -> str:
             _texts("decision_texts", data["decision_texts"]),
             _table("int", "types", [_TYPES[feature["type"]] for feature in features]),
             _table("int", "outcomes", [feature["n_outcomes"] for feature in features]),
+            _table("int", "gone", [feature.get("missing", -1) for feature in features]),
             _table("int", "edge_start", _starts(edges)),
             _table("double", "edges", _flat(edges)),
             _table("int", "places", _flat(feature.get("places", [0]) for feature in features)),

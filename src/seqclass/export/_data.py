@@ -228,7 +228,9 @@ def _questions(
             answers = [words.answers(feature.name).get(label, label) for label in labels]
             said |= {"outcomes": labels, "n_outcomes": int(size), "answers": answers}
             choices = list(map(list, decider.choices(feature.column, words).items())) or None
-            features.append(said | _reading(decider, feature.column) | {"choices": choices})
+            gone = int(decider.coder.gone[feature.column])
+            apart = {} if gone < 0 else {"missing": gone}
+            features.append(said | _reading(decider, feature.column) | {"choices": choices} | apart)
     return features, questions
 
 

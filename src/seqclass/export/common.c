@@ -9,7 +9,8 @@ int seq_outcome(int feature, double value)
     if (seq_types[feature] == 1 || value - value != 0)
         return SEQ_WRONG;
     if (seq_types[feature] == 2) {
-        if (value < 0 || value >= seq_outcomes[feature] || value != (int)value)
+        int most = seq_gone[feature] < 0 ? seq_outcomes[feature] : seq_gone[feature];
+        if (value < 0 || value >= most || value != (int)value)
             return SEQ_WRONG;
         return (int)value;
     }

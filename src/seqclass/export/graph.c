@@ -26,6 +26,7 @@ int seq_answer(seq_case *c, int question, int outcome)
     int next;
     if (question < 0 || question != seq_ask[c->node] || outcome < SEQ_MISSING || outcome >= seq_outcomes[question])
         return SEQ_WRONG;
+    outcome = outcome == SEQ_MISSING ? seq_gone[question] : outcome;
     next = seq_next[seq_first[c->node] + 1 + outcome];
     if (next < 0)
         return SEQ_IMPOSSIBLE;

@@ -530,7 +530,10 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
 
   /* Where a case stands after answers {question, outcomes, known}, an outcome a feature; -1 is not available. Between them
      {order: questions} says what was ordered together, {leave: true} that the rest of it is waited for no more. */
-  const stand = (answers) => {
+  const stand = (given) => {
+    /* where it tells something that an answer is not available, it is an outcome */
+    const told = (q, outcomes) => outcomes.map((v, i) => v < 0 ? features[questions[q].features[i]].missing ?? v : v);
+    const answers = given.map((one) => one.outcomes ? { ...one, outcomes: told(one.question, one.outcomes) } : one);
     const found = data.kind === "program" ? byProgram(answers) : byGraph(answers);
     found.cost = sum(found.steps.map((step) => step.paid));
     return found;
@@ -558,7 +561,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     }
     if (feature.type === "outcome") {
       const place = /^\d+$/.test(told) ? Number(told) : -1;
-      return place >= 0 && place < feature.n_outcomes ? place : refuse("whole", feature.text, { most: feature.n_outcomes - 1 });
+      return place >= 0 && place < (feature.missing ?? feature.n_outcomes) ? place : refuse("whole", feature.text, { most: (feature.missing ?? feature.n_outcomes) - 1 });
     }
     if (told === "") refuse(feature.choices ? "choose_one" : "give", feature.text);
     const value = numberOf(told);

@@ -1192,20 +1192,21 @@ static void seq_go(seq_case *c, int question)
     }
 }
 
-static int seq_tell(seq_case *c, int question, const int *outcomes, int known)
+static int seq_tell(seq_case *c, int question, const int *given, int known)
 {
     double weight[SEQ_HIDDEN], total = 0;
     const double *row;
 #if SEQ_CLIQUES
     seq_view s;
 #endif
-    int f, h, first, any = 0, pays;
+    int f, h, first, any = 0, pays, outcomes[SEQ_FEATURES];
     if (question < 0 || question >= SEQ_QUESTIONS || c->seen[question] != SEQ_OPEN)
         return SEQ_WRONG;
     first = seq_feature_start[question];
     for (f = first; f < seq_feature_start[question + 1]; f++) {
-        if (outcomes[f - first] < SEQ_MISSING || outcomes[f - first] >= seq_outcomes[f])
+        if (given[f - first] < SEQ_MISSING || given[f - first] >= seq_outcomes[f])
             return SEQ_WRONG;
+        outcomes[f - first] = given[f - first] == SEQ_MISSING ? seq_gone[f] : given[f - first];
         any = any || outcomes[f - first] >= 0;
     }
     memcpy(weight, c->weight, sizeof weight);

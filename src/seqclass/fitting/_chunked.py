@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from seqclass._chunks.source import Chunk, Chunks, Drawn, draw, keys, shares, sizes_sum, told_apart
 from seqclass._utils.arrays import FloatArray, IntArray
@@ -30,10 +31,12 @@ from seqclass.discretize._sums import ColumnSums, better
 from seqclass.fitting._doubts import warn_of_doubts
 from seqclass.fitting._fit import Fit, money, planned, undecided, unfitted
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import prefitted, timed
+from seqclass.fitting._steps import fit_model, prefitted, timed
 
 #: Rows that are kept to find an order on: `seqclass.bn.conditional_order` looks at no more.
 _KEPT = 20_000
+#: Where rows fade, half-lives that are kept, since models other than naive Bayes learn from them; and to plan on.
+_MEMORY, _RECENT = 10.0, 3.0
 
 
 def fixed(discretizer: Any) -> bool:
@@ -45,12 +48,20 @@ def fixed(discretizer: Any) -> bool:
 @register
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """Rows that were added and are kept, with the lots by which they are, and in how many calls they came."""
+    """Rows that were added and are kept, with the lots by which they are, and in how many calls they came.
+
+    Where rows fade, the lots are their numbers in order of time.
+    """
 
     codes: Any
     classes: IntArray
-    lot: npt.NDArray[np.uint64]
+    lot: FloatArray
     calls: int
+
+    @property
+    def age(self) -> FloatArray:
+        """How many rows came after each, where lots are their numbers."""
+        return np.asarray(self.lot[-1] - self.lot)
 
 
 def add_rows(
@@ -64,20 +75,23 @@ def add_rows(
         if classes is None:
             raise ValueError("the first call of partial_fit needs classes, all labels that there will be.")
         settings.check()
-        decider, codes = _begun(settings, X, labels, np.unique(classes), n_outcomes, timings)
+        decider, kept = _begun(settings, X, labels, np.unique(classes), n_outcomes, timings)
     else:
-        decider, codes = _counted(before[0], X, labels, timings)
-    kept = _kept(settings, decider, codes, np.searchsorted(decider.classes, labels), before and before[1])
-    decider = planned(settings, decider, kept.codes, decider.classes[kept.classes], timings)
+        settings.check()
+        decider, kept = _counted(settings, before[0], before[1], X, labels, timings)
+    some = kept
+    if settings.half_life is not None:
+        some = _picked(kept, np.flatnonzero(kept.age < _RECENT * settings.half_life))
+    decider = planned(settings, decider, some.codes, decider.classes[some.classes], timings)
     return Fit(settings, replace(decider, seen=None), None, timings), kept
 
 
 def _check(settings: Settings) -> None:
     model = settings.observation_model
-    if model is not None and type(model) is not NaiveBayes:
+    if model is not None and type(model) is not NaiveBayes and settings.half_life is None:
         raise ValueError(
             f"observation_model: {type(model).__name__} learns from all rows at once, and takes no "
-            "further ones: use NaiveBayes, or fit or fit_chunks to all rows."
+            "further ones: use NaiveBayes, half_life, which keeps the last rows, or fit or fit_chunks to all rows."
         )
     for name in ("selector", "calibrate", "prefit"):
         if getattr(settings, name):
@@ -91,8 +105,8 @@ def _begun(
     classes: npt.NDArray[Any],
     n_outcomes: Any,
     timings: dict[str, float],
-) -> tuple[Decider, Any]:
-    """Take columns, classes and bins as they are, and count the first rows, whose outcomes are given beside."""
+) -> tuple[Decider, Kept]:
+    """Take columns, classes and bins as they are, and learn from the first rows, some of which are kept beside."""
     encoder = FrameEncoder().fit(X) if is_frame(X) else None
     if encoder is not None and encoder.categories_:
         name = next(iter(encoder.categories_))
@@ -111,43 +125,98 @@ def _begun(
         if n_outcomes is None:
             raise ValueError('the first call of partial_fit needs n_outcomes with discretizer="precomputed".')
         coder.n_outcomes_ = check_n_outcomes(n_outcomes, columns.n_features_in_).copy()
+    if settings.missing == "informative":  # the first rows need not show where cells are missing
+        coder.set_apart(np.ones(columns.n_features_in_, dtype=bool))
     with timed(timings, "discretize"):
         codes = coder.transform(X)
+    kept = _kept(settings, codes, _numbers(labels, classes), np.zeros(len(classes)), None)
     model: Any = unfitted(settings, columns, prices, support)
     with timed(timings, "parameters"):
-        model = model.partial_fit(codes, labels, classes, coder.n_outcomes_)
-    return undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), codes
+        model = _learnt(settings, model, classes, coder, codes, labels, kept)
+    return undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), kept
 
 
-def _counted(decider: Decider, X: Any, labels: npt.NDArray[Any], timings: dict[str, float]) -> tuple[Decider, Any]:
-    """Count further rows, whose outcomes are given beside."""
+def _counted(
+    settings: Settings, decider: Decider, before: Kept, X: Any, labels: npt.NDArray[Any], timings: dict[str, float]
+) -> tuple[Decider, Kept]:
+    """Learn from further rows, some of which are kept beside."""
     X, coder = decider.numbers(X), decider.coder
     if coder.range_ is not None:
         low, high = coder.range_, value_range(X)
         coder.range_ = np.array([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])])
     with timed(timings, "discretize"):
         codes = coder.transform(X)
+    classes = decider.classes
+    counted = vars(decider.model).get("class_count_", np.zeros(len(classes)))
+    kept = _kept(settings, codes, _numbers(labels, classes), counted, before)
     with timed(timings, "parameters"):
-        model: Any = deepcopy(decider.model)  # copies of the classifier may share it
-        model = model.partial_fit(codes, labels, decider.classes, coder.n_outcomes_)
-    return replace(decider, model=model), codes
+        model = _learnt(settings, decider.model, classes, coder, codes, labels, kept)
+    return replace(decider, model=model), kept
 
 
-def _kept(settings: Settings, decider: Decider, codes: Any, classes: IntArray, before: Kept | None) -> Kept:
-    """Keep some rows for what looks at rows: of every class the same share of all there were, by lot."""
+def _numbers(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> IntArray:
+    """Number of the class of each label, if all are known."""
+    at = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    if (unknown := classes[at] != labels).any():
+        raise ValueError(f"y has the label {labels[np.argmax(unknown)]!r}, which is not in classes")
+    return np.asarray(at)
+
+
+def _learnt(
+    settings: Settings,
+    before: Any,
+    classes: npt.NDArray[Any],
+    coder: OutcomeCoder,
+    codes: Any,
+    labels: npt.NDArray[Any],
+    kept: Kept,
+) -> Any:
+    """The model with further rows counted, or fitted anew to those that are kept, by their age."""
+    if type(before) is NaiveBayes:
+        model = deepcopy(before)  # copies of the classifier may share it
+        return model.partial_fit(codes, labels, classes, coder.n_outcomes_, half_life=settings.half_life)
+    assert settings.half_life is not None  # `_check` has looked
+    if absent := np.setdiff1d(np.arange(len(classes)), kept.classes).tolist():
+        raise ValueError(
+            f"y: class {shown(classes.tolist()[absent[0]])} has no row yet, and a {type(before).__name__} cannot learn "
+            "it from none: give rows of every class in the first call, or use NaiveBayes."
+        )
+    model = clone(before)
+    model.__dict__.update({name: value for name, value in vars(before).items() if name == "feature_names_"})
+    weight = np.exp2(-kept.age / settings.half_life)
+    return fit_model(model, kept.codes, classes[kept.classes], coder.n_outcomes_, {}, weight)
+
+
+def _kept(settings: Settings, codes: Any, classes: IntArray, counted: FloatArray, before: Kept | None) -> Kept:
+    """Keep some rows for what looks at rows: of every class the same share of all there were, by lot; or the last."""
+    sizes = counted.astype(np.int64) + np.bincount(classes, minlength=len(counted))
     calls = 0 if before is None else before.calls
-    lot = keys(settings.seed, calls, codes.shape[0])
+    if settings.half_life is None:
+        lot = keys(settings.seed, calls, codes.shape[0])
+    else:
+        if before is not None and (before.lot[1:] <= before.lot[:-1]).any():
+            raise ValueError("half_life: rows before came without it; begin with partial_fit on a clone.")
+        first = 0 if before is None else int(before.lot[-1]) + 1
+        lot = np.arange(first, first + codes.shape[0], dtype=np.float64)
     if before is not None:
         join = sp.vstack if sp.issparse(codes) else np.concatenate
         codes = join([before.codes, codes])
         classes, lot = np.concatenate([before.classes, classes]), np.concatenate([before.lot, lot])
     if sp.issparse(codes):
         codes = sp.csr_array(codes)
-    size = decider.model.class_count_.astype(np.int64)
-    most = shares({c: int(n) for c, n in enumerate(size.tolist())}, _KEPT)
+    every = Kept(codes, classes, lot, calls + 1)
+    if settings.half_life is not None:
+        last = len(classes) - 1 - np.unique(classes[::-1], return_index=True)[1]
+        recent = np.flatnonzero(every.age < _MEMORY * settings.half_life)
+        return _picked(every, np.union1d(recent, last))
+    most = shares(dict(enumerate(sizes.tolist())), _KEPT)
     own = [np.flatnonzero(classes == c) for c in most]
     rows = np.sort(np.concatenate([at[np.argsort(lot[at], kind="stable")[: most[c]]] for c, at in enumerate(own)]))
-    return Kept(codes[rows], classes[rows], lot[rows], calls + 1)
+    return _picked(every, rows)
+
+
+def _picked(kept: Kept, rows: IntArray) -> Kept:
+    return replace(kept, codes=kept.codes[rows], classes=kept.classes[rows], lot=kept.lot[rows])
 
 
 @dataclass
@@ -297,6 +366,11 @@ def _least(one: list[Any], other: list[Any]) -> list[Any]:
 def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
     """Fit to all chunks; the rows of the fit are those sampled. See `SequentialClassifier.fit_chunks`."""
     settings.check()
+    if settings.missing != "ignored":
+        raise ValueError(
+            'missing="informative": where cells are missing has to be known before rows are counted; use fit on a '
+            "sample of the rows, clf.fit(*chunks.sample(100_000)), or leave missing out."
+        )
     timings: dict[str, float] = {}
     with timed(timings, "discretize"):
         found = source.total(partial(look, _needs_ranks(settings.discretizer)), add)

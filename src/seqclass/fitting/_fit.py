@@ -74,7 +74,7 @@ def fit_rows(
     given, timings, columns = (X, y, weight), dict[str, float](), Classifier()
     X, y, encoder = check_training(columns, X, y)
     classes = np.unique(y)
-    coder = OutcomeCoder(settings.discretizer, category_counts(encoder))
+    coder = OutcomeCoder(settings.discretizer, category_counts(encoder), settings.missing == "informative")
     prices, costs, decisions = money(settings, columns, classes, certify)
     with timed(timings, "discretize"):
         codes = coder.fit_transform(X, y)
@@ -88,6 +88,8 @@ def fit_rows(
         prices, costs, decisions = money(settings, columns, model.classes_, warn=False)
     else:
         model = unfitted(settings, columns, prices, support)
+        if coder.missing_ is not None and coder.missing_[support].any():
+            model._apart = coder.missing_[support]
         model = fit_model(model, codes, y, coder.n_outcomes_[support], timings, weight)
     sizes = np.bincount(np.searchsorted(classes, y), minlength=len(classes))
     decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)

@@ -59,7 +59,7 @@ def some_rows(y: npt.NDArray[Any], most: int, random_state: Any) -> IntArray:
 
 def known_to(decider: Decider, X: Any) -> Any:
     """Rows without what the training part of a fold did not show, which is missing."""
-    return _known(X, decider.coder.n_outcomes_) if isinstance(decider.coder.discretizer, str) else X
+    return _known(X, decider.coder.own_outcomes) if isinstance(decider.coder.discretizer, str) else X
 
 
 def _known(X: Any, n_outcomes: IntArray) -> Any:

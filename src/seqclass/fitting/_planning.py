@@ -140,7 +140,8 @@ def with_needless(settings: Settings, decider: Decider, codes: Any) -> Decider:
         if (other := pairs.get(feature, -1)) >= 0:
             both = codes[:, [feature, other]]
             said, answer = np.asarray(both.toarray() if sparse.issparse(both) else both).T
-            answered = np.bincount(said[(said >= 0) & (answer >= 0)], minlength=int(sizes[row])) > 0
+            there = (answer >= 0) & (answer != decider.coder.gone[decider.support[other]])
+            answered = np.bincount(said[(said >= 0) & there], minlength=int(sizes[row])) > 0
             needless[row, : sizes[row]][~answered] = other
     return replace(decider, needless=needless)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.validation import check_choice, check_flag, check_part
+from seqclass._utils.validation import check_choice, check_flag, check_part, faded
 from seqclass.bn import ObservationModel
 from seqclass.costs import Costs
 from seqclass.pomdp import Solver
@@ -41,6 +41,8 @@ class Settings:
     max_candidates: int | None = 200
     known: Any = ()
     rules: Any = None
+    half_life: float | None = None
+    missing: str = "ignored"
 
     @classmethod
     def of(cls, estimator: Any) -> Settings:
@@ -54,6 +56,16 @@ class Settings:
     def check(self) -> None:
         """Raise where one is of the wrong kind; the message names it."""
         check_choice(self.handle_unknown, "handle_unknown", ("error", "missing"))
+        check_choice(self.missing, "missing", ("ignored", "informative"))
+        if self.prefit and self.missing != "ignored":
+            raise ValueError(
+                'missing="informative": a model that is given has the outcomes that it has; make missing answers '
+                "outcomes of its own, or leave missing out."
+            )
+        if self.half_life is not None:
+            faded(1, self.half_life)
+            if self.prefit:
+                raise ValueError("half_life: with prefit=True the model learns nothing; leave it out.")
         for name in ("calibrate", "prefit"):
             check_flag(getattr(self, name), name)
         for name, (what, methods) in _PARTS.items():

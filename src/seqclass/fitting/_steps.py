@@ -110,7 +110,8 @@ def _check_takes_weights(model: ObservationModel) -> None:
     if isinstance(model, DiscreteNetwork) or not has_fit_parameter(model, "sample_weight"):
         why = "learns nothing" if isinstance(model, DiscreteNetwork) else "takes no weights of rows"
         raise ValueError(
-            f"sample_weight: {type(model).__name__} {why}; leave it out, or use another observation_model."
+            f"sample_weight, or half_life: {type(model).__name__} {why}; leave it out, or use another "
+            "observation_model."
         )
 
 

@@ -77,6 +77,11 @@ class Replayer:
                 "the classifier knows columns at the start (known), which evaluation from logs does not read; fit one "
                 "without known, with a price of 0 for these columns."
             )
+        if (clf.coder_.gone >= 0).any():
+            raise ValueError(
+                'the classifier learns from missing cells (missing="informative"), and in records a cell is also '
+                'missing where nobody asked; fit one with missing="ignored".'
+            )
         self.clf = clf
         self.keys = rng.random((n, 1))
         self.column = np.zeros(clf.support_.size, dtype=np.intp)

@@ -255,20 +255,20 @@ def check_coder(coder: OutcomeCoder) -> None:
         return
     n_outcomes = array(coder.n_outcomes_, "n_outcomes_", "iu", None)
     n = len(n_outcomes)
-    need(n_outcomes.min(initial=1) >= 1, "n_outcomes_ holds less than 1")
     need(type(coder.categories) is dict, "categories is no table")
     known = np.array([whole(j, "a categorical column", 0, n - 1) for j in coder.categories], dtype=np.intp)
-    need(
-        all(n_outcomes[j] == max(1, whole(k, "a number of categories", 0)) for j, k in coder.categories.items()),
-        "categories",
-    )
+    if coder.missing_ is not None:
+        array(coder.missing_, "missing_", "b", n)
+    own, sizes = coder.own_outcomes, {j: whole(k, "a number of categories", 0) for j, k in coder.categories.items()}
+    need(n_outcomes.min(initial=1) >= 1 and own.min(initial=1) >= 1, "n_outcomes_ holds less than 1")
+    need(all(own[j] == max(1, k) for j, k in sizes.items()), "categories")
     numeric = np.setdiff1d(np.arange(n), known)
     need(np.array_equal(array(coder.numeric_, "numeric_", "iu", None), numeric), "numeric_ is wrong")
     array(coder.example_, "example_", "biuf", 1, n)
     inner = coder.discretizer_
     need(inner is None or hasattr(inner, "transform"), "discretizer_ is none")
     if isinstance(inner, Discretizer):
-        need(np.array_equal(inner.n_outcomes_, n_outcomes[numeric]), "discretizer_ has other outcomes")
+        need(np.array_equal(inner.n_outcomes_, own[numeric]), "discretizer_ has other outcomes")
     if coder.range_ is not None:
         array(coder.range_, "range_", "f", 2, n)
 

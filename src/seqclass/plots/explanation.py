@@ -200,7 +200,7 @@ class ExplanationDisplay(Panels):
 
 def _answer(step: ExplanationStep) -> str:
     """What was asked and what it showed."""
-    if step.missing:
+    if step.value is None:
         return f"{shorten(step.name, 22)} missing"
     value = f"{step.value:.4g}" if isinstance(step.value, float) else value_text(step.value)
     return f"{shorten(step.name, 22)} = {shorten(value, 12)}"

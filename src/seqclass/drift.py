@@ -1,0 +1,518 @@
+"""Streams whose rows change: a test of whether a model is still true, and fitting again where it is not."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq, linprog
+from sklearn.base import clone
+
+from seqclass._shell import DecidingClassifier
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.frames import plain
+from seqclass._utils.text import shown
+from seqclass._utils.validation import check_costs, check_integer, check_real, class_numbers, plain_labels
+from seqclass.deciding.decider import decider_of
+from seqclass.deciding.record import AcquisitionRecord
+from seqclass.fitting._steps import rows_of
+
+__all__ = ["DriftTest", "Followed", "follow"]
+
+#: Stakes, as parts of the highest that cannot lose all; and cases from one start to the next.
+_STAKES, _APART = np.array([1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8]), 32
+
+
+class _Bets:
+    """Capital of bets that numbers, none below ``-most``, are above 0 on average; see `DriftTest`."""
+
+    def __init__(self, most: float, alpha: float) -> None:
+        self.stakes, self.alpha, self.n, self.capital = _STAKES / most, alpha, 0, 1.0
+        self.alarm: int | None = None
+        self.change: int | None = None
+        # logarithms of capital by stake, of what stakes have won since they had least, and when that was
+        n = len(_STAKES)
+        self._won, self._rise, self._since = np.full(n, -np.inf), np.zeros(n), np.zeros(n, dtype=np.intp)
+
+    def put(self, values: FloatArray) -> None:
+        """Bet on further numbers."""
+        if not values.size:
+            return
+        number = self.n + np.arange(len(values))
+        gain = np.log1p(values[:, None] * self.stakes)
+        total = np.cumsum(gain, axis=0)
+        begun = number // _APART + 1
+        share = np.where(number % _APART == 0, -np.log(begun * (begun + 1.0)), -np.inf)
+        staked = np.concatenate([self._won[None], share[:, None] - (total - gain)])
+        won = total + np.logaddexp.accumulate(staked, axis=0)[1:]
+        worth = np.logaddexp(np.logaddexp.reduce(won, axis=1) - np.log(len(_STAKES)), -np.log(begun + 1.0))
+        if self.alarm is None and (over := worth >= -np.log(self.alpha)).any():
+            at = int(over.argmax())
+            self.alarm = int(number[at])
+            self._turn(total[: at + 1], number[: at + 1])
+            self.change = int(self._since[self._rise.argmax()])
+            total, number = total[at + 1 :] - total[at], number[at + 1 :]
+        self._turn(total, number)
+        self._won, self.n = won[-1], self.n + len(values)
+        self.capital = float(np.exp(min(worth[-1], 700.0)))
+
+    def _turn(self, total: FloatArray, number: IntArray) -> None:
+        """Note by stake when it had least, and what it has won since."""
+        if not len(total):
+            return
+        lowest, columns = total.argmin(axis=0), np.arange(total.shape[1])
+        fell = total[lowest, columns] <= -self._rise
+        self._since = np.where(fell, number[lowest] + 1, self._since)
+        self._rise = np.where(fell, total[-1] - total[lowest, columns], self._rise + total[-1])
+
+
+@dataclass(eq=False)
+class DriftTest:
+    """Tests case by case whether decisions cost more than beliefs expect, and says so at most falsely by ``alpha``.
+
+    At its stop a case has a belief, and its decision j an expected cost e = sum_i belief_i M_ij; once the label y is
+    known it has cost M_yj. If the model is true the difference d = M_yj - e is zero on average, whatever was seen
+    before. The test bets on the contrary: capital is multiplied by 1 + s (d - margin) from case to case, with several
+    stakes s, and of several beginnings, the first case and every 32nd thereafter, the b-th of which has a part
+    1 / (b (b + 1)) of the capital, which lies idle until then. As long as d is ``margin`` on average at most, given
+    the past, the capital is a non-negative supermartingale that starts at 1, and the chance that it ever reaches
+    1 / ``alpha`` is at most ``alpha`` (Ville's inequality; [1]_, [2]_), however long one looks, and however often.
+    Beginnings later than the first find a change after a long quiet time; the evidence that they need grows with the
+    logarithm of that time.
+
+    What is tested are beliefs at the stop: that features come otherwise than expected, while beliefs that follow from
+    them stay right, is not noticed, nor that decisions cost less than expected. Beliefs of naive Bayes are too sure
+    from the start: a margin says how much is tolerated, and `of` learns it from rows.
+
+    Parameters
+    ----------
+    decision_costs : array-like of shape (n_classes, n_decisions)
+        M: cost of each decision when each class is true.
+    classes : array-like of shape (n_classes,)
+        Labels of its rows.
+    decisions : array-like of shape (n_decisions,), optional
+        Labels of its columns; by default the classes.
+    alpha : float
+        Chance of ever saying that the model is not true although it is, above 0 and below 1.
+    margin : float
+        By how much a decision may cost more than expected, on average, for the model to count as true.
+
+    References
+    ----------
+    .. [1] I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", Journal of the
+       Royal Statistical Society B 86, 2024.
+    .. [2] J. Shin, A. Ramdas and A. Rinaldo, "E-detectors: a nonparametric framework for sequential change detection",
+       New England Journal of Statistics in Data Science 2, 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from seqclass import SequentialClassifier
+    >>> from seqclass.drift import DriftTest
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = SequentialClassifier().fit(X[:200], y[:200])
+    >>> test = DriftTest.of(clf, X[200:350], y[200:350])
+    >>> test.update(clf.acquire(X[350:]), y[350:]).alarm is None
+    True
+    >>> print(test)  # doctest: +ELLIPSIS
+    no drift in 219 cases: the evidence that decisions cost more than expected plus 0.1 is 0..., and 200 would be ...
+    >>> test.update(clf.acquire(X[350:]), 1 - y[350:]).alarm >= 219  # what was benign is malignant
+    True
+    """
+
+    decision_costs: npt.ArrayLike
+    classes: npt.ArrayLike
+    decisions: npt.ArrayLike | None = None
+    _: KW_ONLY
+    alpha: float = 0.01
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        rows = np.asarray(self.classes)
+        self.decisions = rows if self.decisions is None else np.asarray(self.decisions)
+        self.decision_costs = check_costs(self.decision_costs, "decision_costs", (len(rows), len(self.decisions)))
+        if not 0 < check_real(self.alpha, "alpha") < 1:
+            raise ValueError(f"alpha must be above 0 and below 1, got {self.alpha}.")
+        check_real(self.margin, "margin", 0)
+        self._most = _most_expected(self.decision_costs)
+        self._bets = _Bets(self._most + self.margin, self.alpha)
+
+    @classmethod
+    def of(cls, classifier: DecidingClassifier, X: Any = None, y: Any = None, *, alpha: float = 0.01) -> DriftTest:
+        """Test a classifier, whose beliefs need not be truer than they are on rows that it has not seen.
+
+        Parameters
+        ----------
+        classifier : SequentialClassifier or AdaptiveClassifier
+            A fitted classifier.
+        X : array-like, data frame or sparse array of shape (n, n_features), optional
+            Rows that it was not fitted to. ``margin`` is then an upper bound of how much more their decisions cost than
+            expected, which holds but for a chance of ``alpha / 2``; the test has the other half, so that the chance of
+            a false alarm is at most ``alpha`` where cases to come are independent and distributed as these rows. By
+            default the margin is 0.
+        y : array-like of shape (n,), optional
+            Their labels.
+        alpha : float
+            Chance of a false alarm.
+
+        Returns
+        -------
+        DriftTest
+
+        Raises
+        ------
+        ValueError
+            If rows come without labels, or ``alpha`` is out of range.
+        """
+        decider = decider_of(classifier)
+        given = (decider.decision_costs, decider.classes, decider.decisions)
+        test = cls(*given, alpha=alpha)
+        if X is None and y is None:
+            return test
+        if X is None or y is None:
+            raise ValueError("X and y: give both, the rows and their labels, or neither.")
+        excess = test._excess(decider.acquire(X), y)
+        return cls(*given, alpha=alpha / 2, margin=max(0.0, _upper_bound(excess, -test._most, test._worst, alpha / 2)))
+
+    def update(self, record: AcquisitionRecord, y: npt.ArrayLike) -> DriftTest:
+        """Take in further cases, in order of time.
+
+        Parameters
+        ----------
+        record : AcquisitionRecord
+            What was decided, of ``acquire``. Classifiers may change from case to case, as long as each decides before
+            it learns of the label.
+        y : array-like of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        DriftTest
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If there are not as many labels as cases, or a label or a decision is unknown.
+        """
+        self._bets.put(self._excess(record, y) - self.margin)
+        return self
+
+    @property
+    def n_cases(self) -> int:
+        """Cases so far."""
+        return self._bets.n
+
+    @property
+    def e_value(self) -> float:
+        """Capital after the last case."""
+        return self._bets.capital
+
+    @property
+    def alarm(self) -> int | None:
+        """Number of the case, from 0, at which the capital reached 1 / ``alpha`` first."""
+        return self._bets.alarm
+
+    @property
+    def change(self) -> int | None:
+        """Number of the case from which on decisions cost more, as far as one can tell; only after an alarm."""
+        return self._bets.change
+
+    def __str__(self) -> str:
+        beyond = f" plus {self.margin:.3g}" if self.margin else ""
+        if self.alarm is None:
+            return (
+                f"no drift in {self.n_cases} cases: the evidence that decisions cost more than expected{beyond} is "
+                f"{self.e_value:.3g}, and {1 / self.alpha:.4g} would be an alarm"
+            )
+        return (
+            f"decisions cost more than expected{beyond}: noticed at case {self.alarm + 1}, and so from about case "
+            f"{(self.change or 0) + 1} on; a false alarm has a chance of {self.alpha:.3g} at most"
+        )
+
+    @property
+    def _worst(self) -> float:
+        return float(np.max(self.decision_costs))  # an expected cost may be 0
+
+    def _excess(self, record: AcquisitionRecord, y: npt.ArrayLike) -> FloatArray:
+        """What decisions have cost beyond what was expected, (n,)."""
+        costs, decisions = np.asarray(self.decision_costs), np.asarray(self.decisions)
+        label = class_numbers(np.asarray(self.classes), y, n=len(record))
+        decided = class_numbers(decisions, record.decision, "decision")
+        expected = (record.posterior * costs[:, decided].T).sum(axis=1)
+        if (expected > self._most * 1.01).any():
+            raise ValueError(
+                "record: decisions must be the best ones by the beliefs at the stop, as those of acquire are; of row "
+                f"{int(expected.argmax())} that is not so."
+            )
+        return np.asarray(costs[label, decided] - expected)
+
+
+def _most_expected(costs: FloatArray) -> float:
+    """The most that the best decision can be expected to cost, over all beliefs."""
+    n, m = costs.shape
+    found = linprog(
+        np.append(np.zeros(n), -1.0),
+        A_ub=np.column_stack([-costs.T, np.ones(m)]),
+        b_ub=np.zeros(m),
+        A_eq=[np.append(np.ones(n), 0.0)],
+        b_eq=[1.0],
+        bounds=[(0, None)] * n + [(None, None)],
+    )
+    return float(-found.fun) * (1 + 1e-9) + 1e-12
+
+
+def _upper_bound(values: FloatArray, low: float, high: float, delta: float) -> float:
+    """Upper bound of the mean of independent values in a range, which fails by a chance of ``delta`` ([1] of the test).
+
+    Whoever bets that the mean is lower multiplies 1 - s (value - mean), which cannot lose all whatever the mean may be.
+    """
+    stakes = _STAKES / (high - low)
+
+    def capital(mean: float) -> float:
+        won = np.log1p(stakes * (mean - values)[:, None]).sum(axis=0)
+        return float(np.logaddexp.reduce(won) - np.log(len(stakes)) + np.log(delta))
+
+    return high if capital(high) <= 0 else float(brentq(capital, low, high))
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What a classifier that followed a stream did, case by case.
+
+    Attributes
+    ----------
+    first : int
+        Row of the stream that was decided first; the rows before it were learnt from alone.
+    prices : ndarray of shape (n_cases,)
+        Prices paid for each case.
+    decision_costs : ndarray of shape (n_cases,)
+        Cost of each decision.
+    n_features : ndarray of int of shape (n_cases,)
+        Features acquired.
+    alarms, changes : ndarray of int
+        Rows at which the test said that the model is no longer true, and from which on it took it to be so.
+    switches : ndarray of int
+        Rows before which the challenger took over.
+    fits : ndarray of int
+        Rows before which a classifier or a challenger was fitted.
+    seconds : float
+        Time of fits and decisions.
+    classifier : SequentialClassifier or AdaptiveClassifier
+        The last one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> none, prices, costs = np.array([], dtype=int), np.array([0.01, 0.03]), np.array([0.0, 1.0])
+    >>> Followed(100, prices, costs, np.array([1, 3]), none, none, none, none, 0.1, None).cost
+    0.52
+    """
+
+    first: int
+    prices: FloatArray
+    decision_costs: FloatArray
+    n_features: IntArray
+    alarms: IntArray
+    changes: IntArray
+    switches: IntArray
+    fits: IntArray
+    seconds: float
+    classifier: Any = field(repr=False)
+
+    @property
+    def cost(self) -> float:
+        """Mean realised cost of a case: prices and decision."""
+        return float((self.prices + self.decision_costs).mean())
+
+
+def follow(
+    classifier: DecidingClassifier,
+    X: Any,
+    y: npt.ArrayLike,
+    *,
+    start: int = 200,
+    batch_size: int = 50,
+    alpha: float = 0.01,
+    margin: float = 0.05,
+    growth: float = 1.5,
+    recent: int | None = 300,
+    window: int | None = None,
+) -> Followed:
+    """Decide for a stream case by case, and fit again when the model is no longer true, or there is more to learn from.
+
+    The first rows are learnt from. Then each batch is decided, its labels become known, and `DriftTest` looks at them.
+    Where it says that decisions cost more than expected, all rows from before the change that it puts its finger on are
+    forgotten, and the classifier is fitted to those since. Without an alarm it is fitted again whenever the rows that
+    it may learn from have become ``growth`` times those that it has learnt from: a fit takes most of the time, and
+    what more rows teach falls with their number.
+
+    A model of rows that change slowly may stay true, and say little. So a challenger, fitted to the last rows alone,
+    decides for each case as well, and the same kind of bets are on what it costs less, prices included. Where they win,
+    to fit again has paid: the challenger takes over, and the rows before its own are forgotten.
+
+    Parameters
+    ----------
+    classifier : SequentialClassifier or AdaptiveClassifier
+        What to fit; clones are. With ``half_life`` the rows of a fit count less with their age, too.
+    X : array-like, data frame or sparse array of shape (n, n_features)
+        The stream, in order of time.
+    y : array-like of shape (n,)
+        Labels, of all classes in the first ``start`` rows.
+    start : int
+        Rows to begin with, at least 2.
+    batch_size : int
+        Cases that are decided before their labels are looked at.
+    alpha : float
+        Chance of a false alarm, anew after each one.
+    margin : float
+        By how much a decision may cost more than expected, on average, without an alarm; see `DriftTest`.
+    growth : float
+        How many times as many rows call for another fit, above 1; infinity: only an alarm does.
+    recent : int, optional
+        Rows that the challenger is fitted to; half as many later to the next ones. None: there is no challenger.
+    window : int, optional
+        Most rows that are learnt from, the last ones; half as many new ones call for another fit, too.
+
+    Returns
+    -------
+    Followed
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range, the stream has no row beyond ``start``, or its first rows lack a class.
+
+    See Also
+    --------
+    seqclass.SequentialClassifier.partial_fit : Counts that decay, where the bins stay.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass import SequentialClassifier
+    >>> from seqclass.drift import follow
+    >>> X = np.random.default_rng(0).normal(size=(2000, 3))
+    >>> y = np.where(np.arange(2000) < 1000, X[:, 0], X[:, 1]) > 0  # the second half asks for another column
+    >>> done = follow(SequentialClassifier(), X, y)
+    >>> len(done.alarms), bool(1000 < done.alarms[0] < 1100), bool(done.cost < 0.15)
+    (1, True, True)
+    """
+    check_integer(start, "start", 2)
+    check_integer(batch_size, "batch_size", 1)
+    if not check_real(growth, "growth") > 1:
+        raise ValueError(f"growth must be above 1, got {growth}.")
+    for name, rows in (("recent", recent), ("window", window)):
+        if rows is not None:
+            check_integer(rows, name, 2)
+    X, labels = plain(X), plain_labels(y)
+    if X.shape[0] != len(labels) or len(labels) <= start:
+        raise ValueError(f"X must have as many rows as y, more than start={start}; got {X.shape[0]} and {len(labels)}.")
+    if len(late := np.setdiff1d(labels, labels[:start])):
+        raise ValueError(f"y: the first {start} rows lack the class {shown(late.tolist()[0])}; take a larger start.")
+    stream = _Stream(classifier, X, labels, start, window, recent)
+    clf = stream.fit(start)
+    test = DriftTest(clf.decision_costs_, clf.classes_, clf.decisions_, alpha=alpha, margin=margin)
+    stream.begin(test, start)
+    for batch in _batches(start, len(labels), batch_size):
+        stream.step(batch, growth)
+    return stream.result()
+
+
+def _batches(first: int, end: int, size: int) -> Iterator[IntArray]:
+    for at in range(first, end, size):
+        yield np.arange(at, min(at + size, end))
+
+
+class _Stream:
+    """Where a classifier that follows a stream stands."""
+
+    def __init__(
+        self, classifier: Any, X: Any, y: npt.NDArray[Any], start: int, window: int | None, recent: int | None
+    ) -> None:
+        self.began, self.classifier, self.X, self.y = time.perf_counter(), classifier, X, y
+        self.most = np.inf if window is None else window
+        self.start, self.recent, self.since, self.learnt = start, recent, 0, 0
+        self.kept: list[tuple[FloatArray, FloatArray, IntArray]] = []
+        self.alarms: list[int] = []
+        self.changes: list[int] = []
+        self.switches: list[int] = []
+        self.fits: list[int] = []
+
+    def begin(self, test: DriftTest, offset: int) -> None:
+        """Look at cases from a row on, and at none before."""
+        self.test, self.offset = test, offset
+        self.challenger: Any = None
+        self.challenged, highest = offset, test._worst + float(np.sum(decider_of(self.fitted).prices.full))
+        self.duel = _Bets(max(highest, 1e-12), test.alpha)
+
+    def fit(self, end: int) -> Any:
+        """Fit to the rows since the last change."""
+        first = int(max(self.since, end - self.most))
+        self.learnt = end - first
+        self.fits.append(end)
+        self.fitted = self._fitted(first, end)
+        return self.fitted
+
+    def _fitted(self, first: int, end: int) -> Any:
+        """A classifier of some rows, and of the last row of each class that they lack."""
+        last = end - 1 - np.unique(self.y[:end][::-1], return_index=True)[1]
+        at = np.union1d(np.arange(first, end), last)
+        with warnings.catch_warnings():
+            if self.kept:
+                warnings.simplefilter("ignore")  # what the first fit has warned of
+            return clone(self.classifier).fit(rows_of(self.X, at), self.y[at])
+
+    def _acted(self, clf: Any, rows: IntArray) -> tuple[AcquisitionRecord, FloatArray]:
+        """What a classifier does with some rows, and what its decisions cost."""
+        record = clf.acquire(rows_of(self.X, rows))
+        decided = class_numbers(clf.decisions_, record.decision, "decision")
+        return record, clf.decision_costs_[class_numbers(clf.classes_, self.y[rows]), decided]
+
+    def step(self, rows: IntArray, growth: float) -> None:
+        """Decide for a batch, learn its labels, and fit again if that is called for."""
+        test, end = self.test, int(rows[-1]) + 1
+        record, costs = self._acted(self.fitted, rows)
+        self.kept.append((record.cost, costs, record.n_features))
+        test.update(record, self.y[rows])
+        if self.challenger is not None:
+            other, others = self._acted(self.challenger, rows)
+            self.duel.put(record.cost + costs - other.cost - others)
+        if test.alarm is not None and test.change is not None:
+            self.alarms.append(self.offset + test.alarm)
+            self.since = self.offset + test.change
+            self.changes.append(self.since)
+        elif self.duel.alarm is not None:
+            self.switches.append(end)
+            self.since = self.learns
+        more = min(end - self.since, self.most) >= growth * self.learnt or end - self.fits[-1] >= self.most / 2
+        new = test.alarm is not None or self.duel.alarm is not None
+        if new or more:
+            self.fit(end)
+        if new:
+            given = (test.decision_costs, test.classes, test.decisions)
+            self.begin(DriftTest(*given, alpha=test.alpha, margin=test.margin), end)
+        self._challenge(end)
+
+    def _challenge(self, end: int) -> None:
+        """Fit the challenger where that is due, and the classifier in place has learnt from older rows, too."""
+        recent = self.recent
+        if recent is None or end - max(self.challenged, self.offset) < recent / 2 or end == len(self.y):
+            return
+        self.challenged = end
+        if end - recent > self.since:
+            self.learns, self.challenger = end - recent, self._fitted(end - recent, end)
+            self.fits.append(end)
+
+    def result(self) -> Followed:
+        prices, costs, counts = (np.concatenate(part) for part in zip(*self.kept))
+        told = (self.alarms, self.changes, self.switches, self.fits)
+        alarms, changes, switches, fits = (np.array(rows, dtype=np.intp) for rows in told)
+        seconds = time.perf_counter() - self.began
+        return Followed(self.start, prices, costs, counts, alarms, changes, switches, fits, seconds, self.fitted)

@@ -1,0 +1,260 @@
+"""Streams that change: counts that fade, a test that is seldom wrong, and fits that follow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import seqclass
+from seqclass import AcquisitionRecord, Costs, SequentialClassifier
+from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
+from seqclass.discretize import Discretizer
+from seqclass.drift import DriftTest, follow
+from seqclass.large import Chunks
+
+
+def stream(n: int, at: int, seed: int = 0) -> tuple[Any, Any]:
+    """Numbers of which the first tells the class before a row, and the second from it on."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    told = np.where(np.arange(n) < at, X[:, 0], X[:, 1]) + 0.5 * rng.normal(size=n)
+    return X, (told > 0).astype(int)
+
+
+X, Y = stream(400, 200)
+BINS = Discretizer(4).fit(X)
+
+
+def fading(**how: Any) -> SequentialClassifier:
+    return SequentialClassifier(discretizer=BINS, half_life=30, **how)
+
+
+@settings(max_examples=10)
+@given(st.lists(st.integers(1, 399), max_size=3, unique=True))
+def test_counts_fade_by_age_however_rows_come(at: list[int]) -> None:
+    clf = fading(order="given")
+    for rows in np.split(np.arange(400), sorted(at)):
+        clf.partial_fit(X[rows], Y[rows], classes=[0, 1])
+    codes, weight = BINS.transform(X), 0.5 ** (np.arange(400)[::-1] / 30)
+    expected = NaiveBayes().fit(codes, Y, weight, n_outcomes=4)
+    np.testing.assert_allclose(clf.model_.counts_, expected.counts_, atol=1e-12)
+    whole = SequentialClassifier(discretizer="precomputed", half_life=30, order="given").fit(codes, Y)
+    np.testing.assert_allclose(clf.model_.posterior(codes), whole.model_.posterior(codes))
+
+
+@pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(2, random_state=0), NaiveBayes()])
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+def test_any_model_fades_and_what_is_kept_is_bounded(model: Any, order: str, tmp_path: Path) -> None:
+    X, y = stream(2000, 1200)
+    clf = fading(observation_model=model, order=order)
+    for rows in np.split(np.arange(1900), 19):
+        clf.partial_fit(X[rows], y[rows], classes=[0, 1])
+    assert len(clf.kept_.codes) <= 300 + 2
+    assert (clf.acquire(X[1900:]).order[:, 0] == 1).all()  # column 0 told the class long ago
+    assert clf.score(X[1900:], y[1900:]) > 0.75
+    clf.save(tmp_path / "a.seq")
+    again = seqclass.load(tmp_path / "a.seq")
+    for each in (clf, again):
+        each.partial_fit(X[1900:], y[1900:])
+    np.testing.assert_allclose(again.predict_proba(X), clf.predict_proba(X))
+
+
+def test_a_class_that_has_gone_is_still_known() -> None:
+    y = np.where(np.arange(400) < 50, 2, Y)
+    clf = fading(observation_model=TreeNetwork())
+    for rows in np.split(np.arange(400), 4):
+        clf.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+    assert clf.classes_.tolist() == [0, 1, 2]
+    assert clf.model_.class_prior_[2] < 0.01
+
+
+@pytest.mark.parametrize(
+    "how, rows, said",
+    [
+        ({"half_life": 0}, 4, "half_life must be a number of rows above 0"),
+        ({"half_life": -3.0}, 4, "half_life must be a number of rows above 0"),
+        ({"half_life": 5, "observation_model": TreeNetwork()}, 1, "class 1 has no row yet, and a TreeNetwork"),
+        ({"half_life": 5, "prefit": True}, 4, "prefit"),
+    ],
+)
+def test_wrong_half_lives(how: dict[str, Any], rows: int, said: str) -> None:
+    clf = SequentialClassifier(discretizer="precomputed", **how)
+    with pytest.raises(ValueError, match=said):
+        clf.partial_fit([[0], [1], [1], [0]][:rows], [0, 1, 1, 0][:rows], classes=[0, 1], n_outcomes=2)
+
+
+def test_what_has_no_order_of_time_cannot_fade() -> None:
+    class One(Chunks):
+        def __iter__(self) -> Any:
+            yield X, Y
+
+    with pytest.raises(ValueError, match="half_life: chunks come in no order of time"):
+        SequentialClassifier(half_life=5).fit_chunks(One())
+    clf = SequentialClassifier(discretizer=BINS).partial_fit(X[:50], Y[:50], classes=[0, 1])
+    with pytest.raises(ValueError, match="half_life: rows before came without it"):
+        clf.set_params(half_life=5).partial_fit(X, Y)
+
+
+def cases(n: int, seed: int, shift: Any = 0.0) -> tuple[AcquisitionRecord, Any]:
+    """Decisions by beliefs that are right, but that a part of the labels is turned."""
+    rng = np.random.default_rng(seed)
+    sure = 1 - 0.5 * rng.random(n) ** 2
+    p = np.where(rng.random(n) < 0.5, sure, 1 - sure)
+    y = (rng.random(n) < p).astype(int)
+    y = np.where(rng.random(n) < shift, 1 - y, y)
+    none = np.zeros((n, 0), dtype=np.intp)
+    posterior = np.column_stack([1 - p, p])
+    return AcquisitionRecord((p > 0.5).astype(int), posterior, np.zeros(n, np.intp), np.zeros(n), none, none), y
+
+
+def test_false_alarms_are_as_rare_as_promised_however_often_one_looks() -> None:
+    alarms = 0
+    for seed in range(200):
+        test = DriftTest([[0, 1], [1, 0]], [0, 1], alpha=0.1)
+        alarms += test.update(*cases(2000, seed)).alarm is not None
+    # 20 are promised at most: beyond 32 by a chance of 0.4%
+    assert 2 <= alarms <= 32
+
+
+@pytest.mark.parametrize("at", [0, 400, 3000])
+def test_a_change_is_found_and_where_it_began(at: int) -> None:
+    delays, begun = [], []
+    for seed in range(10):
+        test = DriftTest([[0, 1], [1, 0]], [0, 1])
+        test.update(*cases(at + 600, seed, np.where(np.arange(at + 600) < at, 0.0, 0.3)))
+        assert test.alarm is not None
+        assert test.change is not None
+        delays.append(test.alarm - at)
+        begun.append(test.change - at)
+    assert np.median(delays) < 200
+    assert abs(np.median(begun)) < 30
+
+
+@settings(max_examples=10)
+@given(st.lists(st.integers(1, 999), max_size=5, unique=True), st.sampled_from([0.0, 0.1, 0.4]))
+def test_how_cases_are_cut_changes_nothing(at: list[int], shift: float) -> None:
+    record, y = cases(1000, 3, shift)
+    whole = DriftTest([[0, 1], [1, 0]], [0, 1], margin=0.02).update(record, y)
+    parts = DriftTest([[0, 1], [1, 0]], [0, 1], margin=0.02)
+    for rows in np.split(np.arange(1000), sorted(at)):
+        fields = (record.decision, record.posterior, record.n_features, record.cost, record.order, record.outcome)
+        parts.update(AcquisitionRecord(*(field[rows] for field in fields)), y[rows])
+    assert (parts.alarm, parts.change, parts.n_cases) == (whole.alarm, whole.change, whole.n_cases)
+    np.testing.assert_allclose(np.log(parts.e_value), np.log(whole.e_value), rtol=1e-9, atol=1e-9)
+
+
+def test_capital_against_a_plain_loop() -> None:
+    record, y = cases(100, 5, 0.2)
+    excess = (record.decision != y) - record.posterior.min(axis=1)
+    capital, stakes = 0.0, np.array([1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8]) / 0.51
+    for stake in stakes:
+        for b in range(4):
+            won = np.prod(1 + stake * (excess[32 * b :] - 0.01))
+            capital += won / ((b + 1) * (b + 2)) / len(stakes)
+    test = DriftTest([[0, 1], [1, 0]], [0, 1], margin=0.01).update(record, y)
+    assert test.e_value == pytest.approx(capital + 1 / 5, rel=1e-6)
+
+
+def test_costs_and_further_decisions_count() -> None:
+    clf = SequentialClassifier(feature_costs=Costs(0.05, decision_costs=[[0, 9, 1], [4, 0, 1]], decisions=["refer"]))
+    X, y = stream(1500, 1500, 1)
+    clf.fit(X[:400], y[:400])
+    true = DriftTest.of(clf, X[400:800], y[400:800]).update(clf.acquire(X[800:]), y[800:])
+    assert true.alarm is None
+    assert 0 < true.margin < 1
+    false = DriftTest.of(clf, X[400:800], y[400:800]).update(clf.acquire(X[800:]), 1 - y[800:])
+    assert false.alarm is not None
+
+
+def test_margins_from_rows_are_upper_bounds() -> None:
+    X, y = stream(3000, 3000, 2)
+    clf = SequentialClassifier(feature_costs=0.02).fit(X[:200], y[:200])
+    record = clf.acquire(X[1000:])
+    true = float(((record.decision != y[1000:]) - record.posterior.min(axis=1)).mean())
+    margins = [DriftTest.of(clf, X[at : at + 200], y[at : at + 200]).margin for at in range(200, 3000, 200)]
+    assert min(margins) >= true
+    assert max(margins) < 0.2  # and say something
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ({"alpha": 0.0}, "alpha must be above 0 and below 1"),
+        ({"margin": -0.1}, "margin must be between 0"),
+        ({"decision_costs": [[0.0, 1.0]]}, "decision_costs"),
+    ],
+)
+def test_wrong_tests(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        DriftTest(**({"decision_costs": [[0, 1], [1, 0]], "classes": [0, 1]} | change))
+
+
+def test_wrong_cases() -> None:
+    test = DriftTest([[0, 1], [1, 0]], [0, 1])
+    record, y = cases(10, 0)
+    with pytest.raises(ValueError, match="y must have one label for each of the 10 rows"):
+        test.update(record, y[:3])
+    with pytest.raises(ValueError, match="y"):
+        test.update(record, np.where(y == 1, 7, 0))
+    turned = AcquisitionRecord(1 - record.decision, *(getattr(record, name) for name in list(vars(record))[1:]))
+    with pytest.raises(ValueError, match="record: decisions must be the best ones"):
+        test.update(turned, y)
+    assert test.n_cases == 0
+    with pytest.raises(ValueError, match="give both"):
+        DriftTest.of(SequentialClassifier().fit(X, Y), X)
+
+
+def test_following_forgets_what_is_no_longer_so() -> None:
+    X, y = stream(1600, 800)
+    clf = SequentialClassifier(feature_costs=0.02)
+    done = follow(clf, X, y)
+    static = follow(clf, X, y, margin=1, growth=np.inf, recent=None)
+    assert done.alarms.size == 1
+    assert 800 <= done.alarms[0] <= 950
+    assert abs(done.changes[0] - 800) < 40
+    assert done.fits[0] == 200
+    assert static.fits.tolist() == [200]
+    assert static.alarms.size == 0
+    assert done.cost < static.cost - 0.1
+    assert len(done.prices) == len(done.n_features) == 1400
+    assert not hasattr(clf, "decider_")
+
+
+def test_a_challenger_takes_over_where_beliefs_stay_true_and_say_little() -> None:
+    rng, angle = np.random.default_rng(0), np.linspace(0, np.pi, 4000)
+    X = rng.normal(size=(4000, 4))
+    y = (np.cos(angle) * X[:, 0] + np.sin(angle) * X[:, 1] > 0).astype(int)
+    clf = SequentialClassifier()
+    done, alone = follow(clf, X, y), follow(clf, X, y, recent=None)
+    assert done.switches.size
+    assert done.cost < alone.cost - 0.01
+    still = follow(clf, X, (X[:, 0] > 0).astype(int))
+    assert still.switches.size == still.alarms.size == 0
+
+
+def test_a_window_bounds_what_is_learnt_from() -> None:
+    X, y = stream(900, 900)
+    done = follow(SequentialClassifier(), X, y, window=200, growth=np.inf, recent=None)
+    assert done.fits.tolist() == [200, 300, 400, 500, 600, 700, 800, 900]
+    assert done.classifier.model_.class_count_.sum() <= 202
+
+
+@pytest.mark.parametrize(
+    "how, said",
+    [
+        ({"start": 1}, "start must be at least 2"),
+        ({"growth": 1.0}, "growth must be above 1"),
+        ({"start": 400}, "more than start=400"),
+        ({"start": 3, "y": np.array([0, 0, 0] + [1] * 397)}, "the first 3 rows lack the class 1"),
+        ({"window": 1}, "window must be at least 2"),
+        ({"recent": 1}, "recent must be at least 2"),
+    ],
+)
+def test_wrong_streams(how: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        follow(SequentialClassifier(), X, how.pop("y", Y), **how)
