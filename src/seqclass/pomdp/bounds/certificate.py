@@ -18,6 +18,7 @@ from seqclass.pomdp.alpha import Points, quick_values, sample_beliefs
 from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
 from seqclass.pomdp.bounds.dual import DualPaths, Ends, OneRow, quantile
+from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
 from seqclass.pomdp.bounds.hints import bounds_of
 from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
@@ -230,8 +231,11 @@ def _gain(belief: FloatArray, points: FloatArray, values: FloatArray, corner: Fl
     return gain
 
 
-#: Partial answers that a search for the lower end may know.
-_NODES = 3000
+#: Partial answers that a search for the lower end may know, and one on drawn cases.
+_NODES, _DRAWN_NODES = 3000, 10_000
+#: Cases that are drawn for the lower end, and those that tell what all answers leave unknown: of a smaller share of the
+#: cost, or where ends are nearer than this to one another, no search is made on cases.
+_CASES, _FIRST_CASES, _LEFT_UNKNOWN, _NEAR = 10_000, 500, 0.1, 0.05
 
 
 class OrderEnds(NamedTuple):
@@ -270,20 +274,51 @@ class OverOrders(NamedTuple):
             look()
         if upper is not None and lower is not None:
             return OrderEnds(upper, upper, lower, 1.0, "exact", 0)
-        values = bounds_of(free) if lower is None or has_repeats(free) else None
+        values, certain = bounds_of(free) if lower is None or has_repeats(free) else None, lower is not None
         if lower is None:
             lower = lowest(free, values)
-        if upper is not None:
-            return OrderEnds(upper, upper, lower, 1.0, "deterministic", 0)
-        if isinstance(values, RepeatValues) and problem.free:
+        if upper is None and isinstance(values, RepeatValues) and problem.free:
             mean, high = (
                 values.value + above for above in cost_above(policy, values, self.n_paths, rng, self.confidence)
             )
-        else:
+            return OrderEnds(high, mean, lower, self.confidence, "mixed", self.n_paths)
+        mean, error = upper, 0.0
+        if mean is None:
             found = evaluate(problem, policy, method="simulation", n_paths=self.n_paths, random_state=rng)
-            # one end alone is sampled
-            mean, high = found.cost, found.cost + quantile(2 * self.confidence - 1) * found.cost_std_error
-        return OrderEnds(high, mean, lower, self.confidence, "mixed", self.n_paths)
+            mean, error = found.cost, found.cost_std_error
+        drawn = None if certain or isinstance(values, RepeatValues) else self._drawn(free, mean, lower, rng)
+        # where both ends are sampled, they hold together
+        z = quantile(self.confidence if drawn is not None and upper is None else 2 * self.confidence - 1)
+        low = lower if drawn is None else max(lower, drawn.lower(z))
+        if upper is None:
+            return OrderEnds(
+                mean + z * error, mean, low, self.confidence, "simulation" if low > lower else "mixed", self.n_paths
+            )
+        if low > lower:
+            return OrderEnds(upper, upper, low, self.confidence, "mixed", self.n_paths)
+        return OrderEnds(upper, upper, lower, 1.0, "deterministic", 0)
+
+    def _drawn(
+        self, free: AcquisitionProblem, upper: float, lower: float, rng: np.random.Generator
+    ) -> DrawnSearch | None:
+        """A search on drawn cases, where all answers together leave so much unknown that it is worth the while."""
+        if self.method == "deterministic" or upper - lower <= _NEAR * upper:
+            return None
+        if free.samples or free.starts is not None or not free.n_questions:
+            return None
+        n = min(_CASES, 3 * self.n_paths)
+        try:
+            with within(left() / 3):
+                # other cases than those of the search, for whether it is made must not hang on what it finds
+                known = DrawnCases.of(free, min(_FIRST_CASES, n), rng).costs.min(axis=1).mean()
+                if known < _LEFT_UNKNOWN * upper:
+                    return None
+                search = DrawnSearch(free, DrawnCases.of(free, n, rng))
+        except TimeUp:
+            look()
+            return None
+        search.run(_DRAWN_NODES, left() / 3)
+        return search
 
 
 def lowest(problem: AcquisitionProblem, bounds: OrderBounds | None) -> float:
@@ -580,7 +615,7 @@ def _over_panels(
             FunctionPolicy(plain, lambda info: np.full(len(info), DECIDE)),
             n_paths=limits.n_paths,
             max_histories=limits.max_histories,
-            confidence=limits.confidence,
+            confidence=1 - (1 - limits.confidence) / 4,  # these, and what the policy costs, are to hold together
             random_state=rng,
             scope=scope,
         )
