@@ -16,9 +16,9 @@ from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.alpha import Points, quick_values, sample_beliefs
 from seqclass.pomdp.answers import TooLarge
+from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
 from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
 from seqclass.pomdp.bounds.dual import DualPaths, Ends, OneRow, quantile
-from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
 from seqclass.pomdp.bounds.hints import bounds_of
 from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
@@ -231,10 +231,10 @@ def _gain(belief: FloatArray, points: FloatArray, values: FloatArray, corner: Fl
     return gain
 
 
-#: Partial answers that a search for the lower end may know, and one on drawn cases.
-_NODES, _DRAWN_NODES = 3000, 10_000
-#: Cases that are drawn for the lower end, and those that tell what all answers leave unknown: of a smaller share of the
-#: cost, or where ends are nearer than this to one another, no search is made on cases.
+#: Partial answers that a search for the lower end may know.
+_NODES = 3000
+#: Cases that are drawn for the lower end, of which as many partial answers are looked at, and those that tell what all
+#: answers leave unknown; with less than this share of the cost, or nearer ends, no search is made on cases.
 _CASES, _FIRST_CASES, _LEFT_UNKNOWN, _NEAR = 10_000, 500, 0.1, 0.05
 
 
@@ -282,43 +282,45 @@ class OverOrders(NamedTuple):
                 values.value + above for above in cost_above(policy, values, self.n_paths, rng, self.confidence)
             )
             return OrderEnds(high, mean, lower, self.confidence, "mixed", self.n_paths)
-        mean, error = upper, 0.0
-        if mean is None:
+        if upper is None:
             found = evaluate(problem, policy, method="simulation", n_paths=self.n_paths, random_state=rng)
             mean, error = found.cost, found.cost_std_error
-        drawn = None if certain or isinstance(values, RepeatValues) else self._drawn(free, mean, lower, rng)
-        # where both ends are sampled, they hold together
-        z = quantile(self.confidence if drawn is not None and upper is None else 2 * self.confidence - 1)
+        else:
+            mean, error = upper, 0.0
+        wanted = not certain and not isinstance(values, RepeatValues) and self.method != "deterministic"
+        drawn = search_of_cases(free, mean, lower, self.n_paths, rng) if wanted else None
+        # where both ends may be sampled, they hold together
+        z = quantile(self.confidence if wanted and upper is None else 2 * self.confidence - 1)
         low = lower if drawn is None else max(lower, drawn.lower(z))
         if upper is None:
             return OrderEnds(
                 mean + z * error, mean, low, self.confidence, "simulation" if low > lower else "mixed", self.n_paths
             )
         if low > lower:
-            return OrderEnds(upper, upper, low, self.confidence, "mixed", self.n_paths)
+            return OrderEnds(upper, upper, low, self.confidence, "mixed", 0 if drawn is None else len(drawn.least))
         return OrderEnds(upper, upper, lower, 1.0, "deterministic", 0)
 
-    def _drawn(
-        self, free: AcquisitionProblem, upper: float, lower: float, rng: np.random.Generator
-    ) -> DrawnSearch | None:
-        """A search on drawn cases, where all answers together leave so much unknown that it is worth the while."""
-        if self.method == "deterministic" or upper - lower <= _NEAR * upper:
-            return None
-        if free.samples or free.starts is not None or not free.n_questions:
-            return None
-        n = min(_CASES, 3 * self.n_paths)
-        try:
-            with within(left() / 3):
-                # other cases than those of the search, for whether it is made must not hang on what it finds
-                known = DrawnCases.of(free, min(_FIRST_CASES, n), rng).costs.min(axis=1).mean()
-                if known < _LEFT_UNKNOWN * upper:
-                    return None
-                search = DrawnSearch(free, DrawnCases.of(free, n, rng))
-        except TimeUp:
-            look()
-            return None
-        search.run(_DRAWN_NODES, left() / 3)
-        return search
+
+def search_of_cases(
+    free: AcquisitionProblem, upper: float, lower: float, n_paths: int, rng: np.random.Generator
+) -> DrawnSearch | None:
+    """A search on drawn cases, where all answers together leave so much unknown that it is worth the while.
+
+    Whether it is made is told by other cases than its own, for that must not hang on what it finds.
+    """
+    if upper - lower <= _NEAR * upper or free.samples or free.starts is not None or not free.n_questions:
+        return None
+    n = min(_CASES, 3 * n_paths)
+    try:
+        with within(left() / 3):
+            if DrawnCases.of(free, min(_FIRST_CASES, n), rng).costs.min(axis=1).mean() < _LEFT_UNKNOWN * upper:
+                return None
+            search = DrawnSearch(free, DrawnCases.of(free, n, rng))
+    except TimeUp:
+        look()
+        return None
+    search.run(n, left() / 3)
+    return search
 
 
 def lowest(problem: AcquisitionProblem, bounds: OrderBounds | None) -> float:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass.pomdp.answers import SampledAnswers
 from seqclass.pomdp.bounds.search import OrderSearch, ranges
-from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.information import TIE
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import everything, opened, walk
 
@@ -35,19 +35,16 @@ class DrawnCases(NamedTuple):
     @classmethod
     def of(cls, problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> DrawnCases:
         """Draw cases from a free problem of one start."""
+        drawn = problem.draw_cases(n, rng)
+        if drawn is not None:
+            return cls(drawn, problem.belief_of(drawn) @ problem.decision_costs)
         # what no budget limits costs no more
         plain = problem.replace(max_questions=None, max_cost=None, rules=None)
         answers = SampledAnswers(rng)
-        for last in walk(*opened(plain, float(n), answers), everything, answers):
-            pass
+        *_, last = walk(*opened(plain, float(n), answers), everything, answers)
         assert last.info.seen is not None
         rows = np.repeat(np.arange(len(last.weight)), last.weight.astype(np.int64))
-        costs = last.info.belief @ problem.decision_costs
-        return cls(last.info.seen[rows].astype(np.int32), costs[rows])
-
-    def with_(self, other: DrawnCases) -> DrawnCases:
-        """These cases and others."""
-        return DrawnCases(*(np.concatenate(pair) for pair in zip(self, other)))
+        return cls(np.asarray(last.info.seen[rows], dtype=np.intp), (last.info.belief @ problem.decision_costs)[rows])
 
 
 class _Nodes:
@@ -107,7 +104,7 @@ class DrawnSearch(OrderSearch):
 
     def lower(self, z: float) -> float:
         """What no policy costs less than, by so many standard errors."""
-        costs = self._costs_of_cases()
+        costs = self.costs_of_cases()
         return max(self.low - z * float(costs.std()) / float(np.sqrt(len(costs))), 0.0)
 
     def _nodes(self, member: IntArray, size: IntArray, asked: BoolArray) -> _Nodes:
@@ -145,17 +142,15 @@ class DrawnSearch(OrderSearch):
         for question in range(n_questions):
             width = int(self.problem.n_outcomes[question])
             place = node * width + self.cases.answers[info.member, question]
-            stop = np.bincount(place, costs[:, 0], n * width)
+            stop = np.bincount(place, costs[:, 0], n * width).astype(np.float64)
             for cost in costs.T[1:]:
                 np.minimum(stop, np.bincount(place, cost, n * width), out=stop)
             others = np.delete(left, question, axis=1).min(axis=1, initial=np.inf)
             count = np.bincount(place, minlength=n * width)
-            with np.errstate(invalid="ignore"):
-                after = np.where(count > 0, np.repeat(others, width) * count, 0.0) + np.bincount(
-                    place, least, n * width
-                )
+            further = np.where(count > 0, np.repeat(others, width), 0.0) * count
+            after: FloatArray = np.minimum(stop, further + np.bincount(place, least, n * width))
             once[:, question] += row_sums(stop.reshape(n, width)) / info.size
-            low[:, question] += row_sums(np.minimum(stop, after).reshape(n, width)) / info.size
+            low[:, question] += row_sums(after.reshape(n, width)) / info.size
         return low, once
 
     def _asked(self, info: Any, row: IntArray, question: IntArray) -> tuple[Any, IntArray, FloatArray]:
@@ -172,11 +167,11 @@ class DrawnSearch(OrderSearch):
         asked[np.arange(len(entry)), question[entry]] = True
         return self._nodes(member[order], count, asked), entry, count / size[entry]
 
-    def _costs_of_cases(self) -> FloatArray:
+    def costs_of_cases(self) -> FloatArray:
         """What each case costs by what is known of the best policy."""
         result = np.empty(len(self.least))
         reached, paid = np.zeros(1, dtype=np.intp), np.zeros(1)
-        for number, layer in enumerate(self.layers):
+        for layer in self.layers:
             info = layer.info[reached]
             choice = np.full(len(layer.info), -1)
             if layer.rows.size:
