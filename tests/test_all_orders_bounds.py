@@ -214,13 +214,30 @@ def test_where_there_is_nothing_to_ask_or_to_tell(n_classes):
         assert found.lower == found.upper == pytest.approx(1 - 1 / n_classes)
 
 
-def test_of_sampled_questions_and_many_states_there_are_no_hints():
-    rng = np.random.default_rng(0)
-    tables = rng.dirichlet(np.ones(2), size=(3, 20)).transpose(0, 2, 1)
-    problem = MixtureProblem(np.full(20, 0.05), np.arange(20) % 4, tables, 0.1, free=True)
-    assert bounds_of(problem) is None
-    with pytest.raises(ValueError, match="at most 16 hidden states"):
-        HintedValues(problem)
+def many_states(n_states, n_questions=3):
+    rng = np.random.default_rng(n_states)
+    tables = rng.dirichlet(np.ones(2), size=(n_questions, n_states)).transpose(0, 2, 1)
+    return MixtureProblem(np.full(n_states, 1 / n_states), np.arange(n_states) % 4, tables, 0.02, free=True)
+
+
+def test_of_many_states_a_search_has_no_hints_and_of_more_there_are_none():
+    assert bounds_of(many_states(20)) is None
+    with pytest.raises(ValueError, match="at most 100 hidden states"):
+        HintedValues(many_states(101))
+
+
+@pytest.mark.parametrize("n_states", [17, 30])
+def test_hints_of_pairs_of_many_states_are_below_the_optimum_everywhere(n_states):
+    problem = many_states(n_states)
+    values = HintedValues(problem)
+    assert all(len(face.states) == 2 for face in values.faces)
+    for info in everywhere(problem, np.random.default_rng(n_states)):
+        assert (values.lower(info) <= optimum_from(info) + 1e-9).all()
+    one_price = OrderSearch(problem)
+    searched = OrderSearch(problem, values)
+    for search in (one_price, searched):
+        search.run(10)
+        assert search.low <= optimal_cost(problem) + 1e-9
 
 
 def test_asked_once_each_the_values_are_the_optimum():

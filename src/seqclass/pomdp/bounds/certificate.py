@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from math import ceil, log2
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
 from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
 from seqclass.pomdp.bounds.dual import DualPaths, Ends, OneRow, quantile
-from seqclass.pomdp.bounds.hints import bounds_of
+from seqclass.pomdp.bounds.hints import MANY_STATES, bounds_of
 from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
@@ -274,7 +275,10 @@ class OverOrders(NamedTuple):
             look()
         if upper is not None and lower is not None:
             return OrderEnds(upper, upper, lower, 1.0, "exact", 0)
-        values, certain = bounds_of(free) if lower is None or has_repeats(free) else None, lower is not None
+        certain, values = lower is not None, None
+        if not certain or has_repeats(free):
+            with suppress(TimeUp), within(left() / 4):  # without them one price more serves
+                values = bounds_of(free, MANY_STATES)
         if lower is None:
             lower = lowest(free, values)
         if upper is None and isinstance(values, RepeatValues) and problem.free:
@@ -313,8 +317,11 @@ def search_of_cases(
     n = min(_CASES, 3 * n_paths)
     try:
         with within(left() / 3):
-            if DrawnCases.of(free, min(_FIRST_CASES, n), rng).costs.min(axis=1).mean() < _LEFT_UNKNOWN * upper:
+            began, first = time.perf_counter(), min(_FIRST_CASES, n)
+            if DrawnCases.of(free, first, rng).costs.min(axis=1).mean() < _LEFT_UNKNOWN * upper:
                 return None
+            if left() < np.inf:  # as many as half of the time is enough for
+                n = int(min(n, max(first, first * left() / 2 / (time.perf_counter() - began))))
             search = DrawnSearch(free, DrawnCases.of(free, n, rng))
     except TimeUp:
         look()
