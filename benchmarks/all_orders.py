@@ -38,7 +38,6 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
 from seqclass.pomdp.bounds.hints import HintedValues, bounds_of
-from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 
 
@@ -167,7 +166,7 @@ def random_row(n_classes: int, n_problems: int, n_nodes: int = 100, n_cases: int
     for seed in range(n_problems):
         problem = small_problem(n_classes, seed)
         optimum, plain = optimal_cost(problem), OrderSearch(problem)
-        search = OrderSearch(problem, RepeatValues(problem) if has_repeats(problem) else HintedValues(problem, WORK))
+        search = OrderSearch(problem, HintedValues(problem, WORK))
         drawn = DrawnSearch(problem, DrawnCases.of(problem, n_cases, np.random.default_rng(seed)))
         for one in (plain, search, drawn):
             one.run(n_nodes)
@@ -177,9 +176,8 @@ def random_row(n_classes: int, n_problems: int, n_nodes: int = 100, n_cases: int
         above += np.array([certain, drawn.lower(2.326)]) > optimum * (1 + 1e-9)
     middle = np.median(gaps, axis=0).tolist()
     title = (
-        f"{n_classes} classes, {n_problems} random problems: {above[0]} certain and {above[1]} sampled bounds above "
-        f"the optimum; median gap {middle[0]:.1%} by one price, {middle[1]:.1%} by certain bounds, {middle[2]:.1%} with "
-        "drawn cases"
+        f"{n_classes} classes, {n_problems} random problems: {above[0]} certain, {above[1]} sampled bounds above the "
+        f"optimum; median gap {middle[0]:.1%} by one price, {middle[1]:.1%} by certain bounds, {middle[2]:.1%} by cases"
     )
     seconds = (time.perf_counter() - began) / n_problems
     return Known(title, seconds, None, None, None, None, n_problems, *above.tolist(), *middle)

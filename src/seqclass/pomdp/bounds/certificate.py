@@ -441,8 +441,9 @@ def certify(
     choose among orders as well, and the lower end is another one: exact where histories are few; else AO* on a few
     thousand partial answers. Where answers depend on the class alone, it starts from all but a few questions asked
     again with fresh answers; for two or three classes the martingale of these is the control variate of the upper end,
-    and for up to sixteen a hint leaves few to tell apart. With bundles too large to list, one more price and then the
-    class is known.
+    and for up to a hundred classes or hidden states a hint leaves few to tell apart. Where all answers together leave
+    much unknown, the lower end is the least mean cost that any policy has on drawn cases, less a margin, if that is
+    nearer [3]_. With bundles too large to list, one more price and then the class is known.
 
     Parameters
     ----------
@@ -498,6 +499,8 @@ def certify(
     ----------
     .. [1] L. C. G. Rogers, "Monte Carlo valuation of American options", Mathematical Finance 12, 2002.
     .. [2] M. B. Haugh and L. Kogan, "Pricing American options: a duality approach", Operations Research 52, 2004.
+    .. [3] A. J. Kleywegt, A. Shapiro and T. Homem-de-Mello, "The sample average approximation method for stochastic
+       discrete optimization", SIAM Journal on Optimization 12, 2002.
 
     Examples
     --------
