@@ -133,8 +133,8 @@ class Known(Row):
     with_cases: float
 
 
-#: Products that hints of a small problem may take: a hundredth of what they take elsewhere.
-WORK = 2e7
+#: Products that hints of a small problem may take: a thousandth of what they take elsewhere, for there are many.
+WORK = 2e6
 
 
 def small_problem(n_classes: int, seed: int) -> AcquisitionProblem:
