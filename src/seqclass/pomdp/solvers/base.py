@@ -249,7 +249,7 @@ def on_cases(policy: Policy, n_paths: int, random_state: Any) -> Policy:
     began, info = time.perf_counter(), policy.info
     rng = as_generator(another_stream(random_state))
     search = search_of_cases(policy.problem, info.upper, info.lower, n_paths, rng)
-    lower = 0.0 if search is None else min(search.lower(quantile(2 * CONFIDENCE - 1)), info.upper)
+    lower = 0.0 if search is None else min(search.lower(quantile(CONFIDENCE)), info.upper)
     if lower <= info.lower:
         return policy
     gap = (info.upper - lower) / info.upper
