@@ -133,6 +133,8 @@ class Known(Row):
     with_cases: float
 
 
+#: Standard errors that certificates take off.
+Z = 2.576
 #: Products that hints of a small problem may take: a thousandth of what they take elsewhere, for there are many.
 WORK = 2e6
 
@@ -170,10 +172,10 @@ def random_row(n_classes: int, n_problems: int, n_nodes: int = 100, n_cases: int
         drawn = DrawnSearch(problem, DrawnCases.of(problem, n_cases, np.random.default_rng(seed)))
         for one in (plain, search, drawn):
             one.run(n_nodes)
-        certain, sampled = max(plain.low, search.low), drawn.lower(2.326)
+        certain, sampled = max(plain.low, search.low), drawn.lower(Z)
         gaps.append(1 - np.array([plain.low, certain, min(max(certain, sampled), optimum)]) / optimum)
         drawn.run()  # nearest to the optimum, and so most likely above it
-        above += np.array([certain, drawn.lower(2.326)]) > optimum * (1 + 1e-9)
+        above += np.array([certain, drawn.lower(Z)]) > optimum * (1 + 1e-9)
     middle = np.median(gaps, axis=0).tolist()
     title = (
         f"{n_classes} classes, {n_problems} random problems: {above[0]} certain, {above[1]} sampled bounds above the "
