@@ -214,13 +214,53 @@ def test_where_there_is_nothing_to_ask_or_to_tell(n_classes):
         assert found.lower == found.upper == pytest.approx(1 - 1 / n_classes)
 
 
-def test_of_sampled_questions_and_many_states_there_are_no_hints():
-    rng = np.random.default_rng(0)
-    tables = rng.dirichlet(np.ones(2), size=(3, 20)).transpose(0, 2, 1)
-    problem = MixtureProblem(np.full(20, 0.05), np.arange(20) % 4, tables, 0.1, free=True)
-    assert bounds_of(problem) is None
-    with pytest.raises(ValueError, match="at most 16 hidden states"):
-        HintedValues(problem)
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_of_questions_that_are_alike_answers_are_counted(n_classes):
+    """Twenty-four questions have 3^24 partial answers, and few counts: the optimum takes no time."""
+    rates, prior = np.linspace(0.1, 0.85, n_classes), np.full(n_classes, 1 / n_classes)
+    tables = np.tile(np.stack([1 - rates, rates]), (24, 1, 1))
+    problem = TableProblem(prior, tables, 0.01, free=True)
+    assert optimal_cost(problem, max_histories=5000) == pytest.approx(exchangeable_optimum(prior, rates, 0.01, 24))
+    short = TableProblem(prior, tables, 0.01, free=True, max_questions=3)
+    assert optimal_cost(short) == pytest.approx(exchangeable_optimum(prior, rates, 0.01, 3))
+
+
+@given(seed=st.integers(0, 10_000))
+def test_the_optimum_with_questions_alike_is_that_of_all_told_apart(seed):
+    rng = np.random.default_rng(seed)
+    kinds = [rng.dirichlet(np.full(2 + kind, 0.8), size=4).T for kind in range(2)]
+    which = rng.integers(0, 2, 4)
+    prices = np.array([0.02, 0.03])[which] + 0.01 * (rng.random(4) < 0.2)
+    problem = MixtureProblem(
+        rng.dirichlet(np.full(4, 2.0)), [0, 0, 1, 1], [kinds[kind] for kind in which], prices, free=True
+    )
+    assert optimal_cost(problem) == pytest.approx(float(optimum_from(problem.begin())[0]), abs=1e-12)
+
+
+def many_states(n_states, n_questions=3):
+    rng = np.random.default_rng(n_states)
+    tables = rng.dirichlet(np.ones(2), size=(n_questions, n_states)).transpose(0, 2, 1)
+    return MixtureProblem(np.full(n_states, 1 / n_states), np.arange(n_states) % 4, tables, 0.02, free=True)
+
+
+def test_of_many_states_a_search_has_no_hints_and_of_more_there_are_none():
+    assert bounds_of(many_states(20)) is None
+    with pytest.raises(ValueError, match="at most 100 hidden states"):
+        HintedValues(many_states(101))
+
+
+@pytest.mark.parametrize("n_states", [17, 30])
+def test_hints_of_pairs_of_many_states_are_below_the_optimum_everywhere(n_states):
+    problem = many_states(n_states)
+    values = HintedValues(problem)
+    assert all(len(face.states) == 2 for face in values.faces)
+    for info in everywhere(problem, np.random.default_rng(n_states)):
+        assert (values.lower(info) <= optimum_from(info) + 1e-9).all()
+    one_price = OrderSearch(problem)
+    searched = OrderSearch(problem, values)
+    for search in (one_price, searched):
+        search.run(10)
+        assert search.low <= optimal_cost(problem) + 1e-9
 
 
 def test_asked_once_each_the_values_are_the_optimum():

@@ -199,6 +199,14 @@ class ModelProblem(AcquisitionProblem):
             shown.append(members[:, 0] if bundle is None else bundle.encode(members))
         return np.column_stack([*shown, np.empty((n, 0), dtype=np.intp)])
 
+    def belief_of(self, cases: IntArray) -> FloatArray:
+        """P(class | the answers to all questions) of cases that `draw_cases` has drawn, (n, n_classes)."""
+        X = np.full((len(cases), self.model.n_features_in_), -1)
+        for question, answers in enumerate(cases.T):
+            bundle = self.bundle(question)
+            X[:, self.members(question)] = answers[:, None] if bundle is None else bundle.decode(answers)
+        return self.model.posterior(X)
+
     def observed(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
         """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""
         bundle, messages = self.bundle(question), state.messages

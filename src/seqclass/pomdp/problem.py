@@ -253,6 +253,10 @@ class AcquisitionProblem(Stored, ABC):
         """Outcomes of all questions in ``n`` cases, (n, n_questions); None where they are asked one after the other."""
         return None
 
+    def belief_of(self, cases: IntArray) -> FloatArray:
+        """P(class | the answers to all questions) of cases that `draw_cases` has drawn, (n, n_classes)."""
+        raise NotImplementedError(f"{type(self).__name__} draws no cases at once.")
+
     def together(self, questions: IntArray) -> list[IntArray]:
         """Positions of questions whose likelihoods are worth computing together.
 

@@ -27,10 +27,12 @@ from seqclass.pomdp.table_problem import TableProblem
 __all__: list[str] = []
 
 
-#: Of more hidden states a hint would leave too much untold.
-_MOST_STATES = 16
-#: Distance in log-odds for two states, steps along an edge for three and four.
+#: Of more hidden states a hint would leave too much untold to search for long; certificates take up to so many.
+_MOST_STATES, MANY_STATES = 16, 100
+#: Distance in log-odds for two states, steps along an edge for three and four; of many states, pairs alone are looked
+#: at, and these coarsely and for less time.
 _DISTANCE, _STEPS = 0.05, {3: 30, 4: 20}
+_COARSE, _LESS = 2.0, 0.1
 #: Products of all programs together, and of those of one size: a few seconds.
 _MOST_WORK, _MOST_ONCE, _MOST_FREE, _ROUNDS = 2e9, 14, 4, 3
 #: Iterations that a program is reckoned to take.
@@ -44,19 +46,19 @@ _TINY = np.finfo(float).tiny
 _CLOSE = 1e-6
 
 
-def has_hints(problem: AcquisitionProblem) -> bool:
+def has_hints(problem: AcquisitionProblem, most_states: int = MANY_STATES) -> bool:
     """Whether `HintedValues` serves a problem: answers depend on hidden states alone, and these are not too many."""
     states = None if problem.samples else problem.state_tables
-    return states is not None and 2 <= len(states[1]) <= _MOST_STATES
+    return states is not None and 2 <= len(states[1]) <= most_states
 
 
-def bounds_of(problem: AcquisitionProblem) -> OrderBounds | None:
+def bounds_of(problem: AcquisitionProblem, most_states: int = _MOST_STATES) -> OrderBounds | None:
     """The best bounds over all orders that there are for a problem; None where there are none but one price more."""
     if problem.samples or not problem.n_questions:
         return None
     if has_repeats(problem):
         return RepeatValues(problem)
-    return HintedValues(problem) if has_hints(problem) else None
+    return HintedValues(problem) if has_hints(problem, most_states) else None
 
 
 class _Face(ValuesOfSets):
@@ -64,7 +66,9 @@ class _Face(ValuesOfSets):
 
     _program: BeliefProgram | None = None
 
-    def __init__(self, problem: AcquisitionProblem, tables: FloatArray, costs: FloatArray, states: IntArray) -> None:
+    def __init__(
+        self, problem: AcquisitionProblem, tables: FloatArray, costs: FloatArray, states: IntArray, distance: float
+    ) -> None:
         self.states, size = states, len(states)
         own = np.ascontiguousarray(tables[:, :, states])
         self.problem = TableProblem(
@@ -77,7 +81,7 @@ class _Face(ValuesOfSets):
             full_prices=problem.full_prices,
             free=True,
         )
-        self.grid = LogOddsLine.of(self.problem, _DISTANCE) if size == 2 else SimplexGrid(size, _STEPS[size])
+        self.grid = LogOddsLine.of(self.problem, distance) if size == 2 else SimplexGrid(size, _STEPS[size])
         self._tables, program = own, BeliefProgram(self.problem, own, self.grid)
         # what is free of charge would tell all if it were asked again
         free = np.flatnonzero((problem.prices == 0) & (problem.n_outcomes > 1))
@@ -117,11 +121,15 @@ class HintedValues(StateBounds):
         No policy costs less, over all orders.
     """
 
-    def __init__(self, problem: AcquisitionProblem) -> None:
+    def __init__(self, problem: AcquisitionProblem, most_work: float = _MOST_WORK) -> None:
         super().__init__(problem)
         states = problem.state_tables
         if states is None or not has_hints(problem):
-            raise ValueError(f"HintedValues is for answers that depend on at most {_MOST_STATES} hidden states alone.")
+            raise ValueError(f"HintedValues is for answers that depend on at most {MANY_STATES} hidden states alone.")
+        many = len(states[1]) > _MOST_STATES
+        sizes = [2] if many else [2, *_STEPS]
+        work, self._coarser = most_work * (_LESS if many else 1.0), _COARSE if many else 1.0
+        self._share = work / len(sizes)
         self.tables, classes = states
         self.costs: FloatArray = problem.decision_costs[classes]
         self._perfect: FloatArray = self.costs.min(axis=1)
@@ -130,14 +138,15 @@ class HintedValues(StateBounds):
         self.faces: list[_Face] = []
         n_states = int(np.count_nonzero(self.prior))
         self._choose()
-        for size in range(2, 2 + len(_STEPS) + 1):
+        for size in sizes:
             if size > n_states:
                 break
             for some in self._candidates(size):
                 look()
-                self.faces.append(_Face(problem, self.tables, self.costs, np.array(some)))
+                distance = _DISTANCE * self._coarser
+                self.faces.append(_Face(problem, self.tables, self.costs, np.array(some), distance))
             self._choose()
-        work = _MOST_WORK / _ITERATIONS
+        work /= _ITERATIONS
         for _ in range(_ROUNDS):
             chosen = [face for face in self.faces if face.share.any()]
             gained = [face.tell_apart(self.prior, work / len(chosen)) for face in chosen]
@@ -160,9 +169,9 @@ class HintedValues(StateBounds):
         for state in possible:
             own = (sets == state).any(axis=1)
             rank[own] = np.minimum(rank[own], np.arange(own.sum()))
-        n_points = _LINE if size == 2 else grid_size(size, _STEPS[size])
+        n_points = _LINE / self._coarser if size == 2 else grid_size(size, _STEPS[size])
         work = _ITERATIONS * n_points * size * float(self.problem.n_outcomes.sum())
-        most = max(int(_MOST_WORK / (1 + len(_STEPS)) / work), 1)
+        most = max(int(self._share / work), 1)
         return [tuple(some) for some in sets[np.argsort(rank, kind="stable")[:most]].tolist()]
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +26,14 @@ __all__ = ["optimal_cost"]
 Plan = list[tuple[npt.NDArray[np.bytes_], IntArray]]
 
 
-def evidence(info: InformationState, *columns: FloatArray | IntArray) -> npt.NDArray[np.bytes_]:
+def evidence(
+    info: InformationState, *columns: FloatArray | IntArray, seen: IntArray | None = None
+) -> npt.NDArray[np.bytes_]:
     """Key of what each row of a free problem has seen, in whatever order, (n,): equal where all that follows is."""
-    assert info.seen is not None  # of a free problem it always is
+    seen = info.seen if seen is None else seen
+    assert seen is not None  # of a free problem it always is
     # numpy drops zeros at the end of such keys, which are all of one width: no two of them mix
-    parts: list[Any] = [info.seen, *(column[:, None] for column in columns)]
+    parts: list[Any] = [seen, *(column[:, None] for column in columns)]
     if info.paid is not None and info.paid.shape[1]:  # what was known or missing was seen, and paid for by nobody
         parts.append(info.paid)
     if info.problem.max_cost is not None:  # which of a group came first decides what is left to spend
@@ -158,7 +162,7 @@ def optimal_costs(
         horizon = min(horizon, check_integer(n_stages, "n_stages", 0))
     # whatever is settled at the smallest prices is at all others
     info, weight = problem.opening()
-    tree = expand(info, horizon, float(factors.min()), max_histories)
+    tree = expand(info, horizon, float(factors.min()), max_histories, alike_questions(problem))
     return np.asarray(weight @ tree.values(factors))
 
 
@@ -261,8 +265,30 @@ class Enumeration:
         return best
 
 
-def expand(info: InformationState, depth: int, multiplier: float = 1.0, max_histories: float = np.inf) -> Enumeration:
-    """Enumerate every way on from some histories that may be worth going."""
+def alike_questions(problem: AcquisitionProblem) -> list[IntArray]:
+    """Questions of a free problem that are the same but for their number: which of them gave an answer is no matter."""
+    states = problem.state_tables
+    if not problem.free or states is None or problem.samples or problem.rules is not None or problem.starts is not None:
+        return []
+    if problem.groups is not None or problem.bundles is not None or problem.n_questions < 2:
+        return []
+    rows = np.column_stack([states[0].reshape(problem.n_questions, -1), problem.n_outcomes, problem.prices])
+    _, kind, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    return [np.flatnonzero(kind.reshape(-1) == number) for number in np.flatnonzero(count > 1).tolist()]
+
+
+def expand(
+    info: InformationState,
+    depth: int,
+    multiplier: float = 1.0,
+    max_histories: float = np.inf,
+    alike: Sequence[IntArray] = (),
+) -> Enumeration:
+    """Enumerate every way on from some histories that may be worth going.
+
+    Of questions that are ``alike`` only the first that is open is asked, and how many gave each answer is all that is
+    told apart: costs are the same, but a plan is not to be read off.
+    """
     last = info.stage + depth
     stages: list[Stage] = []
     root = np.arange(len(info))
@@ -270,11 +296,18 @@ def expand(info: InformationState, depth: int, multiplier: float = 1.0, max_hist
     def ask(level: Level) -> Fork:
         nonlocal root
         root = root[level.parent]
-        kept, place = distinct(level.info, root) if stages else (root, root)
+        kept, place = distinct(level.info, root, alike) if stages else (root, root)
         here = level.info if len(kept) == len(level.info) else level.info[kept]
         row, question = open_questions(here, here.to_beat > here.cost_floor(multiplier))
         if here.stage >= last:
             row, question = row[:0], question[:0]
+        for same in alike:
+            opened = here.open[:, same]
+            other = opened & (np.arange(len(same)) > opened.argmax(axis=1)[:, None])
+            spared = np.zeros(here.open.shape, dtype=bool)
+            spared[:, same] = other
+            wanted = ~spared[row, question]
+            row, question = row[wanted], question[wanted]
         price = np.broadcast_to(here.prices, (len(here), here.problem.n_questions))[row, question]
         order = np.argsort(level.entry, kind="stable") if here.problem.free else slice(None)
         stages.append(Stage(here, row, question, price, level.entry[order], level.weight[order], place[order]))
@@ -293,11 +326,16 @@ def asked_once(info: InformationState, row: IntArray, question: IntArray) -> Lev
     return last
 
 
-def distinct(info: InformationState, root: IntArray) -> tuple[IntArray, IntArray]:
-    """Histories of a free problem that saw the same, in whatever order, as one."""
+def distinct(info: InformationState, root: IntArray, alike: Sequence[IntArray] = ()) -> tuple[IntArray, IntArray]:
+    """Histories of a free problem that saw the same, in whatever order and of whichever question alike, as one."""
     if info.seen is None or not len(info):
         return np.arange(len(info)), np.arange(len(info))
-    _, kept, place = np.unique(evidence(info, root), return_index=True, return_inverse=True)
+    seen = info.seen
+    if alike:
+        seen = seen.copy()
+        for same in alike:
+            seen[:, same] = np.sort(seen[:, same], axis=1)
+    _, kept, place = np.unique(evidence(info, root, seen=seen), return_index=True, return_inverse=True)
     # in their own order, so that where all are distinct nothing moves
     order = np.argsort(kept)
     return kept[order], np.argsort(order)[place.reshape(-1)]

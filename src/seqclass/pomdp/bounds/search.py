@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.progress import TimeUp, look, within
 from seqclass.pomdp.bounds.optimum import OnePriceBounds, OrderBounds, Plan, asked_once, asking_once, evidence
-from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.information import TIE
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem
 
@@ -40,9 +41,9 @@ class _Choices(NamedTuple):
 class _Layer:
     """Partial answers of equally many questions: the nodes of the search, and what leads on from them."""
 
-    def __init__(self, info: InformationState, low: FloatArray, high: FloatArray) -> None:
+    def __init__(self, info: Any, low: FloatArray, high: FloatArray, keys: list[bytes]) -> None:
         self.info = info
-        self.place = {key: number for number, key in enumerate(evidence(info).tolist())}
+        self.place = {key: number for number, key in enumerate(keys)}
         self.low, self.high = low, high
         self.opened = np.zeros(len(info), dtype=bool)
         nothing, none = np.empty(0), np.empty(0, dtype=np.intp)
@@ -58,17 +59,16 @@ class _Layer:
         left = self.high - self.low
         return np.where(left > TIE * self.high, left, 0.0)
 
-    def add(self, info: InformationState, low: FloatArray, high: FloatArray, keys: list[bytes]) -> None:
+    def add(self, info: Any, low: FloatArray, high: FloatArray, keys: list[bytes]) -> None:
         self.place.update(zip(keys, range(len(self.info), len(self.info) + len(keys))))
-        self.info = InformationState.concatenate([self.info, info])
+        self.info = type(info).concatenate([self.info, info])
         self.low, self.high = np.concatenate([self.low, low]), np.concatenate([self.high, high])
         self.opened = np.concatenate([self.opened, np.zeros(len(info), dtype=bool)])
         self.own = np.concatenate([self.own, np.zeros(len(info), dtype=np.intp)])
 
-    def open(self, rows: IntArray, bounds: OrderBounds) -> None:
-        """Note the questions of some nodes that may be the best."""
+    def open(self, rows: IntArray, low: FloatArray, once: FloatArray) -> None:
+        """Note the questions of some nodes that may be the best, given bounds of each: of going on, of one question."""
         info = self.info[rows]
-        low, once = bounds.asking(info), asking_once(info)
         high = np.minimum(self.high[rows], once.min(axis=1, initial=np.inf))
         at, question = np.nonzero((low <= high[:, None] * (1 + TIE)) & info.open)
         prices = np.broadcast_to(info.prices, low.shape)[at, question]
@@ -124,8 +124,7 @@ class OrderSearch:
     def __init__(self, problem: AcquisitionProblem, bounds: OrderBounds | None = None) -> None:
         self.problem = problem
         self.bounds = OnePriceBounds(problem) if bounds is None else bounds
-        info = problem.begin()
-        self.layers = [_Layer(info, *self._tips(info))]
+        self._start(problem.begin())
 
     @property
     def low(self) -> float:
@@ -166,7 +165,23 @@ class OrderSearch:
             for layer, after in reversed(list(zip(self.layers, self.layers[1:]))):
                 layer.back_up(after)
 
-    def _tips(self, info: InformationState) -> tuple[FloatArray, FloatArray]:
+    def _start(self, info: Any) -> None:
+        self.layers = [_Layer(info, *self._tips(info), self._keys(info).tolist())]
+
+    def _keys(self, info: Any) -> npt.NDArray[np.bytes_]:
+        """What partial answers have seen, in whatever order."""
+        return evidence(info)
+
+    def _costs(self, info: Any) -> tuple[FloatArray, FloatArray]:
+        """Bounds of asking each question: of going on from below, and what it costs to decide after it."""
+        return self.bounds.asking(info), asking_once(info)
+
+    def _asked(self, info: Any, row: IntArray, question: IntArray) -> tuple[Any, IntArray, FloatArray]:
+        """What follows when rows ask questions: partial answers, of each the pair it comes from, and its share."""
+        level = asked_once(info, row, question)
+        return level.info, level.entry, level.weight
+
+    def _tips(self, info: Any) -> tuple[FloatArray, FloatArray]:
         """Bounds of partial answers that were not opened."""
         low, high = info.stopping_cost.copy(), info.finishing_cost.copy()
         rows = np.flatnonzero(~info.settled)
@@ -199,7 +214,7 @@ class OrderSearch:
             found.append(_Frontier(row, np.concatenate([np.full(fresh.size, -1), unasked]), (reach * left)[row]))
             if number + 1 < len(self.layers):
                 count = layer.choices.n_branches[followed]
-                branch = _ranges(layer.choices.first[followed], count)
+                branch = ranges(layer.choices.first[followed], count)
                 weight = layer.weight[branch] * np.repeat(reach[layer.choices.row[followed]], count)
                 n_after = len(self.layers[number + 1].info)
                 reach = np.bincount(layer.target[branch], weight, minlength=n_after).astype(np.float64)
@@ -219,7 +234,7 @@ class OrderSearch:
         fresh = row[choice < 0]
         choice = choice[choice >= 0]
         if fresh.size:
-            layer.open(fresh, self.bounds)
+            layer.open(fresh, *self._costs(layer.info[fresh]))
             rest = fresh[layer.left[fresh] > 0]
             if rest.size:
                 choice = np.concatenate([choice, layer.best(layer.choices.low)[layer.own[rest]]])
@@ -228,22 +243,22 @@ class OrderSearch:
 
     def _ask(self, number: int, choice: IntArray) -> None:
         layer = self.layers[number]
-        level = asked_once(layer.info, layer.choices.row[choice], layer.choices.question[choice])
-        order = np.argsort(level.entry, kind="stable")
-        target = self._merged(number + 1, level.info)[order]
-        count = np.bincount(level.entry, minlength=choice.size)
+        info, entry, weight = self._asked(layer.info, layer.choices.row[choice], layer.choices.question[choice])
+        order = np.argsort(entry, kind="stable")
+        target = self._merged(number + 1, info)[order]
+        count = np.bincount(entry, minlength=choice.size)
         layer.choices.n_branches[choice] = count
         layer.choices.first[choice] = layer.choice.size + np.cumsum(count) - count
-        layer.choice = np.concatenate([layer.choice, choice[level.entry[order]]])
-        layer.weight = np.concatenate([layer.weight, level.weight[order]])
+        layer.choice = np.concatenate([layer.choice, choice[entry[order]]])
+        layer.weight = np.concatenate([layer.weight, weight[order]])
         layer.target = np.concatenate([layer.target, target])
 
-    def _merged(self, number: int, info: InformationState) -> IntArray:
+    def _merged(self, number: int, info: Any) -> IntArray:
         """Node of each row, of which those that are new are added."""
-        keys, kept, place = np.unique(evidence(info), return_index=True, return_inverse=True)
+        keys, kept, place = np.unique(self._keys(info), return_index=True, return_inverse=True)
         if number == len(self.layers):
             some = info[kept]
-            self.layers.append(_Layer(some, *self._tips(some)))
+            self.layers.append(_Layer(some, *self._tips(some), keys.tolist()))
             return np.asarray(place.reshape(-1))
         layer, names = self.layers[number], keys.tolist()
         known = np.array([layer.place.get(key, -1) for key in names], dtype=np.intp)
@@ -268,7 +283,7 @@ class OrderSearch:
                 followed = choice[on & reached[layer.rows]]
                 if number + 1 < len(self.layers):
                     following = np.zeros(len(self.layers[number + 1].info), dtype=bool)
-                    branch = _ranges(layer.choices.first[followed], layer.choices.n_branches[followed])
+                    branch = ranges(layer.choices.first[followed], layer.choices.n_branches[followed])
                     following[layer.target[branch]] = True
             told = np.flatnonzero(reached & layer.opened)
             told = told[np.argsort(keys[told])]
@@ -279,5 +294,6 @@ class OrderSearch:
         return plan
 
 
-def _ranges(first: IntArray, count: IntArray) -> IntArray:
+def ranges(first: IntArray, count: IntArray) -> IntArray:
+    """Whole numbers from each of some first ones on, as many as each has, one after the other."""
     return np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)

@@ -22,7 +22,7 @@ from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, WIDE_GAP, OrderingCandidate, OrderingChoice, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.base import Solver, certified
+from seqclass.pomdp.solvers.base import Solver, certified, on_cases
 from seqclass.pomdp.solvers.exact_free_order import are_few, enumerated, planned
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
@@ -294,10 +294,13 @@ class Adaptive(Solver):
                 return bounded
             trial = _Search(self, problem, began)
             found = trial.best(search).with_info(seconds=_clock() - began)
-        if np.isnan(found.info.upper):
-            try:
+        try:
+            if np.isnan(found.info.upper):
                 found = certified(found, self.certificate_paths, self.random_state)
-            except TimeUp:
+            elif self.certificate_paths:
+                found = on_cases(found, self.certificate_paths, self.random_state)
+        except TimeUp:
+            if np.isnan(found.info.upper):
                 found = trial.bounded(found, 0.0 if sure is None else sure.low)
         if bounded is not None and bounded.info.upper < found.info.upper:
             tried = () if found.info.ordering is None else found.info.ordering.candidates

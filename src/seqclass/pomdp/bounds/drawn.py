@@ -1,0 +1,200 @@
+"""Costs that no order of questions beats, with a stated confidence: the best that could be done on drawn cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
+from seqclass.pomdp.answers import SampledAnswers
+from seqclass.pomdp.bounds.search import OrderSearch, ranges
+from seqclass.pomdp.information import TIE
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.walk import everything, opened, walk
+
+__all__: list[str] = []
+
+
+class DrawnCases(NamedTuple):
+    """Cases drawn from a problem: all their answers, and what each decision is expected to cost given all of these.
+
+    Attributes
+    ----------
+    answers : ndarray of int of shape (n, n_questions)
+        What each question shows.
+    costs : ndarray of shape (n, n_decisions)
+        Expected cost of each decision, the class unknown.
+    """
+
+    answers: IntArray
+    costs: FloatArray
+
+    @classmethod
+    def of(cls, problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> DrawnCases:
+        """Draw cases from a free problem of one start."""
+        drawn = problem.draw_cases(n, rng)
+        if drawn is not None:
+            return cls(drawn, problem.belief_of(drawn) @ problem.decision_costs)
+        # what no budget limits costs no more
+        plain = problem.replace(max_questions=None, max_cost=None, rules=None)
+        answers = SampledAnswers(rng)
+        *_, last = walk(*opened(plain, float(n), answers), everything, answers)
+        assert last.info.seen is not None
+        rows = np.repeat(np.arange(len(last.weight)), last.weight.astype(np.int64))
+        return cls(np.asarray(last.info.seen[rows], dtype=np.intp), (last.info.belief @ problem.decision_costs)[rows])
+
+
+class _Nodes:
+    """Partial answers of drawn cases; reads as the information states of a search do.
+
+    Attributes
+    ----------
+    member, size
+        Cases that gave each, side by side, and how many.
+    asked : ndarray of bool of shape (n, n_questions)
+    stopping_cost, known : ndarray of shape (n,)
+        Mean cost of the best decision, and that of cases each of which has its own.
+    """
+
+    def __init__(self, member: IntArray, size: IntArray, asked: BoolArray, stop: FloatArray, known: FloatArray) -> None:
+        self.member, self.size, self.asked, self.stopping_cost, self.known = member, size, asked, stop, known
+        self.prices: FloatArray = np.empty(0)
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    @property
+    def open(self) -> BoolArray:
+        return ~self.asked
+
+    @property
+    def first(self) -> IntArray:
+        return np.asarray(np.cumsum(self.size) - self.size)
+
+    def __getitem__(self, rows: IntArray) -> _Nodes:
+        member = self.member[ranges(self.first[rows], self.size[rows])]
+        found = _Nodes(member, self.size[rows], self.asked[rows], self.stopping_cost[rows], self.known[rows])
+        found.prices = self.prices[rows]
+        return found
+
+    @staticmethod
+    def concatenate(parts: Sequence[_Nodes]) -> _Nodes:
+        names = ("member", "size", "asked", "stopping_cost", "known")
+        found = _Nodes(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        found.prices = np.concatenate([part.prices for part in parts])
+        return found
+
+
+class DrawnSearch(OrderSearch):
+    """AO* over the partial answers of drawn cases: the least mean cost that any policy has on them, and no less.
+
+    Whoever decides knows that the case is one of those drawn, so that with few cases left hardly anything is unknown:
+    the least mean cost is below the optimum in expectation, and above it by chance alone. Where the search has not come
+    to, one more price is paid, and all other answers are known.
+    """
+
+    def __init__(self, problem: AcquisitionProblem, cases: DrawnCases) -> None:
+        self.problem, self.cases = problem, cases
+        self.least: FloatArray = cases.costs.min(axis=1)
+        n = len(cases.costs)
+        self._start(self._nodes(np.arange(n), np.array([n]), np.zeros((1, problem.n_questions), dtype=bool)))
+
+    def lower(self, z: float) -> float:
+        """What no policy costs less than, by so many standard errors."""
+        costs = self.costs_of_cases()
+        return max(self.low - z * float(costs.std()) / float(np.sqrt(len(costs))), 0.0)
+
+    def _nodes(self, member: IntArray, size: IntArray, asked: BoolArray) -> _Nodes:
+        first = np.cumsum(size) - size
+        stop = np.add.reduceat(self.cases.costs[member], first, axis=0).min(axis=1) / size
+        found = _Nodes(member, size, asked, stop, np.add.reduceat(self.least[member], first) / size)
+        found.prices = self._prices(asked)
+        return found
+
+    def _prices(self, asked: BoolArray) -> FloatArray:
+        problem = self.problem
+        prices = np.tile(problem.prices, (len(asked), 1))
+        if problem.groups is not None:
+            for group in np.unique(problem.groups[problem.groups >= 0]):
+                members = np.flatnonzero(problem.groups == group)
+                prices[np.ix_(~asked[:, members].any(axis=1), members)] = problem.full_prices[members]
+        return prices
+
+    def _keys(self, info: Any) -> npt.NDArray[np.bytes_]:
+        seen = np.where(info.asked, self.cases.answers[info.member[info.first]], -1)
+        whole = np.ascontiguousarray(seen.astype(np.int32)).view(np.uint8)
+        return np.asarray(np.ascontiguousarray(whole).view(f"S{whole.shape[1]}").reshape(-1))
+
+    def _tips(self, info: Any) -> tuple[FloatArray, FloatArray]:
+        cheapest = np.where(info.asked, np.inf, self.problem.prices).min(axis=1, initial=np.inf)
+        return np.minimum(info.stopping_cost, cheapest + info.known), info.stopping_cost.copy()
+
+    def _costs(self, info: Any) -> tuple[FloatArray, FloatArray]:
+        n, n_questions = len(info), self.problem.n_questions
+        prices = np.where(info.asked, np.inf, info.prices)
+        low, once = prices.copy(), prices.copy()
+        node: IntArray = np.repeat(np.arange(n), info.size)
+        left = np.where(info.asked, np.inf, self.problem.prices)
+        costs, least = self.cases.costs[info.member], self.least[info.member]
+        for question in range(n_questions):
+            width = int(self.problem.n_outcomes[question])
+            place = node * width + self.cases.answers[info.member, question]
+            stop = np.bincount(place, costs[:, 0], n * width).astype(np.float64)
+            for cost in costs.T[1:]:
+                np.minimum(stop, np.bincount(place, cost, n * width), out=stop)
+            others = np.delete(left, question, axis=1).min(axis=1, initial=np.inf)
+            count = np.bincount(place, minlength=n * width)
+            further = np.where(count > 0, np.repeat(others, width), 0.0) * count
+            after: FloatArray = np.minimum(stop, further + np.bincount(place, least, n * width))
+            once[:, question] += row_sums(stop.reshape(n, width)) / info.size
+            low[:, question] += row_sums(after.reshape(n, width)) / info.size
+        return low, once
+
+    def _asked(self, info: Any, row: IntArray, question: IntArray) -> tuple[Any, IntArray, FloatArray]:
+        size, first = info.size[row], info.first[row]
+        member = info.member[ranges(first, size)]
+        pair: IntArray = np.repeat(np.arange(len(row)), size)
+        widest = int(self.problem.n_outcomes.max())
+        place = pair * widest + self.cases.answers[member, question[pair]]
+        order = np.argsort(place, kind="stable")
+        begun = np.flatnonzero(np.diff(place[order], prepend=-1))
+        count = np.diff(begun, append=len(place))
+        entry = pair[order[begun]]
+        asked = info.asked[row[entry]]
+        asked[np.arange(len(entry)), question[entry]] = True
+        return self._nodes(member[order], count, asked), entry, count / size[entry]
+
+    def costs_of_cases(self) -> FloatArray:
+        """What each case costs by what is known of the best policy."""
+        result = np.empty(len(self.least))
+        reached, paid = np.zeros(1, dtype=np.intp), np.zeros(1)
+        for layer in self.layers:
+            info = layer.info[reached]
+            choice = np.full(len(layer.info), -1)
+            if layer.rows.size:
+                choice[layer.rows] = layer.best(layer.choices.low)
+            choice = choice[reached]
+            decides = layer.low[reached] >= info.stopping_cost * (1 - TIE)
+            follows = ~decides & (choice >= 0)
+            follows[follows] = layer.choices.n_branches[choice[follows]] > 0
+            self._end(result, info, np.where(decides, np.nan, layer.low[reached]) + paid, paid, ~follows)
+            on = choice[follows]
+            count = layer.choices.n_branches[on]
+            paid = np.repeat(paid[follows] + layer.choices.price[on], count)
+            reached = layer.target[ranges(layer.choices.first[on], count)]
+            if not reached.size:
+                break
+        return result
+
+    def _end(self, result: FloatArray, info: _Nodes, mean: FloatArray, paid: FloatArray, ends: BoolArray) -> None:
+        """Note the costs of the cases of nodes that end: by the node's decision, or where it has none by their own."""
+        node = np.repeat(np.arange(len(info)), info.size)
+        costs = self.cases.costs[info.member]
+        best = np.add.reduceat(costs, info.first, axis=0).argmin(axis=1)
+        known = (mean - info.known)[node] + self.least[info.member]
+        decided = paid[node] + costs[np.arange(len(node)), best[node]]
+        value = np.where(np.isnan(mean)[node], decided, known)
+        result[info.member[ends[node]]] = value[ends[node]]

@@ -1,0 +1,138 @@
+"""Bounds over all orders by drawn cases: the least mean cost on them, no more than any policy has, rarely too high."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parent))
+from free_cases import free_case, mixture_case
+
+from seqclass import SequentialClassifier
+from seqclass.bn import DiscreteNetwork, NetworkTables
+from seqclass.pomdp import (
+    Adaptive,
+    DecideNow,
+    FunctionPolicy,
+    Lookahead,
+    MixtureProblem,
+    certify,
+    evaluate,
+    optimal_cost,
+)
+from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
+
+
+def any_case(seed):
+    """Naive Bayes, a tree or a class mixture, now and then with groups, bundles or a further decision."""
+    return mixture_case(seed, most=4) if seed % 3 == 2 else free_case(seed, tree=seed % 3 == 1, most=4)
+
+
+def least_mean(case, cases):
+    """Least mean cost of any policy on drawn cases, by recursion on what was seen: shares no code with the search."""
+    known = {}
+
+    def value(rows, seen):
+        key = tuple(sorted(seen.items()))
+        if key not in known:
+            best = float(cases.costs[rows].sum(axis=0).min())
+            for question in range(len(case.questions)):
+                if question not in seen:
+                    group = case.groups[question]
+                    paid = group >= 0 and any(case.groups[other] == group for other in seen)
+                    cost = (case.discounted if paid else case.full)[question] * len(rows)
+                    for answer in np.unique(cases.answers[rows, question]).tolist():
+                        own = rows[cases.answers[rows, question] == answer]
+                        cost += value(own, {**seen, question: answer})
+                    best = min(best, cost)
+            known[key] = best
+        return known[key]
+
+    return value(np.arange(len(cases.costs)), {}) / len(cases.costs)
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 60))
+def test_the_search_finds_the_least_mean_cost(seed, n):
+    case = any_case(seed)
+    cases = DrawnCases.of(case.problem, n, np.random.default_rng(seed))
+    truth = least_mean(case, cases)
+    search = DrawnSearch(case.problem, cases)
+    for most in (1, 5, 20, 100, np.inf):
+        search.run(most)
+        assert search.low <= truth + 1e-9 <= search.high + 2e-9
+        each = search.costs_of_cases()
+        assert each.mean() == pytest.approx(search.low, abs=1e-9)
+        assert search.lower(3.0) <= search.low
+    assert search.low == pytest.approx(truth, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_drawn_cases_are_the_problems_own(seed):
+    """What all answers leave unknown, and what deciding at once costs, are the means over cases."""
+    problem = any_case(seed).problem
+    cases = DrawnCases.of(problem, 20_000, np.random.default_rng(seed))
+    error = cases.costs.std(axis=0) / np.sqrt(20_000)
+    assert (abs(cases.costs.mean(axis=0) - problem.prior @ problem.decision_costs) <= 4 * error + 1e-12).all()
+    everything = FunctionPolicy(problem, lambda info: np.where(info.open.any(axis=1), info.open.argmax(axis=1), -1))
+    found = evaluate(problem, everything)
+    known = cases.costs.min(axis=1)
+    assert abs(known.mean() - (found.cost - found.price)) <= 4 * known.std() / np.sqrt(20_000) + 1e-12
+
+
+def test_bounds_by_cases_are_rarely_above_the_optimum():
+    """Of two hundred that hold with 99% confidence each, at least 195 do; and of few cases most are well below."""
+    above = []
+    for seed in range(200):
+        problem = any_case(seed).problem
+        search = DrawnSearch(problem, DrawnCases.of(problem, 400, np.random.default_rng(seed)))
+        search.run(200)
+        above.append(search.lower(2.33) > optimal_cost(problem) + 1e-9)
+    assert sum(above) <= 5
+
+
+def noisy(n_questions=7, n_classes=9):
+    """Questions that tell little, even all together."""
+    rng = np.random.default_rng(0)
+    tables = rng.dirichlet(np.full(3, 6.0), size=(n_questions, 2 * n_classes)).transpose(0, 2, 1)
+    classes = np.repeat(np.arange(n_classes), 2)
+    prices = 0.01 * rng.uniform(0.5, 1.5, n_questions)
+    return MixtureProblem(np.full(2 * n_classes, 1 / (2 * n_classes)), classes, tables, prices, free=True)
+
+
+def test_certificates_take_what_is_nearer():
+    problem = noisy()
+    policy = Lookahead(1).solve(problem)
+    surely = certify(problem, policy, n_paths=400, method="deterministic", max_histories=1)
+    found = certify(problem, policy, n_paths=400, max_histories=1)
+    assert (surely.method, found.method, found.confidence) == ("mixed", "simulation", 0.99)
+    assert surely.lower + 0.1 * found.upper < found.lower <= optimal_cost(problem)
+
+
+def test_a_policy_whose_cost_is_certain_says_that_its_lower_end_is_not():
+    problem = noisy()
+    found = certify(problem, DecideNow(certificate_paths=0).solve(problem), n_paths=300, max_histories=1000)
+    assert (found.method, found.confidence, found.n_paths) == ("mixed", 0.99, 900)
+    assert "0.99 confidence" in str(found)
+
+
+def test_of_a_network_cases_are_drawn_at_once():
+    rng = np.random.default_rng(1)
+    parents = [[], [0], [0, 1], [1], [2], [0, 4], [3, 5]]
+    tables = [np.moveaxis(rng.dirichlet([2, 2], (2,) * len(above)), -1, 0) for above in parents]
+    network = NetworkTables([f"n{j}" for j in range(7)], [["no", "yes"]] * 7, parents, tables)
+    clf = SequentialClassifier.from_network(network, "n0", feature_costs=0.002, solver=Adaptive(max_nodes=0))
+    problem = clf.problem_
+    assert isinstance(clf.model_, DiscreteNetwork)
+    cases = DrawnCases.of(problem, 300, np.random.default_rng(0))
+    info = problem.begin(300)
+    for question in range(problem.n_questions):
+        info = info.asking(question).update(cases.answers[:, question])
+    assert np.allclose(cases.costs, info.belief @ problem.decision_costs)
+    search = DrawnSearch(problem, cases)
+    search.run(50)
+    assert search.lower(3.0) <= optimal_cost(problem)
