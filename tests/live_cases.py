@@ -12,27 +12,49 @@ import pytest
 
 #: Models of `tests/export/conftest.py` whose page and C source are held against a session.
 EXPORTED = [
-    *("grid2", "grid3", "spelt", "vectors", "sure", "tree", "adaptive", "mixture"),
-    *("discounts", "discounts, charged", "discounts, vectors", "fixed mixture"),
-    *("refer", "refer, adaptive", "bundles", "drawn bundle", "fixed drawn bundle", "contexts", "ladder"),
-    *("calibrated", "hidden information", "ec2", "cross entropy", "expected saving", "given order", "looking ahead"),
-    *("improved", "first", "first open", "likely", "lookahead", "fixed lookahead", "search", "bounds", "bounds of 3"),
-    *("groups", "max_features", "max_cost", "thresholds", "functions", "known first", "items", "skills"),
-    *("known at the start", "known at the start, mixture"),
-    *("visits", "visits, planned", "visits, fixed order", "visits, bundles", "visits, budgets", "visits, pairs"),
-    *("visits, once", "visits, three classes", "visits, one at a time", "visits, ladder", "visits, planned ladder"),
+    *("grid2", "grid3", "spelt", "vectors", "sure", "tree", "adaptive", "mixture", "discounts", "discounts, charged"),
     *(
-        "visits, ladder of one",
+        "fixed mixture",
+        "refer",
+        "refer, adaptive",
+        "bundles",
+        "drawn bundle",
+        "contexts",
+        "ladder",
+        "calibrated",
+        "ec2",
+    ),
+    *("expected saving", "given order", "looking ahead", "improved", "first", "likely", "lookahead", "fixed lookahead"),
+    *("search", "bounds", "groups", "max_features", "max_cost", "thresholds", "functions", "known first", "items"),
+    *(
+        "hidden information",
+        "cross entropy",
+        "skills",
+        "known at the start",
+        "known at the start, mixture",
+        "known at the start, fixed tree",
+    ),
+    *("visits", "visits, planned", "visits, fixed order", "visits, bundles", "visits, budgets", "visits, ladder"),
+    *(
         "visits, tree",
         "network",
         "network, known at the start",
-        "network, joint targets",
         "tree, any order",
+        "tree, improved",
+        "tree, calibrated",
     ),
-    *("tree, improved", "tree, search", "tree, ladder", "tree, calibrated", "clique, likely", "fixed tree, lookahead"),
-    *("fixed tree, corrected", "fixed tree, corrected functions", "fixed tree, vectors", "graph"),
-    *("missing tells", "missing tells, bundles", "missing tells, fixed tree"),
-    *("known at the start, fixed tree", "known at the start, fixed mixture"),
+    *("fixed tree, lookahead", "fixed tree, corrected", "graph", "missing tells", "missing tells, fixed tree"),
+]
+#: More of a kind.
+_MORE = [
+    pytest.param(name, marks=pytest.mark.slow)
+    for name in (
+        *("discounts, vectors", "fixed drawn bundle", "first open"),
+        *("bounds of 3", "visits, pairs", "visits, once", "visits, three classes", "visits, one at a time"),
+        *("visits, planned ladder", "visits, ladder of one", "network, joint targets", "tree, search", "tree, ladder"),
+        *("clique, likely", "fixed tree, corrected functions", "fixed tree, vectors", "missing tells, bundles"),
+        "known at the start, fixed mixture",
+    )
 ]
 #: What the command line makes of data, or of a network, without options: the default way to its end; and `ifc2f`.
 DEFAULTS = [
@@ -40,6 +62,8 @@ DEFAULTS = [
     pytest.param("ifc2f", marks=pytest.mark.slow),
     *(pytest.param(f"default, {name}", marks=pytest.mark.slow) for name in ("tumours", "spambase", "hepar2")),
 ]
+#: All of them.
+EVERY = [*EXPORTED, *_MORE, *DEFAULTS]
 #: Those that are a graph.
 GRAPHS = ("graph",)
 

@@ -37,6 +37,8 @@ LONG = {
         "choose.md",
         "data.md",
         "missing.md",
+        "visits.md",
+        "export.md",
         "reproduction.md",
         "costs.md",
         "experiments.md",

@@ -493,6 +493,7 @@ class Tensor(np.ndarray):
         return np.asarray(self, dtype=np.int64).view(Tensor)
 
 
+@pytest.mark.slow
 def test_a_method_for_afabench(tmp_path):
     text = run("afabench_method", cwd=tmp_path)
     assert numbers(r"hard budget 5: (5\.00) features, accuracy (0\.\d+)", text)[1] > 0.6

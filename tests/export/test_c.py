@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_cases import DEFAULTS, EXPORTED
+from live_cases import EVERY
 
 from seqclass import SequentialClassifier
 from seqclass.export import export_policy
@@ -111,7 +111,7 @@ def given(data: dict[str, Any], number: dict[str, int], answer: tuple[str, Any, 
     return f"{number[name]} {int(known)} {len(shows)}:{texts}"
 
 
-@pytest.mark.parametrize("name", [*EXPORTED, *DEFAULTS])
+@pytest.mark.parametrize("name", EVERY)
 def test_the_source_stands_where_a_session_stands(name: str, model: Any, cases: Any, tmp_path: Path) -> None:
     clf = model(name)
     data = export_policy(clf, tmp_path / "policy.c", format="c")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_cases import DEFAULTS, EXPORTED, GRAPHS
+from live_cases import EVERY, GRAPHS
 
 from seqclass.export import export_policy
 
@@ -68,7 +68,7 @@ def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
             assert price == pytest.approx(wanted_price, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", [*EXPORTED, *DEFAULTS])
+@pytest.mark.parametrize("name", EVERY)
 def test_the_page_stands_where_a_session_stands(
     name: str, model: Any, cases: Any, browser: Any, tmp_path: Path
 ) -> None:

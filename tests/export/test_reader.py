@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_cases import DEFAULTS, EXPORTED, reader, short_reader
+from live_cases import DEFAULTS, EVERY, EXPORTED, reader, short_reader
 
 from seqclass.export import policy_data
 
@@ -34,7 +34,7 @@ def outcome(feature: dict[str, Any], value: Any) -> int:
     return int(feature["places"][sum(edge <= value for edge in feature["edges"])])
 
 
-@pytest.mark.parametrize("name", [*EXPORTED, *DEFAULTS])
+@pytest.mark.parametrize("name", EVERY)
 def test_the_reader_stands_where_a_session_stands(name: str, model: Any, cases: Any) -> None:
     clf = model(name)
     data = json.loads(json.dumps(policy_data(clf)))

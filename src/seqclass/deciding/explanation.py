@@ -529,7 +529,7 @@ def _visit_line(steps: Sequence[ExplanationStep], unit: str) -> str:
     first, names = steps[0], ", ".join(step.name for step in steps)
     saving = worth(first, first.visit_price + sum(step.price for step in steps), unit)
     why = f"ordered together, since one at a time they would take {len(steps)} visits" if len(steps) > 1 else "ordered"
-    tail = f", {saving.replace('beyond it', 'beyond all that')}" if saving else ""
+    tail = f", {saving.replace('it costs', 'all that costs')}" if saving else ""
     return f"Visit {first.visit} ({money(first.visit_price, unit)}): {names} {why}{tail}"
 
 
