@@ -1,18 +1,20 @@
 """Interviews of symptom checkers: how well, after how many questions, and what planning with the start gives.
 
-    python benchmarks/interviews.py [--data DIR] [--sets dxy mz4 symcat] [--most N] [--json FILE] [--quick]
+    python benchmarks/interviews.py [--data DIR] [--sets dxy mz4 symcat million] [--most N] [--json FILE] [--quick]
 
 The publishers' test rows of Dxy, MuZhi-4 and SymCat (files ``interviews/NAME.npz`` of the folder). What a patient
 volunteers is known at the start; smoothing, ordering rule and price are chosen by cross-validated accuracy on training
 rows alone, at no more than N questions (10). Told are accuracy and the share of the symptoms in a record that were
 asked for, by the number of questions; a support-vector machine given nothing but what was volunteered, and every
 answer; and, row by row on the test rows, what planning from nothing and being told the same costs more. Large sets
-take one setting, and a random forest beside it.
+take one setting, and a random forest beside it. ``million`` is generated: a million patients with one of 49 diseases,
+who have or have not 223 symptoms, learnt by chunks; and the sets of diseases that lack the true one in 5% of cases.
 """
 
 from __future__ import annotations
 
 import json
+import resource
 import tempfile
 import time
 import warnings
@@ -28,7 +30,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
-from seqclass import SequentialClassifier
+from seqclass import SequentialClassifier, certify_differential
 from seqclass.bn import NaiveBayes
 from seqclass.datasets import Interviews, load_interviews
 from seqclass.pomdp import Adaptive, ClassInformation, ExpectedSaving
@@ -189,6 +191,52 @@ def generated(n: int = 240) -> Interviews:
         return load_interviews(path)
 
 
+def by_chunks(n_chunks: int = 50, n_rows: int = 20_000, n_new: int = 6000) -> dict[str, Any]:
+    """Patients by chunks: seconds of the processor, most memory, decisions, and which diseases are still possible."""
+    rng = np.random.default_rng(0)
+    shape = (49, 223)
+    rare, likely = rng.uniform(0.0, 0.02, shape), rng.uniform(0.2, 0.9, shape)
+    share, prior = np.where(rng.random(shape) < 0.08, likely, rare), rng.dirichlet(np.full(49, 3.0))
+
+    def patients(number: int, n: int) -> tuple[Any, Any]:
+        rng = np.random.default_rng([1, number])
+        y = rng.choice(49, n, p=prior)
+        return (rng.random((n, 223)) < share[y]).astype(np.float64), y
+
+    def chunks() -> Iterator[tuple[Any, Any]]:
+        return (patients(number, n_rows) for number in range(n_chunks))
+
+    solver = Adaptive([ClassInformation()], max_rounds=0, search_nodes=0, certificate_paths=0)
+    clf = SequentialClassifier(NaiveBayes(), solver, discretizer="precomputed", order="adaptive", feature_costs=0.01)
+    began = time.process_time()
+    clf.fit_chunks(chunks)
+    fit, peak = time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    X, y = patients(n_chunks, n_new)
+    began = time.process_time()
+    record = clf.acquire(X)
+    predict = time.process_time() - began
+    case, asked, began = clf.session(), 0, time.process_time()
+    while (question := case.next_feature) is not None:
+        case.observe(question.name, X[0, question.column])
+        asked += 1
+    ms = 1e3 * (time.process_time() - began) / max(1, asked)
+    told = certify_differential(clf, *patients(n_chunks + 1, n_new), alpha=0.05)
+    sets = told.acquire(X).differential
+    found = {
+        "accuracy": float((record.decision == y).mean()),
+        "questions": float(record.n_features.mean()),
+        "size": float(sets.sum(axis=1).mean()),
+        "lacking": float(1 - sets[np.arange(n_new), y].mean()),
+    }
+    print(
+        f"million: {n_chunks * n_rows} patients, 49 diseases, 223 symptoms: fit {fit:.1f} s of CPU, {peak:.0f} MB; "
+        f"{n_new} decisions in {predict:.2f} s, {ms:.1f} ms a question; accuracy {found['accuracy']:.3f} after "
+        f"{found['questions']:.1f} questions; sets of {found['size']:.2f} diseases lack the true one in "
+        f"{found['lacking']:.1%} of cases"
+    )
+    return {"name": "million", "fit": fit, "mb": peak, "predict": predict, "ms": ms} | found
+
+
 def main() -> None:
     made = parser(__doc__)
     add_data_option(made)
@@ -200,8 +248,11 @@ def main() -> None:
     if arguments.quick:
         global ALPHAS, PRICES
         ALPHAS, PRICES = (1.0,), (0.01,)
-        rows.append(measured("generated", generated(), 4))
+        rows += [measured("generated", generated(), 4), by_chunks(2, 1000, 300)]
     for name in () if arguments.quick else arguments.sets:
+        if name == "million":
+            rows.append(by_chunks())
+            continue
         folder = data_folder(arguments)
         path = None if folder is None else folder / "interviews" / f"{name}.npz"
         if path is None or not path.exists():
