@@ -523,7 +523,7 @@ class Session:
         self._cases, self._answers = fresh._cases, fresh._answers
 
     def _known(self, known: Mapping[Any, Any]) -> dict[int, dict[str, Any]]:
-        """Values that are known by question and feature; of a question that lacks all, and tells something by it, none."""
+        """Values that are known by question and feature; none of a question whose lack of them tells something."""
         found: dict[int, dict[str, Any]] = {}
         if not hasattr(known, "items"):
             raise TypeError(f"known must be a dict of values by feature, such as {{'age': 63}}, got {shown(known)}.")
