@@ -235,7 +235,8 @@ def _gain(belief: FloatArray, points: FloatArray, values: FloatArray, corner: Fl
 #: Partial answers that a search for the lower end may know.
 _NODES = 3000
 #: Cases that are drawn for the lower end, of which as many partial answers are looked at, and those that tell what all
-#: answers leave unknown; with less than this share of the cost, or nearer ends, no search is made on cases.
+#: answers leave unknown; with less than this share of the cost, nearer ends, or so few cases that their mean is not yet
+#: normal, no search is made on cases.
 _CASES, _FIRST_CASES, _LEFT_UNKNOWN, _NEAR = 10_000, 500, 0.1, 0.05
 
 
@@ -316,9 +317,11 @@ def search_of_cases(
     if upper - lower <= _NEAR * upper or free.samples or free.starts is not None or not free.n_questions:
         return None
     n = min(_CASES, 3 * n_paths)
+    if n < _FIRST_CASES:
+        return None
     try:
         with within(left() / 3):
-            began, first = time.perf_counter(), min(_FIRST_CASES, n)
+            began, first = time.perf_counter(), _FIRST_CASES
             if DrawnCases.of(free, first, rng).costs.min(axis=1).mean() < _LEFT_UNKNOWN * upper:
                 return None
             if left() < np.inf:  # as many as half of the time is enough for
