@@ -32,6 +32,9 @@ EXPORTED = [
     *("tree, improved", "tree, search", "tree, ladder", "tree, calibrated", "clique, likely", "fixed tree, lookahead"),
     *("fixed tree, corrected", "fixed tree, corrected functions", "fixed tree, vectors", "graph"),
     *("missing tells", "missing tells, bundles", "missing tells, fixed tree"),
+    *("missing tells, known at the start", "missing tells, mixture, calibrated", "missing tells, tree, known"),
+    *("missing tells, fixed tree, known", "missing tells, visits", "missing tells, visits, bundles"),
+    *("missing tells, max_cost", "missing tells, max_features"),
     *("known at the start, fixed tree", "known at the start, fixed mixture"),
 ]
 #: What the command line makes of data, or of a network, without options: the default way to its end; and `ifc2f`.
