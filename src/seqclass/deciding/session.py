@@ -328,22 +328,30 @@ class Session:
     def differential(self) -> tuple[Any, ...] | None:
         """Classes that may still be true once all was asked, the most probable first; see `certify_differential`.
 
-        None while something is asked, where nothing is promised, and where other answers were given than were asked
-        for, of which nothing is promised either.
+        None while something is asked, where nothing is promised, and where it did not go as the policy has it, of which
+        nothing is promised either: other features were asked or ordered, fewer were waited for, or what is known of
+        every case came late.
         """
         told = self._decider.differential
-        if told is None or self._next()[0] or not self._as_asked():
+        if told is None or self._next()[0] or not self._as_planned():
             return None
         belief = self.posterior
         return labels_of(told.holds(belief[None])[0], self._decider.classes, belief)
 
-    def _as_asked(self) -> bool:
-        """Whether each answer is to what was asked then, or to what is known of every case."""
-        told = set(self._told_at_start)
-        return all(
-            (number := self._number(answer.name)) in told or (not answer.known and number in self._following(case)[0])
-            for answer, case in zip(self._answers, self._cases)
-        )
+    def _as_planned(self) -> bool:
+        """Whether the policy by itself would have come to the same answers, and ended there."""
+        decider, told = self._decider, self._told_at_start
+        numbers = [self._number(answer.name) for answer in self._answers]
+        n_told = next((place for place, number in enumerate(numbers) if number not in told), len(numbers))
+        if any(self._lack_tells(self._questions.name(q)) for q in told if q not in numbers[:n_told]):
+            return False  # that it is missing was not told
+        alone = Session(decider)
+        alone._start(self._lot)
+        for place, (number, answer) in enumerate(zip(numbers, self._answers)):
+            if place >= n_told and (answer.known or number not in alone._next()[0]):
+                return False
+            alone._advance(number, answer.value, answer.outcome, known=answer.known)
+        return not alone._next()[0]
 
     @property
     def expected_cost(self) -> float:
