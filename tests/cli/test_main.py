@@ -82,7 +82,7 @@ def test_choices_are_those_of_the_library() -> None:
         ("fit", "method", fit._METHODS),
         ("fit", "effort", EFFORTS),
         ("fit", "select", sorted(fit._SELECTORS)),
-        ("certify", "metric", RISKS),
+        ("certify", "metric", [*RISKS, "differential"]),
         ("certify", "ladder", LADDERS),
         ("export", "kind", export._FORMATS),
     ):
