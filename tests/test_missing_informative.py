@@ -282,3 +282,11 @@ def test_known_gaps_of_bundles_tell_something() -> None:
     batch = clf.acquire(row, known=["a", "b"], record_beliefs=True)
     for known in ({"both": None}, {"a": None, "b": np.nan}, {"both": {"a": None, "b": None}}):
         np.testing.assert_allclose(clf.session(known=known).posterior, batch.beliefs[0, 0])
+
+
+@pytest.mark.parametrize("first, then", [("ignored", "informative"), ("informative", "ignored")])
+def test_rows_that_are_added_keep_the_setting(first: str, then: str) -> None:
+    clf = SequentialClassifier(discretizer="precomputed", missing=first)
+    clf.partial_fit([[0], [1], [-1]], [0, 1, 1], classes=[0, 1], n_outcomes=2)
+    with pytest.raises(ValueError, match="missing: rows before came with another setting"):
+        clf.set_params(missing=then).partial_fit([[0]], [0])

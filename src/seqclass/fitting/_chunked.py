@@ -142,6 +142,8 @@ def _counted(
 ) -> tuple[Decider, Kept]:
     """Learn from further rows, some of which are kept beside."""
     X, coder = decider.numbers(X), decider.coder
+    if (settings.missing == "informative") != (coder.missing_ is not None):
+        raise ValueError("missing: rows before came with another setting; begin with partial_fit on a clone.")
     if coder.range_ is not None:
         low, high = coder.range_, value_range(X)
         coder.range_ = np.array([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])])
