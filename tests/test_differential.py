@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binom
 
 import seqclass
+from seqclass import Costs, SequentialClassifier, certify_differential
 from seqclass.pomdp import PosteriorThreshold
 
 N_CLASSES = 4
@@ -140,3 +141,62 @@ def test_what_cannot_be_is_said(fitted: Any) -> None:
         seqclass.certify_differential(fitted, *cases(300, 0))
     with pytest.raises(ValueError, match="alpha must be above 0 and below 1"):
         seqclass.certify_differential(fitted, X, y, alpha=1.5)
+
+
+def _gappy(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    X = (y[:, None] + (rng.random((n, 5)) < 0.4) * rng.integers(0, 3, (n, 5))) % 3.0
+    X[rng.random(X.shape) < np.where(y == 0, 0.3, 0.1)[:, None]] = np.nan
+    return X, y
+
+
+def _answer(case: Any, row: np.ndarray) -> None:
+    """Answer the first question of the panel."""
+    name = case.next_panel[0].name
+    value = row[int(name[1:])]
+    case.unavailable(name) if np.isnan(value) else case.observe(name, value)
+
+
+def test_a_visit_that_the_policy_does_not_have_has_no_set() -> None:
+    clf = SequentialClassifier(feature_costs=Costs(0.02, visit_cost=0.03), order="adaptive").fit(*_gappy(400, 0))
+    told = certify_differential(clf, *_gappy(300, 1), alpha=0.2)
+    row = np.zeros(5)
+
+    def finished(case: Any) -> Any:
+        while case.next_panel:
+            _answer(case, row)
+        return case
+
+    planned = finished(told.session())
+    assert planned.differential is not None
+    assert told.session(planned.to_json()).differential == planned.differential
+    panel = [question.name for question in told.session().next_panel]
+    other = next(f"x{j}" for j in range(5) if f"x{j}" not in panel)
+    case = told.session()
+    case.order([other])
+    assert finished(case).differential is None
+    assert finished(told.session(first=[other])).differential is None
+    case = told.session()
+    case.order()
+    case.leave()
+    case.order(panel[:1])  # less than the policy orders
+    assert len(panel) > 1
+    assert finished(case).differential is None
+
+
+def test_what_is_known_of_every_case_is_told_first() -> None:
+    train, fresh = _gappy(400, 0), _gappy(300, 1)
+    clf = SequentialClassifier(feature_costs=0.02, order="adaptive", known=[0], missing="informative").fit(*train)
+    told = certify_differential(clf, *fresh, alpha=0.2)
+    X = fresh[0][:40]
+    record = told.acquire(X)
+    for i, row in enumerate(X):
+        case, late = told.session(known={"x0": row[0]}), told.session()
+        for one in (case, late):
+            while one.next_feature is not None:
+                _answer(one, row)
+        assert set(case.differential) == set(np.flatnonzero(record.differential[i]))
+        assert late.differential is None  # nobody said whether it is missing
+        late.observe("x0", 1.0)
+        assert late.differential is None

@@ -21,10 +21,12 @@ from seqclass.pomdp import (
     FunctionPolicy,
     Lookahead,
     MixtureProblem,
+    TableProblem,
     certify,
     evaluate,
     optimal_cost,
 )
+from seqclass.pomdp.bounds.certificate import search_of_cases
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
 
 
@@ -136,3 +138,15 @@ def test_of_a_network_cases_are_drawn_at_once():
     search = DrawnSearch(problem, cases)
     search.run(50)
     assert search.lower(3.0) <= optimal_cost(problem)
+
+
+def test_few_cases_bound_nothing() -> None:
+    """Now and then an answer tells all: a few dozen cases may lack such a one, and have costs without spread."""
+    problem = TableProblem([0.5, 0.5], [[[0.99, 0.99], [0.01, 0.0], [0.0, 0.01]]], [0.0], free=True)
+    optimum = optimal_cost(problem)
+    assert optimum == pytest.approx(0.495)
+    for seed in range(20):
+        for n_paths in (2, 20, 100):
+            found = search_of_cases(problem, 0.6, 0.0, n_paths, np.random.default_rng(seed))
+            assert found is None or found.lower(2.6) <= optimum
+    assert search_of_cases(problem, 0.6, 0.0, 1000, np.random.default_rng(0)) is not None

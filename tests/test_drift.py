@@ -73,6 +73,16 @@ def test_a_class_that_has_gone_is_still_known() -> None:
     assert clf.model_.class_prior_[2] < 0.01
 
 
+@pytest.mark.parametrize("half_life", [0.2, 2])
+@pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork(), ClassMixture(2, random_state=0)])
+def test_a_class_of_long_ago_is_not_forgotten(model: Any, half_life: float) -> None:
+    X = np.random.default_rng(0).integers(0, 3, (1500, 3))
+    y = np.where(np.arange(1500) < 50, 2, X[:, 0] > 0)
+    clf = SequentialClassifier(observation_model=model, half_life=half_life, feature_costs=0.02).fit(X, y)
+    assert clf.classes_.tolist() == [0, 1, 2]
+    assert clf.model_.class_prior_[2] < 1e-6
+
+
 @pytest.mark.parametrize(
     "how, rows, said",
     [
@@ -258,3 +268,11 @@ def test_a_window_bounds_what_is_learnt_from() -> None:
 def test_wrong_streams(how: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         follow(SequentialClassifier(), X, how.pop("y", Y), **how)
+
+
+def test_a_stream_may_be_lists() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    X = y[:, None] + rng.normal(size=(120, 2))
+    lists = follow(SequentialClassifier(), X.tolist(), y.tolist(), start=60)
+    assert lists.cost == follow(SequentialClassifier(), X, y, start=60).cost

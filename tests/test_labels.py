@@ -234,3 +234,19 @@ def test_columns_without_names_have_words():
     )
     told = clf.explain([0.2])[0].in_words(decider_of(clf).words({"x0": "How long?"}))
     assert "1. How long? 0.2 (" in str(told)
+
+
+def test_words_of_a_feature_called_class_are_not_those_of_classes():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = pd.DataFrame({"z": y * (rng.random(300) < 0.97), "class": rng.integers(0, 2, 300), "more": 0.0})
+    clf = SequentialClassifier(feature_costs=0.05, order=["z", "class", "more"]).fit(X, y)
+    told = clf.explain(X[:1])[0]
+    assert [step.name for step in told.steps] == ["z"]  # of "class" nothing is said but that it was not asked
+    given = {"class": {"answers": {"0": "low", "1": "high"}}}
+    words = decider_of(clf).words(given)
+    for labels in (given, words, pickle.loads(pickle.dumps(words))):
+        assert str(told.in_words(labels)) == str(told)
+    short = SequentialClassifier(feature_costs=0.05, order=["z", "more", "class"]).fit(X, y)
+    told = short.explain(X[:1])[0]
+    assert str(told.in_words(decider_of(short).words(given))) == str(told)

@@ -260,3 +260,33 @@ def test_groups_for_components_leave_missing_alone() -> None:
     ).fit(np.column_stack([x, lacking]), y)
     gone = clf.model_.hidden([1]).tables[0, clf.coder_.n_outcomes_[1] - 1]
     assert sorted(np.round(gone).tolist()) == [0, 0, 1, 1]
+
+
+def test_known_at_the_start_a_gap_tells_a_live_case_what_it_tells_a_batch() -> None:
+    clf = informed(order="adaptive", known=["kind"])
+    batch = clf.acquire(FRESH.iloc[:30], known=["a", "c"], record_beliefs=True)
+    for i, row in FRESH.iloc[:30].iterrows():
+        session = clf.session(known=row[["kind", "a", "c"]].to_dict())
+        np.testing.assert_allclose(session.posterior, batch.beliefs[i, 0])
+        assert session.cost == 0
+        again = clf.session(session.to_json())
+        np.testing.assert_allclose(again.posterior, session.posterior)
+        assert (again.cost, [answer.known for answer in again.history]) == (0, [a.known for a in session.history])
+    plain = SequentialClassifier(feature_costs=0.02, order="adaptive").fit(X, Y)
+    assert not plain.session(known={"a": None, "kind": np.nan}).history
+
+
+def test_known_gaps_of_bundles_tell_something() -> None:
+    clf = informed(order="adaptive", feature_costs=Costs(0.02, bundles={"a": "both", "b": "both"}))
+    row = FRESH.assign(a=np.nan, b=np.nan).iloc[:1]
+    batch = clf.acquire(row, known=["a", "b"], record_beliefs=True)
+    for known in ({"both": None}, {"a": None, "b": np.nan}, {"both": {"a": None, "b": None}}):
+        np.testing.assert_allclose(clf.session(known=known).posterior, batch.beliefs[0, 0])
+
+
+@pytest.mark.parametrize("first, then", [("ignored", "informative"), ("informative", "ignored")])
+def test_rows_that_are_added_keep_the_setting(first: str, then: str) -> None:
+    clf = SequentialClassifier(discretizer="precomputed", missing=first)
+    clf.partial_fit([[0], [1], [-1]], [0, 1, 1], classes=[0, 1], n_outcomes=2)
+    with pytest.raises(ValueError, match="missing: rows before came with another setting"):
+        clf.set_params(missing=then).partial_fit([[0]], [0])

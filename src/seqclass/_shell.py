@@ -174,7 +174,8 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
             Keep the beliefs on the way.
         known : sequence of int or str
             Columns, as names or numbers, that are known before the first question: they cost nothing, do not count as
-            acquired, and are not asked for. A cell that is missing is not known. As ``session(known=...)``, row by row.
+            acquired, and are not asked for. A cell that is missing is not known, unless that tells something
+            (``missing="informative"``). As ``session(known=...)``, row by row.
         budget : int, optional
             Hard budget: so many questions are asked of each instance, as long as any is left, whether or not they pay
             for themselves. By default the policy says when to stop. Fit with ``max_features`` of the same number, which

@@ -412,6 +412,7 @@ def follow(
         if rows is not None:
             check_integer(rows, name, 2)
     X, labels = plain(X), plain_labels(y)
+    X = X if hasattr(X, "shape") else np.asarray(X)
     if X.shape[0] != len(labels) or len(labels) <= start:
         raise ValueError(f"X must have as many rows as y, more than start={start}; got {X.shape[0]} and {len(labels)}.")
     if len(late := np.setdiff1d(labels, labels[:start])):

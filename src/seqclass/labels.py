@@ -54,6 +54,8 @@ class Labels:
     _places: Mapping[tuple[str, str | None], str] = field(default_factory=dict, repr=False, compare=False)
     classes: Mapping[str, str] = field(default_factory=dict)
     decisions: Mapping[str, str] = field(default_factory=dict)
+    #: Whether these were told from features, so that what is left of such a name is a feature's.
+    _told_apart: bool = field(default=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         frozen = {name: told | {"answers": _frozen(told.get("answers", {}))} for name, told in _plain(self.features)}
@@ -61,7 +63,7 @@ class Labels:
 
     def __reduce__(self) -> tuple[Any, ...]:
         features = {name: told | {"answers": dict(told["answers"])} for name, told in _plain(self.features)}
-        return Labels, (features, self._places, dict(self.classes), dict(self.decisions))
+        return Labels, (features, self._places, dict(self.classes), dict(self.decisions), self._told_apart)
 
     @classmethod
     def of(cls, given: Any) -> Labels:
@@ -170,10 +172,12 @@ class Labels:
 
     def apart(self, names: Collection[str]) -> Labels:
         """These labels, with the words for classes and decisions told from those of features, whose names these are."""
+        if self._told_apart:
+            return self
         found = {name: self.answers(name) for name in _KINDS if name in self.features and name not in names}
         features = {name: told for name, told in self.features.items() if name not in found}
         classes, decisions = (found.get(name, own) for name, own in zip(_KINDS, (self.classes, self.decisions)))
-        return Labels(features, self._places, classes, decisions)
+        return Labels(features, self._places, classes, decisions, True)
 
     def checked(
         self,
@@ -234,7 +238,7 @@ class Labels:
                 raise ValueError(
                     f"{place} names {shown(absent[0])}, which {shown(name)} does not show; its answers are {there}."
                 )
-        return Labels(features, self._places, self.classes, self.decisions)
+        return Labels(features, self._places, self.classes, self.decisions, True)
 
 
 #: Whose answers are words for classes and decisions, where no feature is called so.

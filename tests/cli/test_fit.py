@@ -394,5 +394,8 @@ def test_missing_cells_may_be_answers(folder: Path, patients: pd.DataFrame, run:
     assert asked.exit_code == 0
     assert f"decision: {names[0]}" in asked.stdout.lower() or names[0] in asked.stdout.splitlines()[-1]
     assert run("explain", "gaps.seq", "gaps.csv").exit_code == 0
+    known = run("ask", "gaps.seq", "--known", f"{lacking[0]['name']}=?", answers="quit\n").stdout
+    assert f"{lacking[0]['name']} = unavailable" in known
+    assert "at a price of 0;" in known
     refused = run("fit", "gaps.csv", *how, "--missing", "mean")
     assert refused.exit_code == 2

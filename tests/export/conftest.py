@@ -284,6 +284,26 @@ _MADE |= {
         None, TreeNetwork(), _gaps(), order="conditional", **_GAPS, discretizer=Discretizer(3)
     ),
 }
+_TOLD: dict[str, Any] = {"data": _gaps(), "known": ["kind", "b"]} | _GAPS
+_MADE |= {
+    "missing tells, known at the start": lambda: _free(_INFORMED, **_TOLD),
+    "missing tells, mixture, calibrated": lambda: _free(
+        _INFORMED, ClassMixture(2, random_state=0), calibrate=True, **_TOLD
+    ),
+    "missing tells, tree, known": lambda: _free(_INFORMED, TreeNetwork(), discretizer=Discretizer(3), **_TOLD),
+    "missing tells, fixed tree, known": lambda: _free(
+        None, TreeNetwork(), order="conditional", discretizer=Discretizer(3), **_TOLD
+    ),
+    "missing tells, visits": lambda: _free(
+        _Panels(), **_TOLD | {"feature_costs": Costs(0.02, visit_cost=0.02, charge_missing=True)}
+    ),
+    "missing tells, visits, bundles": lambda: _free(
+        _Panels(),
+        **_TOLD | {"known": [], "feature_costs": Costs(0.02, visit_cost=0.02, bundles=["s", "s", "t", "t", None])},
+    ),
+    "missing tells, max_cost": lambda: _free(_INFORMED, max_cost=0.05, **_TOLD),
+    "missing tells, max_features": lambda: _free(_INFORMED, max_features=2, **_TOLD),
+}
 _VISIT = {"visit_cost": 0.03, "delays": [3, 0, 1] * 4, "delay_cost": 0.01}
 _PANELS: dict[str, Any] = {"n_paths": 150, "certificate_paths": 0}
 _MADE |= {

@@ -75,12 +75,21 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     return weight
 
 
+#: Half-lives after which a row counts no less: of rows without weight a class would be forgotten.
+_MOST_FADED = 50.0
+
+
 def faded(n_rows: int, half_life: Any) -> FloatArray:
     """Weights of rows in order of time: 1 of the last one, half of that ``half_life`` rows before it."""
     rows = check_real(half_life, "half_life")
     if not 0 < rows < np.inf:
         raise ValueError(f"half_life must be a number of rows above 0, or None, got {shown(half_life)}.")
-    return np.exp2(-np.arange(n_rows - 1, -1, -1.0) / rows)
+    return fading(np.arange(n_rows - 1, -1, -1.0), rows)
+
+
+def fading(age: FloatArray, half_life: float) -> FloatArray:
+    """Weights of rows by how many came after each."""
+    return np.asarray(np.exp2(-np.minimum(age / half_life, _MOST_FADED)))
 
 
 def check_integer(value: Any, name: str, low: int, high: int | None = None) -> int:

@@ -501,7 +501,7 @@ def explain() -> None:
 @click.argument("model", type=File())
 @click.option("--resume", type=File("file"), help="Go on with a case that --save wrote.")
 @click.option("--save", type=File("file"), help="Keep the case in a file, up to date after every answer.")
-@click.option("--known", multiple=True, metavar="NAME=VALUE", help="What is known and costs nothing; once or more.")
+@click.option("--known", multiple=True, metavar="NAME=VALUE", help="What is known at no price, or missing: ?; repeat.")
 @click.option("--first", multiple=True, metavar="NAME", help="What is asked in any case and first; once or more.")
 @unknown_option
 @currency_option

@@ -105,6 +105,11 @@ def _value_of(offered: dict[str, str], text: str) -> str:
     return text if text in offered or len(alike) != 1 else alike[0]
 
 
+def _told(offered: dict[str, str], text: str) -> str | None:
+    """The value that is known, None where it is known to be missing."""
+    return None if text == "?" and "?" not in offered else _value_of(offered, text)
+
+
 def _command(
     model: Path,
     resume: Path | None,
@@ -125,7 +130,7 @@ def _command(
     with refused():
         decider = decider_of(clf)
         words = decider.words(labels)
-        told = {name: _value_of(_choices(decider, words, name), value) for name, value in map(_parted, known)}
+        told = {name: _told(_choices(decider, words, name), value) for name, value in map(_parted, known)}
         session = clf.session(known=told, first=first)
     asking = _Asking(decider, session, words, save, strict)
     if resume is not None:

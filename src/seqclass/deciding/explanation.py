@@ -348,7 +348,8 @@ class Explanation:
         Stopped because no further feature is on offer.
         Decision: a, expected to cost 0.0455 (b 0.9545). 1 feature acquired, 0.01 paid.
         """
-        words = Labels.of(labels).apart({step.name for step in self.steps})
+        names = {step.name for step in self.steps} | ({self.not_asked.name} if self.not_asked else set())
+        words = Labels.of(labels).apart(names)
         asked, likeness, order = self.not_asked, self.likeness, words.class_order(self.classes)
         if likeness is not None:
             told = [

@@ -100,8 +100,9 @@ class Session:
     key : str or int, optional
         Name of the case, from which a randomised policy draws its lot; None: at random.
     known : mapping of str or int to value, optional
-        What is known at the start, by name or number of a column, as for `observe`; None and NaN are left out. It costs
-        nothing. Features that a selector left out change nothing.
+        What is known at the start, by name or number of a column, as for `observe`; None and NaN are left out, unless
+        that a value is missing tells something (``missing="informative"``). It costs nothing. Features that a selector
+        left out change nothing.
     first : sequence of str or int
         Features or bundles that are asked in any case, in this order, before the policy is asked.
 
@@ -142,8 +143,11 @@ class Session:
         self._first = [self._number(name) for name in first]
         self._start(_draw_lot(decider.policy, key))
         for question, values in self._known({} if known is None else known).items():
-            bundled = self._questions.problem.bundle(question) is not None
-            self.observe(self._questions.name(question), values if bundled else values.popitem()[1], known=True)
+            if values:
+                bundled = self._questions.problem.bundle(question) is not None
+                self.observe(self._questions.name(question), values if bundled else values.popitem()[1], known=True)
+            else:
+                self._lacking(question, known=True)
 
     def _start(self, lot: int) -> None:
         self._lot, begun = lot, self._decider.policy.begin()[0]
@@ -324,22 +328,30 @@ class Session:
     def differential(self) -> tuple[Any, ...] | None:
         """Classes that may still be true once all was asked, the most probable first; see `certify_differential`.
 
-        None while something is asked, where nothing is promised, and where other answers were given than were asked
-        for, of which nothing is promised either.
+        None while something is asked, where nothing is promised, and where it did not go as the policy has it, of which
+        nothing is promised either: other features were asked or ordered, fewer were waited for, or what is known of
+        every case came late.
         """
         told = self._decider.differential
-        if told is None or self._next()[0] or not self._as_asked():
+        if told is None or self._next()[0] or not self._as_planned():
             return None
         belief = self.posterior
         return labels_of(told.holds(belief[None])[0], self._decider.classes, belief)
 
-    def _as_asked(self) -> bool:
-        """Whether each answer is to what was asked then, or to what is known of every case."""
-        told = set(self._told_at_start)
-        return all(
-            (number := self._number(answer.name)) in told or (not answer.known and number in self._following(case)[0])
-            for answer, case in zip(self._answers, self._cases)
-        )
+    def _as_planned(self) -> bool:
+        """Whether the policy by itself would have come to the same answers, and ended there."""
+        decider, told = self._decider, self._told_at_start
+        numbers = [self._number(answer.name) for answer in self._answers]
+        n_told = next((place for place, number in enumerate(numbers) if number not in told), len(numbers))
+        if any(self._lack_tells(self._questions.name(q)) for q in told if q not in numbers[:n_told]):
+            return False  # that it is missing was not told
+        alone = Session(decider)
+        alone._start(self._lot)
+        for place, (number, answer) in enumerate(zip(numbers, self._answers)):
+            if place >= n_told and (answer.known or number not in alone._next()[0]):
+                return False
+            alone._advance(number, answer.value, answer.outcome, known=answer.known)
+        return not alone._next()[0]
 
     @property
     def expected_cost(self) -> float:
@@ -459,8 +471,7 @@ class Session:
         ValueError
             If it is none of the model, or was answered before.
         """
-        question = self._number(name)
-        self._advance(question, None, self._shown(question, {}))
+        self._lacking(self._number(name))
 
     def undo(self) -> None:
         """Take the last answer back.
@@ -513,21 +524,24 @@ class Session:
                 break
             name, value, known = answer
             if value is None:
-                fresh.unavailable(name)
+                fresh._lacking(fresh._number(name), known=known)
             else:
                 fresh.observe(name, value, known=known)
         self._first, self._lot, self._visits = fresh._first, fresh._lot, fresh._visits
         self._cases, self._answers = fresh._cases, fresh._answers
 
     def _known(self, known: Mapping[Any, Any]) -> dict[int, dict[str, Any]]:
-        """Values that are known by question and feature; those of one bundle belong together."""
+        """Values that are known by question and feature; none of a question whose lack of them tells something."""
         found: dict[int, dict[str, Any]] = {}
         if not hasattr(known, "items"):
             raise TypeError(f"known must be a dict of values by feature, such as {{'age': 63}}, got {shown(known)}.")
-        for name, value in without_missing(self._by_name(known)).items():
-            if self._is_used(name):
+        given = self._by_name(known)
+        there = without_missing(given)
+        for name, value in given.items():
+            if self._is_used(name) and (name in there or self._lack_tells(name)):
                 question = self._number(name)
-                values, before = self._questions.values(question, name, value), found.setdefault(question, {})
+                values = self._questions.values(question, name, value) if name in there else {}
+                before = found.setdefault(question, {})
                 if twice := [feature for feature in values if feature in before]:
                     raise ValueError(f"known tells {shown(twice[0])} twice, by itself and with its bundle.")
                 before |= values
@@ -598,6 +612,16 @@ class Session:
             for f in self._questions.features(question)
         ]
         return outcomes[0] if bundle is None else int(bundle.encode([outcomes])[0])
+
+    def _lack_tells(self, name: Any) -> bool:
+        """Whether it is an answer that a feature, or a bundle, is missing."""
+        features = self._questions.features(self._number(name))
+        own = [f.column for f in features if f.name == name] or [f.column for f in features]
+        return bool((self._decider.coder.gone[own] >= 0).any())
+
+    def _lacking(self, question: int, *, known: bool = False) -> None:
+        """Note that a question shows nothing, which may be an answer."""
+        self._advance(question, None, self._shown(question, {}), known=known)
 
     def _outcome(self, feature: Feature, value: Any) -> int:
         encoder = self._decider.encoder

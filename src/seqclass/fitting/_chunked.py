@@ -20,6 +20,7 @@ from seqclass._utils.frames import FrameEncoder, Levels, is_frame, levels_of, nu
 from seqclass._utils.information import contingency_table
 from seqclass._utils.model_files import register
 from seqclass._utils.text import shown
+from seqclass._utils.validation import fading
 from seqclass.bn import NaiveBayes
 from seqclass.bn._checks import check_n_outcomes
 from seqclass.bn.base import CodedChunks
@@ -141,6 +142,8 @@ def _counted(
 ) -> tuple[Decider, Kept]:
     """Learn from further rows, some of which are kept beside."""
     X, coder = decider.numbers(X), decider.coder
+    if (settings.missing == "informative") != (coder.missing_ is not None):
+        raise ValueError("missing: rows before came with another setting; begin with partial_fit on a clone.")
     if coder.range_ is not None:
         low, high = coder.range_, value_range(X)
         coder.range_ = np.array([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])])
@@ -183,7 +186,7 @@ def _learnt(
         )
     model = clone(before)
     model.__dict__.update({name: value for name, value in vars(before).items() if name == "feature_names_"})
-    weight = np.exp2(-kept.age / settings.half_life)
+    weight = fading(kept.age, settings.half_life)
     return fit_model(model, kept.codes, classes[kept.classes], coder.n_outcomes_, {}, weight)
 
 

@@ -235,8 +235,11 @@ def _gain(belief: FloatArray, points: FloatArray, values: FloatArray, corner: Fl
 #: Partial answers that a search for the lower end may know.
 _NODES = 3000
 #: Cases that are drawn for the lower end, of which as many partial answers are looked at, and those that tell what all
-#: answers leave unknown; with less than this share of the cost, or nearer ends, no search is made on cases.
+#: answers leave unknown; with less than this share of the cost, nearer ends, or so few cases that their mean is not yet
+#: normal, no search is made on cases.
 _CASES, _FIRST_CASES, _LEFT_UNKNOWN, _NEAR = 10_000, 500, 0.1, 0.05
+#: Answers that this search looks at where nobody says how long it may take: some seconds.
+_WORK = 2e8
 
 
 class OrderEnds(NamedTuple):
@@ -316,9 +319,11 @@ def search_of_cases(
     if upper - lower <= _NEAR * upper or free.samples or free.starts is not None or not free.n_questions:
         return None
     n = min(_CASES, 3 * n_paths)
+    if n < _FIRST_CASES:
+        return None
     try:
         with within(left() / 3):
-            began, first = time.perf_counter(), min(_FIRST_CASES, n)
+            began, first = time.perf_counter(), _FIRST_CASES
             if DrawnCases.of(free, first, rng).costs.min(axis=1).mean() < _LEFT_UNKNOWN * upper:
                 return None
             if left() < np.inf:  # as many as half of the time is enough for
@@ -327,7 +332,12 @@ def search_of_cases(
     except TimeUp:
         look()
         return None
-    search.run(n, left() / 3)
+    if left() < np.inf:
+        search.run(n, left() / 3)
+    else:  # where no time is set, so much work and no more
+        most = _FIRST_CASES
+        while not search.run(most) and most < n and search.work < _WORK:
+            most = min(2 * most, n)
     return search
 
 

@@ -99,6 +99,8 @@ class DrawnSearch(OrderSearch):
     def __init__(self, problem: AcquisitionProblem, cases: DrawnCases) -> None:
         self.problem, self.cases = problem, cases
         self.least: FloatArray = cases.costs.min(axis=1)
+        #: Answers that were looked at so far.
+        self.work = 0
         n = len(cases.costs)
         self._start(self._nodes(np.arange(n), np.array([n]), np.zeros((1, problem.n_questions), dtype=bool)))
 
@@ -134,6 +136,7 @@ class DrawnSearch(OrderSearch):
 
     def _costs(self, info: Any) -> tuple[FloatArray, FloatArray]:
         n, n_questions = len(info), self.problem.n_questions
+        self.work += info.member.size * n_questions
         prices = np.where(info.asked, np.inf, info.prices)
         low, once = prices.copy(), prices.copy()
         node: IntArray = np.repeat(np.arange(n), info.size)
