@@ -18,6 +18,10 @@ from seqclass.pomdp.walk import everything, opened, walk
 __all__: list[str] = []
 
 
+#: Cases that are drawn at once, each of which may look at all tables.
+_TOGETHER = 1000
+
+
 class DrawnCases(NamedTuple):
     """Cases drawn from a problem: all their answers, and what each decision is expected to cost given all of these.
 
@@ -35,6 +39,11 @@ class DrawnCases(NamedTuple):
     @classmethod
     def of(cls, problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> DrawnCases:
         """Draw cases from a free problem of one start."""
+        parts = [cls._part(problem, min(_TOGETHER, n - first), rng) for first in range(0, n, _TOGETHER)]
+        return cls(*(np.concatenate(column) for column in zip(*parts)))
+
+    @classmethod
+    def _part(cls, problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> DrawnCases:
         drawn = problem.draw_cases(n, rng)
         if drawn is not None:
             return cls(drawn, problem.belief_of(drawn) @ problem.decision_costs)
