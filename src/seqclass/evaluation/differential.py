@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
+from sklearn.utils.validation import check_is_fitted
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
@@ -97,6 +98,7 @@ def certify_differential(
     >>> sets.shape, bool(1 - sets[np.arange(447), y[new]].mean() < 0.1)
     ((447, 10), True)
     """
+    check_is_fitted(clf, "policy_")
     decider = decider_of(clf)
     check_level(alpha, "alpha", 1.0)
     check_level(delta, "delta", 1.0)
