@@ -290,3 +290,19 @@ def test_rows_that_are_added_keep_the_setting(first: str, then: str) -> None:
     clf.partial_fit([[0], [1], [-1]], [0, 1, 1], classes=[0, 1], n_outcomes=2)
     with pytest.raises(ValueError, match="missing: rows before came with another setting"):
         clf.set_params(missing=then).partial_fit([[0]], [0])
+
+
+@pytest.mark.parametrize("model", [ClassMixture(2, density="auto", random_state=0), TreeNetwork(random_state=0)])
+def test_rows_that_are_added_are_learnt_as_all_at_once(model: Any) -> None:
+    """A model that is fitted anew hears what the first fit heard: which outcomes are no values, names, bundles."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(2, size=400)
+    X = pd.DataFrame(rng.normal(size=(400, 4)) + 0.7 * y[:, None], columns=list("abcd"))
+    X = X.mask(rng.random(X.shape) < np.where(y == 1, 0.4, 0.1)[:, None])
+    settings: dict[str, Any] = {"missing": "informative", "order": "adaptive", "half_life": 1e9}
+    settings["discretizer"] = Discretizer(8, strategy="quantile").fit(X.to_numpy())
+    whole = SequentialClassifier(model, **settings).fit(X, y)
+    parts = SequentialClassifier(model, **settings).partial_fit(X[:200], y[:200], classes=[0, 1])
+    parts.partial_fit(X[200:], y[200:])
+    np.testing.assert_allclose(parts.predict_proba(X), whole.predict_proba(X), atol=1e-9)
+    assert parts.model_.feature_names_ == whole.model_.feature_names_ == list("abcd")

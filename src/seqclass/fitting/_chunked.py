@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import clone
 
 from seqclass._chunks.source import Chunk, Chunks, Drawn, draw, keys, shares, sizes_sum, told_apart
 from seqclass._utils.arrays import FloatArray, IntArray
@@ -30,7 +29,7 @@ from seqclass.deciding.decider import Classifier, Decider
 from seqclass.discretize import Discretizer
 from seqclass.discretize._sums import ColumnSums, better
 from seqclass.fitting._doubts import warn_of_doubts
-from seqclass.fitting._fit import Fit, money, planned, undecided, unfitted
+from seqclass.fitting._fit import Fit, money, planned, undecided, unfitted, with_names
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import fit_model, prefitted, timed
 
@@ -131,7 +130,7 @@ def _begun(
     with timed(timings, "discretize"):
         codes = coder.transform(X)
     kept = _kept(settings, codes, _numbers(labels, classes), np.zeros(len(classes)), None)
-    model: Any = unfitted(settings, columns, prices, support)
+    model: Any = unfitted(settings, columns, prices, support, coder)
     with timed(timings, "parameters"):
         model = _learnt(settings, model, classes, coder, codes, labels, kept)
     return undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), kept
@@ -153,8 +152,11 @@ def _counted(
     counted = vars(decider.model).get("class_count_", np.zeros(len(classes)))
     kept = _kept(settings, codes, _numbers(labels, classes), counted, before)
     with timed(timings, "parameters"):
-        model = _learnt(settings, decider.model, classes, coder, codes, labels, kept)
-    return replace(decider, model=model), kept
+        model, columns, support = decider.model, decider.columns, decider.support
+        if type(model) is not NaiveBayes:  # it is fitted anew
+            model = unfitted(settings.but(observation_model=model), columns, decider.prices, support, coder)
+        model = _learnt(settings, model, classes, coder, codes, labels, kept)
+    return replace(decider, model=with_names(columns, support, model)), kept
 
 
 def _numbers(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> IntArray:
@@ -167,25 +169,23 @@ def _numbers(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> IntArray:
 
 def _learnt(
     settings: Settings,
-    before: Any,
+    model: Any,
     classes: npt.NDArray[Any],
     coder: OutcomeCoder,
     codes: Any,
     labels: npt.NDArray[Any],
     kept: Kept,
 ) -> Any:
-    """The model with further rows counted, or fitted anew to those that are kept, by their age."""
-    if type(before) is NaiveBayes:
-        model = deepcopy(before)  # copies of the classifier may share it
+    """A model with further rows counted, or one fitted to those that are kept, by their age."""
+    if type(model) is NaiveBayes:
+        model = deepcopy(model)  # copies of the classifier may share it
         return model.partial_fit(codes, labels, classes, coder.n_outcomes_, half_life=settings.half_life)
     assert settings.half_life is not None  # `_check` has looked
     if absent := np.setdiff1d(np.arange(len(classes)), kept.classes).tolist():
         raise ValueError(
-            f"y: class {shown(classes.tolist()[absent[0]])} has no row yet, and a {type(before).__name__} cannot learn "
+            f"y: class {shown(classes.tolist()[absent[0]])} has no row yet, and a {type(model).__name__} cannot learn "
             "it from none: give rows of every class in the first call, or use NaiveBayes."
         )
-    model = clone(before)
-    model.__dict__.update({name: value for name, value in vars(before).items() if name == "feature_names_"})
     weight = fading(kept.age, settings.half_life)
     return fit_model(model, kept.codes, classes[kept.classes], coder.n_outcomes_, {}, weight)
 
@@ -389,7 +389,9 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
     else:
         timings["structure"] = 0.0
         with timed(timings, "parameters"):
-            model = unfitted(settings, columns, prices, support)._learn_chunks(chunks, classes, coder.n_outcomes_)
+            model = unfitted(settings, columns, prices, support, coder)._learn_chunks(
+                chunks, classes, coder.n_outcomes_
+            )
     name = source.target_name
     decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
     sizes = np.array([found.sizes[label] for label in classes.tolist()])

@@ -87,9 +87,7 @@ def fit_rows(
         model = prefitted(settings.observation_model, coder, support, classes, timings)
         prices, costs, decisions = money(settings, columns, model.classes_, warn=False)
     else:
-        model = unfitted(settings, columns, prices, support)
-        if coder.missing_ is not None and coder.missing_[support].any():
-            model._apart = coder.missing_[support]
+        model = unfitted(settings, columns, prices, support, coder)
         model = fit_model(model, codes, y, coder.n_outcomes_[support], timings, weight)
     sizes = np.bincount(np.searchsorted(classes, y), minlength=len(classes))
     decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
@@ -175,10 +173,23 @@ def without_price(prices: Prices, known: IntArray, names: Any) -> Prices:
     return replace(prices, full=full, discounted=discounted, groups=groups, bundles=bundles)
 
 
-def unfitted(settings: Settings, columns: Classifier, prices: Prices, support: IntArray) -> ObservationModel:
-    """A model to fit, which knows of the columns that are its features."""
+def unfitted(
+    settings: Settings, columns: Classifier, prices: Prices, support: IntArray, coder: OutcomeCoder
+) -> ObservationModel:
+    """A model to fit, which knows of the columns that are its features, and which of their outcomes are missing."""
     model = NaiveBayes() if settings.observation_model is None else clone(settings.observation_model)
-    return model._among(support, getattr(columns, "feature_names_in_", None), prices.take(support).bundles)
+    model = model._among(support, getattr(columns, "feature_names_in_", None), prices.take(support).bundles)
+    if coder.missing_ is not None and coder.missing_[support].any():
+        model._apart = coder.missing_[support]
+    return model
+
+
+def with_names(columns: Classifier, support: IntArray, model: ObservationModel) -> ObservationModel:
+    """A fitted model, with the names of its features where it has none of its own."""
+    names = getattr(columns, "feature_names_in_", None)
+    if names is not None and vars(model).get("feature_names_", names) is None:
+        model.feature_names_ = names[support].tolist()
+    return model
 
 
 def undecided(
@@ -194,9 +205,7 @@ def undecided(
     target_name: str | None,
 ) -> Decider:
     """A record that asks nothing yet."""
-    names = getattr(columns, "feature_names_in_", None)
-    if names is not None and not settings.prefit and vars(model).get("feature_names_", names) is None:
-        model.feature_names_ = names[support].tolist()
+    model = model if settings.prefit else with_names(columns, support, model)
     problem = acquisition_problem(model, np.empty(0, dtype=np.intp), prices.take(support), costs)
     policy = DecideNow(certificate_paths=0).solve(problem)
     charge, unknown = settings.costs.charge_missing, settings.handle_unknown
