@@ -89,7 +89,7 @@ def _asked(clf: DecidingClassifier, order: IntArray, visit: IntArray | None) -> 
 def _sets(clf: DecidingClassifier, held: BoolArray, posterior: FloatArray) -> list[str]:
     """Labels of the classes that may still be true in each row, joined, the most probable first."""
     labels = np.array([_quoted(str(label), {_PARTS, '"'}) for label in clf.classes_.tolist()], dtype=object)
-    return [_PARTS.join(labels_of(own, labels, beliefs)) for own, beliefs in zip(held, posterior)]
+    return [_PARTS.join(one) for one in labels_of(held, labels, posterior)]
 
 
 def _quoted(name: str, signs: set[str]) -> str:

@@ -19,7 +19,7 @@ from seqclass.cli._format import echo_json, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_labels_of
 from seqclass.deciding.decider import decider_of
-from seqclass.evaluation.certified import CertifiedError, certify_error
+from seqclass.evaluation.certified import certify_error
 from seqclass.evaluation.decision_curves import class_position
 from seqclass.evaluation.differential import certify_differential
 
@@ -43,13 +43,8 @@ def _command(
     others = [load_model(path, unknown) for path in also]
     started = time.perf_counter()
     if metric == "differential" or by_class:
-        if (
-            metric != "differential"
-            or label is not None
-            or groups is not None
-            or also
-            or settings["ladder"] != "belief"
-        ):
+        others_told = label is not None or groups is not None or also or settings["ladder"] != "belief"
+        if metric != "differential" or others_told:
             raise InputError(
                 "--metric differential goes with --by-class, and without --class, --groups, --also and --ladder: it "
                 "tells what classes are possible, and leaves the rule as it is."
@@ -71,7 +66,8 @@ def _command(
     if output is not None and useful:
         with refused():
             contract.save(output)
-    _report(contract, time.perf_counter() - started, output if useful else None, as_json)
+    told = contract.record() | {"seconds": time.perf_counter() - started}
+    _report(contract_text(contract), told, output if useful else None, as_json)
     if not useful:
         click.get_current_context().exit(4 if contract.certified else 3)
 
@@ -87,13 +83,8 @@ def _differential(
     if output is not None:
         with refused():
             found.save(output)
-    if as_json:
-        limits = dict(zip(map(str, clf.classes_.tolist()), told.limits.tolist()))
-        echo_json(asdict(told) | {"limits": limits, "output": None if output is None else str(output)})
-        return
-    click.echo(wrapped(str(told)))
-    if output is not None:
-        click.echo(f"\nWrote {output}. Next: seqclass predict {output} NEW.csv, or seqclass ask {output}")
+    limits = dict(zip(map(str, clf.classes_.tolist()), told.limits.tolist()))
+    _report(wrapped(str(told)), asdict(told) | {"limits": limits}, output, as_json)
 
 
 def _rows(classifiers: list[DecidingClassifier], path: Path) -> Any:
@@ -108,11 +99,11 @@ def _rows(classifiers: list[DecidingClassifier], path: Path) -> Any:
     return full_rows(whole, cases, slice(0, int(cases.X.shape[0])))
 
 
-def _report(contract: CertifiedError, seconds: float, output: Path | None, as_json: bool) -> None:
+def _report(text: str, record: dict[str, Any], output: Path | None, as_json: bool) -> None:
     written = None if output is None else str(output)
     if as_json:
-        echo_json(contract.record() | {"seconds": seconds, "output": written})
+        echo_json(record | {"output": written})
         return
-    click.echo(contract_text(contract))
+    click.echo(text)
     if written is not None:
         click.echo(f"\nWrote {written}. Next: seqclass predict {written} NEW.csv, or seqclass ask {written}")

@@ -86,7 +86,10 @@ def holding(posterior: FloatArray, limits: FloatArray) -> BoolArray:
     return np.asarray(found)
 
 
-def labels_of(held: BoolArray, labels: npt.NDArray[Any], posterior: FloatArray) -> tuple[Any, ...]:
-    """Labels of the classes in one set, the most probable first."""
-    order: IntArray = np.argsort(-posterior, kind="stable")
-    return tuple(labels[order[held[order]]].tolist())
+def labels_of(held: BoolArray, labels: npt.NDArray[Any], posterior: FloatArray) -> list[tuple[Any, ...]]:
+    """Labels of the classes in each set, the most probable first; each distinct set is spelt out once."""
+    order = np.argsort(-posterior, axis=1, kind="stable")
+    kept: IntArray = np.where(np.take_along_axis(held, order, axis=1), order, -1)
+    distinct, which = np.unique(kept, axis=0, return_inverse=True)
+    sets = [tuple(labels[row[row >= 0]].tolist()) for row in distinct]
+    return [sets[number] for number in which.reshape(-1).tolist()]

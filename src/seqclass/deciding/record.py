@@ -129,8 +129,7 @@ class AcquisitionRecord:
             table |= {"n_visits": self.n_visits, "time": self.time}
             asked = [_by_visit(names_, visit) for names_, visit in zip(asked, self.visit.tolist())]
         if self.differential is not None:
-            held = zip(self.differential, self.posterior)
-            sets = [labels_of(own, np.array(labels, dtype=object), beliefs) for own, beliefs in held]
+            sets = labels_of(self.differential, np.array(labels, dtype=object), self.posterior)
             table["differential"] = pd.Series(sets, dtype=object)
         beliefs = {f"P({label})": self.posterior[:, i] for i, label in enumerate(labels)}
         frame: pd.DataFrame = pd.DataFrame(table | {"asked": pd.Series(asked, dtype=object)} | beliefs)

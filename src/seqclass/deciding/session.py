@@ -335,8 +335,8 @@ class Session:
         told = self._decider.differential
         if told is None or self._next()[0] or not self._as_planned():
             return None
-        belief = self.posterior
-        return labels_of(told.holds(belief[None])[0], self._decider.classes, belief)
+        belief = self.posterior[None]
+        return labels_of(told.holds(belief), self._decider.classes, belief)[0]
 
     def _as_planned(self) -> bool:
         """Whether the policy by itself would have come to the same answers, and ended there."""

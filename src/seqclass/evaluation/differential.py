@@ -47,12 +47,8 @@ def certify_differential(
 
     Parameters
     ----------
-    clf : SequentialClassifier or AdaptiveClassifier
-        A fitted classifier.
-    X : array-like, data frame or sparse array of shape (n, n_features)
-        Rows that it was not fitted to.
-    y : array-like of shape (n,)
-        Their labels.
+    clf, X, y, allow_seen
+        See `certify_error`.
     alpha : float
         Highest share of cases whose set lacks the true class, between 0 and 1.
     delta : float
@@ -60,8 +56,6 @@ def certify_differential(
     by_class : bool
         Whether the share is to hold among the cases of each class, each of which then has a limit of its own and an
         equal part of ``delta``. A class of too few rows is in every set.
-    allow_seen : bool
-        Whether to take rows that look like those of the fit all the same.
 
     Returns
     -------

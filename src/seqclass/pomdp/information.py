@@ -383,10 +383,7 @@ class InformationState:
         Where visits cost something, with that of a visit in which it is asked alone, unless it was ordered before.
         """
         problem = self.problem
-        prices: FloatArray = problem.prices[None]
-        if self.paid is not None and problem.groups is not None and self.paid.shape[1]:
-            discounted = self.paid[:, problem.groups] | (problem.groups < 0)
-            prices = np.where(discounted, problem.prices, problem.full_prices)
+        prices: FloatArray = problem.prices[None] if self.paid is None else problem.prices_beside(self.paid)
         if self.ordered is not None and problem.visits is not None and self.ordered.any():
             prices = prices - np.where(self.ordered, problem.visits.alone, 0.0)
         return prices

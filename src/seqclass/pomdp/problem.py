@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import (
+    BoolArray,
     FloatArray,
     IntArray,
     lower_envelope,
@@ -169,6 +170,22 @@ class AcquisitionProblem(Stored, ABC):
         if self.free or self.groups is None:
             return self.prices
         return np.where(first_of_groups(self.groups), self.full_prices, self.prices)
+
+    def prices_beside(self, paid: BoolArray) -> FloatArray:
+        """Prices of all questions once some groups were paid for, (n, n_questions), or one row where all pay alike.
+
+        Parameters
+        ----------
+        paid : ndarray of bool of shape (n, n_groups)
+            Groups of which something was bought.
+
+        Returns
+        -------
+        ndarray
+        """
+        if self.groups is None or not paid.shape[1]:
+            return self.prices[None]
+        return np.where(paid[:, self.groups] | (self.groups < 0), self.prices, self.full_prices)
 
     @property
     def n_questions(self) -> int:

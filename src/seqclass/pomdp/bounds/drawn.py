@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass.pomdp.answers import SampledAnswers
+from seqclass.pomdp.bounds.optimum import row_keys
 from seqclass.pomdp.bounds.search import OrderSearch, ranges
 from seqclass.pomdp.information import TIE
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -122,22 +123,15 @@ class DrawnSearch(OrderSearch):
         first = np.cumsum(size) - size
         stop = np.add.reduceat(self.cases.costs[member], first, axis=0).min(axis=1) / size
         found = _Nodes(member, size, asked, stop, np.add.reduceat(self.least[member], first) / size)
-        found.prices = self._prices(asked)
+        groups = self.problem.groups
+        members = np.zeros((self.problem.n_questions, 0), dtype=bool)
+        if groups is not None:
+            members = groups[:, None] == np.arange(groups.max(initial=-1) + 1)
+        found.prices = np.broadcast_to(self.problem.prices_beside(asked @ members), asked.shape)
         return found
 
-    def _prices(self, asked: BoolArray) -> FloatArray:
-        problem = self.problem
-        prices = np.tile(problem.prices, (len(asked), 1))
-        if problem.groups is not None:
-            for group in np.unique(problem.groups[problem.groups >= 0]):
-                members = np.flatnonzero(problem.groups == group)
-                prices[np.ix_(~asked[:, members].any(axis=1), members)] = problem.full_prices[members]
-        return prices
-
     def _keys(self, info: Any) -> npt.NDArray[np.bytes_]:
-        seen = np.where(info.asked, self.cases.answers[info.member[info.first]], -1)
-        whole = np.ascontiguousarray(seen.astype(np.int32)).view(np.uint8)
-        return np.asarray(np.ascontiguousarray(whole).view(f"S{whole.shape[1]}").reshape(-1))
+        return row_keys([np.where(info.asked, self.cases.answers[info.member[info.first]], -1).astype(np.int32)])
 
     def _tips(self, info: Any) -> tuple[FloatArray, FloatArray]:
         cheapest = np.where(info.asked, np.inf, self.problem.prices).min(axis=1, initial=np.inf)

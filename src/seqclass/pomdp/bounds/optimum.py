@@ -38,11 +38,15 @@ def evidence(
         parts.append(info.paid)
     if info.problem.max_cost is not None:  # which of a group came first decides what is left to spend
         parts.append(np.round(info.spent, 12)[:, None])
-    bytes_ = [np.ascontiguousarray(part).view(np.uint8) for part in parts]
-    whole = np.ascontiguousarray(np.concatenate(bytes_, axis=1))
+    return row_keys(parts)
+
+
+def row_keys(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.bytes_]:
+    """Key of each row of some arrays side by side, (n,): equal where the rows are."""
+    whole = np.concatenate([np.ascontiguousarray(part).view(np.uint8) for part in parts], axis=1)
     if not whole.size:
-        return np.zeros(len(info), dtype="S1")
-    return np.asarray(whole.view(f"S{whole.shape[1]}").reshape(-1))
+        return np.zeros(len(whole), dtype="S1")
+    return np.asarray(np.ascontiguousarray(whole).view(f"S{whole.shape[1]}").reshape(-1))
 
 
 class OrderBounds(ABC):
