@@ -217,6 +217,8 @@ def test_wrong_cases() -> None:
     assert test.n_cases == 0
     with pytest.raises(ValueError, match="give both"):
         DriftTest.of(SequentialClassifier().fit(X, Y), X)
+    with pytest.raises(ValueError, match="margin: rows say what it is"):
+        DriftTest.of(SequentialClassifier().fit(X, Y), X, Y, margin=0.1)
 
 
 def test_following_forgets_what_is_no_longer_so() -> None:

@@ -144,7 +144,9 @@ class DriftTest:
         self._bets = _Bets(self._most + self.margin, self.alpha)
 
     @classmethod
-    def of(cls, classifier: DecidingClassifier, X: Any = None, y: Any = None, *, alpha: float = 0.01) -> DriftTest:
+    def of(
+        cls, classifier: DecidingClassifier, X: Any = None, y: Any = None, *, alpha: float = 0.01, margin: float = 0.0
+    ) -> DriftTest:
         """Test a classifier, whose beliefs need not be truer than they are on rows that it has not seen.
 
         Parameters
@@ -154,12 +156,13 @@ class DriftTest:
         X : array-like, data frame or sparse array of shape (n, n_features), optional
             Rows that it was not fitted to. ``margin`` is then an upper bound of how much more their decisions cost than
             expected, which holds but for a chance of ``alpha / 2``; the test has the other half, so that the chance of
-            a false alarm is at most ``alpha`` where cases to come are independent and distributed as these rows. By
-            default the margin is 0.
+            a false alarm is at most ``alpha`` where cases to come are independent and distributed as these rows.
         y : array-like of shape (n,), optional
             Their labels.
         alpha : float
             Chance of a false alarm.
+        margin : float
+            Where no rows are given, by how much a decision may cost more than expected.
 
         Returns
         -------
@@ -168,15 +171,17 @@ class DriftTest:
         Raises
         ------
         ValueError
-            If rows come without labels, or ``alpha`` is out of range.
+            If rows come without labels or beside a margin, or ``alpha`` or ``margin`` is out of range.
         """
         decider = decider_of(classifier)
         given = (decider.decision_costs, decider.classes, decider.decisions)
-        test = cls(*given, alpha=alpha)
+        test = cls(*given, alpha=alpha, margin=margin)
         if X is None and y is None:
             return test
         if X is None or y is None:
             raise ValueError("X and y: give both, the rows and their labels, or neither.")
+        if margin:
+            raise ValueError("margin: rows say what it is; leave one of the two out.")
         excess = test._excess(decider.acquire(X), y)
         return cls(*given, alpha=alpha / 2, margin=max(0.0, _upper_bound(excess, -test._most, test._worst, alpha / 2)))
 
@@ -418,9 +423,7 @@ def follow(
     if len(late := np.setdiff1d(labels, labels[:start])):
         raise ValueError(f"y: the first {start} rows lack the class {shown(late.tolist()[0])}; take a larger start.")
     stream = _Stream(classifier, X, labels, start, window, recent)
-    clf = stream.fit(start)
-    test = DriftTest(clf.decision_costs_, clf.classes_, clf.decisions_, alpha=alpha, margin=margin)
-    stream.begin(test, start)
+    stream.begin(DriftTest.of(stream.fit(start), alpha=alpha, margin=margin), start)
     for batch in _batches(start, len(labels), batch_size):
         stream.step(batch, growth)
     return stream.result()
@@ -497,8 +500,7 @@ class _Stream:
         if new or more:
             self.fit(end)
         if new:
-            given = (test.decision_costs, test.classes, test.decisions)
-            self.begin(DriftTest(*given, alpha=test.alpha, margin=test.margin), end)
+            self.begin(DriftTest.of(self.fitted, alpha=test.alpha, margin=test.margin), end)
         self._challenge(end)
 
     def _challenge(self, end: int) -> None:

@@ -69,15 +69,15 @@ def percent(p: float) -> str:
     return f"{100 * p:.1f}%"
 
 
-def saving_text(saving: float, price: float, unit: str = "") -> str:
+def saving_text(saving: float, price: float, unit: str = "", beside: str = "it costs") -> str:
     """What asking was expected to save beyond its price, in words; empty where that is not known."""
     if math.isnan(saving):
         return ""
     if saving > -_NEAR:
-        return f"expected to save {money(max(saving, 0.0), unit, 4)} more than it costs"
+        return f"expected to save {money(max(saving, 0.0), unit, 4)} more than {beside}"
     if worthless(saving, price):
         return "expected to save nothing"
-    return f"expected to save {money(-saving, unit, 4)} less than it costs"
+    return f"expected to save {money(-saving, unit, 4)} less than {beside}"
 
 
 def going_on_text(saving: float, price: float, unit: str = "") -> str:

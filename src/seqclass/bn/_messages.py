@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
 from seqclass.bn._cpds import laplace, shared_information, smooth_family
-from seqclass.bn._structure import topological
+from seqclass.bn._structure import ancestors, topological
 
 #: Outcome codes of features: feature -> column of shape (n_rows,), -1 where unknown.
 Columns = dict[int, IntArray]
@@ -477,7 +477,7 @@ class Elimination:
 
     def _query(self, columns: Columns, n: int, target: int | None) -> tuple[FloatArray, FloatArray]:
         """P(target's outcome, evidence | class) up to a factor of each row and class, and its logarithm."""
-        needed = self._ancestors([*columns, *([] if target is None else [target])])
+        needed = ancestors([*columns, *([] if target is None else [target])], self.parents)
         hidden = [j for j in needed if j not in columns and j != target]
         scopes = [tuple(i for i in (j, *self.parents[j].tolist()) if i not in columns) for j in needed]
         steps, peak = self._order(scopes, hidden)
@@ -497,16 +497,6 @@ class Elimination:
                 factors.append(self._reduce(touched, variable, scale[rows]))
             _, result[rows] = self._reduce(factors, None, scale[rows]) if factors else ((), np.ones(1))
         return result, scale
-
-    def _ancestors(self, features: list[int]) -> list[int]:
-        seen: set[int] = set()
-        stack = list(features)
-        while stack:
-            j = stack.pop()
-            if j not in seen:
-                seen.add(j)
-                stack.extend(self.parents[j].tolist())
-        return sorted(seen)
 
     def _order(self, scopes: list[tuple[int, ...]], hidden: list[int]) -> tuple[list[int], float]:
         """Elimination order, smallest resulting table first, and the entries of the largest table."""

@@ -567,6 +567,18 @@ def _check_forest(edges: list[tuple[int, int]], n: int) -> None:
         of[first] = second
 
 
+def ancestors(nodes: Sequence[int], parents: Sequence[Any]) -> list[int]:
+    """Nodes and all above them, in increasing order."""
+    found: set[int] = set()
+    left = list(nodes)
+    while left:
+        j = left.pop()
+        if j not in found:
+            found.add(j)
+            left.extend(map(int, parents[j]))
+    return sorted(found)
+
+
 def topological(parents: Sequence[IntArray]) -> IntArray:
     """Order in which every feature follows its parents."""
     children: list[list[int]] = [[] for _ in parents]

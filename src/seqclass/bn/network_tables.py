@@ -19,6 +19,7 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.model_files import register
 from seqclass._utils.text import listed, near, sentence, shown
+from seqclass.bn._structure import ancestors
 
 __all__ = ["NetworkTables"]
 
@@ -123,14 +124,7 @@ class NetworkTables:
 
     def ancestors(self, nodes: Sequence[int]) -> list[int]:
         """Nodes and all above them, in increasing order; the others say nothing about these."""
-        found: set[int] = set()
-        left = list(nodes)
-        while left:
-            j = left.pop()
-            if j not in found:
-                found.add(j)
-                left += self.parents[j]
-        return sorted(found)
+        return ancestors(nodes, self.parents)
 
     def sample(self, n: int, random_state: Any = None) -> IntArray:
         """Draw states of all nodes, (n, n_nodes)."""

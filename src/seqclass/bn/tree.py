@@ -28,7 +28,7 @@ from seqclass.bn._messages import (
     parent_array,
 )
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names, edge_information
-from seqclass.bn._structure import CLASS_NODE, Learner, draw
+from seqclass.bn._structure import CLASS_NODE, Learner, ancestors, draw
 from seqclass.bn._tables import log_table, temper_family
 from seqclass.bn.base import CodedChunks, ObservationModel
 from seqclass.bn.ordering import check_order
@@ -580,12 +580,8 @@ class TreeNetwork(ObservationModel):
         if self.conditioning_ != "full" or any(cpd is None for cpd in self.cpds_):
             return None
         chosen = np.asarray(features).tolist()
-        above, left = set(chosen), list(chosen)
-        while left:
-            new = set(self.parents_[left.pop()].tolist()) - above
-            above |= new
-            left += new
-        factors = [_factor(j, self.parents_[j].tolist(), self.cpds_[j]) for j in sorted(above)]
+        above = ancestors(chosen, self.parents_)
+        factors = [_factor(j, self.parents_[j].tolist(), self.cpds_[j]) for j in above]
         try:
             return JunctionTree(factors, self.n_outcomes_.tolist(), len(self.classes_), _MOST_CELLS).tables(chosen)
         except ValueError:

@@ -57,25 +57,18 @@ def _command(
             other["groups"] = group[known]
         labelled, labels = some_rows(record, known), answers[known].astype(str)
         scores = score_rows(clf, None, labels, record=labelled, **other)
-        test = None if drift is None else _drift(clf, drift).update(labelled, labels)
+        test = None if drift is None else DriftTest.of(clf, margin=drift).update(labelled, labels)
     if as_json:
         more: dict[str, Any] = {"n_unlabelled": len(answers) - len(known), "n_unknown": unknown_cells(clf, cases)}
         if test is not None:
-            rows = {name: None if at is None else int(known[at]) + 1 for name, at in _found(test)}
+            found = {"alarm_row": test.alarm, "change_row": test.change}
+            rows = {name: None if at is None else int(known[at]) + 1 for name, at in found.items()}
             more["drift"] = {"e_value": test.e_value, "margin": test.margin, "alpha": test.alpha, **rows}
         echo_json(scores.record() | more)
         return
     click.echo(f"{scores_text(scores, decider_of(clf).unit)}\n\n{details_text(scores, bool(thresholds))}")
     if test is not None:
         click.echo(f"\n{wrapped(f'Drift: {test}.')}")
-
-
-def _drift(clf: DecidingClassifier, margin: float) -> DriftTest:
-    return DriftTest(clf.decision_costs_, clf.classes_, clf.decisions_, margin=margin)
-
-
-def _found(test: DriftTest) -> list[tuple[str, int | None]]:
-    return [("alarm_row", test.alarm), ("change_row", test.change)]
 
 
 def _answers(clf: DecidingClassifier, data: Path, target: str | None, drop_unlabelled: bool) -> Any:

@@ -506,11 +506,11 @@ def _worded(step: ExplanationStep, words: Labels, order: Sequence[int]) -> Expla
     return replace(step, name=words.in_line(step.name), value=value, label=label, before=before, after=after)
 
 
-def worth(step: ExplanationStep, price: float, unit: str) -> str:
+def worth(step: ExplanationStep, price: float, unit: str, beside: str = "it costs") -> str:
     """What asking was expected to save beyond a price, in words, or that rules asked for it."""
     if step.compelled:
         return "asked because the rules demand it, whether it pays or not"
-    return saving_text(step.expected_saving, price, unit)
+    return saving_text(step.expected_saving, price, unit, beside)
 
 
 def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit: str) -> list[str]:
@@ -528,9 +528,9 @@ def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit
 def _visit_line(steps: Sequence[ExplanationStep], unit: str) -> str:
     """What was ordered in a visit, and why together."""
     first, names = steps[0], ", ".join(step.name for step in steps)
-    saving = worth(first, first.visit_price + sum(step.price for step in steps), unit)
+    saving = worth(first, first.visit_price + sum(step.price for step in steps), unit, "all that costs")
     why = f"ordered together, since one at a time they would take {len(steps)} visits" if len(steps) > 1 else "ordered"
-    tail = f", {saving.replace('it costs', 'all that costs')}" if saving else ""
+    tail = f", {saving}" if saving else ""
     return f"Visit {first.visit} ({money(first.visit_price, unit)}): {names} {why}{tail}"
 
 
