@@ -28,7 +28,6 @@ from seqclass.costs import Costs
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import (
     AcquisitionProblem,
-    Bundle,
     ExactFreeOrder,
     Lookahead,
     MixtureProblem,
@@ -39,6 +38,7 @@ from seqclass.pomdp import (
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
 from seqclass.pomdp.bounds.hints import HintedValues, bounds_of
 from seqclass.pomdp.bounds.search import OrderSearch
+from seqclass.pomdp.bundles import Bundle
 
 
 @dataclass(frozen=True)

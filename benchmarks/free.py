@@ -17,7 +17,8 @@ from _common import Row, measure, parser, report
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import Costs
 from seqclass.deciding.problem import acquisition_problem
-from seqclass.pomdp import AcquisitionProblem, InformationState, Lookahead, acquire
+from seqclass.pomdp import AcquisitionProblem, Lookahead, acquire
+from seqclass.pomdp.information import InformationState
 
 N_ROWS, N_QUESTIONS, N_OUTCOMES, N_CLASSES = 1000, 57, 6, 3
 

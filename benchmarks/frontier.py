@@ -24,9 +24,9 @@ from seqclass.pomdp import (
     Solver,
     cost_sweep,
     evaluate,
-    scale_prices,
     solve_for_budget,
 )
+from seqclass.pomdp.policy import scale_prices
 
 #: Classes, bins, features and concentration of the random problems.
 SIZES = ((2, 2, 40, 1.0), (2, 4, 500, 20.0), (3, 4, 10, 1.0), (3, 4, 60, 1.0))

@@ -35,11 +35,11 @@ from seqclass import Costs, SequentialClassifier, datasets
 from seqclass._utils.files import replacing
 from seqclass.bn import ClassMixture
 from seqclass.discretize import Discretizer
-from seqclass.pomdp import AcquireAll, ClassInformation
+from seqclass.pomdp import ClassInformation, FirstK
 from seqclass.stats import mean_interval
 
 #: When to stop is given: there is nothing to plan.
-SOLVER = AcquireAll(rule=ClassInformation(), certificate_paths=0)
+SOLVER = FirstK(None, rule=ClassInformation(), certificate_paths=0)
 
 
 def mixture(n_bins: int, seed: int, **settings: Any) -> SequentialClassifier:

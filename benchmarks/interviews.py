@@ -32,7 +32,8 @@ from sklearn.svm import SVC
 
 from seqclass import SequentialClassifier, certify_differential
 from seqclass.bn import NaiveBayes
-from seqclass.datasets import Interviews, load_interviews
+from seqclass.datasets import load_interviews
+from seqclass.datasets.interviews import Interviews
 from seqclass.pomdp import Adaptive, ClassInformation, ExpectedSaving
 from seqclass.stats import paired_t_test
 

@@ -36,8 +36,8 @@ from seqclass.bn import ClassMixture, ItemResponse, ObservationModel
 from seqclass.pomdp import (
     Adaptive,
     ClassInformation,
-    DecideNow,
     ExposureControl,
+    FirstK,
     FisherInformation,
     MixtureProblem,
     SequentialTest,
@@ -101,7 +101,7 @@ def thirds(problem: MixtureProblem, ability: np.ndarray, n_parts: int, n_paths: 
             problem.decision_costs,
             free=True,
         )
-        policy = DecideNow(certificate_paths=0).solve(rest)
+        policy = FirstK(0, certificate_paths=0).solve(rest)
         total += share * certify(rest, policy, n_paths=n_paths, scope="all orders", random_state=0).lower
     return float(total)
 

@@ -31,8 +31,9 @@ from _real import absent, add_data_option, data_folder
 from seqclass import SequentialClassifier
 from seqclass.bn import DiscreteNetwork, NetworkTables
 from seqclass.fitting._fit import network_solver
-from seqclass.pomdp import CrossEntropy, ExpectedSaving, RulePolicy, RuleValues, acquire
+from seqclass.pomdp import CrossEntropy, ExpectedSaving, acquire
 from seqclass.pomdp.solvers.ordering.rules import asking
+from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # about where pgmpy will have what

@@ -96,10 +96,10 @@ def heart_like() -> World:
 
 def cube_nm() -> World:
     def draw(n: int, rng: np.random.Generator) -> Rows:
-        data = datasets.make_cube_nm(n, 2, random_state=int(rng.integers(2**31)))
+        data = datasets.load("cube_nm", n_samples=n, n_contexts=2, random_state=int(rng.integers(2**31)))
         return data.X, data.y
 
-    data = datasets.make_cube_nm(10_000, 2)
+    data = datasets.load("cube_nm", n_samples=10_000, n_contexts=2)
 
     def fit(X: Any, y: Any) -> Any:
         settings = {"feature_costs": Costs(data.feature_costs, bundles=data.bundles), "max_features": 6}

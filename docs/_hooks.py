@@ -26,8 +26,97 @@ ROOT = Path(__file__).resolve().parents[1]
 
 #: Modules of the API that come first in the menu; all other public ones follow.
 FIRST = ("seqclass", "seqclass.bn", "seqclass.pomdp", "seqclass.selection", "seqclass.discretize", "seqclass.costs")
-#: Public modules without a page: their public names are offered by the package itself, or they are the command line.
-ELSEWHERE = ("seqclass.classifier", "seqclass.recipes", "seqclass.cli")
+#: Public modules without a page: their public names are offered elsewhere, or they are the command line.
+ELSEWHERE = (
+    "seqclass.adaptive_classifier",
+    "seqclass.classifier",
+    "seqclass.cli",
+    "seqclass.costs",
+    "seqclass.labels",
+    "seqclass.recipes",
+)
+#: What public names give back or are called with, and nobody has to import: it has its place on their page.
+MET = {
+    "seqclass": (
+        "adaptive_classifier.AdaptiveClassifier",
+        "costs.Prices",
+        "deciding.calibration.Calibration",
+        "deciding.record.AcquisitionRecord",
+        "deciding.session.Session",
+        "evaluation.contract.CertifiedError",
+        "fitting.held_out.HeldOut",
+    ),
+    "seqclass.analysis": (
+        "analysis.beliefs.EntropyPath",
+        "analysis.beliefs.ReachableBeliefs",
+        "analysis.comparison.Regret",
+        "analysis.exams.ExamReport",
+        "analysis.features.ClassProfile",
+        "analysis.features.FeatureValues",
+        "analysis.missing.MissingSweep",
+        "analysis.regions.StoppingRegions",
+        "analysis.regions.Thresholds",
+        "analysis.sensitivity.Sensitivity",
+        "analysis.sensitivity.WhatIf",
+    ),
+    "seqclass.bn": ("bn.base.HiddenTables",),
+    "seqclass.datasets": (
+        "datasets.dataset.DatasetInfo",
+        "datasets.hidden.HiddenStates",
+        "datasets.interviews.Interviews",
+        "datasets.logit.SwitchedLogit",
+        "datasets.world.Optimum",
+        "datasets.world.World",
+        "datasets.files.load_file",
+        "datasets.files.load_openml",
+    ),
+    "seqclass.drift": ("drift.Followed",),
+    "seqclass.experiment": (
+        "experiment.protocols.HoldOut",
+        "experiment.protocols.Protocol",
+        "experiment.records.LabelledRecord",
+        "experiment.results.Comparison",
+    ),
+    "seqclass.large": ("large.DecidedParts",),
+    "seqclass.metrics": (
+        "evaluation.decision_curves.DecisionCurve",
+        "evaluation.scores.ClassScores",
+        "evaluation.scores.GroupScores",
+        "evaluation.scores.Scores",
+    ),
+    "seqclass.offpolicy": ("offpolicy.estimate.Estimate", "offpolicy.estimate.Estimates", "offpolicy.estimate.Part"),
+    "seqclass.pomdp": (
+        "pomdp.acquisition.Acquisition",
+        "pomdp.alpha.AlphaVectors",
+        "pomdp.bounds.certificate.Certificate",
+        "pomdp.bounds.dual.LowerBound",
+        "pomdp.bridge.models.PomdpPyModels",
+        "pomdp.bundles.Bundle",
+        "pomdp.evaluation.Evaluation",
+        "pomdp.hidden.Hidden",
+        "pomdp.information.InformationState",
+        "pomdp.policy.LookaheadPolicy",
+        "pomdp.policy.OrderingCandidate",
+        "pomdp.policy.OrderingChoice",
+        "pomdp.policy.SolveStep",
+        "pomdp.sweeps.budget.RandomisedPolicy",
+        "pomdp.sweeps.frontier.CostFrontier",
+    ),
+    "seqclass.report": ("report.explore.ExploredRun",),
+    "seqclass.selection": (
+        "selection._reasons.FeatureReasons",
+        "selection._semi_evaluate.SemiRFSStep",
+        "selection.fires.FiresModel",
+        "selection.prequential.Prequential",
+        "selection.stability.Stability",
+    ),
+    "seqclass.stats": (
+        "stats.friedman.CriticalDifference",
+        "stats.friedman.FriedmanTest",
+        "stats.intervals.MeanInterval",
+        "stats.paired.PairedTest",
+    ),
+}
 
 
 @cache
@@ -50,10 +139,25 @@ def public_names(module: ModuleType) -> list[str]:
 
 
 @cache
+def met(module: str) -> dict[str, Any]:
+    """What has its place on the page of a module besides its public names, by where it is defined."""
+    places = [f"seqclass.{place}".rpartition(".") for place in MET.get(module, ())]
+    found = {f"{home}.{name}": getattr(importlib.import_module(home), name) for home, _, name in places}
+    if module == "seqclass.datasets":
+        from seqclass.datasets.catalog import GENERATORS
+
+        drawing = dict.fromkeys(getattr(make, "func", make) for make in GENERATORS.values())
+        found |= {f"{make.__module__}.{make.__name__}": make for make in drawing}
+    return found
+
+
+@cache
 def public_classes() -> frozenset[Any]:
     """Classes that have a place on some page."""
-    found = [(module, name) for module in map(importlib.import_module, modules()) for name in public_names(module)]
-    return frozenset(value for module, name in found if inspect.isclass(value := getattr(module, name)))
+    found = [value for name in modules() for value in met(name).values()]
+    for module in map(importlib.import_module, modules()):
+        found += [getattr(module, name) for name in public_names(module)]
+    return frozenset(filter(inspect.isclass, found))
 
 
 def from_private_bases(value: Any) -> list[str]:
@@ -78,11 +182,22 @@ def api_page(name: str) -> str:
     lines = [f"# {name}", "", inspect.getdoc(module) or "", "", "| name | what it is |", "|---|---|"]
     lines += [f"| [`{n}`](#{name}.{n}) | {first_line(getattr(module, n))} |" for n in names]
     for n in names:
-        lines += ["", f"::: {name}.{n}"]
-        members = from_private_bases(getattr(module, n))
-        if members:
-            lines += ["    options:", f"      inherited_members: {members}"]
+        lines += described(f"{name}.{n}", getattr(module, n))
+    others = met(name)
+    if others:
+        lines += ["", "## What these give back, and what they are called with { data-toc-label='And besides' }", ""]
+        lines += ["Its attributes and methods are as stable as the names above; nobody has to import it."]
+        lines += ["", "| name | what it is |", "|---|---|"]
+        lines += [f"| [`{at.rpartition('.')[2]}`](#{at}) | {first_line(value)} |" for at, value in others.items()]
+        for at, value in others.items():
+            lines += described(at, value)
     return "\n".join(lines) + "\n"
+
+
+def described(place: str, value: Any) -> list[str]:
+    """Lines that have the reference describe something."""
+    members = from_private_bases(value)
+    return ["", f"::: {place}", *(["    options:", f"      inherited_members: {members}"] if members else [])]
 
 
 def api_index() -> str:
@@ -186,6 +301,10 @@ class _Names:
                 where = f"api/{module}.html#{module}.{name}"
                 found.setdefault(name, set()).add(where)
                 found.setdefault(f"{module}.{name}", set()).add(where)
+            for place, value in met(module).items():
+                if inspect.isclass(value):
+                    members.update(dir(value))
+                found.setdefault(place.rpartition(".")[2], set()).add(f"api/{module}.html#{place}")
             found.setdefault(module, set()).add(f"api/{module}.html")
         # a short name that is also a method's, such as acquire, mostly means the method
         self.places = {

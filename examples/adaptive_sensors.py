@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from seqclass import SequentialClassifier
 from seqclass.bn import TreeNetwork
-from seqclass.datasets import make_sensors
+from seqclass.datasets import load
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import Adaptive
 
 
 def main() -> None:
-    train, test = make_sensors(10000, random_state=0), make_sensors(10000, random_state=1)
+    train, test = (load("sensors", n_samples=10000, random_state=seed) for seed in (0, 1))
     print(f"least cost there is: {train.optimum}")
     # two steps of look-ahead see that the complaint, which says nothing by itself, says what to ask
     solvers = {"conditional": None, "adaptive": Adaptive(n_paths=300, n_cases=1000, max_rounds=0)}

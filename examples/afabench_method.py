@@ -15,9 +15,9 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 import seqclass
-from seqclass._utils.model_files import load as load_model
-from seqclass._utils.model_files import save as save_model
+from seqclass import load as load_model
 from seqclass.datasets import load
+from seqclass.persistence import save as save_model
 
 
 class AFABenchMethod:

@@ -17,14 +17,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import seqclass
-from seqclass.datasets import make_madelon_like, make_naive_bayes_world, make_tree_world
+from seqclass.datasets import load
 from seqclass.experiment import Experiment, Results
 
 DATA = ["breast_cancer", "wine", "iris"]
 GENERATED = [
-    make_naive_bayes_world(n_samples=500, random_state=0),
-    make_tree_world(n_samples=500, random_state=0),
-    make_madelon_like(n_samples=500, n_features=40, random_state=0),
+    load("naive_bayes_world", n_samples=500, random_state=0),
+    load("tree_world", n_samples=500, random_state=0),
+    load("madelon_like", n_samples=500, n_features=40, random_state=0),
 ]
 METHODS = {
     "ETANA": seqclass.etana,

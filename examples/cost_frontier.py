@@ -6,16 +6,17 @@ python examples/cost_frontier.py [--picture FILE]
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 import seqclass
-from seqclass.pomdp import AcquireAll, CostFrontier, DecideNow, Lookahead, PosteriorThreshold, cost_sweep, evaluate
+from seqclass.pomdp import FirstK, Lookahead, PosteriorThreshold, cost_sweep, evaluate
 
 
-def draw(frontier: CostFrontier, path: str) -> None:
+def draw(frontier: Any, path: str) -> None:
     """Draw expected prices against the probability of an error."""
     import matplotlib.pyplot as plt
 
@@ -48,8 +49,8 @@ def main() -> None:
 
     print("\nSimple rules on the same problem: prices plus errors, by the model")
     rules = {
-        "decide from the prior": DecideNow(),
-        "all features": AcquireAll(),
+        "decide from the prior": FirstK(0),
+        "all features": FirstK(None),
         "until 95% sure": PosteriorThreshold(0.95),
         "one step of look-ahead": Lookahead(1),
         "two steps of look-ahead": Lookahead(2),

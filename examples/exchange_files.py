@@ -10,19 +10,11 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from seqclass.pomdp import (
-    AlphaVectors,
-    LookaheadPolicy,
-    Perseus,
-    TableProblem,
-    certify,
-    read_policy,
-    write_pomdp,
-    write_pomdpx,
-)
+from seqclass.pomdp import Perseus, TableProblem, certify, read_policy, write_pomdp
 
 
 def make_problem() -> TableProblem:
@@ -31,7 +23,7 @@ def make_problem() -> TableProblem:
     return TableProblem(np.full(3, 1 / 3), tables, prices=0.01)
 
 
-def stand_in(values: AlphaVectors, path: Path) -> None:
+def stand_in(values: Any, path: Path) -> None:
     """Write vectors as pomdp-solve does: action, then the rewards of all states (stages x classes, and the end)."""
     problem = values.problem
     shape = (problem.n_stages + 1, problem.n_classes)
@@ -52,7 +44,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_pomdp(problem, folder / "problem.pomdp", classes=["benign", "in situ", "invasive"])
-        write_pomdpx(problem, folder / "problem.pomdpx", discount=0.999)
+        write_pomdp(problem, folder / "problem.pomdpx", discount=0.999)
         for file in sorted(folder.iterdir()):
             print(f"{file.name}: {file.stat().st_size / 1000:.1f} kB")
         print("  pomdp-solve -pomdp problem.pomdp -horizon 6    (one step more than there are features)")
@@ -64,8 +56,6 @@ def main() -> None:
         print(f"any_order.pomdp: {len(states.split()) - 1} states, {actions}\n")
 
         solved = Perseus().solve(problem)
-        assert isinstance(solved, LookaheadPolicy)
-        assert isinstance(solved.values, AlphaVectors)
         stand_in(solved.values, folder / "problem.alpha")
         policy = read_policy(folder / "problem.alpha", problem)
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 import seqclass
-from seqclass.bn import CLASS_NODE
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import evaluate
 
@@ -53,7 +52,7 @@ def main() -> None:
         print(f"{title:24s}{expected:14.3f}{paid:7.3f}{accuracy:11.3f}{record.n_features.mean():11.2f}{gap:>9s}")
 
     clf = methods["IFC2F (tree network)"]
-    edges = [edge for edge in clf.model_.graph_.edges if CLASS_NODE not in edge]
+    edges = [edge for edge in clf.model_.graph_.edges if "class" not in edge]
     inside = sum(parent // N_COPIES == child // N_COPIES for parent, child in edges)
     print(f"\nThe tree has {len(edges)} edges between sensors, {inside} of them within a chain, as it should.")
     print("Seconds: " + ", ".join(f"{step} {seconds:.3f}" for step, seconds in clf.timings_.items()))

@@ -7,17 +7,18 @@ python examples/missing_features.py --picture missing.png    (needs matplotlib)
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 import seqclass
-from seqclass.analysis import MissingSweep, missing_sweep
+from seqclass.analysis import missing_sweep
 
 SHARES = (0, 0.0001, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
-def show(title: str, sweep: MissingSweep) -> None:
+def show(title: str, sweep: Any) -> None:
     """Print a sweep, a line for each share of missing cells."""
     print(f"{title}\n   missing   accuracy          acquired   asked   realised cost")
     for i, share in enumerate(sweep.share):

@@ -16,10 +16,10 @@ from sklearn.naive_bayes import GaussianNB
 
 import seqclass
 from seqclass.metrics import realised_cost
-from seqclass.selection import SemiRFS, SemiRFSStep
+from seqclass.selection import SemiRFS
 
 
-def progress(step: SemiRFSStep) -> None:
+def progress(step: Any) -> None:
     """Told of each iteration; True would end the search."""
     if step.iteration % 10 == 0:
         print(

@@ -7,11 +7,12 @@ python examples/streaming_selection.py --picture stability.png    (needs matplot
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import Perceptron
 
-from seqclass.selection import EFS, FIRES, FSDS, OFS, Prequential, nogueira_stability, prequential
+from seqclass.selection import EFS, FIRES, FSDS, OFS, nogueira_stability, prequential
 
 
 def stream(n: int = 12_000, n_features: int = 200) -> tuple[np.ndarray, np.ndarray]:
@@ -23,7 +24,7 @@ def stream(n: int = 12_000, n_features: int = 200) -> tuple[np.ndarray, np.ndarr
     return X, np.where(signal > 2.5, "fault", "normal")
 
 
-def draw(runs: dict[str, Prequential], path: str) -> None:
+def draw(runs: dict[str, Any], path: str) -> None:
     """Draw accuracy and stability of several selectors over time, and the features that one of them holds."""
     import matplotlib.pyplot as plt
 

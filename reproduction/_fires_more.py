@@ -8,7 +8,8 @@ from reproduction.digits import DigitsTable
 from reproduction.learners import LearnerEntry, LearnerTable
 from reproduction.pictures import PixelPicture
 from reproduction.table import Table, figures
-from seqclass.selection import EFS, FIRES, FSDS, OFS, RiverClassifier
+from seqclass.selection import EFS, FIRES, FSDS, OFS
+from seqclass.selection.prequential import RiverClassifier
 
 _METHODS = ("Online boosting", "VFDT")
 #: Pixels that are selected in Fig. 3.

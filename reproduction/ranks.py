@@ -12,7 +12,8 @@ from reproduction._context import Context
 from reproduction.row import Row
 from reproduction.table import Table
 from seqclass._utils.arrays import FloatArray
-from seqclass.stats import FriedmanTest, friedman_test
+from seqclass.stats import friedman_test
+from seqclass.stats.friedman import FriedmanTest
 
 __all__ = ["RankBlock", "RanksTable"]
 

@@ -18,7 +18,8 @@ from reproduction._sets import STREAMS, Stream
 from reproduction.row import Curve, Row
 from reproduction.table import Table, failure
 from seqclass._utils.arrays import FloatArray
-from seqclass.selection import Prequential, prequential
+from seqclass.selection import prequential
+from seqclass.selection.prequential import Prequential
 from seqclass.selection.stability import windowed_stability
 
 __all__ = ["StreamEntry", "StreamTable", "stream_data", "stream_figures"]

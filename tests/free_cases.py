@@ -10,7 +10,8 @@ import numpy as np
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import Prices
 from seqclass.deciding.problem import acquisition_problem
-from seqclass.pomdp import DECIDE, AcquisitionProblem, Bundle, MixtureProblem, Policy
+from seqclass.pomdp import DECIDE, AcquisitionProblem, MixtureProblem, Policy
+from seqclass.pomdp.bundles import Bundle
 
 #: What each feature showed, None where it was not seen.
 Seen = tuple[Any, ...]

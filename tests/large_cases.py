@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from seqclass import SequentialClassifier
-from seqclass.pomdp import DecideNow
+from seqclass.pomdp import FirstK
 
 Chunked = list[tuple[Any, Any]]
 
@@ -42,7 +42,7 @@ def cut(X: Any, y: Any, at: list[int]) -> Chunked:
 
 def quick(**settings: Any) -> SequentialClassifier:
     """A classifier that spends no time on its policy."""
-    return SequentialClassifier(**({"solver": DecideNow(certificate_paths=0)} | settings))
+    return SequentialClassifier(**({"solver": FirstK(0, certificate_paths=0)} | settings))
 
 
 def same(one: SequentialClassifier, other: SequentialClassifier) -> None:

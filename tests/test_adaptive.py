@@ -14,37 +14,35 @@ sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case, mixture_case
 from network_cases import random_network
 
-from seqclass import SequentialClassifier
+from seqclass import SequentialClassifier, load
 from seqclass.bn import DiscreteNetwork, TreeNetwork
-from seqclass.datasets import make_indicator, make_sensors
+from seqclass.datasets.pointer import make_indicator, make_sensors
 from seqclass.deciding.problem import ModelProblem
-from seqclass.persistence import load, save
+from seqclass.persistence import save
 from seqclass.pomdp import (
     EC2,
     Adaptive,
-    Bundle,
     ClassInformation,
     ExpectedSaving,
-    GivenOrder,
     GridValueIteration,
     HiddenInformation,
-    ImprovedRule,
     Lookahead,
     LookaheadSaving,
     MixtureProblem,
-    RulePolicy,
     TableProblem,
     acquire,
     evaluate,
     optimal_cost,
-    within_budget,
 )
+from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.solvers.base import uncertified
 from seqclass.pomdp.solvers.ordering import adaptive, values
+from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
 from seqclass.pomdp.solvers.ordering.cases import model_cases
-from seqclass.pomdp.solvers.ordering.given import greedy_order
-from seqclass.pomdp.solvers.ordering.values import NextQuestion, bounded, fitted_values, ridge
-from seqclass.testing import ticking
+from seqclass.pomdp.solvers.ordering.given import GivenOrder, greedy_order
+from seqclass.pomdp.solvers.ordering.values import NextQuestion, RulePolicy, bounded, fitted_values, ridge
+from seqclass.pomdp.sweeps.budget import within_budget
+from seqclass.testing.solvers import ticking
 
 CASES = {
     "naive": free_case,

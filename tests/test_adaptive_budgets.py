@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 
 import seqclass
-from seqclass import SequentialClassifier
+from seqclass import SequentialClassifier, load
 from seqclass.adaptive_classifier import EFFORTS, at_budget
-from seqclass.persistence import load, save
+from seqclass.persistence import save
 from seqclass.pomdp import FirstK
 
 X, Y = load_breast_cancer(return_X_y=True)

@@ -15,9 +15,17 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 import seqclass
 import seqclass.datasets
-from seqclass import AdaptiveClassifier, Costs, SequentialClassifier, adaptive_classifier
-from seqclass.adaptive_classifier import EFFORTS, INCUMBENT, NOTHING, candidates, standard, worth_contexts
-from seqclass.datasets import make_cube_nm
+from seqclass import Costs, SequentialClassifier, adaptive_classifier
+from seqclass.adaptive_classifier import (
+    EFFORTS,
+    INCUMBENT,
+    NOTHING,
+    AdaptiveClassifier,
+    candidates,
+    standard,
+    worth_contexts,
+)
+from seqclass.datasets.cube import make_cube_nm
 from seqclass.fitting.choice import choose
 from seqclass.pomdp import Adaptive
 

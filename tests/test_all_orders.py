@@ -12,22 +12,15 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case
 
-from seqclass.persistence import load, save
-from seqclass.pomdp import (
-    AcquireAll,
-    DecideNow,
-    ExactFreeOrder,
-    Lookahead,
-    TableProblem,
-    acquire,
-    evaluate,
-    within_budget,
-)
+from seqclass import load
+from seqclass.persistence import save
+from seqclass.pomdp import ExactFreeOrder, FirstK, Lookahead, TableProblem, acquire, evaluate
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.solvers import exact_free_order as free_order
 from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
-from seqclass.testing import ticking
+from seqclass.pomdp.sweeps.budget import within_budget
+from seqclass.testing.solvers import ticking
 
 
 def cases(first, last, most=5):
@@ -73,7 +66,7 @@ def test_exact_and_search_on_many_problems_of_up_to_seven_questions(block):
     for case in cases(2000 + 30 * block, 2030 + 30 * block, most=7):
         truth = check_exact(case)
         check_search(case, truth, 200)
-        for solver in (DecideNow(certificate_paths=0), Lookahead(2, certificate_paths=0)):
+        for solver in (FirstK(0, certificate_paths=0), Lookahead(2, certificate_paths=0)):
             assert case.run(solver.solve(case.problem))[0] >= truth - 1e-9
 
 
@@ -164,22 +157,22 @@ def test_asking_nothing_and_everything_are_possible():
     policy = ExactFreeOrder().solve(problem)
     assert evaluate(problem, policy).n_features == 0
     free_of_charge = many_sensors(3).replace(prices=np.zeros(3), full_prices=np.zeros(3))
-    all_of_them = evaluate(free_of_charge, AcquireAll().solve(free_of_charge)).cost
+    all_of_them = evaluate(free_of_charge, FirstK(None).solve(free_of_charge)).cost
     assert ExactFreeOrder().solve(free_of_charge).info.upper == pytest.approx(all_of_them, abs=1e-12)
 
 
 def test_converged_is_said_only_where_the_gap_is_small():
     problem = many_sensors(5, n_classes=2)
-    poor, best = DecideNow().solve(problem).info, ExactFreeOrder().solve(problem).info
+    poor, best = FirstK(0).solve(problem).info, ExactFreeOrder().solve(problem).info
     assert (poor.status, best.status) == ("wide gap", "converged")
     assert (poor.scope, best.scope) == ("all orders", "all orders")
     assert poor.gap > 0.02
     assert "ExactFreeOrder" in poor.advice
     assert best.advice == ""
-    fixed = DecideNow().solve(problem.replace(free=False)).info
+    fixed = FirstK(0).solve(problem.replace(free=False)).info
     assert (fixed.status, fixed.scope) == ("wide gap", "order")
     assert "Perseus" in fixed.advice
-    assert DecideNow(certificate_paths=0).solve(problem).info.status == "converged"  # nothing was certified
+    assert FirstK(0, certificate_paths=0).solve(problem).info.status == "converged"  # nothing was certified
     assert "max_nodes" in ExactFreeOrder(10).solve(many_sensors(6)).info.advice
 
 

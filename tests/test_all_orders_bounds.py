@@ -15,9 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case
 
 from seqclass.pomdp import (
-    AcquireAll,
-    DecideNow,
     ExactFreeOrder,
+    FirstK,
     GridValueIteration,
     Lookahead,
     MixtureProblem,
@@ -175,7 +174,7 @@ def test_bounds_of_many_classes_are_near_the_optimum(n_classes, share):
     assert share * truth <= values.value <= truth
     assert OrderSearch(problem).low < 0.4 * truth
     if n_classes == 4:
-        certificate = certify(problem, DecideNow(certificate_paths=0).solve(problem), max_histories=1, n_paths=10)
+        certificate = certify(problem, FirstK(0, certificate_paths=0).solve(problem), max_histories=1, n_paths=10)
         assert values.value <= certificate.lower <= truth
 
 
@@ -209,7 +208,7 @@ def test_bounds_are_free_of_units_and_of_what_cannot_be():
 def test_where_there_is_nothing_to_ask_or_to_tell(n_classes):
     for tables in (np.empty((0, 2, n_classes)), np.full((3, 2, n_classes), 0.5)):
         problem = TableProblem(np.full(n_classes, 1 / n_classes), tables, np.full(len(tables), 0.1), free=True)
-        policy = DecideNow(certificate_paths=0).solve(problem)
+        policy = FirstK(0, certificate_paths=0).solve(problem)
         found = certify(problem, policy, method="simulation", n_paths=10)
         assert found.lower == found.upper == pytest.approx(1 - 1 / n_classes)
 
@@ -322,7 +321,7 @@ def test_what_is_sampled_of_a_policy_s_cost_is_right_on_average_and_too_low_seld
     """A dear branch of little weight: the mean of few paths misses it, its upper end must not."""
     problem = naive_problem(40, n_questions=5)
     values = RepeatValues(problem, 0)
-    policy = AcquireAll(certificate_paths=0).solve(problem)
+    policy = FirstK(None, certificate_paths=0).solve(problem)
     exact = evaluate(problem, policy, method="exact").cost - values.value
     found = np.array([cost_above(policy, values, 3, np.random.default_rng(seed)) for seed in range(144)])
     assert found[:, 0].mean() == pytest.approx(exact, abs=5 * found[:, 0].std() / 12)
@@ -334,7 +333,7 @@ def test_certificates_of_all_orders_bracket_the_optimum():
     for seed in range(1100, 1106):
         case = free_case(seed, tree=bool(seed % 2), most=4)
         truth = case.optimum()
-        for solver in (DecideNow(certificate_paths=0), Lookahead(2, certificate_paths=0)):
+        for solver in (FirstK(0, certificate_paths=0), Lookahead(2, certificate_paths=0)):
             policy = solver.solve(case.problem)
             cost = case.run(policy)[0]
             assert cost >= truth - 1e-9
@@ -367,7 +366,7 @@ def test_discounts_count_in_all_orders() -> None:
     free = naive_problem(3, n_questions=4)
     free = free.replace(groups=np.array([0, 0, -1, -1]), full_prices=free.prices + np.array([0.05, 0.02, 0, 0]))
     fixed = free.replace(free=False)
-    every = certify(fixed, DecideNow(certificate_paths=0).solve(fixed), scope="all orders")
+    every = certify(fixed, FirstK(0, certificate_paths=0).solve(fixed), scope="all orders")
     assert every.lower == pytest.approx(optimal_cost(free), abs=1e-9)
     assert fixed.planned_prices.tolist() == [free.full_prices[0], *free.prices[1:]]
 
@@ -375,7 +374,7 @@ def test_discounts_count_in_all_orders() -> None:
 def test_scopes_that_are_not_to_be_had():
     free = naive_problem(3, n_questions=4)
     with pytest.raises(ValueError, match=r'scope="order".*needs a fixed order'):
-        certify(free, DecideNow(certificate_paths=0).solve(free), scope="order")
+        certify(free, FirstK(0, certificate_paths=0).solve(free), scope="order")
     contexts = TableProblem(
         [0.5, 0.5],
         [np.full((1, 2, 2), 0.5), np.full((2, 2, 2), 0.5)],
@@ -383,6 +382,6 @@ def test_scopes_that_are_not_to_be_had():
         transitions=[[[0, 1, 0]], [[0, 0, 0], [0, 0, 0]]],
     )
     with pytest.raises(ValueError, match="contexts belong to its order"):
-        certify(contexts, DecideNow(certificate_paths=0).solve(contexts), scope="all orders")
+        certify(contexts, FirstK(0, certificate_paths=0).solve(contexts), scope="all orders")
     with pytest.raises(ValueError, match="two or three classes"):
         RepeatValues(naive_problem(0, n_classes=4))

@@ -12,11 +12,9 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from seqclass import SequentialClassifier
 from seqclass.analysis import (
-    HeldPolicy,
     class_profile,
     entropy_path,
     feature_values,
-    finite_differences,
     reachable_beliefs,
     regret,
     sensitivity,
@@ -25,26 +23,25 @@ from seqclass.analysis import (
     what_if,
 )
 from seqclass.analysis.beliefs import entropy
+from seqclass.analysis.sensitivity import HeldPolicy, finite_differences
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.costs import Costs
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import (
     DECIDE,
-    AcquireAll,
-    DecideNow,
     ExactValueIteration,
     FirstK,
     GridValueIteration,
-    InformationState,
     Lookahead,
-    LookaheadPolicy,
     Policy,
-    RandomisedPolicy,
     StoppingValue,
     TableProblem,
     acquire,
     evaluate,
 )
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 
 SEEDS = range(12)
 
@@ -269,7 +266,7 @@ class TestFeatureValues:
 
     def test_a_policy_that_never_asks(self) -> None:
         problem = random_problem(1)
-        values = feature_values(problem, DecideNow().solve(problem))
+        values = feature_values(problem, FirstK(0).solve(problem))
         assert values.total_saving == 0
         assert values.asked.sum() == 0
 
@@ -300,7 +297,7 @@ class TestClassProfile:
 
     def test_a_class_that_does_not_occur(self) -> None:
         problem = TableProblem([1.0, 0.0], np.array([[[0.9, 0.2], [0.1, 0.8]]]), 0.1, [[0.3], [0.6]])
-        profile = class_profile(problem, AcquireAll().solve(problem))
+        profile = class_profile(problem, FirstK(None).solve(problem))
         np.testing.assert_allclose(profile.error, [0, np.nan])
         np.testing.assert_allclose(profile.cost, [0.4, np.nan])
 
@@ -339,7 +336,7 @@ class TestRegret:
         for seed in SEEDS:
             problem = random_problem(seed, n_classes=2)
             best = ExactValueIteration().solve(problem)
-            for policy in (Wild(problem), Lookahead().solve(problem), AcquireAll().solve(problem)):
+            for policy in (Wild(problem), Lookahead().solve(problem), FirstK(None).solve(problem)):
                 result = regret(problem, policy, best)
                 assert min(result.stopped_early.min(), result.stopped_late.min()) >= -1e-9
             assert regret(problem, best, best).p_differ == 0
@@ -358,7 +355,7 @@ class TestRegret:
     @pytest.mark.parametrize("method", ["exact", "simulation"])
     def test_randomised_policies_draw_their_lots(self, method: str) -> None:
         problem = random_problem(5)
-        policies = [DecideNow().solve(problem), AcquireAll().solve(problem)]
+        policies = [FirstK(0).solve(problem), FirstK(None).solve(problem)]
         mixed, other = RandomisedPolicy(policies, [0.3, 0.7]), RandomisedPolicy(policies, [0.6, 0.4])
         result = regret(problem, mixed, other, method=method, n_paths=20_000)
         low, high = (evaluate(problem, p).cost for p in policies)
@@ -458,13 +455,13 @@ class TestWhatIf:
         dear = what_if(problem, policy, prices=np.full(problem.n_stages, 10.0))
         assert dear.after.n_features == 0
         assert dear.held.n_features == dear.before.n_features
-        mixed = RandomisedPolicy([policy, AcquireAll().solve(problem)], [0.5, 0.5])
+        mixed = RandomisedPolicy([policy, FirstK(None).solve(problem)], [0.5, 0.5])
         held = evaluate(dear.problem, HeldPolicy(mixed, dear.problem))
         np.testing.assert_allclose(held.n_features, evaluate(problem, mixed).n_features)
 
     def test_wrong_input_is_refused(self) -> None:
         problem = random_problem(0)
-        policy = AcquireAll().solve(problem)
+        policy = FirstK(None).solve(problem)
         with pytest.raises(ValueError, match="prices names feature 99"):
             what_if(problem, policy, prices={99: 0.1})
         with pytest.raises(ValueError, match="prices must not be negative"):
@@ -573,7 +570,7 @@ class TestRegions:
             with pytest.raises(ValueError, match=match):
                 stopping_regions(policy, **settings)  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="horizon is 0"):
-            stopping_regions(DecideNow().solve(self.problem))
+            stopping_regions(FirstK(0).solve(self.problem))
 
 
 class DecideNowButPresent(Policy):
@@ -593,7 +590,7 @@ def test_a_fitted_classifier_is_analysed_by_its_problem_and_policy() -> None:
     profile = class_profile(problem, policy, **effort)
     np.testing.assert_allclose(profile.probability @ profile.n_features, result.n_features, rtol=0.05)
     assert abs(sensitivity(problem, policy, **effort).cost - result.cost) < 0.01
-    assert regret(problem, AcquireAll(certificate_paths=0).solve(problem), policy, **effort).regret > 0.1
+    assert regret(problem, FirstK(None, certificate_paths=0).solve(problem), policy, **effort).regret > 0.1
 
 
 class Untabled(NaiveBayes):
@@ -630,7 +627,7 @@ def test_a_model_without_tables_gives_the_same() -> None:
 
 def _by_lot() -> tuple[TableProblem, RandomisedPolicy]:
     problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.05)
-    parts = [GridValueIteration().solve(problem), DecideNow().solve(problem), AcquireAll().solve(problem)]
+    parts = [GridValueIteration().solve(problem), FirstK(0).solve(problem), FirstK(None).solve(problem)]
     return problem, RandomisedPolicy(parts, [0.3, 0.2, 0.5])
 
 
@@ -663,6 +660,6 @@ def test_regions_and_thresholds_of_each_lot() -> None:
 def test_rare_histories_are_decided_by_their_belief() -> None:
     rare = 1e-13
     problem = TableProblem([0.5, 0.5], np.array([[[1.0, 1 - 2 * rare], [0.0, 2 * rare]]]), prices=0.1)
-    result = sensitivity(problem, AcquireAll(certificate_paths=0).solve(problem))
+    result = sensitivity(problem, FirstK(None, certificate_paths=0).solve(problem))
     assert result.decision_cost[1, 1] == pytest.approx(rare, rel=1e-2, abs=0)
     assert result.decision_cost.sum() == pytest.approx(1.0)

@@ -18,15 +18,8 @@ from seqclass import Costs, SequentialClassifier
 from seqclass.analysis import decision_graph
 from seqclass.bn import TreeNetwork
 from seqclass.costs import Visits
-from seqclass.pomdp import (
-    FirstK,
-    FunctionPolicy,
-    GridValueIteration,
-    Panels,
-    Policy,
-    RandomisedPolicy,
-    TableProblem,
-)
+from seqclass.pomdp import FirstK, FunctionPolicy, GridValueIteration, Panels, Policy, TableProblem
+from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 
 COIN = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
 STRING = r'"(?:[^"\\]|\\.)*"'

@@ -12,8 +12,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import KBinsDiscretizer
 
 from seqclass import Costs, SequentialClassifier
-from seqclass.analysis import MissingSweep, missing_sweep
 from seqclass.analysis import missing as module
+from seqclass.analysis import missing_sweep
+from seqclass.analysis.missing import MissingSweep
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import GridValueIteration
 

@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seqclass import SequentialClassifier
+from seqclass import SequentialClassifier, load
 from seqclass.bn import ClassMixture, ContextBayes, NetworkTables, TreeNetwork
 from seqclass.large import from_dask, read_parquet
-from seqclass.persistence import load
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 

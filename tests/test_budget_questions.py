@@ -15,18 +15,17 @@ from seqclass.bn import ClassMixture, NaiveBayes
 from seqclass.experiment import afabench_log
 from seqclass.pomdp import (
     DECIDE,
-    AcquireAll,
     Adaptive,
     FirstK,
     FisherInformation,
     FunctionPolicy,
-    GivenOrder,
     HiddenInformation,
-    ImprovedRule,
     OrderingRule,
     PosteriorThreshold,
     Solver,
 )
+from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
+from seqclass.pomdp.solvers.ordering.given import GivenOrder
 from seqclass.testing import check_policy
 
 
@@ -71,7 +70,7 @@ RULED = [
     solver
     for rule in RULES
     for solver in (
-        AcquireAll(rule=rule, certificate_paths=0),
+        FirstK(None, rule=rule, certificate_paths=0),
         FirstK(2, rule=rule, certificate_paths=0),
         PosteriorThreshold(0.8, rule=rule, certificate_paths=0),
         Adaptive([rule], max_nodes=0, n_paths=60, n_cases=40, max_rounds=1, certificate_paths=0),
@@ -142,12 +141,12 @@ def test_a_rule_goes_on_beyond_its_own_length(data):
 
 def test_logs_of_hard_budgets_ask_by_the_rule(data):
     X, y = data
-    log = afabench_log(fit(data, AcquireAll(rule=GivenOrder([3, 1, 4, 0, 2]))), X[:1], y[:1], budget=3, hard=True)
+    log = afabench_log(fit(data, FirstK(None, rule=GivenOrder([3, 1, 4, 0, 2]))), X[:1], y[:1], budget=3, hard=True)
     assert log["action_performed"].tolist() == [4, 2, 5, 0]
 
 
 def test_the_shipped_check_holds_policies_to_it(data):
-    problem = fit(data, AcquireAll(certificate_paths=0)).problem_
+    problem = fit(data, FirstK(None, certificate_paths=0)).problem_
 
     class Other(FunctionPolicy):
         def following(self, info):

@@ -21,17 +21,17 @@ from sklearn.feature_selection import SelectorMixin
 import seqclass
 from seqclass import Costs
 from seqclass.evaluation.certified import certify_error
-from seqclass.pomdp import Adaptive, DecideNow, GridValueIteration, StopWhenSure, TableProblem, acquire
-from seqclass.pomdp.sweeps.ladder import run_ladder
-from seqclass.stats import (
+from seqclass.pomdp import Adaptive, FirstK, GridValueIteration, TableProblem, acquire
+from seqclass.pomdp.sweeps.ladder import StopWhenSure, run_ladder
+from seqclass.stats.risk import (
     binomial_p_value,
     binomial_upper_bound,
     fallback_test,
     hoeffding_bentkus_p_value,
     hoeffding_bentkus_upper_bound,
     rows_needed,
+    start_levels,
 )
-from seqclass.stats.risk import start_levels
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_a_rule_stops_as_soon_as_it_is_sure() -> None:
     problem = TableProblem([0.5, 0.5], likelihoods, prices=[0.1, 0.2, 0.4])
     X = np.array([[a, b, c] for a in range(2) for b in range(2) for c in range(2)])
     for cost in (0.0, 0.1, 0.2, 0.3, 0.5):
-        run = run_ladder(DecideNow().solve(problem), X, [cost])
+        run = run_ladder(FirstK(0).solve(problem), X, [cost])
         for row, found, paid in zip(X, run.n_features[:, 0], run.price[:, 0]):
             belief, asked = np.array([0.5, 0.5]), 0
             while asked < 3 and belief.min() > cost:
@@ -156,7 +156,7 @@ def test_a_rule_stops_as_soon_as_it_is_sure() -> None:
 
 
 def test_a_ladder_of_no_rows() -> None:
-    assert run_ladder(DecideNow().solve(tables(0, True)), np.empty((0, 4), dtype=int), [0.1]).price.shape == (0, 1)
+    assert run_ladder(FirstK(0).solve(tables(0, True)), np.empty((0, 4), dtype=int), [0.1]).price.shape == (0, 1)
 
 
 # the contract
@@ -240,9 +240,9 @@ def test_a_rule_that_treats_all_alike_is_named_and_comes_last() -> None:
     assert cost.mean() < np.mean(~ill)  # which is what calling everybody ill costs
     assert "of the other rows" in str(contract)
 
-    blind = seqclass.SequentialClassifier(
-        feature_costs=Costs(decision_costs=[[0, 20], [1, 0]]), solver=DecideNow()
-    ).fit(X[:300, :1] * 0, y[:300])
+    blind = seqclass.SequentialClassifier(feature_costs=Costs(decision_costs=[[0, 20], [1, 0]]), solver=FirstK(0)).fit(
+        X[:300, :1] * 0, y[:300]
+    )
     told = certify_error(blind, X[300:, :1] * 0, y[300:], 0.1, metric="sensitivity", target="ill", allow_seen=True)
     assert told.certified
     assert told.trivial == "asks nothing and decides 'ill' for everybody"
@@ -320,7 +320,7 @@ def test_the_promise_holds(starts: int) -> None:
     y = rng.integers(2, size=40_000)
     X = (rng.random((y.size, 5)) < truth[:, y].T).astype(int)
     too_sure = np.stack([1 - truth**2, truth**2], axis=1)
-    policy = DecideNow().solve(TableProblem([0.5, 0.5], too_sure, prices=0.01))
+    policy = FirstK(0).solve(TableProblem([0.5, 0.5], too_sure, prices=0.01))
     run = run_ladder(policy, X, np.linspace(0.01, 0.5, 15))
     wrong = run.decision != y[:, None]
     risk = wrong.mean(axis=0)
@@ -384,7 +384,7 @@ def test_fresh_rows_that_lie_near_are_taken_for_chance(n_columns: int, kind: str
             X = rng.normal(size=(y.size, n_columns)) + y[:, None]
             X = np.where(rng.random(X.shape) < 0.8, 0.0, X) if kind == "spiked" else X
             X = np.rint(2 * X) if kind == "whole" else X
-            clf = seqclass.SequentialClassifier(solver=DecideNow(), order="given").fit(X[:n], y[:n])
+            clf = seqclass.SequentialClassifier(solver=FirstK(0), order="given").fit(X[:n], y[:n])
             for rows in (slice(n, None), slice(n, n + 50), n + np.flatnonzero(y[n:] == 0)):
                 certify_error(clf, X[rows], y[rows], alpha=0.9)
 
@@ -427,7 +427,7 @@ def test_marks_of_sparse_and_dense_rows() -> None:
     other = X.copy()
     other[:, 0] += 1  # which does not count
     forms = (X, other, sp.csr_array(X), sp.csc_array(X), np.where(X == 0, -0.0, X))
-    settings = {"selector": Picked(tuple(columns)), "solver": DecideNow(certificate_paths=0), "order": "given"}
+    settings = {"selector": Picked(tuple(columns)), "solver": FirstK(0, certificate_paths=0), "order": "given"}
     first, *others = [seqclass.SequentialClassifier(**settings).fit(form, y).decider_.seen for form in forms]
     for seen in others:
         assert (seen.marks == first.marks).all()
@@ -438,7 +438,7 @@ def test_marks_of_sparse_and_dense_rows() -> None:
 
 def test_of_many_rows_a_sample_is_kept() -> None:
     X, y = np.arange(20_000.0)[:, None], np.arange(20_000) % 2
-    clf = seqclass.SequentialClassifier(solver=DecideNow(certificate_paths=0)).fit(X, y)
+    clf = seqclass.SequentialClassifier(solver=FirstK(0, certificate_paths=0)).fit(X, y)
     assert clf.decider_.seen.marks.size == 4096
     assert not clf.decider_.seen.complete
     with pytest.raises(ValueError, match="rows that the classifier was fitted to"):

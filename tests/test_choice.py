@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqclass import HeldOut
 from seqclass.fitting.choice import Candidate, Choice, cheapest, choose
+from seqclass.fitting.held_out import HeldOut
 from seqclass.stats import paired_t_test
 
 

@@ -17,11 +17,9 @@ from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import (
     EC2,
     Adaptive,
-    Bundle,
     ClassInformation,
     ExpectedSaving,
     FunctionPolicy,
-    Hidden,
     HiddenInformation,
     Lookahead,
     MixtureProblem,
@@ -30,7 +28,8 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.hidden import table_costs
+from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.hidden import Hidden, table_costs
 
 
 def indicator(n=400, n_bits=4, seed=0):

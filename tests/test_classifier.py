@@ -18,7 +18,8 @@ from seqclass import Costs, SequentialClassifier, etana
 from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.discretize import Discretizer
 from seqclass.metrics import realised_cost
-from seqclass.pomdp import GridValueIteration, LookaheadPolicy, Perseus, StoppingValue, evaluate
+from seqclass.pomdp import GridValueIteration, Perseus, StoppingValue, evaluate
+from seqclass.pomdp.policy import LookaheadPolicy
 
 QUICK = GridValueIteration(60, certificate_paths=0)
 

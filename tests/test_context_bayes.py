@@ -11,15 +11,15 @@ from sklearn.base import clone
 
 from seqclass import Costs, SequentialClassifier, load
 from seqclass.bn import ContextBayes, InformationFilter, NaiveBayes
-from seqclass.datasets import make_cube_nm
+from seqclass.datasets.cube import make_cube_nm
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import (
     EC2,
     Adaptive,
-    DecideNow,
     ExactFreeOrder,
+    FirstK,
     GridValueIteration,
     HiddenInformation,
     MixtureProblem,
@@ -83,7 +83,7 @@ def test_a_number_stays_a_number(clf):
 def test_named_columns(context):
     X, y = wards(120)
     settings = {"discretizer": Discretizer(8), "order": "given"}
-    clf = SequentialClassifier(ContextBayes(context, random_state=1), DecideNow(certificate_paths=0), **settings)
+    clf = SequentialClassifier(ContextBayes(context, random_state=1), FirstK(0, certificate_paths=0), **settings)
     assert_array_equal(clf.fit(X, y).model_.context_, [2])
     other = SequentialClassifier(ContextBayes(context), QUICK, **settings, selector=InformationFilter(n_features=1))
     with pytest.raises(ValueError, match=r"none that the selector kept"):

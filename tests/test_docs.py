@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import io
 import os
 import pkgutil
@@ -15,7 +16,7 @@ import types
 import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner
@@ -198,12 +199,17 @@ def test_links_lead_somewhere(page: str) -> None:
         assert path.is_file() or inside in generated, f"{page} links to {target}"
 
 
+def _assigned(name: str) -> Any:
+    """A constant of the hooks, which cannot be imported without the extra ``docs``."""
+    for node in ast.parse((DOCS / "_hooks.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == name:
+            return ast.literal_eval(node.value)
+    raise AssertionError(f"docs/_hooks.py has no {name}")
+
+
 def _without_page() -> tuple[str, ...]:
     """Public modules that the hooks give no page."""
-    for node in ast.parse((DOCS / "_hooks.py").read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "ELSEWHERE":
-            return tuple(ast.literal_eval(node.value))
-    raise AssertionError("docs/_hooks.py has no ELSEWHERE")
+    return tuple(_assigned("ELSEWHERE"))
 
 
 def _modules() -> set[str]:
@@ -241,11 +247,31 @@ def test_the_reference_lists_the_same_names(hooks: types.ModuleType) -> None:
 
 
 def test_modules_without_a_page_hold_nothing_else() -> None:
-    """What they define is offered by the package itself, whose page has it."""
+    """What they offer has its place on another page."""
+    shown = {line.rpartition(".")[2] for line in public_text().splitlines()}
+    met = {place.rpartition(".")[2] for places in _assigned("MET").values() for place in places}
     for name in set(_without_page()) - {"seqclass.cli"}:
-        own = vars(importlib.import_module(name)).items()
-        defined = {key for key, value in own if getattr(value, "__module__", "") == name and not key.startswith("_")}
-        assert defined <= set(seqclass.__all__)
+        assert set(importlib.import_module(name).__all__) <= shown | met
+
+
+def test_no_more_names_than_can_be_kept() -> None:
+    names = public_text().splitlines()
+    assert len(names) <= 160
+    assert len({name.rpartition(".")[2] for name in names}) >= len(names) - 1, "each in one place; only load has two"
+
+
+def test_what_public_functions_give_back_has_its_place(hooks: types.ModuleType) -> None:
+    """A class of ours in the annotation of a public function is itself public, or on the function's page."""
+    for module in hooks.modules():
+        offered = importlib.import_module(module)
+        functions = [
+            value for name in hooks.public_names(offered) if inspect.isfunction(value := getattr(offered, name))
+        ]
+        for function in functions:
+            given = re.findall(r"\w+", str(function.__annotations__.get("return", "")))
+            ours = [vars(sys.modules[function.__module__]).get(name) for name in given]
+            ours = [one for one in ours if inspect.isclass(one) and one.__module__.startswith("seqclass")]
+            assert set(ours) <= hooks.public_classes(), f"{module}.{function.__name__}"
 
 
 def test_every_page_is_in_the_menu() -> None:

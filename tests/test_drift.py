@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import seqclass
-from seqclass import AcquisitionRecord, Costs, SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.discretize import Discretizer
 from seqclass.drift import DriftTest, follow
 from seqclass.large import Chunks

@@ -25,7 +25,7 @@ from seqclass import Costs
 from seqclass.bn import ClassMixture
 from seqclass.discretize import Discretizer
 from seqclass.export import export_policy
-from seqclass.pomdp import AcquireAll, ClassInformation
+from seqclass.pomdp import ClassInformation, FirstK
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="no examples beside the tests: not a checkout")
@@ -502,7 +502,7 @@ def test_a_method_for_afabench(tmp_path):
 def test_a_method_for_afabench_speaks_its_protocol(tmp_path):
     made = runpy.run_path(str(EXAMPLES / "afabench_method.py"))["AFABenchMethod"]
     data = seqclass.datasets.load("cube_nm", n_samples=300)
-    solver = AcquireAll(rule=ClassInformation(), certificate_paths=0)
+    solver = FirstK(None, rule=ClassInformation(), certificate_paths=0)
     clf = seqclass.SequentialClassifier(
         ClassMixture(1), solver, feature_costs=Costs(bundles=data.bundles), discretizer=Discretizer(3), order="adaptive"
     ).fit(data.X, data.y)

@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
-from seqclass import Costs, Explanation, SequentialClassifier, Session, etana
-from seqclass.deciding.explanation import Word, mark_words
+from seqclass import Costs, SequentialClassifier, etana
+from seqclass.deciding.explanation import Explanation, Word, mark_words
+from seqclass.deciding.session import Session
 from seqclass.pomdp import FirstK, GridValueIteration, Perseus, PosteriorThreshold
 
 QUICK = GridValueIteration(200, certificate_paths=0)

@@ -14,11 +14,10 @@ from seqclass.analysis import exam_report
 from seqclass.bn import ItemResponse, NaiveBayes
 from seqclass.export import policy_data
 from seqclass.pomdp import (
-    AcquireAll,
     Adaptive,
     ClassInformation,
-    DecideNow,
     ExposureControl,
+    FirstK,
     FisherInformation,
     Lookahead,
     SequentialTest,
@@ -89,7 +88,7 @@ def test_tests_end_where_their_definitions_say(stop: str, at_cuts: bool) -> None
 
 def test_the_first_item_is_that_of_most_information_where_the_ability_is_expected() -> None:
     rule = FisherInformation(MODEL.items_)
-    assert rule.next(planned(DecideNow()).problem_.begin())[0] == MODEL.items_.information([0.0])[:, 0].argmax()
+    assert rule.next(planned(FirstK(0)).problem_.begin())[0] == MODEL.items_.information([0.0])[:, 0].argmax()
 
 
 def test_tests_cost_no_less_than_the_optimum_and_keep_to_rules(tmp_path: Path) -> None:
@@ -189,7 +188,7 @@ SMALL = ItemResponse.from_items({"a": [1.5] * 6, "b": [-1, -0.5, 0, 0, 0.5, 1]},
 def test_the_report_counts_all_of_a_bundle() -> None:
     costs = [Costs(0.01), Costs(0.01, bundles=["s", "s", "s", "t", "t", "t"])]
     alone, bundled = [
-        exam_report(SequentialClassifier.from_model(SMALL, feature_costs=one, solver=AcquireAll()), 1000)
+        exam_report(SequentialClassifier.from_model(SMALL, feature_costs=one, solver=FirstK(None)), 1000)
         for one in costs
     ]
     assert (bundled.exposure == 1).all()
@@ -199,8 +198,8 @@ def test_the_report_counts_all_of_a_bundle() -> None:
 
 
 def test_the_report_estimates_with_what_is_known() -> None:
-    clf = SequentialClassifier.from_model(SMALL, feature_costs=0.01, solver=AcquireAll())
-    knows = SequentialClassifier.from_model(SMALL, feature_costs=0.01, solver=AcquireAll(), known=[0, 1, 2])
+    clf = SequentialClassifier.from_model(SMALL, feature_costs=0.01, solver=FirstK(None))
+    knows = SequentialClassifier.from_model(SMALL, feature_costs=0.01, solver=FirstK(None), known=[0, 1, 2])
     alone, known = exam_report(clf, 1000), exam_report(knows, 1000)
     assert known.exposure.tolist() == [0, 0, 0, 1, 1, 1]
     np.testing.assert_allclose(known.sd, alone.sd)
@@ -223,7 +222,7 @@ WRONG = [
     (lambda: planned(SequentialTest(MODEL, CUTS)), "items must be the items"),
     (lambda: planned(ExposureControl(QUICK, max_exposure=1.5)), "max_exposure must be"),
     (lambda: planned(ExposureControl(QUICK, best_of=0)), "best_of must be"),
-    (lambda: planned(ExposureControl(DecideNow())), "does not rank questions"),
+    (lambda: planned(ExposureControl(FirstK(0))), "does not rank questions"),
     (lambda: ExposureControl(QUICK).solve(FIXED), "free=True"),
     (
         lambda: planned(

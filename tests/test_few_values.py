@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seqclass
-from seqclass import analysis
+from seqclass import analysis, load
 from seqclass.cli import main
 from seqclass.discretize import Discretizer
-from seqclass.persistence import ModelFileError, load, save
+from seqclass.persistence import ModelFileError, save
 
 
 def plain(column: Any) -> list[float]:

@@ -17,9 +17,9 @@ import pytest
 from seqclass import SequentialClassifier
 from seqclass.export import export_policy
 from seqclass.large import predict_parquet
-from seqclass.pomdp import DecideNow, TableProblem, write_pomdp
+from seqclass.pomdp import FirstK, TableProblem, write_pomdp
 
-CLF = SequentialClassifier(solver=DecideNow(certificate_paths=0)).fit([[0.0], [1.0]] * 20, ["a", "b"] * 20)
+CLF = SequentialClassifier(solver=FirstK(0, certificate_paths=0)).fit([[0.0], [1.0]] * 20, ["a", "b"] * 20)
 WRITERS: dict[str, Callable[[Path], Any]] = {
     "model": CLF.save,
     "page": partial(export_policy, CLF, format="html"),

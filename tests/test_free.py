@@ -10,9 +10,6 @@ from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.deciding.problem import ModelProblem
 from seqclass.pomdp import (
     DECIDE,
-    AcquireAll,
-    Bundle,
-    DecideNow,
     ExactValueIteration,
     FirstK,
     FunctionPolicy,
@@ -25,16 +22,16 @@ from seqclass.pomdp import (
     TableProblem,
     acquire,
     certify,
-    clairvoyant_bound,
     dual_bound,
     evaluate,
-    grid_lower_bound,
     optimal_cost,
-    within_budget,
 )
 from seqclass.pomdp.answers import PlannedAnswers
+from seqclass.pomdp.bounds.certificate import grid_lower_bound
 from seqclass.pomdp.bounds.optimum import distinct
+from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.solvers.simple import lookahead_costs
+from seqclass.pomdp.sweeps.budget import within_budget
 
 
 def check_full_lookahead(seed, tree, most=6):
@@ -285,14 +282,14 @@ def test_what_else_needs_a_fixed_order_says_so():
     calls = [
         lambda: grid_lower_bound(problem),
         lambda: dual_bound(problem, values),
-        lambda: clairvoyant_bound(problem),
+        lambda: dual_bound(problem),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="fixed order of questions"):
             call()
 
 
-@pytest.mark.parametrize("rule", [DecideNow(), AcquireAll(), FirstK(2), PosteriorThreshold(0.8)])
+@pytest.mark.parametrize("rule", [FirstK(0), FirstK(None), FirstK(2), PosteriorThreshold(0.8)])
 def test_simple_rules_ask_the_open_question_of_lowest_number(rule):
     case = free_case(2)
     policy = rule.solve(case.problem)
@@ -306,7 +303,7 @@ def test_budgets_of_a_free_problem_hold_on_every_way():
         assert case.problem.n_questions > 2
         for limits in ({"max_features": 2}, {"max_cost": 0.09}, {"max_features": 3, "max_cost": 0.12}):
             problem = within_budget(case.problem, **limits)
-            policy = AcquireAll(certificate_paths=0).solve(problem)
+            policy = FirstK(None, certificate_paths=0).solve(problem)
             rng = np.random.default_rng(seed)
             X = np.column_stack([rng.integers(-1, size, 100) for size in case.joint.shape[:-1]])
             found = acquire(policy, X)

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from free_cases import free_case
 
-from seqclass.analysis import feature_values, finite_differences, sensitivity, what_if
-from seqclass.pomdp import Lookahead, cost_sweep, evaluate, scale_prices, solve_for_budget, within_budget
+from seqclass.analysis import feature_values, sensitivity, what_if
+from seqclass.analysis.sensitivity import finite_differences
+from seqclass.pomdp import Lookahead, cost_sweep, evaluate, solve_for_budget
+from seqclass.pomdp.policy import scale_prices
+from seqclass.pomdp.sweeps.budget import within_budget
 
 SEEDS = range(6)
 

@@ -26,7 +26,10 @@ from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork, _em, _messages, _
 from seqclass.bn._structure import conditional_mutual_information, pair_weights
 from seqclass.bn.ordering import as_order
 from seqclass.cli import _cases, main
-from seqclass.datasets import Conditional, HiddenStates, hidden, make_sparse_text, text
+from seqclass.datasets import hidden, text
+from seqclass.datasets.conditional import Conditional
+from seqclass.datasets.hidden import HiddenStates
+from seqclass.datasets.text import make_sparse_text
 from seqclass.deciding.problem import ModelProblem
 from seqclass.discretize import Discretizer, _edges, discretizer
 from seqclass.large import from_dask
@@ -35,10 +38,10 @@ from seqclass.pomdp import (
     ClassInformation,
     FittedValueIteration,
     GridValueIteration,
-    LookaheadPolicy,
     ProjectedValueIteration,
     TableProblem,
 )
+from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.solvers import correlated, fitted
 from seqclass.pomdp.solvers.ordering import base as rules
 from seqclass.selection import AlphaInvesting, alpha_investing

@@ -9,7 +9,7 @@ from live_cases import row_by_row
 
 from seqclass import Costs, SequentialClassifier
 from seqclass.bn import ClassMixture, TreeNetwork
-from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, ExactFreeOrder, Lookahead
+from seqclass.pomdp import Adaptive, ClassInformation, ExactFreeOrder, FirstK, Lookahead
 
 ALIKE = 1e-9
 QUICK = Adaptive([ClassInformation()], n_paths=30, n_cases=60, max_nodes=0, max_rounds=0, certificate_paths=0)
@@ -93,10 +93,10 @@ def test_what_is_known_is_sparse_named_whole_or_nothing():
     "settings",
     [
         {},  # whose horizon is shorter than the order
-        {"solver": DecideNow()},
+        {"solver": FirstK(0)},
         {"order": "adaptive", "solver": QUICK},
         {"order": "adaptive", "solver": ExactFreeOrder(certificate_paths=0), "max_features": 3},
-        {"order": "adaptive", "solver": DecideNow(certificate_paths=0)},
+        {"order": "adaptive", "solver": FirstK(0, certificate_paths=0)},
     ],
 )
 @pytest.mark.parametrize("known", [(), (0, 4)])
@@ -120,7 +120,7 @@ def test_a_budget_is_used_up(settings, known):
 
 def test_a_forced_question_is_the_one_that_tells_most():
     X, y = drawn(4)
-    settings = {"order": "adaptive", "discretizer": "precomputed", "solver": DecideNow(certificate_paths=0)}
+    settings = {"order": "adaptive", "discretizer": "precomputed", "solver": FirstK(0, certificate_paths=0)}
     clf = SequentialClassifier(**settings).fit(X, y)
     told = ClassInformation().scores(clf.problem_.begin())[0]
     assert clf.acquire(X[:1], budget=1).order.tolist() == [[int(told.argmax())]]

@@ -13,12 +13,11 @@ from seqclass.bn import ClassMixture, NetworkTables, TreeNetwork
 from seqclass.export import policy_data
 from seqclass.offpolicy import estimate_cost
 from seqclass.pomdp import (
-    AcquireAll,
     Adaptive,
     ClassInformation,
-    DecideNow,
     ExactFreeOrder,
     ExactValueIteration,
+    FirstK,
     GridValueIteration,
     Lookahead,
     Perseus,
@@ -26,13 +25,12 @@ from seqclass.pomdp import (
     certify,
     cost_sweep,
     evaluate,
-    grid_lower_bound,
     optimal_cost,
-    sawtooth_lower_bound,
     write_pomdp,
-    write_pomdpx,
 )
+from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
 from seqclass.pomdp.bounds.optimum import expand
+from seqclass.pomdp.files.pomdpx import write_pomdpx
 
 ALIKE = 1e-9
 KNOWN = [3, 5]
@@ -156,14 +154,14 @@ def test_planning_with_the_start_costs_no_more_than_planning_from_nothing_and_be
     assert cost(with_start.acquire(X)) <= cost(without.acquire(X, known=KNOWN)) + 0.01
 
 
-@pytest.mark.parametrize("solver", [None, Adaptive([ClassInformation()]), Adaptive(max_seconds=30), DecideNow()])
+@pytest.mark.parametrize("solver", [None, Adaptive([ClassInformation()]), Adaptive(max_seconds=30), FirstK(0)])
 def test_solvers_of_any_order_begin_with_the_starts(solver):
     X, y = drawn(6, n_classes=4, n=400)
     clf = fitted(X, y, order="adaptive", solver=solver)
     least = optimal_cost(clf.problem_)
     info = clf.policy_.info
     assert info.lower <= least + ALIKE <= info.upper + 2 * ALIKE
-    if not isinstance(solver, DecideNow):
+    if not isinstance(solver, FirstK):
         assert info.upper < 1.05 * least + 0.01
 
 
@@ -279,7 +277,7 @@ def test_others_fit_with_it():
     assert not np.isin(part.acquire(X).order, KNOWN).any()
     chunks = SequentialClassifier(known=KNOWN).fit_chunks([(X[:60], y[:60]), (X[60:], y[60:])])
     assert chunks.order_.tolist() == SequentialClassifier(known=KNOWN).fit(X, y).order_.tolist()
-    everything = fitted(X, y, solver=AcquireAll())
+    everything = fitted(X, y, solver=FirstK(None))
     assert everything.acquire(X).n_features.tolist() == [4] * len(X)
 
 

@@ -21,8 +21,9 @@ from scipy import sparse
 from sklearn.preprocessing import KBinsDiscretizer
 
 import seqclass
-from seqclass import AcquisitionRecord, Costs, SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, NetworkTables, TreeNetwork
+from seqclass.deciding.record import AcquisitionRecord
 from seqclass.pomdp import Adaptive, GridValueIteration, HiddenInformation, Lookahead
 
 RNG = np.random.default_rng(0)

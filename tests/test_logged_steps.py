@@ -12,7 +12,7 @@ from network_cases import random_network
 import seqclass
 from seqclass import SequentialClassifier, adaptive_classifier
 from seqclass.bn import NaiveBayes
-from seqclass.pomdp import Adaptive, ClassInformation, DecideNow, ExpectedSaving
+from seqclass.pomdp import Adaptive, ClassInformation, ExpectedSaving, FirstK
 
 CANDIDATE = {"observation_model": NaiveBayes(), "discretizer": None, "selector": None, "calibrate": False}
 
@@ -48,7 +48,7 @@ def test_steps_of_a_calibrated_fit(told: Any, data: Any) -> None:
 def test_candidates_of_a_choice(told: Any, data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ways = {
         name: CANDIDATE | {"solver": solver, "order": "conditional"}
-        for name, solver in {"nothing": DecideNow(), "bayes": None}.items()
+        for name, solver in {"nothing": FirstK(0), "bayes": None}.items()
     }
     monkeypatch.setattr(adaptive_classifier, "candidates", lambda *_: ways)
     monkeypatch.setattr(adaptive_classifier, "INCUMBENT", "bayes")
@@ -69,7 +69,7 @@ def test_rules_of_a_plan(told: Any) -> None:
 
 
 def test_a_step_that_fails_is_over(told: Any, data: Any) -> None:
-    class Failing(DecideNow):
+    class Failing(FirstK):
         def solve(self, problem: Any) -> Any:
             raise ZeroDivisionError
 

@@ -9,9 +9,10 @@ import pytest
 
 from seqclass import SequentialClassifier
 from seqclass.bn import NaiveBayes, TreeNetwork
-from seqclass.datasets import make_sensors
+from seqclass.datasets.pointer import make_sensors
 from seqclass.discretize import Discretizer
-from seqclass.pomdp import Adaptive, Bundle, ClassInformation, MixtureProblem, TableProblem, optimal_cost
+from seqclass.pomdp import Adaptive, ClassInformation, MixtureProblem, TableProblem, optimal_cost
+from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.solvers.ordering.rules import most_telling
 
 POINTER = [[1, 0, 1, 0], [0, 1, 0, 1]]

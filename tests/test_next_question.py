@@ -11,7 +11,7 @@ from scipy import sparse
 
 from seqclass import Costs, SequentialClassifier
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
-from seqclass.pomdp import AcquireAll, Adaptive, ClassInformation, GridValueIteration, HiddenInformation, Lookahead
+from seqclass.pomdp import Adaptive, ClassInformation, FirstK, GridValueIteration, HiddenInformation, Lookahead
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 200)
@@ -29,7 +29,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "solver": FAST,
         "order": "adaptive",
     },
-    "by a rule": {"solver": AcquireAll(rule=ClassInformation(), certificate_paths=0), "order": "adaptive"},
+    "by a rule": {"solver": FirstK(None, rule=ClassInformation(), certificate_paths=0), "order": "adaptive"},
     "prices in groups": {"solver": Lookahead(1, certificate_paths=0), "order": "adaptive", **GROUPS},
     "within a budget": {"solver": Lookahead(2, certificate_paths=0), "order": "adaptive", "max_features": 2},
     "so much at most": {"solver": Lookahead(1, certificate_paths=0), "order": "adaptive", "max_cost": 0.045},

@@ -10,7 +10,7 @@ import pytest
 
 from seqclass import Costs, SequentialClassifier, load
 from seqclass.bn import TreeNetwork
-from seqclass.datasets import make_sensors
+from seqclass.datasets.pointer import make_sensors
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import Adaptive, ExpectedSaving
 from seqclass.pomdp.solvers.ordering.given import GivenOrder

@@ -11,14 +11,13 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case, mixture_case
 
-from seqclass.persistence import load, save
+from seqclass import load
+from seqclass.persistence import save
 from seqclass.pomdp import (
     EC2,
-    AcquireAll,
     ClassInformation,
     ExpectedSaving,
     FirstK,
-    GivenOrder,
     HiddenInformation,
     Lookahead,
     LookaheadSaving,
@@ -28,6 +27,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
+from seqclass.pomdp.solvers.ordering.given import GivenOrder
 
 scores = ClassInformation.scores
 CASES = {
@@ -266,7 +266,7 @@ def test_simple_rules_ask_what_an_ordering_rule_puts_first(kind, tmp_path):
     for seed, rule in enumerate((ClassInformation(), EC2(), ExpectedSaving())):
         case = CASES[kind](seed)
         longest = case.problem.n_stages
-        solvers = (FirstK(2, rule=rule), AcquireAll(rule=rule), PosteriorThreshold(0.8, rule=rule))
+        solvers = (FirstK(2, rule=rule), FirstK(None, rule=rule), PosteriorThreshold(0.8, rule=rule))
         for solver, most, sure in zip(solvers, (2, longest, longest), (2.0, 2.0, 0.8)):
             policy = solver.solve(case.problem)
             assert policy.info.upper == pytest.approx(case.run(policy)[0], abs=1e-9)
@@ -282,7 +282,7 @@ def test_simple_rules_ask_what_an_ordering_rule_puts_first(kind, tmp_path):
 def test_simple_rules_refuse_what_is_no_rule_or_no_problem_for_one():
     fixed = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), 0.1)
     free = TableProblem([0.5, 0.5], fixed.likelihoods, 0.1, free=True)
-    for make in (lambda rule: FirstK(1, rule=rule), lambda rule: AcquireAll(rule=rule)):
+    for make in (lambda rule: FirstK(1, rule=rule), lambda rule: FirstK(None, rule=rule)):
         with pytest.raises(ValueError, match=r"rule=EC2\(\) needs a problem in which any question may come next"):
             make(EC2()).solve(fixed)
         with pytest.raises(TypeError, match="rule must be an ordering rule such as ClassInformation"):

@@ -27,10 +27,10 @@ from hypothesis.extra import numpy as hnp
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import KBinsDiscretizer
 
-from seqclass import Costs, SequentialClassifier
+from seqclass import Costs, SequentialClassifier, load
 from seqclass.bn import NaiveBayes
 from seqclass.discretize import Discretizer
-from seqclass.persistence import ModelFileError, load, register, save
+from seqclass.persistence import ModelFileError, register, save
 
 pytestmark = pytest.mark.quick
 

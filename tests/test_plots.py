@@ -20,16 +20,10 @@ from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.plots import AccuracyFeaturesDisplay, BeliefPathDisplay, StoppingRegionDisplay
 from seqclass.plots.accuracy_features import wilson
-from seqclass.pomdp import (
-    DECIDE,
-    GridValueIteration,
-    InformationState,
-    LookaheadPolicy,
-    Policy,
-    RandomisedPolicy,
-    StoppingValue,
-    TableProblem,
-)
+from seqclass.pomdp import DECIDE, GridValueIteration, Policy, StoppingValue, TableProblem
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

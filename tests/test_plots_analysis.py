@@ -21,7 +21,8 @@ from seqclass.plots import (
     ReachableBeliefsDisplay,
     ThresholdsDisplay,
 )
-from seqclass.pomdp import DecideNow, GridValueIteration, Perseus, PosteriorThreshold, RandomisedPolicy, TableProblem
+from seqclass.pomdp import FirstK, GridValueIteration, Perseus, PosteriorThreshold, TableProblem
+from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -194,7 +195,7 @@ class TestFeatureValues:
         assert_legible(FeatureValuesDisplay.from_estimator(three, ax=ax).figure_)
 
     def test_nothing_to_draw(self) -> None:
-        never = DecideNow().solve(problem())
+        never = FirstK(0).solve(problem())
         with pytest.raises(ValueError, match="asks for no feature"):
             FeatureValuesDisplay.from_policy(never)
         values = feature_values(problem(), GridValueIteration().solve(problem()))
@@ -218,9 +219,9 @@ class TestEntropy:
             assert_legible(EntropyDisplay.from_estimator(clf, n_paths=500, title="a title").figure_)
 
     def test_a_policy_that_never_asks_and_a_class_that_is_certain(self) -> None:
-        assert EntropyDisplay.from_policy(DecideNow().solve(problem())).n_stages == 0
+        assert EntropyDisplay.from_policy(FirstK(0).solve(problem())).n_stages == 0
         certain = TableProblem([1.0, 0.0], COIN, 0.04)
-        display = EntropyDisplay.from_policy(DecideNow().solve(certain))
+        display = EntropyDisplay.from_policy(FirstK(0).solve(certain))
         assert display.lines_[0].get_ydata().tolist() == [0.0]
 
 

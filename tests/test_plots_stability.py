@@ -15,7 +15,8 @@ import matplotlib.pyplot as plt
 
 from seqclass.plots import SelectionMapDisplay, StabilityDisplay
 from seqclass.plots.stability import smooth
-from seqclass.selection import FIRES, OFS, Prequential, prequential
+from seqclass.selection import FIRES, OFS, prequential
+from seqclass.selection.prequential import Prequential
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,8 @@ from sklearn.datasets import load_iris
 import seqclass.pomdp
 from seqclass import SequentialClassifier, certify_error
 from seqclass.bn import TreeNetwork
-from seqclass.pomdp import LookaheadPolicy, StoppingValue, TableProblem, certify, clairvoyant_bound
+from seqclass.pomdp import StoppingValue, TableProblem, certify, dual_bound
+from seqclass.pomdp.policy import LookaheadPolicy
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +86,7 @@ def test_an_explanation_as_a_table(clf: SequentialClassifier, data: tuple[pd.Dat
 
 def test_bounds_as_tables(clf: SequentialClassifier, data: tuple[pd.DataFrame, pd.Series]) -> None:
     certificate = certify(clf.problem_, clf.policy_)
-    frame = pd.concat([certificate.to_frame(), clairvoyant_bound(clf.problem_).to_frame()])
+    frame = pd.concat([certificate.to_frame(), dual_bound(clf.problem_).to_frame()])
     assert frame["upper"].iloc[0] == certificate.upper
     assert frame["value"].iloc[1] <= certificate.upper
     contract = certify_error(clf, *data, allow_seen=True)

@@ -20,17 +20,17 @@ from seqclass.export import export_policy, policy_data
 from seqclass.pomdp import (
     Adaptive,
     ClassInformation,
-    DecideNow,
     ExactFreeOrder,
     ExposureControl,
+    FirstK,
     Lookahead,
     TableProblem,
     certify,
     evaluate,
     optimal_cost,
-    within_budget,
 )
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.sweeps.budget import within_budget
 
 QUICK = Adaptive([ClassInformation()], n_paths=200, n_cases=300, max_rounds=0, certificate_paths=0)
 
@@ -71,7 +71,7 @@ def random_problem(rng: np.random.Generator, n: int = 5) -> tuple[AcquisitionPro
         model = NaiveBayes().fit((rng.random((60, n + 1)) < 0.3 + 0.4 * y[:, None]).astype(int), y)
     known = [n] if rng.random() < 0.4 else []
     prices = rng.uniform(0.005, 0.08, n + 1)
-    how = {"feature_costs": prices, "solver": DecideNow(certificate_paths=0), "known": known}
+    how = {"feature_costs": prices, "solver": FirstK(0, certificate_paths=0), "known": known}
     problem = SequentialClassifier.from_model(model, **how).problem_
     if not known:
         problem = problem.subset(np.arange(n))
@@ -173,7 +173,7 @@ def check(seed: int) -> bool:
         exact = ExactFreeOrder().solve(ruled)
         assert exact.info.upper == pytest.approx(best, abs=1e-9)
         assert evaluate(ruled, exact).cost == pytest.approx(best, abs=1e-9)
-    for solver in (DecideNow(), Lookahead(2), QUICK):
+    for solver in (FirstK(0), Lookahead(2), QUICK):
         policy = solver.solve(ruled)
         cost = evaluate(ruled, policy, method="exact").cost
         assert cost >= best - 1e-9
@@ -225,7 +225,7 @@ def keeps(order: np.ndarray) -> bool:
     return asked[0] == 7 and least and not excluded
 
 
-SOLVERS = [QUICK, Adaptive(max_nodes=0, n_paths=200, n_cases=300, certificate_paths=50), DecideNow(), Lookahead(1)]
+SOLVERS = [QUICK, Adaptive(max_nodes=0, n_paths=200, n_cases=300, certificate_paths=50), FirstK(0), Lookahead(1)]
 
 
 @pytest.mark.parametrize("solver", [*SOLVERS, ExactFreeOrder()], ids=lambda solver: type(solver).__name__)
@@ -287,7 +287,7 @@ TOLD = [  # rules, what is told, and what is asked all the same
 def test_what_can_no_longer_be_met_leaves_the_rest(
     rules: Rules, settings: dict[str, Any], told: list[int], wanted: set[int]
 ) -> None:
-    case = exam(rules=rules, solver=DecideNow(certificate_paths=0), **settings).session()
+    case = exam(rules=rules, solver=FirstK(0, certificate_paths=0), **settings).session()
     for column in told:
         case.observe(f"x{column}", 1)
     asked = set()
@@ -314,7 +314,7 @@ def test_what_is_in_two_groups_of_enemies_takes_nothing_that_areas_need(rules: R
 def test_what_a_plan_knows_at_the_start_counts_as_asked() -> None:
     areas = {"a": {"items": [0, 1, 2], "at_least": 2, "at_most": 2}}
     rules, X = Rules(areas, enemies=[[3, 4], [4, 5]], first=[5, 3]), every_answer()
-    how = {"rules": rules, "feature_costs": 0.001, "solver": DecideNow(certificate_paths=0)}
+    how = {"rules": rules, "feature_costs": 0.001, "solver": FirstK(0, certificate_paths=0)}
     planned, told = exam(known=[4, 0], **how), exam(**how)
     assert not {3, 5} & set(planned.problem_.features.tolist())
     for order in (planned.acquire(X).order, told.acquire(X, known=[4, 0]).order):
@@ -365,9 +365,9 @@ def test_no_rules_change_nothing() -> None:
 @pytest.mark.parametrize("rules", [{}, Rules(), Rules({}, [], [], [])])
 def test_empty_rules_cost_nothing(rules: Any) -> None:
     for settings in ({}, {"order": "information"}, {"feature_costs": Costs(0.01, visit_cost=0.1)}):
-        clf = exam(n=4, rules=rules, **({"solver": DecideNow(certificate_paths=0)} | settings))
+        clf = exam(n=4, rules=rules, **({"solver": FirstK(0, certificate_paths=0)} | settings))
         assert clf.problem_.rules is None
-    clf = exam(n=4, rules=rules, solver=DecideNow(certificate_paths=0))
+    clf = exam(n=4, rules=rules, solver=FirstK(0, certificate_paths=0))
     assert clf.acquire(every_answer(4), budget=2).n_features.max() == 2
     with pytest.raises(ValueError, match="enemies must be a list"):
         exam(rules={"enemies": 0})
@@ -390,11 +390,11 @@ def test_what_tells_most_is_kept_though_rules_close_it_at_the_start(rules: Rules
     bank = {"a": [0.3] * 4 + [2.0] * 3 + [0.3] * 3, "b": [0.0] * 10}
     model = ItemResponse.from_items(bank, cuts=[0.0], points=9)
     clf = SequentialClassifier.from_model(
-        model, feature_costs=0.01, solver=DecideNow(certificate_paths=0), rules=rules, max_candidates=3
+        model, feature_costs=0.01, solver=FirstK(0, certificate_paths=0), rules=rules, max_candidates=3
     )
     assert clf.problem_.features.tolist() == [4, 5, 6, 9]
     whole = SequentialClassifier.from_model(
-        model, feature_costs=0.01, solver=DecideNow(certificate_paths=0), rules=rules
+        model, feature_costs=0.01, solver=FirstK(0, certificate_paths=0), rules=rules
     )
     whole.save(tmp_path / "m.seq")
     told = CliRunner().invoke(main, ["show", str(tmp_path / "m.seq")]).output
@@ -439,7 +439,7 @@ def test_limits_and_prices_that_come_after_rules_are_refused_too() -> None:
         within_budget(problem, max_cost=0.1)
     limited = within_budget(problem, max_cost=0.2)
     with pytest.raises(ValueError, match=r"costs 1 at full prices, above max_cost=0.2"):
-        what_if(limited, DecideNow().solve(limited), prices=[0.5, 0.5, 0.5])
+        what_if(limited, FirstK(0).solve(limited), prices=[0.5, 0.5, 0.5])
 
 
 def test_exposure_is_compared_with_each_area_before_any_work() -> None:
@@ -462,7 +462,7 @@ def test_rules_of_iterators_sets_and_arrays_are_lists(tmp_path: Path) -> None:
     assert rules == Rules({"a": {"items": [2, 10]}}, [[3, 4], [3, 5]], [7], [1])
     rules.areas["a"]["items"] = {2}
     for _ in range(2):
-        clf = exam(rules=rules, solver=DecideNow(certificate_paths=0))
+        clf = exam(rules=rules, solver=FirstK(0, certificate_paths=0))
         assert clf.problem_.rules.compelled.tolist() == [one in (1, 7) for one in range(8)]
     clf.save(tmp_path / "m.seq")
     assert load(tmp_path / "m.seq").rules == rules

@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from seqclass import Costs, SequentialClassifier, adaptive, etana
-from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, ObservationModel, TreeNetwork, check_order
+from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, ObservationModel, TreeNetwork
+from seqclass.bn.ordering import check_order
 from seqclass.persistence import register
 from seqclass.pomdp import (
     EC2,
-    AcquireAll,
     Adaptive,
     ClassInformation,
     ExpectedSaving,
@@ -74,7 +74,7 @@ def test_a_name_that_is_like_none() -> None:
         (Adaptive(EC2()), r"rules must be a list of ordering rules, such as \[EC2\(\)\], got EC2\(\)"),
         (Adaptive([]), r"rules must be a list of ordering rules, such as \[EC2\(\)\], got \[\]"),
         (FirstK(2, rule=ClassInformation), r"rule must be .*: write ClassInformation\(\)"),
-        (AcquireAll(rule=ClassInformation), r"rule must be .*: write ClassInformation\(\)"),
+        (FirstK(None, rule=ClassInformation), r"rule must be .*: write ClassInformation\(\)"),
         (PosteriorThreshold(rule="ec2"), r"rule must be .*: write seqclass.pomdp.EC2\(\)"),
     ],
     ids=str,

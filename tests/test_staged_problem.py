@@ -14,7 +14,6 @@ from seqclass.pomdp import (
     DECIDE,
     ExactValueIteration,
     GridValueIteration,
-    InformationState,
     Lookahead,
     Perseus,
     ProjectedValueIteration,
@@ -22,16 +21,16 @@ from seqclass.pomdp import (
     acquire,
     certify,
     cost_sweep,
-    default_solver,
     evaluate,
-    grid_lower_bound,
     optimal_cost,
-    sawtooth_lower_bound,
     solve_for_budget,
-    within_budget,
     write_pomdp,
-    write_pomdpx,
 )
+from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
+from seqclass.pomdp.files.pomdpx import write_pomdpx
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.solvers.defaults import default_solver
+from seqclass.pomdp.sweeps.budget import within_budget
 
 PRICE = 0.03
 

@@ -15,16 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from seqclass.stats import (
-    critical_difference,
-    friedman_test,
-    group_differences,
-    mean_interval,
-    paired_t_test,
-    wilcoxon_test,
-    win_tie_loss,
-)
+from seqclass.stats import critical_difference, friedman_test, mean_interval, paired_t_test
 from seqclass.stats.intervals import interval_ends
+from seqclass.stats.paired import group_differences, wilcoxon_test
+from seqclass.stats.wins import win_tie_loss
 
 METHODS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
 #: AUC of J. Demsar, JMLR 7, 2006, Table 6. On voting his ranks are those of unrounded scores: 4, 1, 2, 3.

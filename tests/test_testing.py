@@ -9,12 +9,11 @@ from seqclass.bn import NaiveBayes
 from seqclass.pomdp import (
     DECIDE,
     Adaptive,
-    DecideNow,
     ExactFreeOrder,
     ExactValueIteration,
     ExpectedSaving,
+    FirstK,
     GridValueIteration,
-    LookaheadPolicy,
     Perseus,
     Policy,
     SolveInfo,
@@ -22,13 +21,9 @@ from seqclass.pomdp import (
     StoppingValue,
     TableProblem,
 )
-from seqclass.testing import (
-    check_observation_model,
-    check_ordering_rule,
-    check_policy,
-    check_solver,
-    sample_problems,
-)
+from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.testing import check_observation_model, check_ordering_rule, check_policy, check_solver
+from seqclass.testing.solvers import sample_problems
 
 
 @pytest.fixture(scope="module")
@@ -281,7 +276,7 @@ def test_policies_of_any_order():
 def test_solvers_of_any_order():
     check_solver(ExactFreeOrder(), sample_problems(8, free=True), tolerance=1e-9)
     with pytest.raises(AssertionError, match="more than the optimum"):
-        check_solver(DecideNow(), sample_problems(8, free=True), tolerance=1e-3)
+        check_solver(FirstK(0), sample_problems(8, free=True), tolerance=1e-3)
 
 
 class NotANumber(ExpectedSaving):

@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
 
-from seqclass import Costs, SequentialClassifier, Session, adaptive, certify_error, load
+from seqclass import Costs, SequentialClassifier, adaptive, certify_error, load
 from seqclass.analysis import sensitivity, what_if
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.cli import main
 from seqclass.costs import Visits
 from seqclass.datasets import load as load_data
 from seqclass.deciding.decider import decider_of
+from seqclass.deciding.session import Session
 from seqclass.discretize import Discretizer
 from seqclass.experiment import Experiment, action_table
 from seqclass.export import policy_data
@@ -33,22 +34,20 @@ from seqclass.pomdp import (
     Adaptive,
     FixedPanels,
     Panels,
-    RandomisedPolicy,
     StoppingValue,
-    StopWhenSure,
     TableProblem,
     acquire,
     certify,
-    default_solver,
     dual_bound,
     evaluate,
-    grid_lower_bound,
-    sawtooth_lower_bound,
-    scale_prices,
-    within_budget,
 )
-from seqclass.pomdp.sweeps.ladder import run_ladder
-from seqclass.testing import check_solver, sample_problems
+from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
+from seqclass.pomdp.policy import scale_prices
+from seqclass.pomdp.solvers.defaults import default_solver
+from seqclass.pomdp.sweeps.budget import RandomisedPolicy, within_budget
+from seqclass.pomdp.sweeps.ladder import StopWhenSure, run_ladder
+from seqclass.testing import check_solver
+from seqclass.testing.solvers import sample_problems
 
 FAST = {"n_paths": 200, "certificate_paths": 100}
 

@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from seqclass._utils.model_files import load
-    from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
+    from seqclass.adaptive_classifier import adaptive
     from seqclass.classifier import SequentialClassifier
     from seqclass.costs import Costs
-    from seqclass.deciding.calibration import Calibration
     from seqclass.deciding.explanation import Explanation
-    from seqclass.deciding.record import AcquisitionRecord
-    from seqclass.deciding.session import Session
-    from seqclass.evaluation.certified import CertifiedError, certify_error
+    from seqclass.evaluation.certified import certify_error
     from seqclass.evaluation.differential import certify_differential
-    from seqclass.fitting.held_out import HeldOut
     from seqclass.labels import Labels
     from seqclass.pomdp.rules import Rules
     from seqclass.recipes import etana, f_etana, ifc2f
@@ -25,17 +21,11 @@ if TYPE_CHECKING:
 __version__ = "1.0.0.dev0"
 
 __all__ = [
-    "AcquisitionRecord",
-    "AdaptiveClassifier",
-    "Calibration",
-    "CertifiedError",
     "Costs",
     "Explanation",
-    "HeldOut",
     "Labels",
     "Rules",
     "SequentialClassifier",
-    "Session",
     "__version__",
     "adaptive",
     "certify_differential",
@@ -55,17 +45,11 @@ _HOMES = {
     "f_etana": "recipes",
     "ifc2f": "recipes",
     "load": "_utils.model_files",
-    "AcquisitionRecord": "deciding.record",
-    "AdaptiveClassifier": "adaptive_classifier",
-    "Calibration": "deciding.calibration",
-    "CertifiedError": "evaluation.certified",
     "Costs": "costs",
     "Explanation": "deciding.explanation",
-    "HeldOut": "fitting.held_out",
     "Labels": "labels",
     "Rules": "pomdp.rules",
     "SequentialClassifier": "classifier",
-    "Session": "deciding.session",
 }
 
 

@@ -29,7 +29,8 @@ from seqclass.fitting._planning import with_prior
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import timed
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import AcquisitionProblem, OrderingChoice, Policy
+from seqclass.pomdp import AcquisitionProblem, Policy
+from seqclass.pomdp.policy import OrderingChoice
 
 __all__ = ["DecidingClassifier"]
 
@@ -69,7 +70,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
 
     See Also
     --------
-    seqclass.SequentialClassifier, seqclass.AdaptiveClassifier : The classifiers, which describe the attributes.
+    seqclass.SequentialClassifier, seqclass.adaptive : The classifiers, which describe the attributes.
 
     Examples
     --------

@@ -35,16 +35,8 @@ from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import rows_of, weighted
 from seqclass.fitting.choice import Choice, choose
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import (
-    Adaptive,
-    ClassInformation,
-    DecideNow,
-    FirstK,
-    HiddenInformation,
-    OrderingRule,
-    Panels,
-    Rules,
-)
+from seqclass.pomdp import Adaptive, ClassInformation, FirstK, HiddenInformation, OrderingRule, Panels
+from seqclass.pomdp.rules import Rules
 from seqclass.recipes import ifc2f
 
 __all__ = ["AdaptiveClassifier", "adaptive"]
@@ -96,7 +88,7 @@ def candidates(
     effort = effort.on(n_columns)
     bayes: dict[str, Any] = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
     # any order, as to find one takes time
-    nothing = bayes | {"solver": DecideNow(), "order": "adaptive"}
+    nothing = bayes | {"solver": FirstK(0), "order": "adaptive"}
     found = {NOTHING: nothing, "naive Bayes, one order": bayes | _CALIBRATED}
     if effort.others:
         params = ifc2f(random_state=random_state).get_params(deep=False)
@@ -156,7 +148,7 @@ def worth_contexts(settings: Settings, X: Any, y: npt.NDArray[Any]) -> bool:
 
 
 #: A quick look at columns that plans nothing.
-_LOOK = {"discretizer": Discretizer(4), "order": "adaptive", "solver": DecideNow(certificate_paths=0)}
+_LOOK = {"discretizer": Discretizer(4), "order": "adaptive", "solver": FirstK(0, certificate_paths=0)}
 _CALIBRATED = {"calibrate": True}
 #: Cases that policies are fitted to, and on which it is reckoned what they cost.
 _PATHS, _CASES = 1000, 300

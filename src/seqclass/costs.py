@@ -17,7 +17,7 @@ from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import is_unit, listed, shown
 from seqclass._utils.validation import check_costs, check_flag, check_integer, check_n_classes, columns_of
 
-__all__ = ["Costs", "Prices", "Visits", "first_of_groups", "warn_of_money"]
+__all__ = ["Costs", "Prices", "Visits"]
 
 
 class Costs(Stored, BaseEstimator):  # type: ignore[misc]

@@ -22,7 +22,7 @@ from seqclass.deciding.decider import decider_of
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.fitting._steps import rows_of
 
-__all__ = ["DriftTest", "Followed", "follow"]
+__all__ = ["DriftTest", "follow"]
 
 #: Stakes, as parts of the highest that cannot lose all; and cases from one start to the next.
 _STAKES, _APART = np.array([1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8]), 32

@@ -31,7 +31,7 @@ from seqclass.deciding.decider import decider_of
 from seqclass.deciding.differential import labels_of
 from seqclass.deciding.record import AcquisitionRecord
 
-__all__ = ["Chunks", "DecidedParts", "from_dask", "predict_dask", "predict_parquet", "read_parquet"]
+__all__ = ["Chunks", "from_dask", "predict_dask", "predict_parquet", "read_parquet"]
 
 
 def check_kept(clf: DecidingClassifier, keep: Sequence[str], what: str = "keep") -> None:

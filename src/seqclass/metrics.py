@@ -8,22 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.validation import check_costs, check_not_negative, class_numbers, plain_labels
-from seqclass.evaluation.calibration_curves import calibration_by_questions, calibration_error
-from seqclass.evaluation.decision_curves import acquired_curve, decision_curve
-from seqclass.evaluation.scores import ClassScores, GroupScores, Scores, score_rows
+from seqclass.evaluation.decision_curves import decision_curve
+from seqclass.evaluation.scores import score_rows
 
-__all__ = [
-    "ClassScores",
-    "GroupScores",
-    "Scores",
-    "acquired_curve",
-    "calibration_by_questions",
-    "calibration_error",
-    "decision_curve",
-    "realised_cost",
-    "realised_cost_scorer",
-    "score_rows",
-]
+__all__ = ["decision_curve", "realised_cost", "realised_cost_scorer", "score_rows"]
 
 
 def realised_cost(

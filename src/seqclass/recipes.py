@@ -11,6 +11,8 @@ from seqclass.discretize import Discretizer
 from seqclass.discretize._edges import STRATEGIES
 from seqclass.pomdp import GridValueIteration, LinearThresholdSPSA, Perseus, Solver
 
+__all__ = ["etana", "f_etana", "ifc2f"]
+
 #: Settings of `ifc2f`: ours, and the paper's.
 _IFC2F: dict[str, Any] = {
     "n_bins": 4,

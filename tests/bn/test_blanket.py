@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqclass.bn import NaiveBayes, as_order, blanket_order, information_order, markov_blanket
+from seqclass.bn import NaiveBayes
+from seqclass.bn.ordering import as_order, blanket_order, information_order, markov_blanket
 
 
 @st.composite

@@ -13,7 +13,7 @@ from scipy import integrate, sparse, stats
 from seqclass.bn import ContextBayes, NaiveBayes, _densities
 from seqclass.bn._densities import FAMILIES
 from seqclass.bn.contexts import contexts_of
-from seqclass.datasets import make_cube_nm
+from seqclass.datasets.cube import make_cube_nm
 from seqclass.discretize import Discretizer
 from seqclass.testing import check_observation_model
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass.bn import NaiveBayes, StageContexts, stage_contexts
-from seqclass.bn.contexts import likelihood_of_rows, strongest
+from seqclass.bn import NaiveBayes
+from seqclass.bn.contexts import StageContexts, likelihood_of_rows, stage_contexts, strongest
 
 
 def by_hand(joint, feature, given):

@@ -9,15 +9,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
-from seqclass.bn import (
-    NaiveBayes,
+from seqclass.bn import NaiveBayes
+from seqclass.bn.ordering import (
     as_order,
     conditional_order,
     error_order,
+    error_scores,
     information_order,
+    information_scores,
+    rank,
+    rank_by_rate,
     variance_order,
+    variance_scores,
 )
-from seqclass.bn.ordering import error_scores, information_scores, rank, rank_by_rate, variance_scores
 
 
 def random_table(seed, n_features=20, n_outcomes=4, n_classes=3):

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from seqclass.bn import CLASS_NODE, TreeNetwork
+from seqclass.bn import TreeNetwork
 from seqclass.bn._structure import maximum_spanning_tree, pair_weights
 
 
@@ -82,7 +82,7 @@ def test_the_root_is_the_most_informative_feature_and_the_tree_spans_all():
     peer = minimum_spanning_tree(np.triu(-W - 1e-6, 1))
     mine = {frozenset((j, int(p[0]))) for j, p in enumerate(model.parents_) if len(p)}
     assert mine == {frozenset(map(int, e)) for e in zip(*peer.nonzero())}
-    edges = [(a, b) for a, b in model.graph_.edges if a != CLASS_NODE]
+    edges = [(a, b) for a, b in model.graph_.edges if a != "class"]
     assert_allclose(model.edge_weights_, [W[a, b] for a, b in edges], rtol=1e-9, atol=1e-12)
     assert_allclose([model.graph_.edges[e]["weight"] for e in edges], model.edge_weights_)
 
@@ -105,7 +105,7 @@ def test_a_forest_drops_what_does_not_pay():
     X[:, 1] = np.where(rng.random(300) < 0.7, X[:, 0], X[:, 1])
     for smoothing in ("laplace", "backoff", 1.0):
         model = TreeNetwork("forest", smoothing=smoothing).fit(X, y)
-        edges = [e for e in model.graph_.to_undirected().edges if CLASS_NODE not in e]
+        edges = [e for e in model.graph_.to_undirected().edges if "class" not in e]
         # the best of many pairs of noise may pay by chance
         assert (0, 1) in edges
         assert len(edges) <= 3
@@ -144,13 +144,13 @@ def test_random_structures_are_acyclic_and_repeatable():
 
 def test_a_given_graph_is_taken_as_it_is():
     X, y, _ = dependent_data(12, n_features=4)
-    graph = nx.DiGraph([(2, 0), (2, 1), (0, 3), (1, 3), (CLASS_NODE, 0)])
+    graph = nx.DiGraph([(2, 0), (2, 1), (0, 3), (1, 3), ("class", 0)])
     model = TreeNetwork(graph).fit(X, y)
     assert [p.tolist() for p in model.parents_] == [[2], [2], [], [0, 1]]
     tree = nx.Graph([(0, 1), (1, 2)])
     tree.add_node(3)
     model = TreeNetwork(tree).fit(X, y)
-    assert {frozenset(e) for e in model.graph_.edges if CLASS_NODE not in e} == {frozenset((0, 1)), frozenset((1, 2))}
+    assert {frozenset(e) for e in model.graph_.edges if "class" not in e} == {frozenset((0, 1)), frozenset((1, 2))}
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_given_graph_is_taken_as_it_is():
         (nx.Graph([(0, 1), (1, 2), (2, 0)]), "cycle"),
         (nx.DiGraph([(0, 1)]), "lacks the node 2"),
         (nx.DiGraph([(0, 1), (1, 7)]), "the node 7"),
-        (nx.DiGraph([(0, 1), (1, 2), (2, CLASS_NODE)]), "the class is a parent"),
+        (nx.DiGraph([(0, 1), (1, 2), (2, "class")]), "the class is a parent"),
         (nx.Graph([(0, 1), (1, 2), (2, 2)]), "to itself"),
         (nx.Graph([("a", 1), (1, 2)]), "'a'"),
         ("star", "'tree', 'forest'"),

@@ -11,9 +11,9 @@ from network_cases import check_cliques
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from seqclass import SequentialClassifier
+from seqclass import SequentialClassifier, load
 from seqclass.bn import NaiveBayes, TreeNetwork
-from seqclass.persistence import load, save
+from seqclass.persistence import save
 from seqclass.testing import check_observation_model
 
 

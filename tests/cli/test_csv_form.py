@@ -99,13 +99,13 @@ def test_signs_that_part_columns(german: Path, run: Any, refuses: Any) -> None:
 
 def test_in_python(german: Path) -> None:
     ours, plain = (
-        datasets.load_file("d.csv", sep=";", decimal=",", target="y"),
+        datasets.load("d.csv", sep=";", decimal=",", target="y"),
         datasets.load("plain-d.csv", target="y"),
     )
     pd.testing.assert_frame_equal(ours.X, plain.X)
     assert ours.feature_costs.tolist() == plain.feature_costs.tolist() == [0.025, 0.5]
     with pytest.raises(ValueError, match=r"decimal must be '.' or ','"):
-        datasets.load_file("d.csv", decimal=";")
+        datasets.load("d.csv", decimal=";")
 
 
 @pytest.mark.parametrize("price", ["inf", "nan"])

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 
 import seqclass
+from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.cli import main
 
 FIT = ("fit", "data.csv", "--target", "the label", "--drop", "id", "-o", "model.seq")
@@ -352,7 +353,7 @@ def test_fit_chooses_how_to_learn(folder: Path, run: Any, refuses: Any, patients
     result = run(*adaptive)
     assert result.exit_code == 0, result.stderr
     clf = seqclass.load("model.seq")
-    assert isinstance(clf, seqclass.AdaptiveClassifier)
+    assert isinstance(clf, AdaptiveClassifier)
     assert clf.effort == "quick"
     for text in (str(clf.choice_), f"{clf.held_out_.cost:.4f}"):
         assert text in result.stdout

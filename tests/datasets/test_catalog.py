@@ -13,7 +13,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.utils import Bunch
 
-from seqclass.datasets import Dataset, list_datasets, load, load_embedded, load_file, load_openml
+from seqclass.datasets import Dataset, list_datasets, load
+from seqclass.datasets.files import load_embedded, load_file, load_openml
 
 
 @pytest.fixture(autouse=True)

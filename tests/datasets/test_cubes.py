@@ -9,14 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqclass.datasets import (
-    Dataset,
-    HiddenStates,
-    make_cube,
-    make_cube_nm,
-    make_cube_nm_ar,
-    make_cube_nuc,
-)
+from seqclass.datasets import Dataset
+from seqclass.datasets.cube import make_cube, make_cube_nm, make_cube_nm_ar, make_cube_nuc
+from seqclass.datasets.hidden import HiddenStates
 
 MAKERS = [make_cube, make_cube_nuc, make_cube_nm, make_cube_nm_ar]
 

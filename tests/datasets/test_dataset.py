@@ -11,7 +11,9 @@ import pytest
 import scipy.sparse as sp
 
 from seqclass import SequentialClassifier
-from seqclass.datasets import Dataset, load, make_naive_bayes_world, make_sparse_text
+from seqclass.datasets import Dataset, load
+from seqclass.datasets.generated import make_naive_bayes_world
+from seqclass.datasets.text import make_sparse_text
 
 X = np.array([[0.0, 1.0], [2.0, np.nan], [0.0, 3.0]])
 TOY = Dataset("toy", X, np.array([0, 1, 1]), ("no", "yes"), feature_costs=np.array([4.0, 6.0]))

@@ -10,7 +10,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.tree import DecisionTreeClassifier
 
-from seqclass.datasets import make_cube, make_madelon_like, make_sparse_text
+from seqclass.datasets.cube import make_cube
+from seqclass.datasets.syn import make_madelon_like
+from seqclass.datasets.text import make_sparse_text
 
 
 def test_the_cube_shows_each_class_in_its_own_features() -> None:

@@ -11,7 +11,10 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm, uniform
 
-from seqclass.datasets import Conditional, HiddenStates, load, make_naive_bayes_world
+from seqclass.datasets import load
+from seqclass.datasets.conditional import Conditional
+from seqclass.datasets.generated import make_naive_bayes_world
+from seqclass.datasets.hidden import HiddenStates
 from seqclass.discretize import Discretizer
 
 #: Five hidden states of two classes; a normal, a mixed and a discrete feature.

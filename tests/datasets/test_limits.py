@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from seqclass.datasets import load_file
+from seqclass.datasets.files import load_file
 
 
 def npy(shape: tuple[int, ...], data: bytes, descr: str = "<f8", version: tuple[int, int] = (1, 0)) -> bytes:

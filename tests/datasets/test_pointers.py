@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqclass.datasets import Dataset, HiddenStates, World, make_indicator, make_sensors, make_xor_noisy_shortcut
+from seqclass.datasets import Dataset
+from seqclass.datasets.hidden import HiddenStates
+from seqclass.datasets.pointer import make_indicator, make_sensors, make_xor_noisy_shortcut
+from seqclass.datasets.world import World
 
 
 def parts(data: Dataset) -> tuple[HiddenStates, World]:

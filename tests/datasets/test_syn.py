@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqclass.datasets import SwitchedLogit, load, make_syn
+from seqclass.datasets import load
+from seqclass.datasets.logit import SwitchedLogit
+from seqclass.datasets.syn import make_syn
 
 EVERY = [("sefa", number) for number in (1, 2, 3)] + [("invase", number) for number in range(1, 7)]
 #: Logits by (recipe, number) below zero of the eleventh feature, and from there on.

@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqclass.datasets import Conditional, Dataset, HiddenStates, load, make_synthetic_mnist
-from seqclass.datasets.conditional import Values, clipped
+from seqclass.datasets import Dataset, load
+from seqclass.datasets.conditional import Conditional, Values, clipped
+from seqclass.datasets.hidden import HiddenStates
+from seqclass.datasets.synthetic_mnist import make_synthetic_mnist
 
 
 def figure(label: int) -> np.ndarray:

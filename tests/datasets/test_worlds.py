@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqclass.datasets import Optimum, World, make_naive_bayes_world, make_tree_world
+from seqclass.datasets.generated import make_naive_bayes_world, make_tree_world
+from seqclass.datasets.world import Optimum, World
 from seqclass.pomdp import GridValueIteration, TableProblem
 
 MAKERS = [make_naive_bayes_world, make_tree_world]

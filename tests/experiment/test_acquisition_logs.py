@@ -14,7 +14,8 @@ from sklearn.datasets import load_breast_cancer, load_wine
 import seqclass
 from seqclass import Costs
 from seqclass.datasets import Dataset, load
-from seqclass.experiment import AFABENCH_COLUMNS, Experiment, ShuffledSplit, afabench_log
+from seqclass.experiment import Experiment, ShuffledSplit, afabench_log
+from seqclass.experiment.acquisition_logs import AFABENCH_COLUMNS
 
 X, Y = load_wine(return_X_y=True)
 

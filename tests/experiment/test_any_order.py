@@ -9,7 +9,8 @@ import pytest
 
 from seqclass import SequentialClassifier
 from seqclass.datasets import load
-from seqclass.experiment import Experiment, StratifiedFolds, afabench_log
+from seqclass.experiment import Experiment, afabench_log
+from seqclass.experiment.protocols import StratifiedFolds
 from seqclass.pomdp import Lookahead
 from seqclass.report import write_report
 

@@ -17,7 +17,8 @@ import seqclass
 from seqclass import SequentialClassifier
 from seqclass.cli import main
 from seqclass.datasets import load
-from seqclass.experiment import Experiment, Results, ShuffledSplit, StratifiedFolds, afabench_log
+from seqclass.experiment import Experiment, Results, ShuffledSplit, afabench_log
+from seqclass.experiment.protocols import StratifiedFolds
 from seqclass.pomdp import Lookahead
 from seqclass.report import write_report
 

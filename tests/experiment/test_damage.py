@@ -16,7 +16,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from seqclass.experiment import Experiment, Results
-from seqclass.report import explore_run
+from seqclass.report.explore import explore_run
 
 ODD: list[Any] = [None, "x", [], {}, -1, 10**30, 1e308, True, 0.5]
 TEXTS = ["{}", "[]", "null", "5", "[[", "{", b"\xff\xfe", "[" * 5000, "NaN", ""]

@@ -13,7 +13,8 @@ from run_files import write_cells
 
 from seqclass.datasets import load
 from seqclass.evaluation.decision_curves import decision_curve
-from seqclass.experiment import Experiment, HoldOut, Results
+from seqclass.experiment import Experiment, Results
+from seqclass.experiment.protocols import HoldOut
 from seqclass.metrics import realised_cost
 from seqclass.stats import paired_t_test
 

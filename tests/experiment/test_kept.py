@@ -25,19 +25,11 @@ from sklearn.preprocessing import FunctionTransformer
 import seqclass
 from seqclass import Costs
 from seqclass.datasets import Dataset, load
-from seqclass.experiment import (
-    Experiment,
-    Explored,
-    HoldOut,
-    Results,
-    ShuffledSplit,
-    SourceSplit,
-    StratifiedFolds,
-    grid,
-)
-from seqclass.experiment.explored import evenly
+from seqclass.experiment import Experiment, Results, ShuffledSplit, SourceSplit, grid
+from seqclass.experiment.explored import Explored, evenly
+from seqclass.experiment.protocols import HoldOut, StratifiedFolds
 from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, StagewiseCalibrationDisplay
-from seqclass.pomdp import RandomisedPolicy
+from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 
 METHODS = {"etana": "etana", "tree": "sklearn:DecisionTreeClassifier(max_depth=2)", "fast": "sklearn:LinearSVC"}
 

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 import seqclass
 from seqclass import Costs
-from seqclass.experiment import Experiment, parse_method
-from seqclass.experiment.methods import build, check_methods
+from seqclass.experiment import Experiment
+from seqclass.experiment.methods import build, check_methods, parse_method
 from seqclass.pomdp import Perseus
 
 COSTS = {"feature_costs": 0.05}

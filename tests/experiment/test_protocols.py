@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, StratifiedShuffleSplit
 
+from seqclass import etana
 from seqclass.datasets import Dataset, load
-from seqclass.experiment import HoldOut, Protocol, SourceSplit, StratifiedFolds
-from seqclass.experiment.protocols import as_protocol
+from seqclass.experiment import Experiment, SourceSplit
+from seqclass.experiment.protocols import HoldOut, Protocol, StratifiedFolds, as_protocol
 
 IRIS = load("iris")
 
@@ -62,6 +66,25 @@ def test_source_split() -> None:
         SourceSplit().check(replace(data, test_index=rows[99:]))
 
 
+def test_splitters_of_scikit_learn_cut_as_they_do(tmp_path: Path) -> None:
+    protocol = as_protocol(RepeatedStratifiedKFold(n_splits=3, n_repeats=2))
+    cuts = parts(protocol, IRIS)
+    assert len(cuts) == 6
+    assert sorted(row for _, test in cuts[:3] for row in test) == sorted(row for _, test in cuts[3:] for row in test)
+    assert cuts == parts(protocol, IRIS) != parts(protocol, IRIS, 1)
+    still = as_protocol(StratifiedKFold(3))
+    assert parts(still, IRIS) == parts(still, IRIS, 1)
+
+    def run(splitter: Any) -> Any:
+        experiment = Experiment(["iris"], {"etana": etana}, prices=[0.01], cv=splitter)
+        return experiment.run(tmp_path / "a.run").table()
+
+    first, again = run(StratifiedShuffleSplit(2, test_size=30)), run(StratifiedShuffleSplit(2, test_size=30))
+    assert first["n_test"].tolist() == [30, 30]
+    assert again["seconds_fit"].tolist() == first["seconds_fit"].tolist()  # nothing is fitted twice
+    assert len(run(StratifiedShuffleSplit(2, test_size=15))) == 4
+
+
 def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match="at most 50 rows of a class, too few for 51 folds"):
         StratifiedFolds(51).check(IRIS)
@@ -75,4 +98,6 @@ def test_what_is_refused() -> None:
         HoldOut(score="train")
     with pytest.raises(TypeError, match="cv must be"):
         as_protocol("5")
+    with pytest.raises(TypeError, match="cv must be"):
+        as_protocol(StratifiedKFold)
     assert as_protocol(np.int64(3)) == StratifiedFolds(3)

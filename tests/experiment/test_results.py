@@ -11,7 +11,8 @@ import pytest
 from run_files import write_cells
 
 from seqclass.experiment import Experiment, Results
-from seqclass.stats import friedman_test, mean_interval, win_tie_loss
+from seqclass.stats import friedman_test, mean_interval
+from seqclass.stats.wins import win_tie_loss
 
 METHODS = ("a", "b", "c")
 

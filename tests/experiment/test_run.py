@@ -31,8 +31,9 @@ from sklearn.tree import DecisionTreeClassifier
 import seqclass
 from seqclass.cli import main
 from seqclass.datasets import Dataset, load
-from seqclass.experiment import Experiment, HoldOut, Protocol, Results, SourceSplit, StratifiedFolds, grid
+from seqclass.experiment import Experiment, Results, SourceSplit, grid
 from seqclass.experiment.grid import Held
+from seqclass.experiment.protocols import HoldOut, Protocol, StratifiedFolds
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import evaluate
 

@@ -21,7 +21,9 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from seqclass.datasets import Dataset, load
-from seqclass.experiment import Experiment, Protocol, calibration_error
+from seqclass.evaluation.calibration_curves import calibration_error
+from seqclass.experiment import Experiment
+from seqclass.experiment.protocols import Protocol
 
 IRIS = load("iris")
 

@@ -25,29 +25,27 @@ from seqclass.pomdp import (
     Adaptive,
     ClassInformation,
     CrossEntropy,
-    DecideNow,
     ExactFreeOrder,
     ExpectedSaving,
     FirstK,
     FittedValueIteration,
     FixedPanels,
-    GivenOrder,
     GridValueIteration,
     HiddenInformation,
-    ImprovedRule,
-    LinearThresholdPolicy,
     Lookahead,
     LookaheadSaving,
     Panels,
     Perseus,
     PosteriorThreshold,
     ProjectedValueIteration,
-    RulePolicy,
-    RuleValues,
     Solver,
-    StopWhenSure,
 )
+from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
+from seqclass.pomdp.solvers.ordering.given import GivenOrder
+from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.solvers.panel_policy import PanelPolicy
+from seqclass.pomdp.solvers.thresholds import LinearThresholdPolicy
+from seqclass.pomdp.sweeps.ladder import StopWhenSure
 
 HOSTILE = "<img src=x onerror=\"alert(1)\"> & 'co' </script><script>alert(2)</script>"
 
@@ -69,7 +67,7 @@ class _Sure(Solver):
     """Asks until deciding is expected to cost little, as a certified classifier does."""
 
     def solve(self, problem: Any) -> Any:
-        return StopWhenSure(DecideNow().solve(problem), 0.05, 3)
+        return StopWhenSure(FirstK(0).solve(problem), 0.05, 3)
 
 
 class _Ladder(Solver):
@@ -200,7 +198,7 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
         FittedValueIteration(300, certificate_paths=0), NaiveBayes(), _wines(8), order="conditional"
     ),
     "thresholds": lambda: _free(_Thresholds(), NaiveBayes(), order="conditional"),
-    "known first": lambda: _free(_Ladder(DecideNow(certificate_paths=0), 0.02), max_features=5),
+    "known first": lambda: _free(_Ladder(FirstK(0, certificate_paths=0), 0.02), max_features=5),
     "known at the start": lambda: _free(
         GridValueIteration(30, certificate_paths=0),
         NaiveBayes(),

@@ -13,7 +13,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import KBinsDiscretizer
 
-from seqclass import AdaptiveClassifier, Costs, SequentialClassifier, load
+from seqclass import Costs, SequentialClassifier, load
+from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.bn import TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.export import export_policy, policy_data

@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import NotFittedError
 
 import seqclass
-from seqclass import AdaptiveClassifier, SequentialClassifier, adaptive_classifier, etana
-from seqclass.adaptive_classifier import EFFORTS, NOTHING, candidates
+from seqclass import SequentialClassifier, adaptive_classifier, etana
+from seqclass.adaptive_classifier import EFFORTS, NOTHING, AdaptiveClassifier, candidates
 from seqclass.fitting._chunked import keys
 from seqclass.fitting._cross_fit import cross_fit
 from seqclass.fitting._fit import Folds, fit_rows

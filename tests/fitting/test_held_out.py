@@ -20,12 +20,13 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import StratifiedKFold
 
 import seqclass
-from seqclass import Costs, HeldOut, SequentialClassifier, etana, ifc2f
+from seqclass import Costs, SequentialClassifier, etana, ifc2f
 from seqclass.adaptive_classifier import EFFORTS
 from seqclass.costs import charged
 from seqclass.discretize import Discretizer
+from seqclass.fitting.held_out import HeldOut
 from seqclass.metrics import realised_cost
-from seqclass.pomdp import DecideNow, GridValueIteration, evaluate
+from seqclass.pomdp import FirstK, GridValueIteration, evaluate
 from seqclass.pomdp.solvers import base
 
 REFER = Costs(0.01, decision_costs=[[0, 1, 0.2], [3, 0, 0.2]], decisions=["refer"])
@@ -196,7 +197,7 @@ def test_the_linear_yardstick_finds_lines() -> None:
 
 def beside(X: Any, y: Any, price: Any = 0.01, n_folds: int = 5, **settings: Any) -> HeldOut:
     """The linear yardstick of a classifier that does nothing else."""
-    nothing = {"order": "given", "solver": DecideNow(certificate_paths=0)} | settings
+    nothing = {"order": "given", "solver": FirstK(0, certificate_paths=0)} | settings
     line = SequentialClassifier(feature_costs=price, **nothing).fit(X, y, held_out=n_folds).held_out_.linear
     assert line is not None
     return line
@@ -375,7 +376,7 @@ def test_sparse_rows_stay_sparse() -> None:
     assert held.linear.counts.max() < 12
     told = sp.csr_array((np.ones(30), (np.flatnonzero(y), np.full(30, 5))), shape=(60, 1_000))
     wide = sp.csr_array(sp.random_array((60, 1_000), density=1e-3, rng=rng) + told)
-    big = etana(0.01, DecideNow(certificate_paths=0), order="given").fit(wide, y, held_out=2).held_out_
+    big = etana(0.01, FirstK(0, certificate_paths=0), order="given").fit(wide, y, held_out=2).held_out_
     assert big.linear is not None
     assert big.linear.error == 0
 
@@ -385,7 +386,7 @@ def test_of_many_sparse_columns_the_rare_one_that_tells_is_kept() -> None:
     rng = np.random.default_rng(0)
     y = (np.arange(100) % 5 == 0).astype(int)
     X = sp.csr_array(np.column_stack([rng.random((100, 2000)) < 0.5, y]).astype(float))
-    clf = etana(0.01, order="given", solver=DecideNow(certificate_paths=0), discretizer="precomputed")
+    clf = etana(0.01, order="given", solver=FirstK(0, certificate_paths=0), discretizer="precomputed")
     held = clf.fit(X, y, held_out=2).held_out_
     assert held.linear is not None
     assert held.linear.error == 0

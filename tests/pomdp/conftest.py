@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqclass.pomdp import DECIDE, InformationState, Policy, TableProblem
+from seqclass.pomdp import DECIDE, Policy, TableProblem
+from seqclass.pomdp.information import InformationState
 
 
 @dataclass

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqclass.pomdp import AlphaSet, AlphaVectors, TableProblem, backup
-from seqclass.pomdp.alpha import cover
+from seqclass.pomdp import TableProblem
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, backup, cover
 
 
 def test_sets_keep_contexts_apart():

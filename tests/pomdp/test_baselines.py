@@ -8,8 +8,6 @@ from sklearn.base import clone
 
 from seqclass.pomdp import (
     DECIDE,
-    AcquireAll,
-    DecideNow,
     FirstK,
     Lookahead,
     PosteriorThreshold,
@@ -19,7 +17,7 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.information import TIE
 
-RULES = [DecideNow(), AcquireAll(), FirstK(2), PosteriorThreshold(0.8), Lookahead(1), Lookahead(2), Lookahead(3)]
+RULES = [FirstK(0), FirstK(None), FirstK(2), PosteriorThreshold(0.8), Lookahead(1), Lookahead(2), Lookahead(3)]
 KINDS = ["plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions"]
 
 
@@ -38,13 +36,13 @@ def test_bounds_hold_and_the_policy_costs_what_it_says(rule, kind, make_case, or
 
 def test_fixed_lengths(make_case, oracle):
     case = make_case(3, n_stages=4)
-    for rule, n_stages in ((DecideNow(), 0), (FirstK(1), 1), (FirstK(3), 3), (FirstK(9), 4), (AcquireAll(), 4)):
+    for rule, n_stages in ((FirstK(0), 0), (FirstK(1), 1), (FirstK(3), 3), (FirstK(9), 4), (FirstK(None), 4)):
         policy = rule.solve(case.problem)
         run = oracle.run_policy(case, policy)
         assert run.n_features == pytest.approx(n_stages)
         assert run.price == pytest.approx(sum(case.prices[:n_stages]))
         assert policy.info.n_stages == n_stages
-    assert oracle.run_policy(case, DecideNow().solve(case.problem)).cost == case.stop(case.prior)
+    assert oracle.run_policy(case, FirstK(0).solve(case.problem)).cost == case.stop(case.prior)
 
 
 def look(case, depth, stage, joint, context):
@@ -118,7 +116,7 @@ def test_a_rule_needs_no_tables(repeated):
 
     opaque = object.__new__(Opaque)
     opaque.__dict__.update(problem.__dict__)
-    for rule in (DecideNow(), AcquireAll(), FirstK(2), PosteriorThreshold(0.8), Lookahead(2)):
+    for rule in (FirstK(0), FirstK(None), FirstK(2), PosteriorThreshold(0.8), Lookahead(2)):
         rule = clone(rule).set_params(certificate_paths=0)
         assert evaluate(opaque, rule.solve(opaque)).cost == evaluate(problem, rule.solve(problem)).cost
 
@@ -133,7 +131,7 @@ def test_simulated_certificate_of_a_long_problem(repeated):
 
 
 @pytest.mark.parametrize(
-    "rule", [FirstK(-1), PosteriorThreshold(1.5), Lookahead(0), AcquireAll(certificate_paths=-1)], ids=repr
+    "rule", [FirstK(-1), PosteriorThreshold(1.5), Lookahead(0), FirstK(None, certificate_paths=-1)], ids=repr
 )
 def test_wrong_settings_are_refused(rule, repeated):
     with pytest.raises(ValueError, match=r"k must|threshold must|depth must|certificate_paths must"):

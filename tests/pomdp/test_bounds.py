@@ -8,18 +8,16 @@ import pytest
 from seqclass.pomdp import (
     ExactValueIteration,
     FunctionPolicy,
-    LookaheadPolicy,
     Perseus,
     StoppingValue,
     TableProblem,
     ValueFunction,
     certify,
-    clairvoyant_bound,
     dual_bound,
     evaluate,
-    grid_lower_bound,
-    sawtooth_lower_bound,
 )
+from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
+from seqclass.pomdp.policy import LookaheadPolicy
 
 KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")
 SLACK = 1e-9
@@ -52,7 +50,7 @@ def test_lower_bounds_optimum_and_upper_bounds_are_in_order(kind, contexts, make
         few = Perseus(n_beliefs=3, certificate_paths=0).solve(problem)
         cut = seed % (problem.n_stages + 1)
         lower = {
-            "clairvoyant": clairvoyant_bound(problem, method="exact").value,
+            "clairvoyant": dual_bound(problem, method="exact").value,
             "dual of wild values": dual_bound(problem, Wild(problem, problem.n_stages), method="exact").value,
             "dual of wild values, cut": dual_bound(problem, Wild(problem, cut), method="exact").value,
             "dual of stopping": dual_bound(problem, StoppingValue(problem), method="exact").value,
@@ -102,14 +100,14 @@ def test_clairvoyant_by_hand(repeated):
     """Two features of strength .9, price .02; after the first the other is worth its price or not, known in advance."""
     right = min(0.02 + 0.1, 0.04 + 0.01 / 0.82)  # both agree: .81 + .01
     split = 0.02 + 0.1  # they disagree, .09 + .09: best to have stopped after one
-    assert clairvoyant_bound(repeated(2, 0.02, 0.9)).value == pytest.approx(0.82 * right + 0.18 * split)
+    assert dual_bound(repeated(2, 0.02, 0.9)).value == pytest.approx(0.82 * right + 0.18 * split)
 
 
 def test_clairvoyant_is_below_the_dual_of_good_values(make_case, oracle):
     below = 0
     for seed in range(10):
         case = make_case(seed, n_stages=5)
-        clairvoyant = clairvoyant_bound(case.problem).value
+        clairvoyant = dual_bound(case.problem).value
         assert clairvoyant <= oracle.optimum(case) + SLACK
         below += clairvoyant < oracle.optimum(case) - 1e-4
     assert below >= 3
@@ -160,17 +158,17 @@ def test_sampled_dual_holds_at_its_confidence(make_case, oracle):
 
 def test_large_problem_turns_to_simulation(repeated):
     problem = repeated(60, 0.002, 0.6)
-    assert clairvoyant_bound(problem, max_histories=50).method == "simulation"
+    assert dual_bound(problem, max_histories=50).method == "simulation"
     with pytest.raises(ValueError, match="max_histories=50"):
-        clairvoyant_bound(problem, max_histories=50, method="exact")
+        dual_bound(problem, max_histories=50, method="exact")
 
 
 def test_without_stages_or_where_all_is_settled():
     for problem in (TableProblem([0.4, 0.6], np.empty((0, 2, 2)), []), random_problem(0, 2, 3, price=5.0)):
-        for bound in (grid_lower_bound(problem), sawtooth_lower_bound(problem), clairvoyant_bound(problem).value):
+        for bound in (grid_lower_bound(problem), sawtooth_lower_bound(problem), dual_bound(problem).value):
             assert bound == pytest.approx(float(problem.stopping_cost(problem.prior)))
     one = TableProblem([1.0], np.full((2, 2, 1), 0.5), 0.1)
-    assert grid_lower_bound(one) == sawtooth_lower_bound(one) == clairvoyant_bound(one).value == 0.0
+    assert grid_lower_bound(one) == sawtooth_lower_bound(one) == dual_bound(one).value == 0.0
 
 
 @pytest.mark.parametrize("function", [grid_lower_bound, sawtooth_lower_bound])
@@ -179,7 +177,7 @@ def test_tables_are_needed(function):
     untabled = Untabled(problem.prior, problem.likelihoods, problem.prices)
     with pytest.raises(ValueError, match="tables"):
         function(untabled)
-    assert clairvoyant_bound(untabled).value == clairvoyant_bound(problem).value
+    assert dual_bound(untabled).value == dual_bound(problem).value
 
 
 def test_bad_settings_name_the_parameter():
@@ -193,7 +191,7 @@ def test_bad_settings_name_the_parameter():
     with pytest.raises(ValueError, match="n_stages"):
         sawtooth_lower_bound(problem, n_stages=-1)
     with pytest.raises(ValueError, match="method"):
-        clairvoyant_bound(problem, method="deterministic")
+        dual_bound(problem, method="deterministic")
     with pytest.raises(ValueError, match="n_paths"):
         dual_bound(problem, StoppingValue(problem), n_paths=1)
 

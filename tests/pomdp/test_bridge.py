@@ -18,8 +18,6 @@ import seqclass
 from seqclass.pomdp import (
     DECIDE,
     AcquisitionProblem,
-    InformationState,
-    PomdpPyModels,
     PomdpPyPlanner,
     TableProblem,
     acquire,
@@ -28,6 +26,8 @@ from seqclass.pomdp import (
     optimal_cost,
     to_pomdp_py,
 )
+from seqclass.pomdp.bridge.models import PomdpPyModels
+from seqclass.pomdp.information import InformationState
 
 pomdp_py = pytest.importorskip("pomdp_py")
 

@@ -5,16 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass.pomdp import (
-    LookaheadPolicy,
-    Perseus,
-    StoppingValue,
-    TableProblem,
-    ValueFunction,
-    certify,
-    evaluate,
-    optimal_cost,
-)
+from seqclass.pomdp import Perseus, StoppingValue, TableProblem, ValueFunction, certify, evaluate, optimal_cost
+from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.solvers import base
 from seqclass.pomdp.solvers.base import certified
 

@@ -13,18 +13,13 @@ from sklearn.base import clone
 
 import seqclass.pomdp
 from seqclass.bn import ItemParameters
-from seqclass.pomdp import (
-    DECIDE,
-    AcquireAll,
-    ClassInformation,
-    DecideNow,
-    LookaheadPolicy,
-    OrderingRule,
-    RuleValues,
-    Solver,
-    TableProblem,
-)
-from seqclass.testing import check_ordering_rule, check_policy, check_solver, sample_problems
+from seqclass.pomdp import DECIDE, ClassInformation, FirstK, OrderingRule, Solver, TableProblem
+from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
+from seqclass.pomdp.solvers.ordering.given import GivenOrder
+from seqclass.pomdp.solvers.ordering.values import RuleValues
+from seqclass.testing import check_ordering_rule, check_policy, check_solver
+from seqclass.testing.solvers import sample_problems
 
 KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")
 #: A solver that promises this is held to the obvious, too.
@@ -58,7 +53,7 @@ EXPECTED = {
     "LinearThresholdSPSA": Expected({}, 0.15, 0.05, seeds=2),
     "Lookahead": Expected({}, 0.4, 0.4),  # looks one question ahead, and so no further than that pays
     "PomdpPyPlanner": Expected({"n_simulations": 30}, **YARDSTICK, n_stages=2, module="pomdp_py"),
-    **{name: Expected(**YARDSTICK) for name in ("AcquireAll", "DecideNow", "FirstK", "PosteriorThreshold")},
+    **{name: Expected(**YARDSTICK) for name in ("FirstK", "PosteriorThreshold")},
 }
 
 #: Solvers of problems in which any question may come next, or visits cost something, which have tests of their own.
@@ -148,11 +143,14 @@ def test_against_recursion(cls, kind, contexts, optimum_of, oracle):
     assert np.mean(losses) <= expected.mean, f"{cls.__name__} costs too much"
 
 
-@pytest.mark.parametrize("base, kind", [(DecideNow, "free"), (AcquireAll, "useless")])
-def test_a_bad_solver_that_nobody_named_fails(base, kind, optimum_of, oracle):
-    bad = type("Unnamed", (base,), {})
+@pytest.mark.parametrize("k, kind", [(0, "free"), (None, "useless")])
+def test_a_bad_solver_that_nobody_named_fails(k, kind, optimum_of, oracle):
+    class Unnamed(FirstK):
+        def solve(self, problem):
+            return FirstK(k, certificate_paths=self.certificate_paths).solve(problem)
+
     with pytest.raises(AssertionError, match="Unnamed costs too much"):
-        test_against_recursion(bad, kind, False, optimum_of, oracle)
+        test_against_recursion(Unnamed, kind, False, optimum_of, oracle)
 
 
 def test_shipped_checks(cls, make_case):
@@ -220,13 +218,13 @@ ARGUMENTS: dict[str, Any] = {
 
 RULES = [
     found
-    for found in (getattr(seqclass.pomdp, name) for name in seqclass.pomdp.__all__)
+    for found in (GivenOrder, ImprovedRule, *(getattr(seqclass.pomdp, name) for name in seqclass.pomdp.__all__))
     if inspect.isclass(found) and issubclass(found, OrderingRule) and not inspect.isabstract(found)
 ]
 
 
 def test_rules_are_found():
-    assert {"ClassInformation", "EC2", "GivenOrder", "ImprovedRule"} <= {rule.__name__ for rule in RULES}
+    assert {"ClassInformation", "EC2", "LookaheadSaving"} <= {rule.__name__ for rule in RULES}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)

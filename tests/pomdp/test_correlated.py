@@ -9,8 +9,6 @@ from seqclass.bn import TreeNetwork
 from seqclass.deciding.problem import ModelProblem
 from seqclass.pomdp import (
     AcquisitionProblem,
-    CorrectedValues,
-    DecideNow,
     FirstK,
     GridValueIteration,
     Lookahead,
@@ -18,11 +16,12 @@ from seqclass.pomdp import (
     ProjectedValueIteration,
     TableProblem,
     certify,
-    default_solver,
     evaluate,
 )
 from seqclass.pomdp.alpha import ALWAYS
 from seqclass.pomdp.solvers import correlated as corrected
+from seqclass.pomdp.solvers.correlated import CorrectedValues
+from seqclass.pomdp.solvers.defaults import default_solver
 
 PRICE = 0.03
 
@@ -156,7 +155,7 @@ def test_rules_without_values_are_certified_by_the_projection(make_tree):
     tree = make_tree(2, n_features=7, n_classes=2, spread=0.7)
     problem = problem_of(tree)
     truth = tree.optimum(problem.prices, problem.decision_costs)
-    policy = DecideNow(certificate_paths=0).solve(problem)
+    policy = FirstK(0, certificate_paths=0).solve(problem)
     found = certify(problem, policy, method="simulation", n_paths=4000, random_state=3)
     assert 0.5 * truth < found.lower <= truth
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass.pomdp import LookaheadPolicy, Perseus, StoppingValue, ValueFunction, certify
+from seqclass.pomdp import Perseus, StoppingValue, ValueFunction, certify
 from seqclass.pomdp.bounds.dual import DualPaths, Ends
+from seqclass.pomdp.policy import LookaheadPolicy
 
 SLACK = 1e-9
 KINDS = ("plain", "zeros", "prior", "free", "decisions")

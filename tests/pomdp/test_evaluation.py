@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass.pomdp import GridValueIteration, LookaheadPolicy, Perseus, StoppingValue, TableProblem, evaluate
+from seqclass.pomdp import GridValueIteration, Perseus, StoppingValue, TableProblem, evaluate
+from seqclass.pomdp.policy import LookaheadPolicy
 
 
 def compare(result, expected):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy.spatial import QhullError
 
 import seqclass.pomdp.solvers.exact as exact_module
-from seqclass.persistence import load, save
+from seqclass import load
+from seqclass.persistence import save
 from seqclass.pomdp import AcquisitionProblem, ExactValueIteration, GridValueIteration, TableProblem, evaluate
 from seqclass.pomdp import alpha as alpha_module
 from seqclass.pomdp.solvers.exact import (
@@ -26,7 +27,7 @@ from seqclass.pomdp.solvers.exact import (
     values_of,
     vertices,
 )
-from seqclass.testing import ticking
+from seqclass.testing.solvers import ticking
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "pomdp" / "problem.json"
 KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")

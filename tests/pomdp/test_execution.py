@@ -6,17 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from seqclass.pomdp import (
-    DECIDE,
-    GridValueIteration,
-    InformationState,
-    LookaheadPolicy,
-    Perseus,
-    StoppingValue,
-    TableProblem,
-    acquire,
-    evaluate,
-)
+from seqclass.pomdp import DECIDE, GridValueIteration, Perseus, StoppingValue, TableProblem, acquire, evaluate
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import LookaheadPolicy
 
 
 def one_by_one(case, policy, X, charge_missing=False):

@@ -19,16 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pomdp_readers import NAME, alpha_text, decimal, read_cassandra, xml_text
 
-from seqclass.pomdp import (
-    AcquisitionProblem,
-    Perseus,
-    TableProblem,
-    certify,
-    optimal_cost,
-    read_policy,
-    write_pomdp,
-    write_pomdpx,
-)
+from seqclass.pomdp import AcquisitionProblem, Perseus, TableProblem, certify, optimal_cost, read_policy, write_pomdp
+from seqclass.pomdp.files.pomdpx import write_pomdpx
 
 GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "golden" / "pomdp"
 CASES = [(seed, kind, contexts) for contexts in (False, True) for seed, kind in enumerate(
@@ -132,7 +124,7 @@ def test_pomdpx_file_is_the_problem(
     seed: int, kind: str, contexts: bool, make_case: Any, oracle: Any, tmp_path: Path
 ) -> None:
     case = make_case(seed, kind, contexts=contexts, n_stages=1 if kind == "single" else 3)
-    write_pomdpx(case.problem, tmp_path / "a.pomdpx", discount=0.95)
+    write_pomdp(case.problem, tmp_path / "a.pomdpx", discount=0.95)
     model = read_pomdpx(tmp_path / "a.pomdpx")
     check_model(model, model.n_classes)
     assert model.discount == 0.95
@@ -161,7 +153,7 @@ def test_entries_of_one_context(tmp_path: Path) -> None:
     for stage in range(3):
         np.testing.assert_allclose(model.R[1:, 2 * stage : 2 * stage + 2], -costs.T * 2.0**stage)
 
-    write_pomdpx(problem, tmp_path / "a.pomdpx", discount=0.5)
+    write_pomdp(problem, tmp_path / "a.pomdpx", discount=0.5)
     staged = read_pomdpx(tmp_path / "a.pomdpx")
     assert staged.nodes == ["k0", "k1", "k2", "end"]
     assert staged.observed["y_0"] == ["c0", "c1"]
@@ -195,7 +187,7 @@ def test_names_are_made_fit_for_the_format(tmp_path: Path) -> None:
     problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), 0.1)
     names = {"classes": ["1 / a", "T"], "decisions": ["acq", "acq!"]}
     write_pomdp(problem, tmp_path / "a.pomdp", **names)
-    write_pomdpx(problem, tmp_path / "a.pomdpx", **names)
+    write_pomdp(problem, tmp_path / "a.pomdpx", **names)
     model = read_cassandra(tmp_path / "a.pomdp")
     assert model.states == ["s0_1_a", "s0_T", "s1_1_a", "s1_T", "end"]
     assert model.actions == ["acq", "d_acq", "d_acq_1"]
@@ -212,7 +204,7 @@ def test_any_text_makes_a_name(names: list[str], tmp_path_factory: pytest.TempPa
     n = len(names)
     problem = TableProblem(np.full(n, 1 / n), np.full((1, 2, n), 0.5), 0.1)
     path = tmp_path_factory.mktemp("names") / "a.pomdpx"
-    write_pomdpx(problem, path, classes=names)
+    write_pomdp(problem, path, classes=names)
     result = read_pomdpx(path).observed["y_0"]
     assert len(set(result)) == n
     assert all(NAME.fullmatch(name) for name in result)
@@ -340,12 +332,12 @@ def test_our_own_vectors_come_back(
 ) -> None:
     case, values, best = solved_of(seed, kind, contexts)
     problem = case.problem
-    problem_file, policy_file = tmp_path / "problem", tmp_path / "policy"
-    if layout == "flat":
-        write_pomdp(problem, problem_file, discount=0.95)
+    flat, policy_file = layout == "flat", tmp_path / "policy"
+    problem_file = tmp_path / ("problem.pomdp" if flat else "problem.pomdpx")
+    write_pomdp(problem, problem_file, discount=0.95)
+    if flat:
         write_flat(policy_file, read_cassandra(problem_file), values)
     else:
-        write_pomdpx(problem, problem_file, discount=0.95)
         write_staged(policy_file, read_pomdpx(problem_file), values, layout == "sparse")
     policy = read_policy(policy_file, problem, discount=discount)
     start = problem.begin()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from seqclass import load
 from seqclass.deciding.problem import ModelProblem
-from seqclass.persistence import ModelFileError, load, save
+from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import (
     FittedValueIteration,
-    FittedValues,
     GridValueIteration,
     Perseus,
     ProjectedValueIteration,
@@ -18,10 +18,10 @@ from seqclass.pomdp import (
     cost_sweep,
     evaluate,
     optimal_cost,
-    scale_prices,
 )
 from seqclass.pomdp.alpha import Points
-from seqclass.pomdp.solvers.fitted import BeliefFunctions, fitted_values
+from seqclass.pomdp.policy import scale_prices
+from seqclass.pomdp.solvers.fitted import BeliefFunctions, FittedValues, fitted_values
 from seqclass.pomdp.sweeps.solving import InterpolatedSweep, solve_sweep
 
 

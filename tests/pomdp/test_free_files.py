@@ -20,10 +20,10 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
     read_policy,
-    within_budget,
     write_pomdp,
-    write_pomdpx,
 )
+from seqclass.pomdp.files.pomdpx import write_pomdpx
+from seqclass.pomdp.sweeps.budget import within_budget
 from seqclass.pomdp.unrolled import FreeNodes
 
 
@@ -295,10 +295,10 @@ def test_budgets_in_factored_files(tmp_path: Path) -> None:
         found = solved_factored(problem, tmp_path / "a")
         assert -found.value == pytest.approx(optimal_cost(problem), abs=1e-9)
     limited = grouped.replace(max_cost=0.5, full_prices=np.array([0.3, 0.35]))
-    with pytest.raises(ValueError, match="which question came first; use write_pomdp"):
+    with pytest.raises(ValueError, match=r"which question came first; write a \.pomdp file"):
         write_pomdpx(limited, tmp_path / "b")
     many = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 40), 0.1, free=True, max_questions=2)
-    with pytest.raises(ValueError, match=r"would have 4,398,046,511,104 states .* or use write_pomdp"):
+    with pytest.raises(ValueError, match=r"would have 4,398,046,511,104 states .* or write a .pomdp file"):
         write_pomdpx(many, tmp_path / "b")
     assert not (tmp_path / "b").exists()
 

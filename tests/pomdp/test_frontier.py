@@ -11,24 +11,19 @@ from sklearn.datasets import load_breast_cancer
 
 import seqclass
 from seqclass.pomdp import (
-    AcquireAll,
-    DecideNow,
     FirstK,
     GridValueIteration,
     Lookahead,
     Perseus,
-    RandomisedPolicy,
-    RepricedPolicy,
     acquire,
     certify,
     cost_sweep,
     evaluate,
     optimal_cost,
-    scale_prices,
     solve_for_budget,
-    within_budget,
 )
-from seqclass.pomdp.sweeps.budget import uniforms
+from seqclass.pomdp.policy import RepricedPolicy, scale_prices
+from seqclass.pomdp.sweeps.budget import RandomisedPolicy, uniforms, within_budget
 from seqclass.pomdp.sweeps.solving import solve_sweep
 
 MULTIPLIERS = np.geomspace(0.05, 20, 9)
@@ -213,7 +208,7 @@ def test_lots_do_not_depend_on_the_batch(make_case):
     case = make_case(4, n_stages=4)
     problem, rng = case.problem, np.random.default_rng(0)
     X = np.column_stack([rng.integers(v, size=400) for v in problem.n_outcomes])
-    parts = [DecideNow().solve(problem), AcquireAll().solve(problem)]
+    parts = [FirstK(0).solve(problem), FirstK(None).solve(problem)]
     policy = RandomisedPolicy(parts, [0.3, 0.7])
     keys = rng.normal(size=(400, 3))
     whole = acquire(policy, X, keys=keys)
@@ -285,11 +280,11 @@ def test_no_instance_exceeds_a_hard_budget(charge_missing, case_of):
         budget = float(rng.random() * full.sum())
         cut = within_budget(case.problem, max_cost=budget)
         X = rng.integers(-1, 2, size=(2000, n))
-        paid = acquire(AcquireAll(certificate_paths=0).solve(cut), X, charge_missing=charge_missing).leaf_price
+        paid = acquire(FirstK(None, certificate_paths=0).solve(cut), X, charge_missing=charge_missing).leaf_price
         assert paid.max() <= budget + 1e-9, seed
         if cut.n_stages < n and not charge_missing:  # one feature more, and some instance would exceed it
             longer = within_budget(case.problem, max_features=cut.n_stages + 1)
-            more = acquire(AcquireAll(certificate_paths=0).solve(longer), X).leaf_price
+            more = acquire(FirstK(None, certificate_paths=0).solve(longer), X).leaf_price
             assert more.max() > budget - 1e-9, seed
 
 
@@ -412,7 +407,7 @@ def test_the_only_lot_is_drawn(make_case):
 
 def test_lots_within_lots_are_refused(make_case):
     problem = make_case(3, n_stages=4).problem
-    part = DecideNow().solve(problem)
+    part = FirstK(0).solve(problem)
     mixed = RandomisedPolicy([part, part], [0.3, 0.7])
     for inner in (mixed, RepricedPolicy(RepricedPolicy(mixed, problem, 1.0), problem, 1.0)):
         with pytest.raises(ValueError, match=r"policies\[1\] draws lots itself"):
@@ -429,7 +424,7 @@ def test_a_budget_serves_solvers_that_work_towards_a_gap(make_case):
 def test_repriced_policies_draw_the_lots_of_the_policy_inside(make_case):
     problem, rng = make_case(4, n_stages=4).problem, np.random.default_rng(0)
     dear = scale_prices(problem, 3.0)
-    mixed = RandomisedPolicy([DecideNow().solve(dear), AcquireAll().solve(dear)], [0.3, 0.7])
+    mixed = RandomisedPolicy([FirstK(0).solve(dear), FirstK(None).solve(dear)], [0.3, 0.7])
     policy = RepricedPolicy(mixed, problem, 3.0)
     result = evaluate(problem, policy)
     assert result.n_features == pytest.approx(0.7 * 4)

@@ -11,16 +11,16 @@ import scipy.sparse as sp
 from seqclass.pomdp import (
     AcquisitionProblem,
     Adaptive,
-    Bundle,
     ClassInformation,
     MixtureProblem,
-    RulePolicy,
     TableProblem,
     acquire,
     evaluate,
 )
 from seqclass.pomdp import walk as walking
 from seqclass.pomdp.answers import AllAnswers, Answers, SampledAnswers
+from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.solvers.ordering.values import RulePolicy
 from seqclass.pomdp.walk import Level, walk
 
 SIZES = [2, 4, 3, 2, 3]

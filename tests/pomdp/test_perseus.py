@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from seqclass.pomdp import Perseus, TableProblem, certify, evaluate, optimal_cost
 from seqclass.pomdp.alpha import Points, merged, sample_beliefs, sample_states
-from seqclass.testing import ticking
+from seqclass.testing.solvers import ticking
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "pomdp" / "problem.json"
 KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")

@@ -10,7 +10,8 @@ from sklearn.datasets import load_breast_cancer
 
 import seqclass
 from seqclass.deciding.problem import ModelProblem
-from seqclass.pomdp import DECIDE, LookaheadPolicy, Perseus, ProjectedValueIteration, acquire
+from seqclass.pomdp import DECIDE, Perseus, ProjectedValueIteration, acquire
+from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from seqclass.deciding.problem import ModelProblem
-from seqclass.pomdp import CorrectedValues, ProjectedValueIteration, ProjectedValues, StoppingValue, TableProblem
+from seqclass.pomdp import ProjectedValueIteration, StoppingValue, TableProblem
 from seqclass.pomdp.bounds.dual import DualPaths
-from seqclass.pomdp.solvers.correlated import CostsAhead, MartingaleValues, visited_states
+from seqclass.pomdp.solvers.correlated import CorrectedValues, CostsAhead, MartingaleValues, visited_states
+from seqclass.pomdp.values import ProjectedValues
 
 
 def refit(values, states):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from seqclass.deciding.problem import ModelProblem
-from seqclass.pomdp import Perseus, SharedVectors, TableProblem, evaluate
+from seqclass.pomdp import Perseus, TableProblem, evaluate
+from seqclass.pomdp.alpha import SharedVectors
 
 SHARED = {"share_contexts": True, "n_rounds": 1, "tolerance": 0.0}
 

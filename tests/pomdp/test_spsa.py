@@ -10,17 +10,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 
 import seqclass
-from seqclass.pomdp import (
-    DECIDE,
-    AcquisitionProblem,
-    InformationState,
-    LinearThresholdPolicy,
-    LinearThresholdSPSA,
-    TableProblem,
-    evaluate,
-)
+from seqclass.pomdp import DECIDE, AcquisitionProblem, LinearThresholdSPSA, TableProblem, evaluate
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.solvers import thresholds as spsa
 from seqclass.pomdp.solvers.thresholds import (
+    LinearThresholdPolicy,
     SampledPaths,
     close_corners,
     initial_thresholds,

@@ -12,20 +12,19 @@ from hypothesis import strategies as st
 from seqclass.deciding.problem import ModelProblem
 from seqclass.pomdp import (
     GridValueIteration,
-    InformationState,
-    LookaheadPolicy,
     Perseus,
     ProjectedValueIteration,
-    ProjectedValues,
     TableProblem,
     certify,
     cost_sweep,
     evaluate,
     optimal_cost,
-    scale_prices,
 )
 from seqclass.pomdp.bounds.optimum import optimal_costs
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import LookaheadPolicy, scale_prices
 from seqclass.pomdp.sweeps.solving import MAX_RATIO, InterpolatedSweep, InterpolatedValues, anchors, solve_sweep
+from seqclass.pomdp.values import ProjectedValues
 
 CLOSE = np.geomspace(0.3, 3.0, 12)
 

@@ -15,7 +15,8 @@ import seqclass
 from seqclass import Costs, SequentialClassifier
 from seqclass.datasets import load
 from seqclass.experiment import Experiment, Results
-from seqclass.report import ExploredRun, explore, write_report
+from seqclass.report import explore, write_report
+from seqclass.report.explore import ExploredRun
 
 SUMMARY = "#summary table"
 FIND = "#summary input[type=search]"

@@ -16,7 +16,8 @@ from sklearn.dummy import DummyClassifier
 import seqclass
 from seqclass.datasets import Dataset
 from seqclass.experiment import Experiment, Results
-from seqclass.report import Explored, ExploredRun, explore, write_report
+from seqclass.report import Explored, explore, write_report
+from seqclass.report.explore import ExploredRun
 
 #: What does harm where it is taken for markup; a browser leaves the page, asks for something or opens a dialog.
 HARM = (

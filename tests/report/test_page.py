@@ -17,10 +17,11 @@ import pytest
 
 import seqclass
 from seqclass.datasets import Dataset, load
-from seqclass.experiment import Experiment, Results, StratifiedFolds
+from seqclass.experiment import Experiment, Results
+from seqclass.experiment.protocols import StratifiedFolds
 from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, StagewiseCalibrationDisplay
 from seqclass.pomdp import FirstK
-from seqclass.report import Explored, explore, explore_run, write_report
+from seqclass.report import Explored, explore, write_report
 from seqclass.report import _pictures as acquisition_module
 from seqclass.report._markup import Markup, element, features, prices, script_json, table, together
 from seqclass.report._pictures import (
@@ -34,6 +35,7 @@ from seqclass.report._pictures import (
     shares_of,
     ticks,
 )
+from seqclass.report.explore import explore_run
 from seqclass.report.page import summarise
 
 explore_module = importlib.import_module("seqclass.report.explore")  # whose name is also that of a function

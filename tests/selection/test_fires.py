@@ -16,7 +16,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from seqclass.selection import FIRES, FiresANN, FiresGLM, FiresModel, FiresSDT, fires_weights
+from seqclass.selection import FIRES, FiresANN, FiresGLM, FiresSDT
+from seqclass.selection.fires import FiresModel, fires_weights
 
 #: Settings that learn from little.
 QUICK = {

@@ -12,7 +12,8 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import Perceptron
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 
-from seqclass.selection import EFS, FIRES, FSDS, OFS, Prequential, RiverClassifier, prequential
+from seqclass.selection import EFS, FIRES, FSDS, OFS, prequential
+from seqclass.selection.prequential import Prequential, RiverClassifier
 
 
 def relevant_stream(n: int = 10_000) -> tuple[Any, Any]:
@@ -154,7 +155,7 @@ def test_learners_of_river() -> None:
 
     X = np.random.default_rng(0).normal(size=(1500, 20))
     y = np.where(X[:, 3] + X[:, 8] > 0, "up", "down")
-    run = prequential(FIRES(2), RiverClassifier(naive_bayes.GaussianNB()), X, y)
+    run = prequential(FIRES(2), naive_bayes.GaussianNB(), X, y)
     assert run.mean_accuracy > 0.85
     assert run.classifier.classes_.tolist() == ["down", "up"]
     for data in (X[:, [3, 8]], sp.csr_array(X[:, [3, 8]])):

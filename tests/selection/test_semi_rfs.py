@@ -24,7 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from seqclass import SequentialClassifier
 from seqclass.metrics import realised_cost
-from seqclass.selection import SemiRFS, SemiRFSStep
+from seqclass.selection import SemiRFS
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
@@ -144,7 +144,7 @@ def test_no_subset_is_scored_twice() -> None:
 
 
 def test_the_history_is_consistent(data: Any) -> None:
-    told: list[SemiRFSStep] = []
+    told: list[Any] = []
     selector = SemiRFS(
         GaussianNB(), max_iter=25, patience=None, warm_start=True, cv=2, callback=told.append, random_state=0
     )

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from seqclass.selection import Stability, nogueira_stability, windowed_stability
+from seqclass.selection import nogueira_stability
+from seqclass.selection.stability import Stability, windowed_stability
 
 masks = st.tuples(st.integers(2, 6), st.integers(1, 7)).flatmap(lambda shape: arrays(np.bool_, shape))
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 
-#: `seqclass.testing.ticking` puts its own here.
+#: `seqclass.testing.solvers.ticking` puts its own here.
 _clock = time.perf_counter
 _end: ContextVar[float] = ContextVar("end", default=inf)
 

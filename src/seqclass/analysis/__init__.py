@@ -7,36 +7,23 @@ are exact where histories are few, and simulated where they are many. `missing_s
 
 from __future__ import annotations
 
-from seqclass.analysis.beliefs import EntropyPath, ReachableBeliefs, entropy_path, reachable_beliefs
-from seqclass.analysis.comparison import Regret, regret
+from seqclass.analysis.beliefs import entropy_path, reachable_beliefs
+from seqclass.analysis.comparison import regret
 from seqclass.analysis.components import describe_components
 from seqclass.analysis.decision_graph import decision_graph
-from seqclass.analysis.exams import ExamReport, exam_report
-from seqclass.analysis.features import ClassProfile, FeatureValues, class_profile, feature_values
-from seqclass.analysis.missing import MissingSweep, missing_sweep
-from seqclass.analysis.regions import StoppingRegions, Thresholds, stopping_regions, thresholds
-from seqclass.analysis.sensitivity import HeldPolicy, Sensitivity, WhatIf, finite_differences, sensitivity, what_if
+from seqclass.analysis.exams import exam_report
+from seqclass.analysis.features import class_profile, feature_values
+from seqclass.analysis.missing import missing_sweep
+from seqclass.analysis.regions import stopping_regions, thresholds
+from seqclass.analysis.sensitivity import sensitivity, what_if
 
 __all__ = [
-    "ClassProfile",
-    "EntropyPath",
-    "ExamReport",
-    "FeatureValues",
-    "HeldPolicy",
-    "MissingSweep",
-    "ReachableBeliefs",
-    "Regret",
-    "Sensitivity",
-    "StoppingRegions",
-    "Thresholds",
-    "WhatIf",
     "class_profile",
     "decision_graph",
     "describe_components",
     "entropy_path",
     "exam_report",
     "feature_values",
-    "finite_differences",
     "missing_sweep",
     "reachable_beliefs",
     "regret",

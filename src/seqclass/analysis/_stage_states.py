@@ -8,7 +8,8 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer
-from seqclass.pomdp import InformationState, Policy
+from seqclass.pomdp import Policy
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.problem import AcquisitionProblem
 
 

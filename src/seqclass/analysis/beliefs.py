@@ -165,9 +165,9 @@ class EntropyPath:
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import AcquireAll, TableProblem
+    >>> from seqclass.pomdp import FirstK, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> round(entropy_path(problem, AcquireAll().solve(problem)).information, 3)
+    >>> round(entropy_path(problem, FirstK(None).solve(problem)).information, 3)
     0.275
     """
 

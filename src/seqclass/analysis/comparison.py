@@ -9,8 +9,9 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.analysis._walk import MAX_HISTORIES, Effort
-from seqclass.pomdp import DECIDE, InformationState, Policy
+from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.answers import Answers
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.needs import needed_no_visits, needed_order
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import ALL, Level, check_questions, walk
@@ -43,9 +44,9 @@ class Regret:
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import AcquireAll, DecideNow, TableProblem
+    >>> from seqclass.pomdp import FirstK, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> round(regret(problem, DecideNow().solve(problem), AcquireAll().solve(problem)).regret, 3)
+    >>> round(regret(problem, FirstK(0).solve(problem), FirstK(None).solve(problem)).regret, 3)
     0.25
     """
 
@@ -101,9 +102,9 @@ def regret(
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import AcquireAll, GridValueIteration, TableProblem
+    >>> from seqclass.pomdp import FirstK, GridValueIteration, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.04)
-    >>> result = regret(problem, AcquireAll().solve(problem), GridValueIteration().solve(problem))
+    >>> result = regret(problem, FirstK(None).solve(problem), GridValueIteration().solve(problem))
     >>> result.stopped_late.round(3)  # it buys the second feature even where the first one settled the matter
     array([0.   , 0.018, 0.   ])
     """

@@ -9,7 +9,8 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect, ratio
-from seqclass.pomdp import DECIDE, InformationState, Policy
+from seqclass.pomdp import DECIDE, Policy
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.problem import AcquisitionProblem
 
 
@@ -41,9 +42,9 @@ class FeatureValues:
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import AcquireAll, TableProblem
+    >>> from seqclass.pomdp import FirstK, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> feature_values(problem, AcquireAll().solve(problem)).gain.round(3)
+    >>> feature_values(problem, FirstK(None).solve(problem)).gain.round(3)
     array([0.35])
     """
 
@@ -201,9 +202,9 @@ class ClassProfile:
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import AcquireAll, TableProblem
+    >>> from seqclass.pomdp import FirstK, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> class_profile(problem, AcquireAll().solve(problem)).error.round(3)
+    >>> class_profile(problem, FirstK(None).solve(problem)).error.round(3)
     array([0.1, 0.2])
     """
 

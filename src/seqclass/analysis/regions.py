@@ -11,7 +11,8 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.analysis._stage_states import drawn_lot, n_contexts, one_row, spread
-from seqclass.pomdp import DECIDE, InformationState, Policy
+from seqclass.pomdp import DECIDE, Policy
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.needs import needed_no_visits, needed_order
 
 #: Steps along an edge of the simplex, by number of classes; 20 beyond.

@@ -13,7 +13,9 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_costs, check_distribution, check_real
 from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect
-from seqclass.pomdp import Evaluation, InformationState, Policy, Solver, evaluate
+from seqclass.pomdp import Policy, Solver, evaluate
+from seqclass.pomdp.evaluation import Evaluation
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
@@ -34,7 +36,8 @@ class HeldPolicy(Policy):
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import GridValueIteration, TableProblem, evaluate, scale_prices
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem, evaluate
+    >>> from seqclass.pomdp.policy import scale_prices
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> dear = scale_prices(problem, 100.0)
     >>> evaluate(dear, HeldPolicy(GridValueIteration().solve(problem), dear)).price
@@ -227,9 +230,9 @@ class Sensitivity:
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import AcquireAll, TableProblem
+    >>> from seqclass.pomdp import FirstK, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> sensitivity(problem, AcquireAll().solve(problem)).price
+    >>> sensitivity(problem, FirstK(None).solve(problem)).price
     array([1.])
     """
 

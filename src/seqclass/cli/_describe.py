@@ -25,8 +25,9 @@ from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.certified import CertifiedError
 from seqclass.fitting.choice import Choice
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import ClassInformation, Evaluation
+from seqclass.pomdp import ClassInformation
 from seqclass.pomdp.bounds.certificate import SCOPES
+from seqclass.pomdp.evaluation import Evaluation
 from seqclass.pomdp.policy import WIDE_GAP
 
 #: What it means for a plan that a limit was hit.

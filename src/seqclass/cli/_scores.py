@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqclass.cli._format import count, table, wrapped
-from seqclass.metrics import GroupScores, Scores
+from seqclass.evaluation.scores import GroupScores, Scores
 from seqclass.stats.paired import LEAST_ROWS
 
 #: Thresholds of a decision curve that are printed, unless others were asked for.

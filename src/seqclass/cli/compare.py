@@ -21,7 +21,9 @@ from seqclass.cli._training import form, read_decision_costs, said_of_visits
 from seqclass.datasets import Dataset, list_datasets, load
 from seqclass.datasets._tables import CsvForm
 from seqclass.datasets.catalog import data_files
-from seqclass.experiment import Comparison, Experiment, HoldOut, Results, SourceSplit, StratifiedFolds
+from seqclass.experiment import Experiment, Results, SourceSplit
+from seqclass.experiment.protocols import HoldOut, StratifiedFolds
+from seqclass.experiment.results import Comparison
 
 #: What the library's messages call things that are options here.
 _OPTIONS = {

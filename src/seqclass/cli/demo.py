@@ -23,7 +23,8 @@ from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import echo_json, gap_text, table, wrapped
 from seqclass.cli._progress import is_shown, working
 from seqclass.datasets import load
-from seqclass.experiment import Experiment, StratifiedFolds
+from seqclass.experiment import Experiment
+from seqclass.experiment.protocols import StratifiedFolds
 from seqclass.fitting.held_out import HeldOut
 from seqclass.plots import AccuracyFeaturesDisplay, BeliefPathDisplay
 

@@ -22,8 +22,9 @@ from seqclass.cli._progress import working
 from seqclass.cli._training import Rows, costs_file, read_decision_costs, read_prices, read_rows, said_of_visits
 from seqclass.costs import Costs
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import Rules, evaluate
+from seqclass.pomdp import evaluate
 from seqclass.pomdp.bounds.certificate import SCOPES
+from seqclass.pomdp.rules import Rules
 from seqclass.recipes import etana, f_etana, ifc2f
 from seqclass.selection import Selector
 

@@ -21,7 +21,9 @@ from seqclass.cli._progress import working
 from seqclass.cli._training import read_decision_costs, read_prices, said_of_visits
 from seqclass.costs import Costs
 from seqclass.fitting._fit import network_solver
-from seqclass.pomdp import Evaluation, Panels, Rules, evaluate
+from seqclass.pomdp import Panels, evaluate
+from seqclass.pomdp.evaluation import Evaluation
+from seqclass.pomdp.rules import Rules
 
 #: Questions that are listed.
 _MOST = 8

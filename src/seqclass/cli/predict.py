@@ -25,9 +25,9 @@ from seqclass.cli._progress import working
 from seqclass.cli._scores import scores_text
 from seqclass.deciding.decider import decider_of
 from seqclass.deciding.record import AcquisitionRecord
-from seqclass.evaluation.scores import joined, some_rows
+from seqclass.evaluation.scores import Scores, joined, some_rows
 from seqclass.large import check_kept, decided_frame, predict_parquet
-from seqclass.metrics import Scores, score_rows
+from seqclass.metrics import score_rows
 
 
 @dataclass

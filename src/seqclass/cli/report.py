@@ -10,7 +10,8 @@ import click
 from seqclass.cli._errors import InputError, check_input, check_output, refused
 from seqclass.cli._format import count
 from seqclass.experiment import Results
-from seqclass.report import Explored, ExploredRun, explore, explore_run, write_report
+from seqclass.report import Explored, explore, write_report
+from seqclass.report.explore import ExploredRun, explore_run
 
 
 def _command(

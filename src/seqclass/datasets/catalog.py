@@ -3,22 +3,48 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seqclass._utils.text import near
 from seqclass.datasets._costs import cost_files
 from seqclass.datasets._tables import ENDINGS
+from seqclass.datasets.cube import make_cube, make_cube_nm, make_cube_nm_ar, make_cube_nuc
 from seqclass.datasets.dataset import Dataset
 from seqclass.datasets.files import EMBEDDED, file_stem, is_svmlight, load_embedded, load_file, load_openml
-from seqclass.datasets.generated import GENERATORS
+from seqclass.datasets.generated import make_naive_bayes_world, make_tree_world
+from seqclass.datasets.pointer import make_indicator, make_sensors, make_xor_noisy_shortcut
+from seqclass.datasets.syn import make_madelon_like, make_syn
+from seqclass.datasets.synthetic_mnist import make_synthetic_mnist
+from seqclass.datasets.text import make_sparse_text
 
 __all__ = ["list_datasets", "load"]
 
 #: Names the folder of the user's own sets.
 VARIABLE = "SEQCLASS_DATA"
 _OPENML = "openml:"
+#: What draws a set, by the name that `load` knows it by.
+GENERATORS: dict[str, Callable[..., Dataset]] = {
+    make.__name__.removeprefix("make_"): make
+    for make in (
+        make_cube,
+        make_cube_nm,
+        make_cube_nm_ar,
+        make_cube_nuc,
+        make_indicator,
+        make_madelon_like,
+        make_naive_bayes_world,
+        make_sensors,
+        make_sparse_text,
+        make_synthetic_mnist,
+        make_tree_world,
+        make_xor_noisy_shortcut,
+    )
+}
+# SEFA draws the first three, INVASE six
+GENERATORS |= {f"syn{n}": partial(make_syn, n, recipe="sefa" if n < 4 else "invase") for n in range(1, 7)}
 
 
 def load(name: str | Path, data_dir: str | Path | None = None, **settings: Any) -> Dataset:
@@ -28,12 +54,11 @@ def load(name: str | Path, data_dir: str | Path | None = None, **settings: Any) 
     ----------
     name : str or path
         One of, tried in this order: ``openml:NAME`` or ``openml:NUMBER``; a path, which ends as tables do or holds a
-        folder; one of scikit-learn's sets; a file in ``data_dir`` without its ending; a generator, without
-        ``make_``.
+        folder; one of scikit-learn's sets; a file in ``data_dir`` without its ending; a generated set.
     data_dir : path, optional
         Folder of your own files; by default the one that the environment variable SEQCLASS_DATA names.
     **settings
-        Passed to `load_file`, `load_openml` or the generator.
+        Passed to what reads a file (`load_file`), fetches from OpenML (`load_openml`) or draws the set.
 
     Returns
     -------

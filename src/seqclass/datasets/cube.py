@@ -11,7 +11,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.datasets.conditional import Conditional, normal
 from seqclass.datasets.dataset import Dataset
-from seqclass.datasets.generated import drawn, generator
+from seqclass.datasets.generated import drawn
 from seqclass.datasets.hidden import HiddenStates
 
 __all__ = ["make_cube", "make_cube_nm", "make_cube_nm_ar", "make_cube_nuc"]
@@ -22,7 +22,6 @@ CORNERS = 8
 BLOCK = 10
 
 
-@generator
 def make_cube(
     n_samples: int = 20000,
     n_features: int = 20,
@@ -101,7 +100,6 @@ def make_cube(
     )
 
 
-@generator
 def make_cube_nuc(
     n_samples: int = 20000,
     *,
@@ -187,7 +185,6 @@ def cube_block(classes: IntArray, active: BoolArray | bool, noise_std: float, ba
 _AR_BLOCK = 4
 
 
-@generator
 def make_cube_nm(
     n_samples: int = 20000,
     n_contexts: int = 5,
@@ -271,7 +268,6 @@ def make_cube_nm(
     )
 
 
-@generator
 def make_cube_nm_ar(
     n_samples: int = 20000,
     n_contexts: int = 5,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,16 +17,6 @@ from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.world import World
 
 __all__ = ["make_naive_bayes_world", "make_tree_world"]
-
-#: What `load` knows by name, each without ``make_``; filled as the modules are imported.
-GENERATORS: dict[str, Callable[..., Dataset]] = {}
-_Make = TypeVar("_Make", bound=Callable[..., Dataset])
-
-
-def generator(make: _Make) -> _Make:
-    """Announce a generator to `load`."""
-    GENERATORS[make.__name__.removeprefix("make_")] = make
-    return make
 
 
 def made(name: str, X: Any, y: IntArray, n_classes: int, **fields: Any) -> Dataset:
@@ -43,7 +33,6 @@ def drawn(
     return made(name, X if dtype is None else X.astype(dtype), y, truth.n_classes, truth=truth, **fields)
 
 
-@generator
 def make_naive_bayes_world(
     n_samples: int = 1000,
     n_features: int = 8,
@@ -101,7 +90,6 @@ def make_naive_bayes_world(
     return _random_world("naive_bayes_world", text, parents, rng, *how)
 
 
-@generator
 def make_tree_world(
     n_samples: int = 1000,
     n_features: int = 8,

@@ -10,14 +10,13 @@ from seqclass._utils.arrays import smallest_int
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.datasets.conditional import Conditional
 from seqclass.datasets.dataset import Dataset
-from seqclass.datasets.generated import drawn, generator
+from seqclass.datasets.generated import drawn
 from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.world import Optimum, World
 
 __all__ = ["make_indicator", "make_sensors", "make_xor_noisy_shortcut"]
 
 
-@generator
 def make_xor_noisy_shortcut(
     n_samples: int = 20000,
     *,
@@ -94,7 +93,6 @@ def make_xor_noisy_shortcut(
 _MAX_POINTED = 1000
 
 
-@generator
 def make_indicator(
     n_samples: int = 20000, n_bits: int = 10, *, feature_cost: float = 0.01, random_state: Any = 0
 ) -> Dataset:
@@ -146,7 +144,6 @@ def make_indicator(
     return _pointing("indicator", names, 1.0, n_samples, feature_cost, text, random_state)
 
 
-@generator
 def make_sensors(
     n_samples: int = 20000,
     n_sensors: int = 8,

@@ -10,7 +10,7 @@ from seqclass._utils.arrays import BoolArray
 from seqclass._utils.validation import check_real
 from seqclass.datasets.conditional import Conditional, Values, clipped
 from seqclass.datasets.dataset import Dataset
-from seqclass.datasets.generated import drawn, generator
+from seqclass.datasets.generated import drawn
 from seqclass.datasets.hidden import HiddenStates
 
 __all__ = ["make_synthetic_mnist"]
@@ -20,7 +20,6 @@ _SIDE = 28
 _OPAQUE = (4, 5, 7)
 
 
-@generator
 def make_synthetic_mnist(
     n_samples: int = 10000,
     *,

@@ -10,12 +10,10 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.datasets.dataset import Dataset
-from seqclass.datasets.generated import generator
 
 __all__ = ["make_sparse_text"]
 
 
-@generator
 def make_sparse_text(
     n_samples: int = 2000,
     n_features: int = 20000,

@@ -13,8 +13,8 @@ from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.text import listed, shown
 from seqclass.deciding._warm_start import as_seen
 from seqclass.deciding.decider import Decider
-from seqclass.pomdp import AcquisitionProblem, InformationState
-from seqclass.pomdp.information import OPEN
+from seqclass.pomdp import AcquisitionProblem
+from seqclass.pomdp.information import OPEN, InformationState
 from seqclass.pomdp.starts import CLOSED
 
 

@@ -17,7 +17,8 @@ from seqclass.deciding.components import Component, Likeness, component
 from seqclass.deciding.decider import Decider
 from seqclass.deciding.explanation import Explanation, ExplanationStep
 from seqclass.deciding.record import EncodedRows
-from seqclass.pomdp import DECIDE, Acquisition, acquire
+from seqclass.pomdp import DECIDE, acquire
+from seqclass.pomdp.acquisition import Acquisition
 
 
 def explain(

@@ -28,8 +28,7 @@ from seqclass._utils.text import listed, sentence, shown
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.deciding.decider import Decider
 from seqclass.deciding.record import AcquisitionRecord, EncodedRows
-from seqclass.pomdp import Acquisition
-from seqclass.pomdp.acquisition import Histories, begun
+from seqclass.pomdp.acquisition import Acquisition, Histories, begun
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.information import OPEN
 from seqclass.pomdp.walk import Level, walk

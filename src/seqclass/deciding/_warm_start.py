@@ -10,9 +10,9 @@ from seqclass._utils.arrays import BoolArray, IntArray
 from seqclass.bn import ObservationModel
 from seqclass.costs import Prices
 from seqclass.deciding.problem import Answers, ModelProblem, acquisition_problem
-from seqclass.pomdp import DECIDE, AcquisitionProblem, InformationState, MixtureProblem, Policy
+from seqclass.pomdp import DECIDE, AcquisitionProblem, MixtureProblem, Policy
 from seqclass.pomdp.answers import DataAnswers
-from seqclass.pomdp.information import OPEN
+from seqclass.pomdp.information import OPEN, InformationState
 from seqclass.pomdp.solvers.ordering.rules import next_question
 from seqclass.pomdp.starts import without
 from seqclass.pomdp.walk import Level, walk

@@ -18,7 +18,8 @@ from seqclass._utils.frames import FrameEncoder, spelt
 from seqclass._utils.model_files import register
 from seqclass._utils.text import value_text
 from seqclass._utils.validation import check_integer
-from seqclass.bn import DiscreteNetwork, ObservationModel, check_order
+from seqclass.bn import DiscreteNetwork, ObservationModel
+from seqclass.bn.ordering import check_order
 from seqclass.costs import Costs, Prices
 from seqclass.deciding._coding import OutcomeCoder, check_input
 from seqclass.deciding._seen_rows import Marks, SeenRows, cells_of, row_marks
@@ -28,16 +29,10 @@ from seqclass.deciding.differential import Differential
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.deciding.record import AcquisitionRecord, EncodedRows
 from seqclass.labels import Labels
-from seqclass.pomdp import (
-    DECIDE,
-    Acquisition,
-    AcquisitionProblem,
-    InformationState,
-    OrderingChoice,
-    Policy,
-    acquire,
-    evaluate,
-)
+from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy, acquire, evaluate
+from seqclass.pomdp.acquisition import Acquisition
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import OrderingChoice
 from seqclass.pomdp.solvers.ordering.rules import asking
 
 __all__ = ["Decider", "decider_of"]

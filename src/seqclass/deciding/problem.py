@@ -10,12 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
-from seqclass.bn import DiscreteNetwork, ObservationModel, StageContexts, as_order, check_order, stage_contexts
+from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.bn.base import HiddenTables
 from seqclass.bn.bundles import drawn_jointly, joint_likelihood, likelihood_along
+from seqclass.bn.contexts import StageContexts, stage_contexts
+from seqclass.bn.ordering import as_order, check_order
 from seqclass.costs import Prices
-from seqclass.pomdp import AcquisitionProblem, InformationState, MixtureProblem, TableProblem
+from seqclass.pomdp import AcquisitionProblem, MixtureProblem, TableProblem
 from seqclass.pomdp.bundles import Bundle, DrawnBundle, joint_tables
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.tables import Tables
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.costs import Visits
 from seqclass.deciding.differential import labels_of
-from seqclass.pomdp import Acquisition
+from seqclass.pomdp.acquisition import Acquisition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,8 +45,8 @@ class AcquisitionRecord:
     order : ndarray of int of shape (n, longest)
         Columns of ``X`` in the order they were asked for, of a bundle the first one; -1 beyond the stop.
     outcome : ndarray of int of shape (n, longest)
-        Outcome that each showed, of a bundle a number for all its columns (`seqclass.pomdp.Bundle.decode`); -1 where it
-        was missing or beyond the stop.
+        Outcome that each showed, of a bundle a number for all its columns (see `seqclass.pomdp.bundles.Bundle`); -1
+        where it was missing or beyond the stop.
     beliefs : ndarray of shape (n, longest + 1, n_classes) or None
         Posterior before anything was asked and after each answer, the last repeated beyond the stop; on request.
     history : ndarray of int of shape (n,) or None

@@ -28,7 +28,8 @@ from seqclass.deciding._case import Question as Question
 from seqclass.deciding._fingerprint import fingerprint
 from seqclass.deciding.decider import decider_of
 from seqclass.deciding.differential import labels_of
-from seqclass.pomdp import DECIDE, InformationState, Policy
+from seqclass.pomdp import DECIDE, Policy
+from seqclass.pomdp.information import InformationState
 
 __all__ = ["Session", "expected_saving"]
 
@@ -683,7 +684,8 @@ def expected_saving(policy: Policy, info: InformationState) -> FloatArray:
 
     Examples
     --------
-    >>> from seqclass.pomdp import LookaheadPolicy, StoppingValue, TableProblem
+    >>> from seqclass.pomdp.policy import LookaheadPolicy
+    >>> from seqclass.pomdp import StoppingValue, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> expected_saving(LookaheadPolicy(StoppingValue(problem)), problem.begin()).round(3)  # .5 - (.1 + .15)
     array([0.25])

@@ -20,8 +20,9 @@ from seqclass._utils.validation import (
     plain_labels,
 )
 from seqclass.deciding.record import AcquisitionRecord
-from seqclass.stats import PairedTest, paired_t_test
+from seqclass.stats import paired_t_test
 from seqclass.stats.intervals import interval_ends
+from seqclass.stats.paired import PairedTest
 
 if TYPE_CHECKING:
     from seqclass._shell import DecidingClassifier

@@ -17,7 +17,7 @@ from seqclass.deciding.record import AcquisitionRecord, waits
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
 from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve
 from seqclass.fitting.held_out import Interval, cost_interval, row_interval
-from seqclass.stats import group_differences
+from seqclass.stats.paired import group_differences
 
 if TYPE_CHECKING:
     from seqclass._shell import DecidingClassifier

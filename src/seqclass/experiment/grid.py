@@ -327,8 +327,9 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
     prices : list of float, optional
         Price of every feature, in units of misclassification cost; or a factor, see ``feature_costs``. By default 0.01,
         and as a factor 1.
-    cv : int or Protocol
-        Which rows are learnt from: a number of stratified folds, `HoldOut` or `SourceSplit`.
+    cv : int, Protocol or cross-validator
+        Which rows are learnt from: a number of stratified folds, `SourceSplit` or `ShuffledSplit`, or a cross-validator
+        of scikit-learn, such as ``RepeatedStratifiedKFold()``.
     seeds : list of int
         Each shuffles the rows anew, and is the ``random_state`` of the methods.
     feature_costs : {"uniform", "dataset"}

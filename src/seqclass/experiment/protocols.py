@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -201,8 +203,43 @@ def _cut(y: IntArray, rows: IntArray, share: float, seed: int) -> tuple[IntArray
     return np.sort(stay), np.sort(off)
 
 
+@dataclass(frozen=True)
+class OfSplitter(Protocol):
+    """A cross-validator of scikit-learn; where it shuffles, each seed shuffles anew.
+
+    Attributes
+    ----------
+    splitter : object
+        Has ``split(X, y)`` and ``get_n_splits()``.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import RepeatedStratifiedKFold
+    >>> from seqclass.datasets import load
+    >>> protocol = OfSplitter(RepeatedStratifiedKFold(n_splits=5, n_repeats=2))
+    >>> train, test = protocol.split(load("iris"), fold=9, seed=0)
+    >>> protocol.n_folds, len(train), len(test)
+    (10, 120, 30)
+    """
+
+    splitter: Any
+
+    @property
+    def n_folds(self) -> int:
+        """Number of cuts for each seed."""
+        return int(self.splitter.get_n_splits())
+
+    def split(self, data: Dataset, fold: int, seed: int) -> tuple[IntArray, IntArray]:
+        """Rows of the splitter's cut of this number."""
+        splitter = copy(self.splitter)
+        if getattr(splitter, "shuffle", True) and hasattr(splitter, "random_state"):
+            splitter.random_state = seed
+        train, test = next(islice(splitter.split(np.zeros(len(data.y)), data.y), fold, None))
+        return np.asarray(train), np.asarray(test)
+
+
 def as_protocol(cv: Any) -> Protocol:
-    """Turn a number of folds into `StratifiedFolds`.
+    """Turn a number of folds into `StratifiedFolds`, and a cross-validator of scikit-learn into a protocol.
 
     Examples
     --------
@@ -213,4 +250,9 @@ def as_protocol(cv: Any) -> Protocol:
         return cv
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         return StratifiedFolds(int(cv))
-    raise TypeError(f"cv must be a number of folds or a protocol, such as HoldOut() or SourceSplit(), got {cv!r}.")
+    if hasattr(cv, "split") and hasattr(cv, "get_n_splits") and not isinstance(cv, type):
+        return OfSplitter(cv)
+    raise TypeError(
+        "cv must be a number of folds, SourceSplit(), ShuffledSplit(), or a cross-validator of scikit-learn, "
+        f"got {cv!r}."
+    )

@@ -22,16 +22,11 @@ from seqclass.experiment._keeping import EXPLANATIONS, INSTANCES, read_explanati
 from seqclass.experiment._store import chosen, of_first, opened, parts_of
 from seqclass.experiment.explored import Explored
 from seqclass.experiment.records import Judged, LabelledRecord, case_scores, instance_table, judged, pooled
-from seqclass.stats import (
-    CriticalDifference,
-    FriedmanTest,
-    WinTieLoss,
-    critical_difference,
-    friedman_test,
-    win_tie_loss,
-)
+from seqclass.stats import critical_difference, friedman_test
+from seqclass.stats.friedman import CriticalDifference, FriedmanTest
 from seqclass.stats.intervals import interval_ends
 from seqclass.stats.paired import paired_t_test
+from seqclass.stats.wins import WinTieLoss, win_tie_loss
 
 __all__ = ["Comparison", "Results"]
 
@@ -199,7 +194,7 @@ class Comparison:
     --------
     >>> import pandas as pd
     >>> scores = pd.DataFrame({"a": [0.9, 0.8], "b": [0.7, 0.8]})
-    >>> from seqclass.stats import win_tie_loss
+    >>> from seqclass.stats.wins import win_tie_loss
     >>> print(Comparison("accuracy", scores, win_tie_loss(scores), None, None))
     wins/ties/losses by accuracy
            a      b

@@ -16,21 +16,12 @@ from seqclass.pomdp import (
     ClassInformation,
     CrossEntropy,
     ExpectedSaving,
-    GivenOrder,
-    GridValues,
     HiddenInformation,
-    LinearThresholdPolicy,
-    LookaheadPolicy,
     LookaheadSaving,
     MixtureProblem,
     OrderingRule,
     Policy,
-    ProjectedValues,
-    RepricedPolicy,
-    RulePolicy,
-    RuleValues,
     StoppingValue,
-    StopWhenSure,
     TableProblem,
     ValueFunction,
 )
@@ -39,11 +30,15 @@ from seqclass.pomdp.alpha import AlphaVectors
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bundles import DrawnBundle
 from seqclass.pomdp.information import OPEN
+from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted import FittedValues
+from seqclass.pomdp.solvers.grid import GridValues
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
+from seqclass.pomdp.solvers.ordering.given import GivenOrder
+from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.solvers.panel_policy import PanelPolicy
 from seqclass.pomdp.solvers.panels import PlannedPanels
 from seqclass.pomdp.solvers.simple import (
@@ -52,8 +47,10 @@ from seqclass.pomdp.solvers.simple import (
     OrderBoundPolicy,
     PosteriorThresholdPolicy,
 )
-from seqclass.pomdp.sweeps.ladder import enough
+from seqclass.pomdp.solvers.thresholds import LinearThresholdPolicy
+from seqclass.pomdp.sweeps.ladder import StopWhenSure, enough
 from seqclass.pomdp.tables import Tables
+from seqclass.pomdp.values import ProjectedValues
 
 #: Most numbers of a program: some 10 MB as text.
 MOST_NUMBERS = 500_000

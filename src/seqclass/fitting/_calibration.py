@@ -16,17 +16,10 @@ from seqclass.deciding.decider import Decider
 from seqclass.deciding.record import EncodedRows
 from seqclass.fitting._folds import known_to
 from seqclass.fitting._steps import rows_of
-from seqclass.pomdp import (
-    DECIDE,
-    AcquisitionProblem,
-    Adaptive,
-    InformationState,
-    Policy,
-    RulePolicy,
-    RuleValues,
-    Solver,
-)
+from seqclass.pomdp import DECIDE, AcquisitionProblem, Adaptive, Policy, Solver
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.solvers.base import uncertified
+from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.walk import parted
 
 _TINY = 1e-12

@@ -26,7 +26,7 @@ from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import rows_of
 from seqclass.fitting._yardsticks import deciding_at_once, linear, scored
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import DecideNow
+from seqclass.pomdp import FirstK
 from seqclass.pomdp.solvers.ordering.observed import ON_ROWS
 
 
@@ -169,7 +169,7 @@ def hold_out(fit: Fit, n_folds: int) -> HeldOut:
 
 def _at_once(fit: Fit) -> Fit:
     """The same fit that decides as soon as it may, by what is known at the start."""
-    policy = DecideNow(certificate_paths=0).solve(fit.decider.problem)
+    policy = FirstK(0, certificate_paths=0).solve(fit.decider.problem)
     return replace(fit, decider=replace(fit.decider, policy=policy))
 
 

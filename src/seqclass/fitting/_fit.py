@@ -17,7 +17,8 @@ from seqclass._utils.frames import FrameEncoder, plain, spelt
 from seqclass._utils.progress import telling
 from seqclass._utils.text import listed, sentence, shown
 from seqclass._utils.validation import columns_of, plain_labels
-from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel, check_order
+from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel
+from seqclass.bn.ordering import check_order
 from seqclass.costs import Prices, warn_of_money
 from seqclass.deciding._coding import OutcomeCoder, category_counts, check_training
 from seqclass.deciding._seen_rows import SeenRows, both_marks
@@ -30,7 +31,7 @@ from seqclass.fitting._folds import assign_folds
 from seqclass.fitting._planning import judge, ordered, rules_of, solved, staged, with_needless
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import filter_features, fit_model, prefitted, rows_of, timed, weighted
-from seqclass.pomdp import EC2, Adaptive, ClassInformation, CrossEntropy, DecideNow, ExpectedSaving, Panels
+from seqclass.pomdp import EC2, Adaptive, ClassInformation, CrossEntropy, ExpectedSaving, FirstK, Panels
 
 #: Folds, which up to so many rows are drawn twice, each time for half; and where any question may come next.
 _FOLDS, _FEW_ROWS, _FREE_FOLDS = 10, 500, 5
@@ -207,7 +208,7 @@ def undecided(
     """A record that asks nothing yet."""
     model = model if settings.prefit else with_names(columns, support, model)
     problem = acquisition_problem(model, np.empty(0, dtype=np.intp), prices.take(support), costs)
-    policy = DecideNow(certificate_paths=0).solve(problem)
+    policy = FirstK(0, certificate_paths=0).solve(problem)
     charge, unknown = settings.costs.charge_missing, settings.handle_unknown
     return Decider(
         columns,
@@ -328,7 +329,7 @@ def calibrate(settings: Settings, X: Any, y: npt.ArrayLike, weight: FloatArray |
 
 def _asking(settings: Settings) -> Settings:
     """Settings for a fit that is only asked for the next question, for which most need not be solved."""
-    solver = settings.solver if is_free(settings.order) else DecideNow()
+    solver = settings.solver if is_free(settings.order) else FirstK(0)
     if isinstance(solver, Panels) and solver.solver is not None:  # what is asked next, not what is ordered with it
         solver = solver.solver
     if isinstance(solver, Adaptive) and solver.rules is not None and len(solver.rules) == 1 and not solver.max_rounds:

@@ -19,26 +19,18 @@ from seqclass.deciding.decider import Decider
 from seqclass.deciding.problem import acquisition_problem, is_free, stage_order
 from seqclass.deciding.record import EncodedRows
 from seqclass.fitting._settings import Settings
-from seqclass.pomdp import (
-    AcquisitionProblem,
-    Adaptive,
-    DecideNow,
-    GivenOrder,
-    Panels,
-    Policy,
-    Rules,
-    Solver,
-    solve_for_budget,
-    within_budget,
-)
+from seqclass.pomdp import AcquisitionProblem, Adaptive, FirstK, Panels, Policy, Solver, solve_for_budget
+from seqclass.pomdp.rules import Rules
 from seqclass.pomdp.solvers.base import certified, policy_of, uncertified
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.ordering.cases import model_cases
+from seqclass.pomdp.solvers.ordering.given import GivenOrder
 from seqclass.pomdp.solvers.ordering.observed import ON_ROWS, along_order, judged
 from seqclass.pomdp.solvers.ordering.rules import most_telling
 from seqclass.pomdp.solvers.ordering.values import RulePolicy
 from seqclass.pomdp.solvers.panels import Rows
 from seqclass.pomdp.starts import Starts
+from seqclass.pomdp.sweeps.budget import within_budget
 
 #: Most rows that plans begin as.
 _MOST_STARTS = 2000
@@ -203,7 +195,7 @@ def _some_rows(decider: Decider, codes: Any, y: npt.NDArray[Any]) -> Rows:
     """Training rows, of many an even sample."""
     some = np.unique(np.linspace(0, len(y) - 1, _MOST_ROWS).astype(np.intp)) if len(y) > _MOST_ROWS else slice(None)
     codes, costs = codes[some], decider.decision_costs[np.searchsorted(decider.classes, y[some])]
-    nothing = DecideNow(certificate_paths=0).solve(decider.problem)
+    nothing = FirstK(0, certificate_paths=0).solve(decider.problem)
     start = decider.opening(EncodedRows(codes, np.arange(len(decider.support)), None), nothing)
     return Rows(codes, costs, decider.charge_missing, start)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from seqclass.offpolicy.estimate import Estimate, Estimates, Part
 from seqclass.offpolicy.evaluation import compare, estimate_cost
 
-__all__ = ["Estimate", "Estimates", "Part", "compare", "estimate_cost"]
+__all__ = ["compare", "estimate_cost"]

@@ -14,7 +14,7 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.text import listed
 from seqclass._utils.validation import check_finite
-from seqclass.bn import check_order
+from seqclass.bn.ordering import check_order
 from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.certified import Cases
 

@@ -18,16 +18,16 @@ from seqclass.bn import (
     ContextBayes,
     DiscreteNetwork,
     InformationFilter,
-    ItemParameters,
     ItemResponse,
     NaiveBayes,
     NetworkTables,
     ObservationModel,
     SkillProfile,
-    StageContexts,
     TreeNetwork,
 )
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names
+from seqclass.bn.contexts import StageContexts
+from seqclass.bn.item_parameters import ItemParameters
 from seqclass.bn.mixture import HiddenStates
 from seqclass.costs import Costs, Prices
 from seqclass.deciding._coding import OutcomeCoder, category_counts
@@ -40,42 +40,28 @@ from seqclass.discretize import Discretizer
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
 from seqclass.fitting._chunked import Kept
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import (
-    DECIDE,
-    AcquisitionProblem,
-    AlphaSet,
-    AlphaVectors,
-    FittedValues,
-    GridValues,
-    ImprovedRule,
-    InterpolatedValues,
-    LinearThresholdPolicy,
-    LookaheadPolicy,
-    MixtureProblem,
-    OrderingChoice,
-    OrderingRule,
-    Policy,
-    PomdpPyPolicy,
-    ProjectedValues,
-    RandomisedPolicy,
-    RepricedPolicy,
-    RulePolicy,
-    RuleValues,
-    SolveInfo,
-    StopWhenSure,
-    TableProblem,
-)
+from seqclass.pomdp import DECIDE, AcquisitionProblem, MixtureProblem, OrderingRule, Policy, SolveInfo, TableProblem
 from seqclass.pomdp._simplex import SimplexGrid
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors
 from seqclass.pomdp.bounds.repeats import LogOddsLine, RepeatValues, has_repeats
+from seqclass.pomdp.bridge.planner import PomdpPyPolicy
 from seqclass.pomdp.bundles import Bundle, DrawnBundle
+from seqclass.pomdp.policy import LookaheadPolicy, OrderingChoice, RepricedPolicy
 from seqclass.pomdp.rules import QuestionRules
 from seqclass.pomdp.solvers.exact import LineSet
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy
-from seqclass.pomdp.solvers.fitted import BeliefFunctions
+from seqclass.pomdp.solvers.fitted import BeliefFunctions, FittedValues
+from seqclass.pomdp.solvers.grid import GridValues
+from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
+from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.solvers.simple import OrderBoundPolicy
+from seqclass.pomdp.solvers.thresholds import LinearThresholdPolicy
 from seqclass.pomdp.starts import Starts
+from seqclass.pomdp.sweeps.budget import RandomisedPolicy
+from seqclass.pomdp.sweeps.ladder import StopWhenSure
+from seqclass.pomdp.sweeps.solving import InterpolatedValues
 from seqclass.pomdp.table_problem import check_table
-from seqclass.pomdp.values import ValueFunction
+from seqclass.pomdp.values import ProjectedValues, ValueFunction
 from seqclass.pomdp.walk import first_open
 from seqclass.selection._base import Selector
 

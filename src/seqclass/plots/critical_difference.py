@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from seqclass.plots._style import NEUTRAL, Display, shorten
-from seqclass.stats import CriticalDifference, critical_difference
+from seqclass.stats import critical_difference
+from seqclass.stats.friedman import CriticalDifference
 
 #: Height of a line of text, in units of the vertical axis.
 _LINE = 1.0

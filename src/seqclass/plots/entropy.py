@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.validation import check_integer
-from seqclass.analysis import EntropyPath, entropy_path
+from seqclass.analysis import entropy_path
+from seqclass.analysis.beliefs import EntropyPath
 from seqclass.plots._style import FAINT, NEUTRAL, Display, OfPolicy, colour, legend_below, open_frame
 from seqclass.pomdp import Policy
 

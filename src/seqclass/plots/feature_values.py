@@ -9,7 +9,8 @@ import numpy as np
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_integer
-from seqclass.analysis import FeatureValues, feature_values
+from seqclass.analysis import feature_values
+from seqclass.analysis.features import FeatureValues
 from seqclass.plots._style import FAINT, OfPolicy, Panels, colour, feature_names, legend_below, open_frame, shorten
 from seqclass.pomdp import Policy
 

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._shell import DecidingClassifier
-from seqclass.analysis import MissingSweep, missing_sweep
+from seqclass.analysis import missing_sweep
+from seqclass.analysis.missing import MissingSweep
 from seqclass.plots._style import MARKERS, Panels, check_measures, colour, open_frame, shorten
 
 #: What can be drawn, and what its axis is called.

@@ -11,7 +11,9 @@ import numpy.typing as npt
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer
-from seqclass.analysis import ReachableBeliefs, Thresholds, reachable_beliefs, thresholds
+from seqclass.analysis import reachable_beliefs, thresholds
+from seqclass.analysis.beliefs import ReachableBeliefs
+from seqclass.analysis.regions import Thresholds
 from seqclass.plots._style import NEUTRAL, PALE, Display, OfPolicy, colour, legend_below, open_frame, shorten
 from seqclass.pomdp import Policy
 

@@ -10,7 +10,7 @@ import numpy as np
 from seqclass._utils.validation import check_integer
 from seqclass.plots._style import Display, colour, shorten
 from seqclass.plots.stability import mark_events
-from seqclass.selection import Prequential
+from seqclass.selection.prequential import Prequential
 
 #: Most columns of the picture: longer streams are drawn in groups of batches.
 _COLUMNS = 400

@@ -10,7 +10,7 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_integer
 from seqclass.plots._style import MARKERS, Panels, check_measures, colour, legend_below, open_frame, shorten
-from seqclass.selection import Prequential
+from seqclass.selection.prequential import Prequential
 
 #: What can be drawn, and what its axis is called.
 _LABELS = {

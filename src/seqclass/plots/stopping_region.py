@@ -11,8 +11,9 @@ import numpy.typing as npt
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer
-from seqclass.analysis import Thresholds, thresholds
+from seqclass.analysis import thresholds
 from seqclass.analysis._stage_states import drawn_lot, information_at, n_contexts
+from seqclass.analysis.regions import Thresholds
 from seqclass.plots._style import (
     FAINT,
     NEUTRAL,

@@ -200,7 +200,8 @@ class AlphaVectors(ValueFunction):
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, AlphaSet, AlphaVectors
+    >>> from seqclass.pomdp import TableProblem
+    >>> from seqclass.pomdp.alpha import AlphaSet, AlphaVectors
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> values = AlphaVectors(problem, [AlphaSet(np.array([[0.2, 0.3]]))])
     >>> values.value(0, np.array([[0.5, 0.5], [0.9, 0.1]]))
@@ -245,7 +246,8 @@ class SharedVectors(AlphaVectors):
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, AlphaSet
+    >>> from seqclass.pomdp import TableProblem
+    >>> from seqclass.pomdp.alpha import AlphaSet
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> SharedVectors(problem, [AlphaSet(np.array([[0.2, 0.3]]))]).plan_cost(problem.begin(), np.array([0]))
     array([inf])

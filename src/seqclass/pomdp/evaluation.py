@@ -54,7 +54,8 @@ class Evaluation:
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, LookaheadPolicy, StoppingValue, evaluate
+    >>> from seqclass.pomdp import TableProblem, StoppingValue, evaluate
+    >>> from seqclass.pomdp.policy import LookaheadPolicy
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> evaluate(problem, LookaheadPolicy(StoppingValue(problem))).stage
     array([0., 1.])

@@ -585,7 +585,8 @@ class RepricedPolicy(Policy):
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import GridValueIteration, TableProblem, evaluate, scale_prices
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem, evaluate
+    >>> from seqclass.pomdp.policy import scale_prices
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> policy = GridValueIteration().solve(scale_prices(problem, 2.0))
     >>> evaluate(problem, RepricedPolicy(policy, problem, 2.0)).price

@@ -455,7 +455,8 @@ class AcquisitionProblem(Stored, ABC):
         Examples
         --------
         >>> import numpy as np
-        >>> from seqclass.pomdp import Rules, TableProblem, optimal_cost
+        >>> from seqclass import Rules
+        >>> from seqclass.pomdp import TableProblem, optimal_cost
         >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.3, free=True)
         >>> round(optimal_cost(problem), 3), round(optimal_cost(problem.with_rules(Rules(mandatory=[1]))), 3)
         (0.45, 0.45)

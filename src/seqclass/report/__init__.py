@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from seqclass.experiment import Explored
-from seqclass.report.explore import ExploredRun, explore, explore_run
+from seqclass.experiment.explored import Explored
+from seqclass.report.explore import explore
 from seqclass.report.page import write_report
 
-__all__ = ["Explored", "ExploredRun", "explore", "explore_run", "write_report"]
+__all__ = ["Explored", "explore", "write_report"]

@@ -16,9 +16,9 @@ from seqclass._utils.validation import class_numbers
 from seqclass.evaluation.calibration_curves import QuestionCalibration
 from seqclass.evaluation.decision_curves import DecisionCurve
 from seqclass.evaluation.scores import ClassScores
-from seqclass.experiment import LabelledRecord, Results
+from seqclass.experiment import Results
 from seqclass.experiment._store import of_first
-from seqclass.experiment.records import Judged, judged
+from seqclass.experiment.records import Judged, LabelledRecord, judged
 from seqclass.labels import Labels
 from seqclass.plots import FeatureCountDisplay, StagewiseCalibrationDisplay
 from seqclass.plots.accuracy_features import wilson
@@ -46,7 +46,7 @@ from seqclass.report._markup import (
     with_interval,
 )
 from seqclass.report.explore import left_out, sequential_methods, some
-from seqclass.stats import CriticalDifference
+from seqclass.stats.friedman import CriticalDifference
 
 #: From this factor on a scale goes by logarithms.
 FAR = 8.0

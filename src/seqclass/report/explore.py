@@ -9,8 +9,9 @@ from typing import Any
 from seqclass._utils.text import money, value_text
 from seqclass._utils.validation import check_integer
 from seqclass.deciding.explanation import Explanation, ExplanationStep, worth
-from seqclass.experiment import Explored, Results
+from seqclass.experiment import Results
 from seqclass.experiment._store import chosen, of_first
+from seqclass.experiment.explored import Explored
 from seqclass.labels import Labels
 from seqclass.report._markup import Markup, element, script_json
 

@@ -13,8 +13,10 @@ from seqclass import __version__
 from seqclass._utils.files import replacing
 from seqclass.costs import Costs
 from seqclass.deciding.explanation import Explanation
-from seqclass.experiment import Comparison, Explored, Results
+from seqclass.experiment import Results
 from seqclass.experiment._columns import by_default
+from seqclass.experiment.explored import Explored
+from seqclass.experiment.results import Comparison
 from seqclass.labels import Labels
 from seqclass.report._markup import (
     NONE,

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from seqclass.selection._base import FeatureStream, Selector
-from seqclass.selection._reasons import FeatureReasons
+from seqclass.selection._base import Selector
 from seqclass.selection.alpha_investing import AlphaInvesting
 from seqclass.selection.efs import EFS
 from seqclass.selection.fcbf import FCBF
-from seqclass.selection.fires import FIRES, FiresANN, FiresGLM, FiresModel, FiresSDT, fires_weights
+from seqclass.selection.fires import FIRES, FiresANN, FiresGLM, FiresSDT
 from seqclass.selection.fsds import FSDS
 from seqclass.selection.ofs import OFS
 from seqclass.selection.ofs_a3m import OFSA3M
 from seqclass.selection.ofs_density import OFSDensity
 from seqclass.selection.osfs import OSFS, FastOSFS
-from seqclass.selection.prequential import Prequential, RiverClassifier, prequential
+from seqclass.selection.prequential import prequential
 from seqclass.selection.saola import SAOLA
-from seqclass.selection.semi_rfs import SemiRFS, SemiRFSStep
-from seqclass.selection.stability import Stability, nogueira_stability, windowed_stability
+from seqclass.selection.semi_rfs import SemiRFS
+from seqclass.selection.stability import nogueira_stability
 
 __all__ = [
     "EFS",
@@ -29,21 +28,12 @@ __all__ = [
     "SAOLA",
     "AlphaInvesting",
     "FastOSFS",
-    "FeatureReasons",
-    "FeatureStream",
     "FiresANN",
     "FiresGLM",
-    "FiresModel",
     "FiresSDT",
     "OFSDensity",
-    "Prequential",
-    "RiverClassifier",
     "Selector",
     "SemiRFS",
-    "SemiRFSStep",
-    "Stability",
-    "fires_weights",
     "nogueira_stability",
     "prequential",
-    "windowed_stability",
 ]

@@ -101,7 +101,7 @@ def prequential(
     selector : selector with ``partial_fit(X, y, classes=...)``, or None
         It is cloned; None uses all features.
     classifier : classifier with ``partial_fit(X, y, classes=...)`` and ``predict``
-        It is cloned. :class:`RiverClassifier` wraps one of River's.
+        It is cloned. One of River's, or any with ``learn_one`` and ``predict_one``, will do as well.
     X : array-like, data frame or sparse matrix of shape (n, n_features)
         The stream, in order.
     y : array-like of shape (n,)
@@ -148,6 +148,8 @@ def prequential(
     check_integer(batch_size, "batch_size", 1)
     check_integer(window, "window", 2)
     check_integer(warm_up, "warm_up", 0)
+    if hasattr(classifier, "learn_one") and not hasattr(classifier, "partial_fit"):
+        classifier = RiverClassifier(classifier)
     for name, estimator in (("selector", selector), ("classifier", classifier)):
         if not hasattr(estimator, "partial_fit") and not (name == "selector" and estimator is None):
             raise TypeError(f"{name} must have partial_fit to learn from a stream, {estimator!r} has none.")

@@ -77,7 +77,8 @@ def grid_lower_bound(
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, grid_lower_bound
+    >>> from seqclass.pomdp import TableProblem
+    >>> from seqclass.pomdp.bounds.certificate import grid_lower_bound
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> round(grid_lower_bound(problem), 3)
     0.25
@@ -143,7 +144,8 @@ def sawtooth_lower_bound(
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, sawtooth_lower_bound
+    >>> from seqclass.pomdp import TableProblem
+    >>> from seqclass.pomdp.bounds.certificate import sawtooth_lower_bound
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> round(sawtooth_lower_bound(problem), 3)
     0.25
@@ -394,7 +396,8 @@ class Certificate(OneRow):
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, LookaheadPolicy, StoppingValue, certify
+    >>> from seqclass.pomdp import TableProblem, StoppingValue, certify
+    >>> from seqclass.pomdp.policy import LookaheadPolicy
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> certificate = certify(problem, LookaheadPolicy(StoppingValue(problem)))
     >>> certificate.method

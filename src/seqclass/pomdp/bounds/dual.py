@@ -22,7 +22,7 @@ from seqclass.pomdp.walk import ALL, Fork, Level, begin, check_questions, opened
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LowerBound", "clairvoyant_bound", "dual_bound"]
+__all__ = ["LowerBound", "dual_bound"]
 
 
 #: Probability that a sampled interval holds.
@@ -83,7 +83,7 @@ class LowerBound(OneRow):
 
 def dual_bound(
     problem: AcquisitionProblem,
-    values: ValueFunction,
+    values: ValueFunction | None = None,
     *,
     method: str = "auto",
     n_paths: int = 4000,
@@ -94,12 +94,14 @@ def dual_bound(
 
     With any values J, ``M`` adds up ``J(k+1, next) - E[J(k+1, next)]`` along a history, and the mean over histories of
     ``min over stages of (prices paid + stopping cost - M)`` is below the optimum; it is the optimum where J is optimal.
+    Without values M is zero: all outcomes are known in advance, which costs nothing, and the bound is loose. What it
+    lacks to the optimum is what foresight is worth [2]_.
 
     Parameters
     ----------
     problem : AcquisitionProblem
         The problem.
-    values : ValueFunction
+    values : ValueFunction, optional
         Values for the martingale, right or wrong; what lies beyond their horizon is bounded by one more price and
         perfect knowledge.
     method : {"auto", "exact", "simulation"}
@@ -123,15 +125,18 @@ def dual_bound(
     References
     ----------
     .. [1] L. C. G. Rogers, "Monte Carlo valuation of American options", Mathematical Finance 12, 2002.
+    .. [2] D. B. Brown, J. E. Smith and P. Sun, "Information relaxations and duality in stochastic dynamic programs",
+       Operations Research 58, 2010.
 
     Examples
     --------
     >>> import numpy as np
     >>> from seqclass.pomdp import StoppingValue, TableProblem, dual_bound
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> round(dual_bound(problem, StoppingValue(problem)).value, 3)
-    0.25
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.02)
+    >>> [round(dual_bound(problem, values).value, 4) for values in (StoppingValue(problem), None)]
+    [0.146, 0.0966]
     """
+    values = _Nothing(problem, problem.n_stages) if values is None else values
     check_choice(method, "method", ("auto", "exact", "simulation"))
     check_integer(n_paths, "n_paths", 2)
     check_integer(max_histories, "max_histories", 1)
@@ -147,53 +152,6 @@ def dual_bound(
     ends = DualPaths(problem, None, values, as_generator(random_state)).run(n_paths)
     value = max(ends.low - quantile(2 * CONFIDENCE - 1) * ends.low_error, 0.0)
     return LowerBound(value, ends.low, CONFIDENCE, "simulation", n_paths)
-
-
-def clairvoyant_bound(
-    problem: AcquisitionProblem,
-    *,
-    method: str = "auto",
-    n_paths: int = 4000,
-    max_histories: int = MAX_HISTORIES,
-    random_state: Any = 0,
-) -> LowerBound:
-    """Expected cost of stopping at the best stage with all outcomes known in advance.
-
-    Information that is not there costs nothing in this relaxation, the dual with ``M = 0``; so it needs no values, and
-    it is loose. What it lacks to the optimum is what foresight is worth.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    method, n_paths, max_histories, random_state
-        See `dual_bound`.
-
-    Returns
-    -------
-    LowerBound
-
-    References
-    ----------
-    .. [1] D. B. Brown, J. E. Smith and P. Sun, "Information relaxations and duality in stochastic dynamic programs",
-       Operations Research 58, 2010.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, clairvoyant_bound
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.02)
-    >>> round(clairvoyant_bound(problem).value, 4)
-    0.0966
-    """
-    return dual_bound(
-        problem,
-        _Nothing(problem, problem.n_stages),
-        method=method,
-        n_paths=n_paths,
-        max_histories=max_histories,
-        random_state=random_state,
-    )
 
 
 class _Nothing(ValueFunction):

@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from seqclass.pomdp.files.cassandra import write_pomdp
 from seqclass.pomdp.files.policies import read_policy
-from seqclass.pomdp.files.pomdpx import write_pomdpx
 
-__all__ = ["read_policy", "write_pomdp", "write_pomdpx"]
+__all__ = ["read_policy", "write_pomdp"]

@@ -177,12 +177,12 @@ class FreeLayout:
             raise ValueError(
                 f"a POMDPX file of this free problem would have {n_states:,} states ({self.n_values:,} values of its "
                 f"observed variables, {self.width} hidden states), above {MAX_STATES:,}; leave some questions out, or "
-                "use write_pomdp, which leaves out what n_stages, max_questions and max_cost exclude."
+                "write a .pomdp file, which leaves out what n_stages, max_questions and max_cost exclude."
             )
         if not self._observable:
             raise ValueError(
                 "what was spent is no observed variable of a POMDPX file, and here max_cost and groups make it depend "
-                "on which question came first; use write_pomdp."
+                "on which question came first; write a .pomdp file."
             )
 
     def cut(self, n_nodes: int) -> FreeLayout | None:

@@ -246,8 +246,8 @@ def read_policy(
     discount : float, optional
         Discount of the file that was solved; by default it is found from the vectors of decisions.
     layout : {"auto", "flat", "staged"}
-        Whether the vectors are of stage and class (`write_pomdp`), or of classes at each value of the observed stage
-        (`write_pomdpx`); by default as the file says.
+        Whether the vectors are of stage and class (.POMDP), or of classes at each value of the observed stage
+        (POMDPX); by default as the file says.
     check : bool
         Refuse vectors that claim, at beliefs the policy reaches, clearly less than what the next stage's vectors can
         pay for, such as those of too short a horizon.

@@ -22,35 +22,35 @@ from seqclass.pomdp.files._layout import (
 )
 from seqclass.pomdp.problem import AcquisitionProblem
 
-__all__ = ["write_pomdpx"]
+#: `write_pomdp` writes both formats.
+__all__: list[str] = []
 
-
-HEAD = (
+_HEAD = (
     '<?xml version="1.0" encoding="ISO-8859-1"?>\n'
     '<pomdpx version="1.0" id="acquisition" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
     'xsi:noNamespaceSchemaLocation="pomdpx.xsd">'
 )
 
 
-def values(names: list[str]) -> str:
+def _values(names: list[str]) -> str:
     return f"<ValueEnum>{' '.join(names)}</ValueEnum>"
 
 
-def probabilities(text: str) -> str:
+def _probabilities(text: str) -> str:
     return f"<ProbTable>{text}</ProbTable>"
 
 
-def entry(instance: str, row: FloatArray) -> str:
-    return f"<Entry><Instance>{instance}</Instance>{probabilities(' '.join(map(number, row.tolist())))}</Entry>"
+def _entry(instance: str, row: FloatArray) -> str:
+    return f"<Entry><Instance>{instance}</Instance>{_probabilities(' '.join(map(number, row.tolist())))}</Entry>"
 
 
-def table(variable: str, parents: str, entries: Iterator[str] | list[str], tag: str = "CondProb") -> Iterator[str]:
+def _table(variable: str, parents: str, entries: Iterator[str] | list[str], tag: str = "CondProb") -> Iterator[str]:
     yield f'<{tag}><Var>{variable}</Var><Parent>{parents}</Parent><Parameter type="TBL">'
     yield from entries
     yield f"</Parameter></{tag}>"
 
 
-def reward(instance: str, cost: float) -> str:
+def _reward(instance: str, cost: float) -> str:
     return f"<Entry><Instance>{instance}</Instance><ValueTable>{number(-cost)}</ValueTable></Entry>"
 
 
@@ -63,7 +63,7 @@ def free_lines(layout: FreeLayout, discount: float, classes: list[str], stops: l
     hidden = layout.hidden_names(classes)
     shown = [["asked"] if by_set else [f"o{v}" for v in range(n)] for n in layout.problem.n_outcomes.tolist()]
     outcomes = [f"o{v}" for v in range(layout.n_observations if by_set else 1)]
-    yield HEAD
+    yield _HEAD
     yield "<Description>acquisition problem, any question next: rewards after k questions are multiplied by"
     yield f"discount^-k; to ask what is not open costs {number(layout.penalty)}, dearer than any decision, times the"
     yield "same</Description>"
@@ -72,30 +72,30 @@ def free_lines(layout: FreeLayout, discount: float, classes: list[str], stops: l
     yield _observed("x", [_GOING, _ENDED])
     for question, names in enumerate(shown):
         yield _observed(f"q{question}", [_OPEN, *names])
-    yield f'<StateVar vnamePrev="y_0" vnameCurr="y_1">{values(hidden)}</StateVar>'
-    yield f'<ObsVar vname="ob">{values(outcomes)}</ObsVar>'
-    yield f'<ActionVar vname="ac">{values([*layout.actions, *stops])}</ActionVar>'
+    yield f'<StateVar vnamePrev="y_0" vnameCurr="y_1">{_values(hidden)}</StateVar>'
+    yield f'<ObsVar vname="ob">{_values(outcomes)}</ObsVar>'
+    yield f'<ActionVar vname="ac">{_values([*layout.actions, *stops])}</ActionVar>'
     yield '<RewardVar vname="rw"/>'
     yield "</Variable>"
     yield "<InitialStateBelief>"
-    yield from table("x_0", "null", [entry("-", np.eye(1, 2)[0])])
+    yield from _table("x_0", "null", [_entry("-", np.eye(1, 2)[0])])
     for question, names in enumerate(shown):
-        yield from table(f"q{question}_0", "null", [entry("-", np.eye(1, len(names) + 1)[0])])
-    yield from table("y_0", "null", [entry("-", layout.start)])
+        yield from _table(f"q{question}_0", "null", [_entry("-", np.eye(1, len(names) + 1)[0])])
+    yield from _table("y_0", "null", [_entry("-", layout.start)])
     yield "</InitialStateBelief>"
     yield "<StateTransitionFunction>"
-    yield from table("x_1", "ac x_0", _ends(layout, stops))
+    yield from _table("x_1", "ac x_0", _ends(layout, stops))
     for question in range(n_questions):
         moves = _flag_moves(layout, question, stops) if by_set else _answer_moves(layout, question, hidden, shown)
-        yield from table(f"q{question}_1", " ".join(_parents(layout, question)), moves)
-    yield from table("y_1", "ac y_0", [_stays("* - -")])
+        yield from _table(f"q{question}_1", " ".join(_parents(layout, question)), moves)
+    yield from _table("y_1", "ac y_0", [_stays("* - -")])
     yield "</StateTransitionFunction>"
     yield "<ObsFunction>"
-    yield from table("ob", "ac y_1", _free_observations(layout, hidden, stops))
+    yield from _table("ob", "ac y_1", _free_observations(layout, hidden, stops))
     yield "</ObsFunction>"
     yield "<RewardFunction>"
     flags = [f"q{question}_0" for question in range(n_questions)]
-    yield from table(
+    yield from _table(
         "rw", " ".join(["ac", "x_0", *flags, "y_0"]), _free_rewards(layout, discount, hidden, shown, stops), "Func"
     )
     yield "</RewardFunction>"
@@ -103,19 +103,19 @@ def free_lines(layout: FreeLayout, discount: float, classes: list[str], stops: l
 
 
 def _observed(name: str, names: list[str]) -> str:
-    return f'<StateVar vnamePrev="{name}_0" vnameCurr="{name}_1" fullyObs="true">{values(names)}</StateVar>'
+    return f'<StateVar vnamePrev="{name}_0" vnameCurr="{name}_1" fullyObs="true">{_values(names)}</StateVar>'
 
 
 def _stays(instance: str) -> str:
-    return f"<Entry><Instance>{instance}</Instance>{probabilities('identity')}</Entry>"
+    return f"<Entry><Instance>{instance}</Instance>{_probabilities('identity')}</Entry>"
 
 
 def _ends(layout: FreeLayout, stops: list[str]) -> Iterator[str]:
-    yield entry(f"* {_ENDED} {_ENDED}", np.ones(1))
+    yield _entry(f"* {_ENDED} {_ENDED}", np.ones(1))
     for action in layout.actions:
-        yield entry(f"{action} {_GOING} {_GOING}", np.ones(1))
+        yield _entry(f"{action} {_GOING} {_GOING}", np.ones(1))
     for stop in stops:
-        yield entry(f"{stop} {_GOING} {_ENDED}", np.ones(1))
+        yield _entry(f"{stop} {_GOING} {_ENDED}", np.ones(1))
 
 
 def _parents(layout: FreeLayout, question: int) -> list[str]:
@@ -129,7 +129,7 @@ def _parents(layout: FreeLayout, question: int) -> list[str]:
 def _flag_moves(layout: FreeLayout, question: int, stops: list[str]) -> Iterator[str]:
     for action in [*layout.actions, *stops]:
         if action == layout.actions[question]:
-            yield entry(f"{action} * asked", np.ones(1))
+            yield _entry(f"{action} * asked", np.ones(1))
         else:
             yield _stays(f"{action} - -")
 
@@ -148,7 +148,7 @@ def _answer_moves(layout: FreeLayout, question: int, hidden: list[str], shown: l
             others = _values_of(layout, int(layout.first[stage]) + node, shown)
             del others[question]
             row = np.append(0.0, likelihood[node, :, c])
-            yield entry(" ".join([action, hidden[c], *others, _OPEN, "-"]), row)
+            yield _entry(" ".join([action, hidden[c], *others, _OPEN, "-"]), row)
 
 
 def _values_of(layout: FreeLayout, node: int, shown: list[list[str]]) -> list[str]:
@@ -159,15 +159,15 @@ def _values_of(layout: FreeLayout, node: int, shown: list[list[str]]) -> list[st
 def _free_observations(layout: FreeLayout, hidden: list[str], stops: list[str]) -> Iterator[str]:
     """The outcome by class; where answers are observed variables there is nothing else to see."""
     if not layout.nodes.by_set:
-        yield entry("* * -", np.ones(1))
+        yield _entry("* * -", np.ones(1))
         return
     width = layout.n_observations
     for question, action in enumerate(layout.actions):
         likelihood = layout.nodes.likelihood(question, layout.nodes.levels[0])[0]
         for c, name in enumerate(hidden):
-            yield entry(f"{action} {name} -", np.append(likelihood[:, c], np.zeros(width - len(likelihood))))
+            yield _entry(f"{action} {name} -", np.append(likelihood[:, c], np.zeros(width - len(likelihood))))
     for stop in stops:
-        yield entry(f"{stop} * -", np.eye(1, width)[0])
+        yield _entry(f"{stop} * -", np.eye(1, width)[0])
 
 
 def _free_rewards(
@@ -180,9 +180,9 @@ def _free_rewards(
         here = " ".join([_GOING, *_values_of(layout, node, shown)])
         for action, price in zip(layout.actions, prices[node].tolist()):
             if price:
-                yield reward(f"{action} {here} *", price * factors[stage])
+                yield _reward(f"{action} {here} *", price * factors[stage])
         for c, j in zip(*(index.tolist() for index in np.nonzero(layout.costs))):
-            yield reward(f"{stops[j]} {here} {hidden[c]}", layout.costs[c, j] * factors[stage])
+            yield _reward(f"{stops[j]} {here} {hidden[c]}", layout.costs[c, j] * factors[stage])
 
 
 def write_pomdpx(
@@ -194,63 +194,7 @@ def write_pomdpx(
     classes: Sequence[Any] | None = None,
     decisions: Sequence[Any] | None = None,
 ) -> None:
-    """Write an acquisition problem as POMDPX, the format of SARSOP (APPL), with a fully observed stage.
-
-    The stage (and context, where likelihoods have one) is a variable of its own that the solver sees, so that its
-    alpha vectors are of the classes alone and each belongs to one stage: ten times faster for SARSOP than
-    a flat state. Rewards are minus the costs, those of stage ``k`` multiplied by ``discount**-k``: the value at the
-    start is then minus the *undiscounted* cost.
-
-    A free problem, in which any question may come next, has an action for each question, ``ask0`` and so on, and then
-    the decisions; a fully observed variable for each question, that it is open or was asked, or its answer where
-    likelihoods depend on it; and one for the end. To ask what is not open costs twice the dearest decision. Up to
-    20,000 states, such as eleven questions that are independent given one of four classes.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem with tables, or a small free one. Where prices have groups, the price written is the one paid if
-        nothing is missing.
-    path : path-like
-        The file; it appears whole or not at all.
-    discount : float
-        Discount of the solver, above 0 and at most 1; SARSOP wants one below 1.
-    n_stages : int, optional
-        Horizon: leave out the features from here on; in a free problem, ask so many questions at most.
-    classes, decisions : sequences, optional
-        Names of classes and decisions, made fit for the format; by default their numbers.
-
-    Raises
-    ------
-    ValueError
-        If the problem has no tables, or is free and has too many states, or the discount cannot be undone over so
-        many stages.
-    OSError
-        If the file cannot be written.
-
-    See Also
-    --------
-    write_pomdp : Cassandra's format.
-    read_policy : Reads what the solver answers.
-
-    References
-    ----------
-    .. [1] S. C. W. Ong, S. W. Png, D. Hsu and W. S. Lee, "POMDPs for robotic tasks with mixed observability", RSS 2009.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> import xml.etree.ElementTree as ET
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "problem.pomdpx")
-    ...     write_pomdpx(problem, path, classes=["benign", "malignant"])
-    ...     root = ET.parse(path).getroot()
-    >>> [variable.findtext("ValueEnum") for variable in root.find("Variable")[:2]]
-    ['k0 k1 end', 'c_benign c_malignant']
-    """
+    """Write an acquisition problem as POMDPX; see `write_pomdp`."""
     layout = FreeLayout(problem, n_stages) if problem.free else Layout(problem, n_stages)
     discount = check_discount(discount, layout.n_stages)
     hidden = labels(classes, problem.n_classes, "classes", "c")
@@ -264,29 +208,29 @@ def write_pomdpx(
 
 def _lines(layout: Layout, discount: float, hidden: list[str], stops: list[str]) -> Iterator[str]:
     nodes = layout.names("k")
-    yield HEAD
+    yield _HEAD
     yield "<Description>acquisition problem: rewards of stage k are multiplied by discount^-k</Description>"
     yield f"<Discount>{number(discount)}</Discount>"
     yield "<Variable>"
-    yield f'<StateVar vnamePrev="x_0" vnameCurr="x_1" fullyObs="true">{values([*nodes, END])}</StateVar>'
-    yield f'<StateVar vnamePrev="y_0" vnameCurr="y_1">{values(hidden)}</StateVar>'
-    yield f'<ObsVar vname="ob">{values([f"o{v}" for v in range(layout.n_observations)])}</ObsVar>'
-    yield f'<ActionVar vname="ac">{values([ACQUIRE, *stops])}</ActionVar>'
+    yield f'<StateVar vnamePrev="x_0" vnameCurr="x_1" fullyObs="true">{_values([*nodes, END])}</StateVar>'
+    yield f'<StateVar vnamePrev="y_0" vnameCurr="y_1">{_values(hidden)}</StateVar>'
+    yield f'<ObsVar vname="ob">{_values([f"o{v}" for v in range(layout.n_observations)])}</ObsVar>'
+    yield f'<ActionVar vname="ac">{_values([ACQUIRE, *stops])}</ActionVar>'
     yield '<RewardVar vname="rw"/>'
     yield "</Variable>"
     yield "<InitialStateBelief>"
-    yield from table("x_0", "null", [entry("-", np.eye(1, len(nodes) + 1)[0])])
-    yield from table("y_0", "null", [entry("-", layout.problem.prior)])
+    yield from _table("x_0", "null", [_entry("-", np.eye(1, len(nodes) + 1)[0])])
+    yield from _table("y_0", "null", [_entry("-", layout.problem.prior)])
     yield "</InitialStateBelief>"
     yield "<StateTransitionFunction>"
-    yield from table("x_1", "ac x_0 y_0" if layout.branching else "ac x_0", _moves(layout, nodes, hidden, stops))
-    yield from table("y_1", "ac y_0", [f"<Entry><Instance>* - -</Instance>{probabilities('identity')}</Entry>"])
+    yield from _table("x_1", "ac x_0 y_0" if layout.branching else "ac x_0", _moves(layout, nodes, hidden, stops))
+    yield from _table("y_1", "ac y_0", [f"<Entry><Instance>* - -</Instance>{_probabilities('identity')}</Entry>"])
     yield "</StateTransitionFunction>"
     yield "<ObsFunction>"
-    yield from table("ob", "ac x_1 y_1", _observations(layout, nodes, hidden))
+    yield from _table("ob", "ac x_1 y_1", _observations(layout, nodes, hidden))
     yield "</ObsFunction>"
     yield "<RewardFunction>"
-    yield from table("rw", "ac x_0 y_0", _rewards(layout, discount, nodes, hidden, stops), "Func")
+    yield from _table("rw", "ac x_0 y_0", _rewards(layout, discount, nodes, hidden, stops), "Func")
     yield "</RewardFunction>"
     yield "</pomdpx>"
 
@@ -294,34 +238,34 @@ def _lines(layout: Layout, discount: float, hidden: list[str], stops: list[str])
 def _moves(layout: Layout, nodes: list[str], hidden: list[str], stops: list[str]) -> Iterator[str]:
     one, any_class = np.ones(1), " *" if layout.branching else ""
     for stop in stops:
-        yield entry(f"{stop} *{any_class} {END}", one)
+        yield _entry(f"{stop} *{any_class} {END}", one)
     for name in [*nodes[layout.first[-2] :], END]:
-        yield entry(f"{ACQUIRE} {name}{any_class} {END}", one)
+        yield _entry(f"{ACQUIRE} {name}{any_class} {END}", one)
     for stage in range(layout.n_stages):
         first, following = int(layout.first[stage]), int(layout.first[stage + 1])
         if not layout.branching:
-            yield entry(f"{ACQUIRE} {nodes[first]} {nodes[following]}", one)
+            yield _entry(f"{ACQUIRE} {nodes[first]} {nodes[following]}", one)
             continue
         table = layout.likelihood(stage)
         for node, v, c in zip(*(index.tolist() for index in np.nonzero(table))):
             after = nodes[following + layout.moves[stage][node, v]]
-            yield entry(f"{ACQUIRE} {nodes[first + node]} {hidden[c]} {after}", table[node, v, c : c + 1])
+            yield _entry(f"{ACQUIRE} {nodes[first + node]} {hidden[c]} {after}", table[node, v, c : c + 1])
 
 
 def _observations(layout: Layout, nodes: list[str], hidden: list[str]) -> Iterator[str]:
     # whole rows override the first entry, zeros included
     width = layout.n_observations
-    yield entry("* * * -", np.eye(1, width)[0])
+    yield _entry("* * * -", np.eye(1, width)[0])
     for stage in range(layout.n_stages):
         following = int(layout.first[stage + 1])
         if layout.branching:
             for node, v in enumerate(layout.outcomes[stage + 1].tolist()):
-                yield entry(f"{ACQUIRE} {nodes[following + node]} * -", np.eye(1, width, v)[0])
+                yield _entry(f"{ACQUIRE} {nodes[following + node]} * -", np.eye(1, width, v)[0])
             continue
         table = layout.likelihood(stage)[0]
         for c, name in enumerate(hidden):
             row = np.append(table[:, c], np.zeros(width - len(table)))
-            yield entry(f"{ACQUIRE} {nodes[following]} {name} -", row)
+            yield _entry(f"{ACQUIRE} {nodes[following]} {name} -", row)
 
 
 def _rewards(layout: Layout, discount: float, nodes: list[str], hidden: list[str], stops: list[str]) -> Iterator[str]:
@@ -330,6 +274,6 @@ def _rewards(layout: Layout, discount: float, nodes: list[str], hidden: list[str
     factors = scale(discount, layout.n_stages)
     for node, stage in enumerate(layout.stage_of.tolist()):
         if prices[stage]:
-            yield reward(f"{ACQUIRE} {nodes[node]} *", prices[stage] * factors[stage])
+            yield _reward(f"{ACQUIRE} {nodes[node]} *", prices[stage] * factors[stage])
         for c, j in zip(*(index.tolist() for index in np.nonzero(problem.decision_costs))):
-            yield reward(f"{stops[j]} {nodes[node]} {hidden[c]}", problem.decision_costs[c, j] * factors[stage])
+            yield _reward(f"{stops[j]} {nodes[node]} {hidden[c]}", problem.decision_costs[c, j] * factors[stage])

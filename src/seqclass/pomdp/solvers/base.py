@@ -44,7 +44,8 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import LookaheadPolicy, StoppingValue, TableProblem
+    >>> from seqclass.pomdp.policy import LookaheadPolicy
+    >>> from seqclass.pomdp import StoppingValue, TableProblem
     >>> class Myopic(Solver):
     ...     def solve(self, problem):
     ...         return certified(LookaheadPolicy(StoppingValue(problem)), 1000, 0)

@@ -336,7 +336,9 @@ class BoundedLookaheadPolicy(LookaheadPolicy):
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import CorrectedValues, ProjectedValues, StoppingValue, TableProblem
+    >>> from seqclass.pomdp.solvers.correlated import CorrectedValues
+    >>> from seqclass.pomdp.values import ProjectedValues
+    >>> from seqclass.pomdp import StoppingValue, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> steering = ProjectedValues(problem, problem, StoppingValue(problem))
     >>> BoundedLookaheadPolicy(CorrectedValues(problem, steering)).act(problem.begin())

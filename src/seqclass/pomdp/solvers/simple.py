@@ -21,7 +21,7 @@ from seqclass.pomdp.walk import first_open
 if TYPE_CHECKING:
     from seqclass.pomdp.solvers.ordering.base import OrderingRule
 
-__all__ = ["AcquireAll", "DecideNow", "FirstK", "Lookahead", "PosteriorThreshold"]
+__all__ = ["FirstK", "Lookahead", "PosteriorThreshold"]
 
 
 class Rule(Solver):
@@ -34,9 +34,7 @@ class Rule(Solver):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, DecideNow
-    >>> issubclass(DecideNow, Rule)
+    >>> issubclass(FirstK, Rule)
     True
     """
 
@@ -59,8 +57,8 @@ class FirstK(Rule):
 
     Parameters
     ----------
-    k : int
-        Number of features.
+    k : int or None
+        Number of questions: 0 decides from the prior, None asks all that there are or that a budget leaves.
     rule : OrderingRule, optional
         Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
         of lowest number.
@@ -74,6 +72,8 @@ class FirstK(Rule):
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1)
     >>> evaluate(problem, FirstK(2).solve(problem)).n_features
     2.0
+    >>> FirstK(0).solve(problem).info.upper, evaluate(problem, FirstK(None).solve(problem)).n_features
+    (0.5, 3.0)
 
     Two questions of each instance, by what the answers so far make worth asking:
 
@@ -84,62 +84,13 @@ class FirstK(Rule):
     array([1])
     """
 
-    k: int = 1
+    k: int | None = 1
     _: KW_ONLY
     rule: OrderingRule | None = None
 
     def _policy(self, problem: AcquisitionProblem) -> Policy:
-        return FixedLengthPolicy(problem, min(check_integer(self.k, "k", 0), problem.n_stages), self.rule)
-
-
-@dataclass(repr=False, eq=False)
-class DecideNow(Rule):
-    """Decides from the prior and asks for nothing.
-
-    Parameters
-    ----------
-    certificate_paths, random_state
-        As in `Solver`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import DecideNow, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> DecideNow().solve(problem).info.upper
-    0.5
-    """
-
-    def _policy(self, problem: AcquisitionProblem) -> Policy:
-        return FixedLengthPolicy(problem, 0)
-
-
-@dataclass(repr=False, eq=False)
-class AcquireAll(Rule):
-    """Asks for every feature, then decides: with a budget of features, for as many as there may be.
-
-    Parameters
-    ----------
-    rule : OrderingRule, optional
-        Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
-        of lowest number.
-    certificate_paths, random_state
-        As in `Solver`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import AcquireAll, TableProblem, evaluate
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1)
-    >>> evaluate(problem, AcquireAll().solve(problem)).n_features
-    3.0
-    """
-
-    _: KW_ONLY
-    rule: OrderingRule | None = None
-
-    def _policy(self, problem: AcquisitionProblem) -> Policy:
-        return FixedLengthPolicy(problem, problem.n_stages, self.rule)
+        k = problem.n_stages if self.k is None else check_integer(self.k, "k", 0)
+        return FixedLengthPolicy(problem, min(k, problem.n_stages), self.rule)
 
 
 @dataclass(repr=False, eq=False)

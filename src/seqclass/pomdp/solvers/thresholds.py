@@ -73,7 +73,8 @@ class LinearThresholdPolicy(Policy):
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, LinearThresholdPolicy, evaluate
+    >>> from seqclass.pomdp import TableProblem, evaluate
+    >>> from seqclass.pomdp.solvers.thresholds import LinearThresholdPolicy
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.02)
     >>> policy = LinearThresholdPolicy(problem, [[[-1, 7], [7, -1]]] * 2)  # goes on where both classes exceed 1/8
     >>> evaluate(problem, policy).stage.round(3)

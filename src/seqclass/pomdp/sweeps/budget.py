@@ -53,9 +53,9 @@ class RandomisedPolicy(Policy):
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import AcquireAll, DecideNow, TableProblem, evaluate
+    >>> from seqclass.pomdp import FirstK, TableProblem, evaluate
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> both = [solver.solve(problem) for solver in (DecideNow(), AcquireAll())]
+    >>> both = [solver.solve(problem) for solver in (FirstK(0), FirstK(None))]
     >>> evaluate(problem, RandomisedPolicy(both, [0.3, 0.7])).n_features
     0.7
     """
@@ -225,7 +225,8 @@ def within_budget(
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, within_budget
+    >>> from seqclass.pomdp import TableProblem
+    >>> from seqclass.pomdp.sweeps.budget import within_budget
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 5), prices=0.1)
     >>> within_budget(problem, max_features=4, max_cost=0.3).n_stages
     3

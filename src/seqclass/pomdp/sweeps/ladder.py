@@ -38,9 +38,9 @@ class StopWhenSure(Policy):
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import DecideNow, TableProblem, evaluate
+    >>> from seqclass.pomdp import FirstK, TableProblem, evaluate
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
-    >>> evaluate(problem, StopWhenSure(DecideNow().solve(problem), 0.15)).stage  # .1 / .9 is sure enough, .2 / 1.1 not
+    >>> evaluate(problem, StopWhenSure(FirstK(0).solve(problem), 0.15)).stage  # .1 / .9 is sure enough, .2 / 1.1 not
     array([0.  , 0.45, 0.55])
     """
 

@@ -50,7 +50,8 @@ class InterpolatedValues(ValueFunction):
     Examples
     --------
     >>> import numpy as np
-    >>> from seqclass.pomdp import GridValueIteration, TableProblem, scale_prices
+    >>> from seqclass.pomdp import GridValueIteration, TableProblem
+    >>> from seqclass.pomdp.policy import scale_prices
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> ends = [GridValueIteration().solve(scale_prices(problem, m)).values for m in (1.0, 2.0)]
     >>> InterpolatedValues(scale_prices(problem, 1.5), *ends, share=0.5).value(0, problem.prior[None])

@@ -36,7 +36,7 @@ from seqclass.pomdp.solvers.ordering.rules import (
     branches,
 )
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues, fitted_values
-from seqclass.pomdp.solvers.simple import DecideNow, OrderBoundPolicy, cheapest
+from seqclass.pomdp.solvers.simple import FirstK, OrderBoundPolicy, cheapest
 
 __all__ = ["Adaptive", "ImprovedRule"]
 
@@ -364,7 +364,7 @@ def _at_once(problem: AcquisitionProblem) -> Policy:
     begun, weight = problem.opening()
     upper = float(weight @ begun.finishing_cost)
     lower = float(weight @ np.minimum(begun.stopping_cost, begun.cost_floor()))
-    found = DecideNow(certificate_paths=0).solve(problem)
+    found = FirstK(0, certificate_paths=0).solve(problem)
     gap = (upper - lower) / upper if upper > 0 else 0.0
     return found.with_info(upper=upper, lower=lower, gap=gap, confidence=1.0, scope="all orders")
 

@@ -15,7 +15,6 @@ from seqclass._utils.arrays import BoolArray, IntArray, as_generator
 from seqclass.pomdp import (
     DECIDE,
     AcquisitionProblem,
-    InformationState,
     OrderingRule,
     Policy,
     SolveInfo,
@@ -24,6 +23,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.walk import Level, first_open, walk
 from seqclass.testing._models import ROUNDING, same, true
 
