@@ -25,7 +25,7 @@ import seqclass
 ROOT = Path(__file__).resolve().parents[1]
 
 #: Modules of the API that come first in the menu; all other public ones follow.
-FIRST = ("seqclass", "seqclass.bn", "seqclass.pomdp", "seqclass.selection", "seqclass.discretize", "seqclass.costs")
+FIRST = ("seqclass", "seqclass.bn", "seqclass.pomdp", "seqclass.selection", "seqclass.discretize")
 #: Public modules without a page: their public names are offered elsewhere, or they are the command line.
 ELSEWHERE = (
     "seqclass.adaptive_classifier",
@@ -58,6 +58,7 @@ MET = {
         "analysis.regions.Thresholds",
         "analysis.sensitivity.Sensitivity",
         "analysis.sensitivity.WhatIf",
+        "deciding.components.Component",
     ),
     "seqclass.bn": ("bn.base.HiddenTables",),
     "seqclass.datasets": (
