@@ -39,7 +39,7 @@ LONG = {
         "missing.md",
         "visits.md",
         "export.md",
-        "reproduction.md",
+        "papers/run.md",
         "costs.md",
         "experiments.md",
         "networks.md",
