@@ -17,10 +17,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import click
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
 
 import seqclass
+from seqclass.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -99,6 +101,19 @@ def api_index() -> str:
     return "\n".join(lines) + "\n"
 
 
+def commands() -> str:
+    """Markdown of all commands with all options: the help of the command line, as it prints it."""
+    lines = ["# Every command", "", "What `--help` prints, of the whole and of each command.", ""]
+    context = click.Context(main, info_name="seqclass", max_content_width=100, terminal_width=100)
+    lines += ["```text", main.get_help(context), "```", ""]
+    for name in main.list_commands(context):
+        command = main.get_command(context, name)
+        assert command is not None
+        own = click.Context(command, parent=context, info_name=name, max_content_width=100, terminal_width=100)
+        lines += [f"## seqclass {name}", "", "```text", command.get_help(own), "```", ""]
+    return "\n".join(lines)
+
+
 def example_parts(path: Path) -> tuple[str, str, str]:
     """Title, further text and code of an example: its docstring's first line, the rest of it, the whole file."""
     code = path.read_text(encoding="utf-8")
@@ -143,7 +158,7 @@ def on_files(files: Files, *, config: Any) -> Files:
     pages = {"api/index.md": api_index(), **{f"api/{name}.md": api_page(name) for name in modules()}}
     shown = gallery()
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    for path, text in {**pages, **shown, "changes.md": changes}.items():
+    for path, text in {**pages, **shown, "changes.md": changes, "commands.md": commands()}.items():
         files.append(File.generated(config, path, content=text))
     for entry in config.nav:
         if entry.get("API") == "api/":

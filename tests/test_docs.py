@@ -33,6 +33,7 @@ PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 LONG = {
     *(
         "cli.md",
+        "cli-files.md",
         "cost.md",
         "choose.md",
         "data.md",
@@ -184,6 +185,16 @@ def test_blocks_say_what_they_are(page: str) -> None:
         assert block.reason is None or len(block.reason.split()) > 2, f"{page}, line {block.line}: say why"
 
 
+#: A page that is longer is two: for two readers, or of two questions.
+MOST_LINES = 250
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_read_at_one_sitting(page: str) -> None:
+    n_lines = len((DOCS / page).read_text(encoding="utf-8").splitlines())
+    assert n_lines <= MOST_LINES, f"{page} has {n_lines} lines: say it shorter, or make it two pages"
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page: str) -> None:
     """Without mkdocs: pages, pictures and generated pages; anchors are the strict build's to check."""
@@ -193,7 +204,13 @@ def test_links_lead_somewhere(page: str) -> None:
             continue
         path = (DOCS / page).parent / target
         inside = os.path.relpath(path, DOCS).replace(os.sep, "/")
-        generated = {"api/index.md", "gallery/index.md", "changes.md", *(f"api/{name}.md" for name in _modules())}
+        generated = {
+            "api/index.md",
+            "gallery/index.md",
+            "changes.md",
+            "commands.md",
+            *(f"api/{name}.md" for name in _modules()),
+        }
         generated |= {f"gallery/{example.stem}.md" for example in (ROOT / "examples").glob("*.py")}
         assert path.is_file() or inside in generated, f"{page} links to {target}"
 
