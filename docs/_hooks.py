@@ -157,7 +157,7 @@ def on_files(files: Files, *, config: Any) -> Files:
     """Add the generated pages, and put them into the menu."""
     pages = {"api/index.md": api_index(), **{f"api/{name}.md": api_page(name) for name in modules()}}
     shown = gallery()
-    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
     for path, text in {**pages, **shown, "changes.md": changes, "commands.md": commands()}.items():
         files.append(File.generated(config, path, content=text))
     for entry in config.nav:
