@@ -12,6 +12,7 @@ import inspect
 import pkgutil
 import posixpath
 import re
+import runpy
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -136,10 +137,32 @@ def gallery() -> dict[str, str]:
             index += [f"[{image}]({path.stem}.md)" + "{ .small }", ""]
         if rest:
             lines += [example_text(rest), ""]
+        if path.stem == "displays":
+            lines += displays()
+            index += [f"[One picture of each display]({path.stem}.md), with the command that draws it.", ""]
         index += [f"`examples/{path.name}`", ""]
         lines += [f'```python title="examples/{path.name}"', code.rstrip(), "```", ""]
         pages[f"gallery/{path.stem}.md"] = "\n".join(lines)
     return {"gallery/index.md": "\n".join(index), **pages}
+
+
+def displays() -> list[str]:
+    """Lines of all displays: what each shows, its picture, and the command that draws it."""
+    lines = []
+    for name, draw in runpy.run_path(str(ROOT / "examples" / "displays.py"))["DISPLAYS"].items():
+        image = f"![{name}: {draw.__doc__}](../images/gallery/displays/{name}.png)"
+        lines += [
+            f"## {name}",
+            "",
+            draw.__doc__,
+            "",
+            image,
+            "",
+            f"    python examples/displays.py {name} -o {name}.png",
+            "",
+        ]
+        lines += [f"In the reference: `{name}`.", ""]
+    return [*lines, "## The script", ""]
 
 
 def example_text(rest: str) -> str:
