@@ -398,3 +398,13 @@ def test_pages_can_be_read_and_reached(hooks: types.ModuleType, tmp_path: Path, 
     assert browser.run("document.querySelector('[role=dialog]').ariaLabel") == "Search"
     named = "[...document.querySelectorAll('nav')].map(e => document.getElementById(e.getAttribute('aria-labelledby')))"
     assert browser.run(f"{named}.every(e => !e || e.innerText.trim())") is True
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_readme_is_drawn(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Costs of the demo, and the page on a phone after two answers."""
+    pytest.importorskip("matplotlib")
+    request.getfixturevalue("browser")  # skips where there is none
+    target = tmp_path / "readme.png"
+    subprocess.run([sys.executable, str(DOCS / "_picture.py"), str(target)], check=True, cwd=tmp_path)
+    assert target.read_bytes().startswith(b"\x89PNG")
