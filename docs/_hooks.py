@@ -12,15 +12,18 @@ import inspect
 import pkgutil
 import posixpath
 import re
+import runpy
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import click
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
 
 import seqclass
+from seqclass.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -215,6 +218,19 @@ def api_index() -> str:
     return "\n".join(lines) + "\n"
 
 
+def commands() -> str:
+    """Markdown of all commands with all options: the help of the command line, as it prints it."""
+    lines = ["# Every command", "", "What `--help` prints, of the whole and of each command.", ""]
+    context = click.Context(main, info_name="seqclass", max_content_width=100, terminal_width=100)
+    lines += ["```text", main.get_help(context), "```", ""]
+    for name in main.list_commands(context):
+        command = main.get_command(context, name)
+        assert command is not None
+        own = click.Context(command, parent=context, info_name=name, max_content_width=100, terminal_width=100)
+        lines += [f"## seqclass {name}", "", "```text", command.get_help(own), "```", ""]
+    return "\n".join(lines)
+
+
 def example_parts(path: Path) -> tuple[str, str, str]:
     """Title, further text and code of an example: its docstring's first line, the rest of it, the whole file."""
     code = path.read_text(encoding="utf-8")
@@ -237,10 +253,32 @@ def gallery() -> dict[str, str]:
             index += [f"[{image}]({path.stem}.md)" + "{ .small }", ""]
         if rest:
             lines += [example_text(rest), ""]
+        if path.stem == "displays":
+            lines += displays()
+            index += [f"[One picture of each display]({path.stem}.md), with the command that draws it.", ""]
         index += [f"`examples/{path.name}`", ""]
         lines += [f'```python title="examples/{path.name}"', code.rstrip(), "```", ""]
         pages[f"gallery/{path.stem}.md"] = "\n".join(lines)
     return {"gallery/index.md": "\n".join(index), **pages}
+
+
+def displays() -> list[str]:
+    """Lines of all displays: what each shows, its picture, and the command that draws it."""
+    lines = []
+    for name, draw in runpy.run_path(str(ROOT / "examples" / "displays.py"))["DISPLAYS"].items():
+        image = f"![{name}: {draw.__doc__}](../images/gallery/displays/{name}.png)"
+        lines += [
+            f"## {name}",
+            "",
+            draw.__doc__,
+            "",
+            image,
+            "",
+            f"    python examples/displays.py {name} -o {name}.png",
+            "",
+        ]
+        lines += [f"In the reference: `{name}`.", ""]
+    return [*lines, "## The script", ""]
 
 
 def example_text(rest: str) -> str:
@@ -258,8 +296,8 @@ def on_files(files: Files, *, config: Any) -> Files:
     """Add the generated pages, and put them into the menu."""
     pages = {"api/index.md": api_index(), **{f"api/{name}.md": api_page(name) for name in modules()}}
     shown = gallery()
-    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    for path, text in {**pages, **shown, "changes.md": changes}.items():
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
+    for path, text in {**pages, **shown, "changes.md": changes, "commands.md": commands()}.items():
         files.append(File.generated(config, path, content=text))
     for entry in config.nav:
         if entry.get("API") == "api/":

@@ -4,7 +4,7 @@ python examples/read_policy.py
 python examples/read_policy.py policy.json "worst area=900" "worst texture=?" --known "worst symmetry=0.2"
 
 Answers are told by the name of the question, ``?`` where there is none; of a question that shows several features they
-stand in a row, commas between. It reads programs of any order; `docs/export.md` has those of a fixed order in words.
+stand in a row, commas between. It reads programs of any order; `docs/format.md` has those of a fixed order in words.
 """
 
 from __future__ import annotations

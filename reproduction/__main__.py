@@ -9,23 +9,20 @@ import shlex
 import sys
 import time
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from reproduction import Progress, Reproduced, get_tables, iter_reproduced, markdown, status, text
+from reproduction import Progress, Reproduced, get_tables, iter_reproduced, status, text
 from reproduction._context import error_text
 from reproduction.catalog import PAPERS, paper_of
-from reproduction.digest import with_digest
-from reproduction.pages import merged
+from reproduction.page_files import Pages, write
 from reproduction.papers import paper_items
 from reproduction.picture_files import FORMATS, check_matplotlib, save_picture
 from reproduction.pictures import NothingToDraw
-from reproduction.render import QUICK_WARNING, duration, notes
+from reproduction.render import duration, notes
 from seqclass import __version__
-from seqclass._utils.files import replacing
 from seqclass.cli import CONTEXT, Answering
 from seqclass.cli._commands import File, quiet_option
 from seqclass.cli._errors import InputError, check_output, refused, sentence
@@ -33,8 +30,6 @@ from seqclass.cli._format import echo_json, plain
 from seqclass.cli._progress import is_quiet, is_shown
 from seqclass.datasets.catalog import data_files
 
-#: What the tables stand between in a page that has more than them.
-BEGIN, END = "<!-- python -m reproduction: begin -->", "<!-- python -m reproduction: end -->"
 #: Seconds between signs of life where there is no terminal.
 _QUIET = 60.0
 _WIDTH = 100
@@ -48,7 +43,12 @@ _WIDTH = 100
 @click.option("--output", "-o", type=File("run"), help="File of the run, which keeps what is computed.")
 @click.option("--quick", is_flag=True, help="On little data: does it run? The figures then mean nothing.")
 @click.option("--json", "json_file", type=File("file"), help="Write the tables as JSON; - for standard output.")
-@click.option("--markdown", "markdown_file", type=File("file"), help="Write the tables as a Markdown page.")
+@click.option(
+    "--markdown",
+    "markdown_file",
+    type=File("file"),
+    help="Write the tables as a Markdown page; in a folder, as a page a paper.",
+)
 @click.option("--pictures", type=File("dir"), help="Draw what is a figure of a paper into DIR/<table>.png.")
 @click.option("--picture-format", type=click.Choice(FORMATS), help=f"Kind of picture.  [default: {FORMATS[0]}]")
 @quiet_option
@@ -79,7 +79,8 @@ def main(
     In a Markdown page that has the lines "<!-- python -m reproduction: begin -->" and
     "<!-- python -m reproduction: end -->", tables between them that are computed anew are replaced, and the others
     stay; a quick run replaces all. Between "<!-- python -m reproduction: digest -->" and
-    "<!-- python -m reproduction: end of digest -->" the tables are summed up.
+    "<!-- python -m reproduction: end of digest -->" the tables are summed up. If --markdown names a folder that is
+    there, its run.md has what was run, and etana.md and so on the tables; the digest is in its index.md, if it has one.
 
     \b
     Examples:
@@ -94,14 +95,15 @@ def main(
     to_stdout = json_file is not None and str(json_file) == "-"
     with refused():
         read = data_files(None, data_dir)
-    outputs = [output, markdown_file, None if to_stdout else json_file]
+    one_page = None if markdown_file is not None and markdown_file.is_dir() else markdown_file
+    outputs = [output, one_page, None if to_stdout else json_file]
     for i, path in enumerate(outputs):
         check_output(path, read, written=outputs[:i])
     if listing:
         _list(tables, data_dir)
         return
     command = _command_line(tables, data_dir, jobs, output, quick, json_file, markdown_file, pictures, picture_format)
-    page = None if markdown_file is None else _Page(markdown_file, *_around(markdown_file), command, quick)
+    pages = None if markdown_file is None else Pages.read(markdown_file, command, quick)
     found: list[Reproduced] = []
     settings: dict[str, Any] = {"path": output, "data_dir": data_dir, "n_jobs": jobs, "quick": quick}
     with closing(_Watch(to_stdout or is_quiet())) as watch:
@@ -114,11 +116,11 @@ def main(
             if not to_stdout:
                 _print(part)
             if json_file is not None and not to_stdout:
-                _write(json_file, json.dumps(plain(_content(found, quick)), indent=2, allow_nan=False) + "\n")
+                write(json_file, json.dumps(plain(_content(found, quick)), indent=2, allow_nan=False) + "\n")
             if album is not None:
                 album.add(part)
-            if page is not None:
-                page.write(found, album)
+            if pages is not None:
+                pages.write(found, {} if album is None else album.links(pages.folder))
     if to_stdout:
         echo_json(_content(found, quick))
     _conclude(found, album)
@@ -163,28 +165,10 @@ class _Album:
         except Exception as error:
             self.failed[part.table.name] = error_text(error)
 
-    def links(self, page: Path) -> dict[str, str]:
-        """Paths of the pictures as seen from a page."""
-        beside = page.resolve().parent
+    def links(self, folder: Path) -> dict[str, str]:
+        """Paths of the pictures as seen from a folder."""
+        beside = folder.resolve()
         return {name: Path(os.path.relpath(path.resolve(), beside)).as_posix() for name, path in self.drawn.items()}
-
-
-@dataclass(frozen=True)
-class _Page:
-    """The Markdown page: where it is, what stands around the tables, those of before, and how the new are made."""
-
-    path: Path
-    around: tuple[str, str]
-    before: str
-    command: str
-    quick: bool
-
-    def write(self, found: list[Reproduced], album: _Album | None) -> None:
-        """Write it anew with the tables so far, and with their pictures."""
-        links = {} if album is None else album.links(self.path)
-        text = markdown(found, self.command, quick=self.quick, pictures=links)
-        whole = (text if self.quick else merged(text, self.before)).join(self.around)
-        _write(self.path, whole if self.quick else with_digest(whole))
 
 
 class _Watch:
@@ -297,24 +281,6 @@ def _command_line(
 
 def _content(found: list[Reproduced], quick: bool) -> dict[str, Any]:
     return {"version": __version__, "quick": quick, "tables": [part.as_dict() for part in found]}
-
-
-def _around(page: Path) -> tuple[tuple[str, str], str]:
-    """What stands before and after the tables in a page, or a title if there is no such page yet; and the tables."""
-    if page.is_file():
-        with refused(str(page)):
-            before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-        tables, end, after = rest.partition(END)
-        if begin and end:
-            return (f"{before}{BEGIN}\n\n", f"\n{END}{after}"), "" if QUICK_WARNING in tables else tables
-        if begin:
-            raise InputError(f"{page} has a line {BEGIN!r} but none {END!r} after it; add it.")
-    return ("# Reproduction\n\n", ""), ""
-
-
-def _write(path: Path, content: str) -> None:
-    with refused(), replacing(path) as temporary:
-        temporary.write_text(content, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -75,13 +75,15 @@ class _Cell:
         return max(least, share * abs(self.paper)) + 1e-9
 
 
-def with_digest(page: str) -> str:
+def with_digest(page: str, tables: str | None = None) -> str:
     """Write the digest of a page's tables where the page has a place for it.
 
     Parameters
     ----------
     page : str
         A page of tables, whole.
+    tables : str, optional
+        The tables, if they are on other pages.
 
     Returns
     -------
@@ -95,7 +97,7 @@ def with_digest(page: str) -> str:
     """
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{digest(page)}\n{END}{after}" if begin and end else page
+    return f"{before}{BEGIN}\n\n{digest(page if tables is None else tables)}\n{END}{after}" if begin and end else page
 
 
 def digest(page: str) -> str:
@@ -121,7 +123,7 @@ def digest(page: str) -> str:
     """
     sections = Page.read(page).sections
     said, rows = [], []
-    for paper, tables in itertools.groupby(get_tables(sections), paper_of) if sections else ():
+    for paper, tables in itertools.groupby((t for t in get_tables() if t.name in sections), paper_of):
         cells = _first(cell for table in tables for cell in _cells(table.name, sections[table.name]))
         name = PAPERS[paper].partition(":")[0]
         text = " ".join([*_state(paper), *_spread(cells), *_intervals(cells)])

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 from reproduction.catalog import PAPERS, get_tables, paper_of
 
-__all__ = ["Page", "merged"]
+__all__ = ["Page", "merged", "parted"]
 
 _SECTION = re.compile(
-    r"^### .*\n\n`python -m reproduction ([\w-]+) --data DIR`.*\n(?:.*\n)*?(?=^#{2,3} |\Z)", re.MULTILINE
+    r"^#{2,3} (.*\n\n`python -m reproduction ([\w-]+) --data DIR`.*\n(?:.*\n)*?)(?=^#{2,3} |\Z)", re.MULTILINE
 )
 _ROW = re.compile(r"^\| `([\w-]+)` \|.*\n", re.MULTILINE)
 _COMMANDS = re.compile(r"(?<=^```text\n)(?:.*\n)*?(?=^```$)", re.MULTILINE)
 _MADE = re.compile(r"(?<=^Made with ).*?(?=\. A table's time)", re.MULTILINE)
+#: Where a paper's second page begins, of those whose tables are too long for one.
+_SECOND = {"etana": "etana-fig3", "ifc2f": "ifc2f-fig3", "saola": "saola-6"}
 _FIRST_ROW = re.compile(r"^\| --- \| --- \| ---: \|\n", re.MULTILINE)
 
 
@@ -52,7 +54,7 @@ class Page:
             commands[0] if commands else "",
             made[0] if made else "",
             {found[1]: found[0] for found in _ROW.finditer(text)},
-            {found[1]: found[0] for found in _SECTION.finditer(text)},
+            {found[2]: f"### {found[1]}" for found in _SECTION.finditer(text)},
         )
 
 
@@ -102,6 +104,40 @@ def merged(new: str, old: str) -> str:
             text += f"## {PAPERS[paper]}\n\n"
         text += sections[table.name].rstrip() + "\n\n"
     return text.rstrip() + "\n"
+
+
+def parted(text: str) -> dict[str, tuple[str, str]]:
+    """Part a page of tables into one of the run and one or two a paper.
+
+    Parameters
+    ----------
+    text : str
+        What `markdown` or `merged` gave.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Title and text of each page by its name, ``"run"`` first; `Page.read` finds the tables in them put together.
+
+    Examples
+    --------
+    >>> from reproduction import Reproduced, get_tables, markdown
+    >>> found = [Reproduced(table, (), {}) for table in get_tables(["etana-2", "saola-5", "saola-6"])]
+    >>> [(name, title.partition(":")[0]) for name, (title, _) in parted(markdown(found)).items()]
+    [('run', 'The run'), ('etana', 'ETANA'), ('saola', 'SAOLA'), ('saola-2', 'SAOLA, second page')]
+    """
+    sections = Page.read(text).sections
+    parts = {"run": ("The run", text.partition("\n## ")[0] + "\n")}
+    for table in get_tables(sections) if sections else ():
+        paper = paper_of(table)
+        names = [other.name for other in get_tables([paper])]
+        second = paper in _SECOND and names.index(table.name) >= names.index(_SECOND[paper])
+        short, _, rest = PAPERS[paper].partition(":")
+        name, title = (f"{paper}-2", f"{short}, second page:{rest}") if second else (paper, PAPERS[paper])
+        before = parts.get(name, ("", ""))[1]
+        section = sections[table.name].rstrip().removeprefix("#")  # of the second level, below the title
+        parts[name] = title, f"{before}\n{section}\n".lstrip("\n")
+    return parts
 
 
 def _start_of_rows(lead: str) -> int:

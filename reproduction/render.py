@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import platform
@@ -195,7 +194,8 @@ def markdown(
             lines += [f"![{alt}]({quote(pictures[part.table.name])})", ""]
         for sheet in sheets(part.rows):
             lines += [*_markdown(sheet), ""]
-        lines += itertools.chain.from_iterable((_safe(note), "") for note in notes(part))
+        said = [_safe(note) for note in notes(part)]
+        lines += [*(said if len(said) == 1 else [f"- {note}" for note in said]), *([""] if said else [])]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -34,13 +34,14 @@ PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 LONG = {
     *(
         "cli.md",
+        "cli-files.md",
         "cost.md",
         "choose.md",
         "data.md",
         "missing.md",
         "visits.md",
         "export.md",
-        "reproduction.md",
+        "papers/run.md",
         "costs.md",
         "experiments.md",
         "networks.md",
@@ -185,6 +186,16 @@ def test_blocks_say_what_they_are(page: str) -> None:
         assert block.reason is None or len(block.reason.split()) > 2, f"{page}, line {block.line}: say why"
 
 
+#: A page that is longer is two: for two readers, or of two questions.
+MOST_LINES = 250
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_read_at_one_sitting(page: str) -> None:
+    n_lines = len((DOCS / page).read_text(encoding="utf-8").splitlines())
+    assert n_lines <= MOST_LINES, f"{page} has {n_lines} lines: say it shorter, or make it two pages"
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page: str) -> None:
     """Without mkdocs: pages, pictures and generated pages; anchors are the strict build's to check."""
@@ -194,7 +205,13 @@ def test_links_lead_somewhere(page: str) -> None:
             continue
         path = (DOCS / page).parent / target
         inside = os.path.relpath(path, DOCS).replace(os.sep, "/")
-        generated = {"api/index.md", "gallery/index.md", "changes.md", *(f"api/{name}.md" for name in _modules())}
+        generated = {
+            "api/index.md",
+            "gallery/index.md",
+            "changes.md",
+            "commands.md",
+            *(f"api/{name}.md" for name in _modules()),
+        }
         generated |= {f"gallery/{example.stem}.md" for example in (ROOT / "examples").glob("*.py")}
         assert path.is_file() or inside in generated, f"{page} links to {target}"
 
@@ -408,3 +425,13 @@ def test_pages_can_be_read_and_reached(hooks: types.ModuleType, tmp_path: Path, 
     assert browser.run("document.querySelector('[role=dialog]').ariaLabel") == "Search"
     named = "[...document.querySelectorAll('nav')].map(e => document.getElementById(e.getAttribute('aria-labelledby')))"
     assert browser.run(f"{named}.every(e => !e || e.innerText.trim())") is True
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_readme_is_drawn(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Costs of the demo, and the page on a phone after two answers."""
+    pytest.importorskip("matplotlib")
+    request.getfixturevalue("browser")  # skips where there is none
+    target = tmp_path / "readme.png"
+    subprocess.run([sys.executable, str(DOCS / "_picture.py"), str(target)], check=True, cwd=tmp_path)
+    assert target.read_bytes().startswith(b"\x89PNG")

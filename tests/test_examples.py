@@ -21,6 +21,7 @@ from sklearn.datasets import load_wine
 
 import seqclass
 import seqclass.datasets
+import seqclass.plots
 from seqclass import Costs
 from seqclass.bn import ClassMixture
 from seqclass.discretize import Discretizer
@@ -522,3 +523,19 @@ def test_a_method_for_afabench_speaks_its_protocol(tmp_path):
     np.testing.assert_allclose(belief.reshape(6, 8), clf.acquire(shown, known=range(55), budget=0).posterior, rtol=1e-5)
     mask[..., 9] = True
     assert (method.act(X, mask, None, None, (55,)) == 0).all()  # two were asked
+
+
+def test_displays_are_those_of_the_package_and_have_their_pictures(tmp_path: Path) -> None:
+    listed = [line.split()[0] for line in run("displays", cwd=tmp_path).splitlines()]
+    assert listed == sorted(seqclass.plots.__all__)
+    kept = EXAMPLES.parent / "docs" / "images" / "gallery" / "displays"
+    assert sorted(file.stem for file in kept.glob("*.png")) == listed
+    run("displays", "EntropyDisplay", "-o", "entropy.png", cwd=tmp_path)
+    assert (tmp_path / "entropy.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_every_display_is_drawn(tmp_path: Path) -> None:
+    run_fresh("displays", "-o", "pictures", cwd=tmp_path)
+    drawn = sorted(file.stem for file in (tmp_path / "pictures").glob("*.png"))
+    assert drawn == sorted(seqclass.plots.__all__)

@@ -317,6 +317,16 @@ class TestMissingSweep:
             assert any(np.allclose(other.get_ydata(), values[0]) for other in ax.lines)
         assert_legible(display.figure_)
 
+    def test_the_axis_names_what_was_tried(self, two: SequentialClassifier) -> None:
+        X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        labels = np.array(["malignant", "benign"])[y]
+        shares = [0, 0.1, 0.2, 0.21, 0.5, 0.7]
+        display = MissingSweepDisplay.from_estimator(two, X[:50], labels[:50], shares=shares, n_repeats=1)
+        display.figure_.canvas.draw()
+        for ax in display.ax_:
+            assert [tick.get_text() for tick in ax.get_xticklabels()] == ["10", "20", "50", "70"]
+            assert [tick.get_text() for tick in ax.get_xticklabels(minor=True)] == []
+
     def test_several_by_name(self, two: SequentialClassifier) -> None:
         X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         labels = np.array(["malignant", "benign"])[y]

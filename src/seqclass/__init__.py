@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from seqclass.pomdp.rules import Rules
     from seqclass.recipes import etana, f_etana, ifc2f
 
-__version__ = "1.0.0.dev0"
+__version__ = "1.0.0rc1"
 
 __all__ = [
     "Costs",

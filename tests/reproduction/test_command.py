@@ -22,7 +22,8 @@ pytest.importorskip("reproduction.run", reason="the papers' tables are made from
 
 import reproduction
 from reproduction import Progress, get_tables, iter_reproduced
-from reproduction.__main__ import BEGIN, END, _Watch
+from reproduction.__main__ import _Watch
+from reproduction.page_files import BEGIN, END
 
 
 @pytest.fixture

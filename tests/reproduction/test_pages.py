@@ -11,8 +11,11 @@ from click.testing import CliRunner
 pytest.importorskip("reproduction.run", reason="the papers' tables are made from a checkout, and this is none")
 
 from reproduction import Reproduced, Row, get_tables, markdown
-from reproduction.__main__ import BEGIN, END, main
-from reproduction.pages import Page, merged
+from reproduction.__main__ import main
+from reproduction.digest import BEGIN as DIGEST
+from reproduction.digest import END as DIGEST_END
+from reproduction.page_files import BEGIN, END, Pages
+from reproduction.pages import Page, merged, parted
 from reproduction.render import machine
 
 COMMAND = "python -m reproduction {} --data DIR --output run.db --markdown page.md --pictures images --json tables.json"
@@ -100,3 +103,40 @@ def test_the_command_keeps_other_tables_unless_it_is_a_quick_run(
     result = CliRunner().invoke(main, ["saola-5", "--markdown", str(target)])
     assert result.exit_code == 0, result.output
     assert ("saola-4" in values(target.read_text())) == (not quick)
+
+
+def test_a_folder_has_a_page_a_paper_and_keeps_what_stands_there(tmp_path: Path) -> None:
+    names = ["etana-2", "semi_rfs-fig3", "saola-4", "saola-6"]
+    (tmp_path / "etana.md").write_text(f"# Mine\n\n{BEGIN}\nold\n{END}\n\nThe end.\n")
+    (tmp_path / "index.md").write_text(f"# All\n\n{DIGEST}\n{DIGEST_END}\n")
+
+    def write(names: list[str], value: float, **settings: Any) -> None:
+        found = [
+            Reproduced(table, (Row("MLL", "ETANA", "accuracy", 1.0, ours=value),), {}, 1.0, 2.0)
+            for table in get_tables(names)
+        ]
+        Pages.read(tmp_path, f"of {names[0]}", **{"quick": False} | settings).write(found, {})
+
+    write(names, 0.25)
+    assert {file.name for file in tmp_path.iterdir()} == {
+        *("index.md", "run.md", "etana.md", "semi_rfs.md", "saola.md", "saola-2.md")
+    }
+    own = (tmp_path / "etana.md").read_text()
+    assert own.startswith(f"# Mine\n\n{BEGIN}\n\n## Table 2: ")
+    assert own.endswith(f"\n\n{END}\n\nThe end.\n")
+    assert "\nold\n" not in own
+    assert (tmp_path / "saola-2.md").read_text().startswith("# SAOLA, second page: ")
+    write(["saola-4"], 0.75)
+    tables = Pages.read(tmp_path, "", quick=False).before
+    assert values(tables) == {**dict.fromkeys(names, 0.25), "saola-4": 0.75}
+    assert "of etana-2\nof saola-4\n" in tables
+    assert "`etana-2`, `saola-4`" not in (tmp_path / "index.md").read_text()
+    assert "| `saola-4` | accuracy | 0 of 1 |" in (tmp_path / "index.md").read_text()
+
+
+def test_parting_and_putting_together_again_loses_nothing() -> None:
+    whole = page(["etana", "ifc2f", "saola", "gdfs-spambase"], 0.5)
+    again = Page.read("".join(f"{text}\n" for _, text in parted(whole).values()))
+    before = Page.read(whole)
+    assert (again.rows, again.commands, again.made) == (before.rows, before.commands, before.made)
+    assert {k: v.strip() for k, v in again.sections.items()} == {k: v.strip() for k, v in before.sections.items()}

@@ -35,7 +35,7 @@ def test_markdown_puts_quantities_beside_each_other() -> None:
     assert "python -m reproduction etana-2" in lines
     assert "| `etana-2` | Table 2: accuracy at price 0.01 | 1 min 15 s |" in lines
     assert any(machine() in line for line in lines)
-    assert "Lung2: other genes." in lines
+    assert "- Lung2: other genes." in lines
 
 
 def test_figures_of_one_source_each_have_a_column_a_quantity() -> None:

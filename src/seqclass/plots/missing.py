@@ -121,6 +121,17 @@ class MissingSweepDisplay(Panels):
         for ax, measure in zip(axes, self.measures):
             self._draw_measure(ax, measure)
 
+    def _scale(self, ax: Any) -> None:
+        """A logarithmic axis that names what was tried, where there is room for it."""
+        ticks: list[float] = []
+        for share in sorted({100 * float(s) for sweep in self.sweeps.values() for s in sweep.share if s > 0}):
+            if not ticks or share > 1.25 * ticks[-1]:
+                ticks.append(share)
+        if ticks:
+            ax.set_xscale("log")
+            ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+            ax.minorticks_off()
+
     def _draw_measure(self, ax: Any, measure: str) -> None:
         open_frame(ax)
         whole = False
@@ -135,8 +146,6 @@ class MissingSweepDisplay(Panels):
                 ax.axhline(level, color=colour(number), linestyle=":", linewidth=1.5)
         if whole:
             ax.plot([], [], color="black", linestyle=":", linewidth=1.5, label="nothing missing")
-        if any((sweep.share > 0).any() for sweep in self.sweeps.values()):
-            ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        self._scale(ax)
         ax.set_xlabel("missing cells, %")
         ax.set_ylabel(_LABELS[measure])
