@@ -127,7 +127,8 @@ MET = {
 def modules() -> tuple[str, ...]:
     """Public modules that have a page, in the order of the menu."""
     names = [f"seqclass.{found.name}" for found in pkgutil.iter_modules(seqclass.__path__) if found.name[0] != "_"]
-    return (*FIRST, *(name for name in sorted(names) if name not in (*FIRST, *ELSEWHERE)))
+    others = (name for name in sorted(names) if name not in (*FIRST, *ELSEWHERE))
+    return (*FIRST, *(name for name in others if public_names(importlib.import_module(name))))
 
 
 def public_names(module: ModuleType) -> list[str]:

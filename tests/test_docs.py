@@ -231,7 +231,8 @@ def _without_page() -> tuple[str, ...]:
 
 def _modules() -> set[str]:
     names = {module.name for module in pkgutil.iter_modules(seqclass.__path__) if not module.name.startswith("_")}
-    return {"seqclass", *(f"seqclass.{name}" for name in names)} - set(_without_page())
+    found = {"seqclass", *(f"seqclass.{name}" for name in names)} - set(_without_page())
+    return {name for name in found if _offered(importlib.import_module(name))}
 
 
 #: Every public name, one a line. Users notice a change of it: say in CHANGELOG.md which, and write the list anew by
