@@ -8,8 +8,8 @@ import numpy as np
 
 from seqclass._utils.arrays import IntArray
 from seqclass.datasets import Dataset
-from seqclass.experiment import Protocol, ShuffledSplit, SourceSplit
-from seqclass.experiment.protocols import StratifiedFolds
+from seqclass.experiment import ShuffledSplit, SourceSplit
+from seqclass.experiment.protocols import Protocol, StratifiedFolds
 
 _FOLDS = StratifiedFolds(5)
 

@@ -14,8 +14,8 @@ from reproduction.row import Curve, Row
 from reproduction.table import Table, failure
 from seqclass._utils.arrays import IntArray
 from seqclass.datasets import Dataset
-from seqclass.experiment import Experiment, Protocol, SourceSplit
-from seqclass.experiment.protocols import StratifiedFolds
+from seqclass.experiment import Experiment, SourceSplit
+from seqclass.experiment.protocols import Protocol, StratifiedFolds
 
 __all__ = ["ComparisonTable", "Entry", "SameFolds"]
 

@@ -81,7 +81,7 @@ def reader():
 
 def short_reader():
     """The class by which the documentation tells how the usual program is read."""
-    page = Path(__file__).parents[1] / "docs" / "export.md"
+    page = Path(__file__).parents[1] / "docs" / "format.md"
     if not page.exists():
         pytest.skip("no docs beside the tests: not a checkout")
     code = re.search(r"```python\n(import math\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
