@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass.pomdp.answers import SampledAnswers
 from seqclass.pomdp.bounds.optimum import row_keys
-from seqclass.pomdp.bounds.search import OrderSearch, ranges
+from seqclass.pomdp.bounds.search import Grown, OrderSearch, ranges
 from seqclass.pomdp.information import TIE
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import everything, opened, walk
@@ -69,9 +70,15 @@ class _Nodes:
         Mean cost of the best decision, and that of cases each of which has its own.
     """
 
-    def __init__(self, member: IntArray, size: IntArray, asked: BoolArray, stop: FloatArray, known: FloatArray) -> None:
-        self.member, self.size, self.asked, self.stopping_cost, self.known = member, size, asked, stop, known
-        self.prices: FloatArray = np.empty(0)
+    #: What there is of each node but its cases.
+    _NAMES = ("size", "first", "asked", "stopping_cost", "known", "prices")
+
+    def __init__(self, member: IntArray, size: IntArray, **of_each: npt.NDArray[Any]) -> None:
+        self.member, self.size = member, size
+        self.first: IntArray = np.asarray(np.cumsum(size) - size)
+        self.asked, self.stopping_cost = of_each["asked"], of_each["stopping_cost"]
+        self.known, self.prices = of_each["known"], of_each["prices"]
+        self._grown: Grown | None = None
 
     def __len__(self) -> int:
         return len(self.size)
@@ -80,21 +87,20 @@ class _Nodes:
     def open(self) -> BoolArray:
         return ~self.asked
 
-    @property
-    def first(self) -> IntArray:
-        return np.asarray(np.cumsum(self.size) - self.size)
-
     def __getitem__(self, rows: IntArray) -> _Nodes:
         member = self.member[ranges(self.first[rows], self.size[rows])]
-        found = _Nodes(member, self.size[rows], self.asked[rows], self.stopping_cost[rows], self.known[rows])
-        found.prices = self.prices[rows]
-        return found
+        return _Nodes(member, **{name: getattr(self, name)[rows] for name in self._NAMES if name != "first"})
 
-    @staticmethod
-    def concatenate(parts: Sequence[_Nodes]) -> _Nodes:
-        names = ("member", "size", "asked", "stopping_cost", "known")
-        found = _Nodes(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
-        found.prices = np.concatenate([part.prices for part in parts])
+    @classmethod
+    def concatenate(cls, parts: Sequence[_Nodes]) -> _Nodes:
+        """Nodes of two, in the room behind those of the first where it has any."""
+        before, after = parts
+        grown = before._grown or Grown({name: getattr(before, name) for name in ("member", *cls._NAMES)})
+        before._grown = None  # nobody else writes into that room
+        found = copy(before)
+        found._grown = grown
+        more = {name: getattr(after, name) for name in ("member", *cls._NAMES)}
+        vars(found).update(grown.add(more | {"first": after.first + before.member.size}))
         return found
 
 
@@ -122,13 +128,13 @@ class DrawnSearch(OrderSearch):
     def _nodes(self, member: IntArray, size: IntArray, asked: BoolArray) -> _Nodes:
         first = np.cumsum(size) - size
         stop = np.add.reduceat(self.cases.costs[member], first, axis=0).min(axis=1) / size
-        found = _Nodes(member, size, asked, stop, np.add.reduceat(self.least[member], first) / size)
+        known = np.add.reduceat(self.least[member], first) / size
         groups = self.problem.groups
         members = np.zeros((self.problem.n_questions, 0), dtype=bool)
         if groups is not None:
             members = groups[:, None] == np.arange(groups.max(initial=-1) + 1)
-        found.prices = np.broadcast_to(self.problem.prices_beside(asked @ members), asked.shape)
-        return found
+        prices = np.broadcast_to(self.problem.prices_beside(asked @ members), asked.shape)
+        return _Nodes(member, size, asked=asked, stopping_cost=stop, known=known, prices=prices)
 
     def _keys(self, info: Any) -> npt.NDArray[np.bytes_]:
         return row_keys([np.where(info.asked, self.cases.answers[info.member[info.first]], -1).astype(np.int32)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,8 +35,28 @@ class _Choices(NamedTuple):
     first: IntArray
     n_branches: IntArray
 
-    def with_(self, other: _Choices) -> _Choices:
-        return _Choices(*(np.concatenate(pair) for pair in zip(self, other)))
+
+class Grown:
+    """Arrays that grow at their ends without being copied each time; what is in them may be changed in place."""
+
+    def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        self._rooms = dict(arrays)
+        self._sizes = {name: len(array) for name, array in arrays.items()}
+
+    def add(self, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+        """All arrays, those given with more at their ends."""
+        for name, more in arrays.items():
+            room, size = self._rooms[name], self._sizes[name]
+            if not len(more):
+                continue
+            if size + len(more) > len(room):
+                kept = room[:size]
+                room = np.empty((2 * (size + len(more)), *room.shape[1:]), dtype=room.dtype)
+                room[:size] = kept
+                self._rooms[name] = room
+            room[size : size + len(more)] = more
+            self._sizes[name] = size + len(more)
+        return {name: room[: self._sizes[name]] for name, room in self._rooms.items()}
 
 
 class _Layer:
@@ -52,6 +73,14 @@ class _Layer:
         self.rows, self.starts, self.own = none, none, np.zeros(len(info), dtype=np.intp)
         #: Of each branch its choice, probability, and where in the next layer it leads.
         self.choice, self.weight, self.target = none, nothing, none
+        names = ("low", "high", "opened", "own", "rows", "starts", "choice", "weight", "target")
+        self._grown = Grown({name: getattr(self, name) for name in names})
+        self._grown_choices = Grown(self.choices._asdict())
+
+    def grow(self, **more: npt.NDArray[Any]) -> None:
+        """Put more at the ends of arrays of these names."""
+        for name, array in self._grown.add(more).items():
+            setattr(self, name, array)
 
     @property
     def left(self) -> FloatArray:
@@ -62,9 +91,7 @@ class _Layer:
     def add(self, info: Any, low: FloatArray, high: FloatArray, keys: list[bytes]) -> None:
         self.place.update(zip(keys, range(len(self.info), len(self.info) + len(keys))))
         self.info = type(info).concatenate([self.info, info])
-        self.low, self.high = np.concatenate([self.low, low]), np.concatenate([self.high, high])
-        self.opened = np.concatenate([self.opened, np.zeros(len(info), dtype=bool)])
-        self.own = np.concatenate([self.own, np.zeros(len(info), dtype=np.intp)])
+        self.grow(low=low, high=high, opened=np.zeros(len(info), dtype=bool), own=np.zeros(len(info), dtype=np.intp))
 
     def open(self, rows: IntArray, low: FloatArray, once: FloatArray) -> None:
         """Note the questions of some nodes that may be the best, given bounds of each: of going on, of one question."""
@@ -77,8 +104,8 @@ class _Layer:
         kept = np.unique(at)
         starts = self.choices.row.size + np.flatnonzero(np.diff(at, prepend=-1))
         self.own[rows[kept]] = self.rows.size + np.arange(kept.size)
-        self.rows, self.starts = np.concatenate([self.rows, rows[kept]]), np.concatenate([self.starts, starts])
-        self.choices = self.choices.with_(found)
+        self.grow(rows=rows[kept], starts=starts)
+        self.choices = _Choices(**self._grown_choices.add(found._asdict()))
         self.opened[rows] = True
         # of those without a question that may be better than what is known, that is the optimum
         closed = np.setdiff1d(rows, rows[kept])
@@ -249,9 +276,7 @@ class OrderSearch:
         count = np.bincount(entry, minlength=choice.size)
         layer.choices.n_branches[choice] = count
         layer.choices.first[choice] = layer.choice.size + np.cumsum(count) - count
-        layer.choice = np.concatenate([layer.choice, choice[entry[order]]])
-        layer.weight = np.concatenate([layer.weight, weight[order]])
-        layer.target = np.concatenate([layer.target, target])
+        layer.grow(choice=choice[entry[order]], weight=weight[order], target=target)
 
     def _merged(self, number: int, info: Any) -> IntArray:
         """Node of each row, of which those that are new are added."""
