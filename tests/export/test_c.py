@@ -87,7 +87,7 @@ def compiled(folder: Path, kind: str) -> Path:
     macros = f"#define TELL(c, q, o) ({tell})\n#define PANEL(c) {'' if kind == 'graph' else PANEL}\n"
     macros += f"#define ORDER(c, n, q) ({order})\n"
     (folder / "main.c").write_text(f"{macros}{MAIN}")
-    alone = [COMPILER, *STRICT, "-c", "policy.c", "-o", "policy.o"]
+    alone = [COMPILER, *STRICT, "-fsyntax-only", "policy.c"]
     assert not subprocess.run(alone, cwd=folder, capture_output=True, text=True, check=False).stderr
     done = subprocess.run(
         [COMPILER, *STRICT, *SAFE, "-O0", "main.c", "-o", "main", "-lm"], cwd=folder, capture_output=True, text=True
