@@ -24,9 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from _common import left_out, parser, write_json
-from _real import add_data_option, data_folder
+from _real import LABELS, add_data_option, data_folder, read_table
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import roc_auc_score
 
@@ -72,8 +71,8 @@ CHOSEN: dict[str, tuple[list[int], str, dict[str, list[Any]]]] = {
     "actg175": ([3, 5, 10], "accuracy", {}),
     "bank": ([2, 4, 7], "accuracy", {}),
 }
-#: Labels of the tables, and rows of the generated sets.
-LABELS, GENERATED = {"actg175": "cens", "bank": "y"}, 600
+#: Rows of the generated sets.
+GENERATED = 600
 
 
 def main() -> None:
@@ -220,11 +219,10 @@ def _split(name: str, folder: Path | None, seed: int) -> Any:
     if folder is None:
         return None
     if name in LABELS:
-        path = folder / f"{name}.csv.gz"
-        if not path.exists():
+        found = read_table(name, folder)
+        if found is None:
             return None
-        frame = pd.read_csv(path, sep=None, engine="python")
-        X, y = frame.drop(columns=LABELS[name]), frame[LABELS[name]].to_numpy()
+        X, y = found
         order = np.random.default_rng(seed).permutation(len(y))
         cut = len(y) * 4 // 5
         train, test = order[:cut], order[cut:]
