@@ -219,7 +219,7 @@ def boosting(price: float, k: int) -> Any:
     ranked = SelectFromModel(
         ExtraTreesClassifier(random_state=0), threshold=-np.inf, max_features=lambda X: min(k, X.shape[1])
     )
-    return make_pipeline(ranked, HistGradientBoostingClassifier(random_state=0))
+    return make_pipeline(ranked, HistGradientBoostingClassifier(min_samples_leaf=5, random_state=0))
 
 
 def boosting_asks(clf: Any, X: np.ndarray) -> Asked:
