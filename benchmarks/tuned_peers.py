@@ -357,7 +357,9 @@ def main() -> None:
             for price in prices:
                 found[price] = [np.concatenate(part) for part in zip(*(fold.lost(method, price) for fold in folds))]
             seconds = (time.process_time() - began) / len(folds) / len(prices)
-            rows += [row_of(name, method, price, seconds, len(folds), *told, rows) for price, told in found.items()]
+            rows += [
+                row_of(name, method, price, seconds, len(splits[0][0]), *told, rows) for price, told in found.items()
+            ]
     for price in dict.fromkeys(row["price"] for row in rows):
         show_means([row for row in rows if row["price"] == price])
     if arguments.json:
@@ -369,7 +371,7 @@ def row_of(
     method: str,
     price: float,
     seconds: float,
-    n_folds: int,
+    n_train: int,
     loss: np.ndarray,
     count: np.ndarray,
     rows: list[dict[str, Any]],
@@ -380,8 +382,8 @@ def row_of(
     told = f"{name:18} {price:6g}  {method:24} {row['cost']:.4f}, {count.mean():4.1f} features, {seconds:5.1f} s a fold"
     beside = next((r for r in rows if (r["set"], r["price"], r["method"]) == (name, price, OURS)), None)
     if beside:
-        shared = n_folds / ((n_folds - 1) * len(loss))
-        test = paired_t_test(loss, beside["losses"], test_to_train=shared)
+        # of rows, not folds: n / k rows a fold that share (k - 1) / k of n
+        test = paired_t_test(loss, beside["losses"], test_to_train=1 / n_train)
         assert test.interval is not None
         row |= {"apart": test.difference, "interval": list(test.interval)}
         told += f", apart {test.difference:+.4f} ({test.interval[0]:+.4f} to {test.interval[1]:+.4f})"
