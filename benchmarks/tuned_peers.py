@@ -18,7 +18,7 @@ ahead, tuned in its bins and in how much of the price it looks at. Forward selec
 that differ most between classes and at 1000 rows at most.
 
 Beside each cost its difference to that of `adaptive` on the same rows, with a 95% interval that counts that folds share
-training rows. At the end the means over the sets; where a set is lost beyond chance, its interval is above zero. What
+training rows. At the end the means over the sets; where ours is dearer beyond chance, the interval is below zero. What
 does not depend on the price is fitted once for all, and the seconds of a fold are by prices.
 """
 
