@@ -264,7 +264,7 @@ METHODS = {
     "decision tree": Method(
         tree, tree_asks, list(product((0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 1.0), (1, 5, 20)))
     ),
-    "L1 logistic": Method(lasso, lasso_asks, [(C,) for C in np.geomspace(0.001, 10, 9)]),
+    "L1 logistic": Method(lasso, lasso_asks, [(C,) for C in np.geomspace(1e-5, 10, 13)]),
     "forward selection": Method(Forward, forward_asks, [(1.0,)], by_price=True),
     "boosting on k best": Method(boosting, boosting_asks, [(k,) for k in (0, 1, 2, 3, 5, 8, 13, 21, 34)]),
     "cascade": Method(Cascade, one_by_one, [(1.0,)], STOPS),
