@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from _common import left_out
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
@@ -36,6 +37,8 @@ CHOICE_SETS = [
     *("breast_cancer", "digits", "spambase", "mll", "colon_disc", "madelon", "pima", "thyroid_ann"),
     "lung2_desouto1543",
 ]
+#: Tables with names of columns and categories, as text, and which column is the label.
+LABELS = {"actg175": "cens", "bank": "y"}
 
 Fold = tuple[np.ndarray, np.ndarray]
 Data = tuple[Any, np.ndarray, list[Fold]]
@@ -72,6 +75,9 @@ def absent(name: str, file: str | None = None) -> None:
 def load(name: str, folder: Path | None) -> Data | None:
     """Data and train/test rows of a set, named ``"file protocol"``; None where the data is absent."""
     file = name.split()[0]
+    if file in LABELS:
+        X, y = read_table(file, folder) or (None, None)
+        return None if y is None else (X, y, list(folds(X, y, [0])))
     if file not in datasets.list_datasets(folder):
         return None
     data = datasets.load(file, folder)
@@ -80,6 +86,16 @@ def load(name: str, folder: Path | None) -> Data | None:
     if name == "madelon":
         return data.X, data.y, [(np.arange(2000), np.arange(2000, 2600))]
     return data.X, data.y, list(folds(data.X, data.y, [0, 1, 2] if name == "mll 5-fold" else [0]))
+
+
+def read_table(name: str, folder: Path | None) -> tuple[pd.DataFrame, np.ndarray] | None:
+    """A table of those in LABELS and its classes; None where its file is absent."""
+    path = None if folder is None else folder / f"{name}.csv.gz"
+    if path is None or not path.exists():
+        return None
+    frame = pd.read_csv(path)
+    label = frame.pop(LABELS[name])
+    return frame, label.to_numpy()
 
 
 def each_set(arguments: Namespace, protocol: str = "") -> Iterator[tuple[str, Data]]:

@@ -13,7 +13,7 @@ import warnings
 from dataclasses import asdict
 
 from _common import parser, write_json
-from _real import CHOICE_SETS, add_data_option, each_set
+from _real import CHOICE_SETS, LABELS, add_data_option, each_set
 
 import seqclass
 
@@ -21,7 +21,7 @@ import seqclass
 def main() -> None:
     made = parser(__doc__)
     add_data_option(made)
-    made.add_argument("--sets", nargs="+", default=CHOICE_SETS)
+    made.add_argument("--sets", nargs="+", default=[*CHOICE_SETS, *LABELS])
     made.add_argument("--effort", default="normal")
     made.add_argument("--price", type=float, default=0.01)
     arguments = made.parse_args()

@@ -1,19 +1,12 @@
 """Class mixtures in any order at hard budgets of features, beside greedy deep selection (GDFS) on its own rows.
 
-    python benchmarks/hard_budgets.py [--data DIR] [--sets spambase mnist chosen] [--chosen SET ...] [--seeds N]
-        [--json FILE] [--picture FILE] [--quick]
+    python benchmarks/hard_budgets.py [--data DIR] [--sets spambase mnist] [--seeds N] [--json FILE]
+        [--picture FILE] [--quick]
 
 All features cost the same, and of each test row so many are seen. Of Spambase the area under the ROC curve and the
 accuracy of what is believed then; of MNIST's pixels, black or white, and of its patches of 4 x 4 the accuracy. GDFS
 (Covert et al., ICML 2023) trains two networks on a GPU; its figures and its rows are in golden/gdfs.json beside the
 data. Ours is one fit for all budgets, to its training and validation rows. Settings were chosen on training rows alone.
-
-"chosen" is `seqclass.adaptive(budget=...)`, which chooses by itself on rows held out, on generated and on real sets
-(``--chosen`` names some of them), with 95% intervals over the seeds, each a draw or split of its own: splits share
-training rows, which their intervals count. The figures of GDFS and of DIME (Gadgil et al., ICLR 2024) beside it are of
-their own code, of an earlier run on other draws and splits, and have noise of their own; on GDFS's own rows of Spambase
-its figures are the published ones, and a seed of ours is that of the fit alone. Heart disease, of that run too, is not
-among the data.
 """
 
 from __future__ import annotations
@@ -24,19 +17,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from _common import left_out, parser, write_json
 from _real import add_data_option, data_folder
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import roc_auc_score
 
 import seqclass
-from seqclass import Costs, SequentialClassifier, datasets
+from seqclass import SequentialClassifier, datasets
 from seqclass._utils.files import replacing
 from seqclass.bn import ClassMixture
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import ClassInformation, FirstK
-from seqclass.stats import mean_interval
 
 #: When to stop is given: there is nothing to plan.
 SOLVER = FirstK(None, rule=ClassInformation(), certificate_paths=0)
@@ -61,26 +52,11 @@ MNIST_SIZE, MNIST_STEPS = {"pixels": 2000, "patches": 300}, {"pixels": 10, "patc
 #: How strongly the components are drawn together, and codes of a patch.
 MNIST_SHRINKAGE, MNIST_CODES = 0.1, 32
 
-#: Budgets, measure, and what GDFS and DIME reach at them where it was measured.
-CHOSEN: dict[str, tuple[list[int], str, dict[str, list[Any]]]] = {
-    "cube": ([3, 5, 10], "accuracy", {"GDFS": [58.0, 71.5, 80.7], "DIME": [53.6, 67.1, 74.4]}),
-    "cube_nm": ([3, 5, 10], "accuracy", {"GDFS": [16.0, 17.0, 18.0], "DIME": [16.0, 17.0, 19.0]}),
-    "cube_nm, no bundle": ([3, 5, 10], "accuracy", {"GDFS": [16.0, 17.0, 18.0], "DIME": [16.0, 17.0, 19.0]}),
-    "spambase": ([1, 3, 5, 10], "auroc", {"GDFS": [82.7, 92.8, 96.1, 97.9], "DIME": [82.5, 93.7, 96.3, 97.7]}),
-    "spambase, rows of GDFS": ([1, 3, 5, 10], "auroc", {"GDFS": [82.7, 92.6, 95.8, 96.9]}),
-    "thyroid_ann": ([1, 3, 5, 10], "accuracy", {"GDFS": [96.3, 99.2, 99.1, 98.9], "DIME": [None, 98.8, None, None]}),
-    "actg175": ([3, 5, 10], "accuracy", {}),
-    "bank": ([2, 4, 7], "accuracy", {}),
-}
-#: Labels of the tables, and rows of the generated sets.
-LABELS, GENERATED = {"actg175": "cens", "bank": "y"}, 600
-
 
 def main() -> None:
     made = parser(__doc__)
     add_data_option(made)
-    made.add_argument("--sets", nargs="+", default=["spambase", "mnist"], choices=["spambase", "mnist", "chosen"])
-    made.add_argument("--chosen", nargs="+", default=list(CHOSEN), choices=list(CHOSEN), metavar="SET")
+    made.add_argument("--sets", nargs="+", default=["spambase", "mnist"], choices=["spambase", "mnist"])
     made.add_argument("--seeds", type=int, default=5)
     made.add_argument("--picture", metavar="FILE", type=Path, help="draw what is reached by budget")
     arguments = made.parse_args()
@@ -88,9 +64,6 @@ def main() -> None:
     golden = None if folder is None else folder.parent / "golden" / "gdfs.json"
     rows: list[dict[str, Any]] = []
     for name in ["spambase"] if arguments.quick else arguments.sets:
-        if name == "chosen":
-            rows += _all_chosen(folder, arguments.chosen, arguments.seeds)
-            continue
         if golden is None or not golden.exists() or name not in datasets.list_datasets(folder):
             left_out(name, f"no {name}.npz, or no golden/gdfs.json beside the data")
             continue
@@ -136,17 +109,17 @@ def _spambase(quoted: dict[str, Any], data: Any, arguments: Any) -> list[dict[st
     test[quoted["test_rows"]] = True
     label = data.y[test] == np.unique(data.y)[1]
     print(f"{'area under the ROC curve, %':38}" + "".join(f"{k:>7}" for k in budgets) + "   mean 1-10  CPU s")
-    _line("GDFS, as published", peer, budgets, None)
+    show_line("GDFS, as published", peer, budgets, None)
     rows = []
     for name in ["etana"] if arguments.quick else list(METHODS):
         for seed in range(1 if arguments.quick or name == "etana" else arguments.seeds):
             began = time.process_time()
             clf = METHODS[name](seed).fit(data.X[~test], data.y[~test])
-            beliefs = _beliefs(clf, data.X[test], budgets)
+            beliefs = beliefs_at(clf, data.X[test], budgets)
             seconds = time.process_time() - began
             area = 100 * np.array([roc_auc_score(label, belief[:, 1]) for belief in beliefs])
             accuracy = 100 * np.array([np.mean((belief[:, 1] > 0.5) == label) for belief in beliefs])
-            _line(f"{name}, seed {seed}", area, budgets, seconds)
+            show_line(f"{name}, seed {seed}", area, budgets, seconds)
             above = int((area > peer).sum())
             print(f"{'':38}above GDFS at {above} of {len(budgets)}; largest fall {_fall(area):.2f}")
             print(f"{'':38}accuracy {accuracy.round(1).tolist()}", flush=True)
@@ -167,78 +140,6 @@ def _mnist(quoted: dict[str, Any], data: Any) -> list[dict[str, Any]]:
         _of_images("pixels", (X >= 64).astype(np.int8), data.y, train, 0.0, pixels, quoted["accuracy"]),
         _of_images("patches", patches, data.y, train, coded, quoted["patches_4x4"], quoted["patch_accuracy"]),
     ]
-
-
-def _all_chosen(folder: Path | None, names: list[str], seeds: int) -> list[dict[str, Any]]:
-    rows = []
-    for name in names:
-        budgets, measure, peers = CHOSEN[name]
-        found, took, chosen = [], 0.0, []
-        for seed in range(seeds):
-            split = _split(name, folder, seed)
-            if split is None:
-                left_out(name, "no such file in the data")
-                break
-            X, y, test_X, test_y, bundles = split
-            began = time.process_time()
-            clf = seqclass.adaptive(
-                feature_costs=Costs(bundles=bundles), budget=budgets, effort="quick", random_state=seed
-            ).fit(X, y)
-            took += (time.process_time() - began) / seeds
-            beliefs = _beliefs(clf, test_X, budgets)
-            label = np.searchsorted(clf.classes_, test_y)
-            if measure == "auroc":
-                found.append([100 * roc_auc_score(label, belief[:, 1]) for belief in beliefs])
-            else:
-                found.append([100 * np.mean(belief.argmax(axis=1) == label) for belief in beliefs])
-            chosen.append(clf.choice_.chosen)
-        if not found:
-            continue
-        print(f"\n{f'{name}: {measure}, %':38}" + "".join(f"{k:>7}" for k in budgets) + "   mean 1-10  CPU s")
-        source = "as published" if "GDFS" in name else "its own code"
-        for peer, figures in peers.items():
-            _line(f"{peer}, {source}", np.array(figures, dtype=float), budgets, None)
-        # fresh draws, or the same test rows; else a fifth of the rows to test
-        shared = 0.0 if name.startswith("cube") or "GDFS" in name else 0.25
-        ends = [mean_interval(scores, test_to_train=shared) if seeds > 1 else None for scores in zip(*found)]
-        mean, half = np.mean(found, axis=0), [0.0 if one is None else (one.upper - one.lower) / 2 for one in ends]
-        _line(f"chosen, {seeds} seeds", mean, budgets, took)
-        taken = ", ".join(f"{one} {chosen.count(one)}" for one in sorted(set(chosen)))
-        print(f"{'  95% interval, more or less':38}" + "".join(f"{h:7.2f}" for h in half) + f"  {taken}", flush=True)
-        row = {"name": f"{name}, chosen", "ours_s": took, "peer": None, "peer_s": None, "ratio": None, "peak_mb": None}
-        rows.append(row | {"budgets": budgets, measure: mean.tolist(), "interval": half, "peers": peers})
-    return rows
-
-
-def _split(name: str, folder: Path | None, seed: int) -> Any:
-    """Training rows and labels, test rows and labels, and bundles; None where there is no such set."""
-    name, _, how = name.partition(", ")
-    if name in ("cube", "cube_nm"):
-        train = datasets.load(name, n_samples=GENERATED, random_state=2 * seed)
-        test = datasets.load(name, n_samples=5000, random_state=2 * seed + 1)
-        return train.X, train.y, test.X, test.y, None if how else train.bundles
-    if folder is None:
-        return None
-    if name in LABELS:
-        path = folder / f"{name}.csv.gz"
-        if not path.exists():
-            return None
-        frame = pd.read_csv(path, sep=None, engine="python")
-        X, y = frame.drop(columns=LABELS[name]), frame[LABELS[name]].to_numpy()
-        order = np.random.default_rng(seed).permutation(len(y))
-        cut = len(y) * 4 // 5
-        train, test = order[:cut], order[cut:]
-        return X.iloc[train], y[train], X.iloc[test], y[test], None
-    golden = folder.parent / "golden" / "gdfs.json"
-    if name not in datasets.list_datasets(folder) or (how and not golden.exists()):
-        return None
-    data = datasets.load(name, folder)
-    order = np.random.default_rng(seed).permutation(len(data.y))
-    cut = len(order) * 4 // 5
-    if how:
-        rows = json.loads(golden.read_text(encoding="utf-8"))[name]["test_rows"]
-        order, cut = np.append(np.setdiff1d(order, rows), rows), len(order) - len(rows)
-    return data.X[order[:cut]], data.y[order[:cut]], data.X[order[cut:]], data.y[order[cut:]], None
 
 
 def _patches(X: np.ndarray, train: np.ndarray) -> np.ndarray:
@@ -263,16 +164,16 @@ def _of_images(
     peer, size = np.array(quoted[: len(budgets)]), MNIST_SIZE[name]
     codes = np.minimum(codes, codes[train].max(axis=0))  # a pixel that is always black may be white in a test image
     print(f"\n{f'MNIST, {name}: accuracy, %':38}" + "".join(f"{k:>7}" for k in budgets) + "   mean 1-10  CPU s")
-    _line("GDFS, as published", peer, budgets, None)
+    show_line("GDFS, as published", peer, budgets, None)
     began = time.process_time()
     model = ClassMixture(size, shrinkage=MNIST_SHRINKAGE, max_iter=MNIST_STEPS[name])
     how = {"discretizer": "precomputed", "order": "adaptive", "max_candidates": None}
     clf = SequentialClassifier(model, SOLVER, **how).fit(codes[train], y[train])
     fitted = before + time.process_time() - began
-    beliefs = _beliefs(clf, codes[~train], budgets)
+    beliefs = beliefs_at(clf, codes[~train], budgets)
     seconds = before + time.process_time() - began
     accuracy = np.array([100 * np.mean(clf.classes_[belief.argmax(axis=1)] == y[~train]) for belief in beliefs])
-    _line(f"{size} components a class", accuracy, budgets, seconds)
+    show_line(f"{size} components a class", accuracy, budgets, seconds)
     print(
         f"{'':38}of which {fitted:.0f} s the fit; above GDFS at {(accuracy > peer).sum()} of {len(budgets)}", flush=True
     )
@@ -281,14 +182,14 @@ def _of_images(
     return row | {"peer_accuracy": peer.tolist()}
 
 
-def _beliefs(clf: SequentialClassifier, X: Any, budgets: list[int]) -> list[np.ndarray]:
+def beliefs_at(clf: SequentialClassifier, X: Any, budgets: list[int]) -> list[np.ndarray]:
     """P(class) of each row after so many features: what is asked does not depend on what is left."""
     beliefs = clf.acquire(X, budget=max(budgets), record_beliefs=True).beliefs
     assert beliefs is not None
     return [beliefs[:, min(k, beliefs.shape[1] - 1)] for k in budgets]
 
 
-def _line(name: str, area: np.ndarray, budgets: list[int], seconds: float | None) -> None:
+def show_line(name: str, area: np.ndarray, budgets: list[int], seconds: float | None) -> None:
     took = "" if seconds is None else f"{seconds:7.1f}"
     mean = area[np.array(budgets) <= 10].mean()
     print(f"{name:38}" + "".join(f"{value:7.2f}" for value in area) + f"  {mean:10.2f}{took}", flush=True)

@@ -19,11 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import tuned_peers
 from _common import parser, write_json
-from _real import absent, add_data_option, data_folder
-from hard_budgets import LABELS
+from _real import LABELS, absent, add_data_option, data_folder, read_table
 
 import seqclass
 from seqclass import SequentialClassifier, datasets
@@ -68,18 +66,19 @@ Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 def table(name: str, folder: Path | None) -> tuple[np.ndarray, np.ndarray] | None:
     """All rows of a larger set as numbers, and its classes; None where its file is absent."""
-    if name not in LABELS and name in datasets.list_datasets(folder):
+    if name in LABELS:
+        if (whole := read_table(name, folder)) is None:
+            return None
+        frame, label = whole
+        text = frame.select_dtypes(exclude="number").columns
+        frame[text] = frame[text].apply(lambda column: column.astype("category").cat.codes)
+        return frame.to_numpy(dtype=float), label
+    if name in datasets.list_datasets(folder):
         data = datasets.load(name, folder)
         return np.asarray(data.X, dtype=float), data.y
     found = [] if folder is None else sorted(folder.glob(f"{name}.*"))
     if not found:
         return None
-    if found[0].suffix == ".gz":
-        frame = pd.read_csv(found[0])
-        label = frame.pop(LABELS[name])
-        text = frame.select_dtypes(exclude="number").columns
-        frame[text] = frame[text].apply(lambda column: column.astype("category").cat.codes)
-        return frame.to_numpy(dtype=float), label.to_numpy()
     with np.load(found[0], allow_pickle=False) as data:
         return ARRAYS[name.partition("/")[0]](data)
 
@@ -160,8 +159,7 @@ def cost(method: str, price: float, split: Split) -> tuple[float, float]:
         return float((record.cost + (record.decision != truth)).mean()), time.process_time() - began
     train, test = np.arange(len(y)), len(y) + np.arange(len(truth))
     whole, labels = np.concatenate([X, unseen]), np.concatenate([y, truth])
-    setting = tuned_peers.tuned(method, price, whole, labels, train)
-    lost = tuned_peers.losses(method, price, setting, (whole, labels, train, test))[0]
+    lost = tuned_peers.Fold(whole, labels, train, test).lost(method, price)[0]
     return float(lost.mean()), time.process_time() - began
 
 
@@ -170,7 +168,7 @@ def main() -> None:
     add_data_option(made)
     made.add_argument("--sets", nargs="+", default=SETS, choices=SETS, metavar="SET")
     made.add_argument("--price", type=float, default=0.01)
-    methods = [*OURS, *tuned_peers.METHODS]
+    methods = list(OURS | tuned_peers.METHODS)
     quick = [one for one in methods if one not in SLOW]
     made.add_argument("--methods", nargs="+", default=quick, choices=methods, metavar="METHOD")
     made.add_argument("--permuted", action="store_true", help="permute the labels of each larger set")
