@@ -377,7 +377,7 @@ def test_pages_can_be_read_and_reached(hooks: types.ModuleType, tmp_path: Path, 
     (tmp_path / "hooks.py").write_text(
         "from _hooks import on_config, on_page_content, on_post_page\n", encoding="utf-8"
     )
-    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    settings = importlib.import_module("mkdocs.utils.yaml").yaml_load((ROOT / "mkdocs.yml").read_text("utf-8"))
     settings |= {"nav": [{"Home": "index.md"}, {"Part": ["part/index.md"]}], "plugins": ["search"], "watch": []}
     settings |= {"docs_dir": str(docs), "site_dir": str(tmp_path / "site"), "hooks": [str(tmp_path / "hooks.py")]}
     (tmp_path / "mkdocs.yml").write_text(yaml.safe_dump(settings), encoding="utf-8")

@@ -406,7 +406,9 @@ def test_advice_names_options(folder: Path, run: Any) -> None:
     """Whoever works on the command line has no settings of Python."""
     frame = load_breast_cancer(as_frame=True).frame.iloc[:400]
     frame.to_csv("tumours.csv", index=False)
-    said = run("fit", "tumours.csv", "--target", "target", "--method", "etana", "-o", "tumours.seq").stdout
+    said = run(
+        "fit", "tumours.csv", "--target", "target", "--method", "etana", "--held-out", "5", "-o", "tumours.seq"
+    ).stdout
     assert "too sure of itself" in " ".join(said.split())
     advice = " ".join(said.partition("Worth trying")[2].partition("\n\n")[0].split())
     assert "--calibrate; --method ifc2f, which" in advice
