@@ -401,6 +401,17 @@ def test_pages_can_be_read_and_reached(hooks: types.ModuleType, tmp_path: Path, 
 
 
 @pytest.mark.slow
+def test_the_site_is_built_without_a_warning(hooks: types.ModuleType, tmp_path: Path) -> None:
+    """Without --quiet, which keeps warnings from being counted, so that --strict would find none."""
+    pytest.importorskip("mkdocstrings")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, "\n".join(line for line in done.stderr.splitlines() if not line.startswith("INFO"))
+
+
+@pytest.mark.slow
 def test_the_picture_of_the_readme_is_drawn(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Costs of the demo, and the page on a phone after two answers."""
     pytest.importorskip("matplotlib")
