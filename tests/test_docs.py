@@ -405,7 +405,7 @@ def test_pages_can_be_read_and_reached(hooks: types.ModuleType, tmp_path: Path, 
     (tmp_path / "hooks.py").write_text(
         "from _hooks import on_config, on_page_content, on_post_page\n", encoding="utf-8"
     )
-    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    settings = importlib.import_module("mkdocs.utils.yaml").yaml_load((ROOT / "mkdocs.yml").read_text("utf-8"))
     settings |= {"nav": [{"Home": "index.md"}, {"Part": ["part/index.md"]}], "plugins": ["search"], "watch": []}
     settings |= {"docs_dir": str(docs), "site_dir": str(tmp_path / "site"), "hooks": [str(tmp_path / "hooks.py")]}
     (tmp_path / "mkdocs.yml").write_text(yaml.safe_dump(settings), encoding="utf-8")
@@ -426,6 +426,17 @@ def test_pages_can_be_read_and_reached(hooks: types.ModuleType, tmp_path: Path, 
     assert browser.run("document.querySelector('[role=dialog]').ariaLabel") == "Search"
     named = "[...document.querySelectorAll('nav')].map(e => document.getElementById(e.getAttribute('aria-labelledby')))"
     assert browser.run(f"{named}.every(e => !e || e.innerText.trim())") is True
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning(hooks: types.ModuleType, tmp_path: Path) -> None:
+    """Without --quiet, which keeps warnings from being counted, so that --strict would find none."""
+    pytest.importorskip("mkdocstrings")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, "\n".join(line for line in done.stderr.splitlines() if not line.startswith("INFO"))
 
 
 @pytest.mark.slow

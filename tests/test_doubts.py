@@ -169,3 +169,17 @@ def test_wrong_prices_are_refused_before_anything_is_tried() -> None:
             seqclass.adaptive(cost, effort="quick").fit(FRAME, Y)
     with pytest.raises(ValueError, match=r"^held_out: the fit without fold 1 of 3 failed; give fewer folds"):
         seqclass.adaptive(max_features=-1, effort="quick").fit(FRAME, Y)
+
+
+class TestNumbersOfRows:
+    def test_one_line_with_what_to_do(self) -> None:
+        numbers = RNG.permutation(300)[:N] + 1  # what is left of a table that was cut in two
+        [line] = told(FRAME.assign(patient=numbers), Y)
+        assert line.startswith("column 'patient' numbers the rows: ")
+        assert "--drop" in line
+
+    @pytest.mark.parametrize(
+        "column", [AGE, AGE.round(), 7919 * np.arange(N), np.where(np.arange(N) == 3, np.nan, np.arange(N))]
+    )
+    def test_measurements_are_none(self, column: Any) -> None:
+        assert told(FRAME.assign(measured=column), Y) == []

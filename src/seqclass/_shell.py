@@ -183,7 +183,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
             plans for it.
         provider : callable, optional
             A live source in place of ``X``: ``provider(rows, feature)`` gives the values of a feature for some of the
-            instances, which are numbered from 0 (ndarray of int), when the policy asks for them; the feature is a name
+            instances, which are numbered from 0 (ndarray of int), when the policy asks for them. The feature is a name
             where the classifier was fitted to names, else the number of a column. One value a row, as ``X`` would hold
             it; None or NaN where it is not available. Of a bundle it is called once, by the bundle's name, and gives a
             dict or data frame of the values by feature. It may be defined by ``async def``.

@@ -313,8 +313,8 @@ class AdaptiveClassifier(DecidingClassifier):
 
     Simple and rich ways to learn are tried on the same folds of the training rows, from deciding at once over naive
     Bayes and a tree network in one order for everybody, to class mixtures by which every answer decides what is asked
-    next, as they are and calibrated; contexts (`ContextBayes`) too, where a quick look at some rows says that a column,
-    a bundle or a few together change what the others tell. The mixture of densities as it is stands: it is fitted to
+    next, as they are and calibrated. So are contexts (`ContextBayes`), where a quick look at some rows says that a
+    column, a bundle or a few together change what the others tell. The mixture of densities, uncalibrated, is fitted to
     all rows, unless another way, buying nothing among them, costs less on rows held out by more than a standard error.
     Of fewer than 300 rows its number of components is averaged over rather than chosen.
     What the result costs is held out as well: the rows of each fold are decided by what the other folds choose. Where

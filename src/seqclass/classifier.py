@@ -48,7 +48,7 @@ class _WhereBinsAreFixed:
 class SequentialClassifier(DecidingClassifier):
     """Classifies each instance with the few features that pay for themselves.
 
-    For each instance features are bought one at a time, in a fixed order; the class posterior is kept as a belief, and
+    For each instance features are bought one at a time, in a fixed order. The class posterior is kept as a belief, and
     the classifier stops and decides as soon as the next feature is expected to save less than it costs. The stopping
     rule is the solution of a POMDP whose hidden state is the class, with a certified distance from the optimum.
 
@@ -258,7 +258,7 @@ class SequentialClassifier(DecidingClassifier):
         """Learn from rows that come in chunks, of which a few passes are made; memory is bounded by a chunk.
 
         Bins, counts and what models learn are statistics of chunks that add up. With bins of equal widths, the default,
-        naive Bayes is the same as after `fit` to all rows at once; with quantiles ranks of edges are right to 0.14% of
+        naive Bayes is the same as after `fit` to all rows at once. With quantiles ranks of edges are right to 0.14% of
         the rows (KLL sketches, which draw random bits of their own and need the extra ``large``). A
         `seqclass.bn.ClassMixture` is fitted to the sample, from where EM goes on over all chunks; a
         `seqclass.bn.TreeNetwork` is learnt from counts of all pairs. What else looks at rows looks at a sample of them:
@@ -327,7 +327,7 @@ class SequentialClassifier(DecidingClassifier):
         as it is. The result is that of counting all rows so far at once. Each call solves for the policy again: give
         rows by the thousand rather than one by one.
 
-        With ``half_life`` older rows count less: naive Bayes lets its counts decay, and other models are fitted anew to
+        With ``half_life`` older rows count less. Naive Bayes lets its counts decay, and other models are fitted anew to
         the rows of the last ten half-lives, which have all but a thousandth of the weight, and to the last row of each
         class. Orders are found on the rows of the last three. So many rows are kept.
 

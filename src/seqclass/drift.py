@@ -77,7 +77,7 @@ class DriftTest:
 
     At its stop a case has a belief, and its decision j an expected cost e = sum_i belief_i M_ij; once the label y is
     known it has cost M_yj. If the model is true the difference d = M_yj - e is zero on average, whatever was seen
-    before. The test bets on the contrary: capital is multiplied by 1 + s (d - margin) from case to case, with several
+    before. The test bets on the contrary. Capital is multiplied by 1 + s (d - margin) from case to case, with several
     stakes s, and of several beginnings, the first case and every 32nd thereafter, the b-th of which has a part
     1 / (b (b + 1)) of the capital, which lies idle until then. As long as d is ``margin`` on average at most, given
     the past, the capital is a non-negative supermartingale that starts at 1, and the chance that it ever reaches
@@ -155,7 +155,7 @@ class DriftTest:
             A fitted classifier.
         X : array-like, data frame or sparse array of shape (n, n_features), optional
             Rows that it was not fitted to. ``margin`` is then an upper bound of how much more their decisions cost than
-            expected, which holds but for a chance of ``alpha / 2``; the test has the other half, so that the chance of
+            expected, which holds but for a chance of ``alpha / 2``. The test has the other half, so that the chance of
             a false alarm is at most ``alpha`` where cases to come are independent and distributed as these rows.
         y : array-like of shape (n,), optional
             Their labels.
@@ -355,7 +355,7 @@ def follow(
     The first rows are learnt from. Then each batch is decided, its labels become known, and `DriftTest` looks at them.
     Where it says that decisions cost more than expected, all rows from before the change that it puts its finger on are
     forgotten, and the classifier is fitted to those since. Without an alarm it is fitted again whenever the rows that
-    it may learn from have become ``growth`` times those that it has learnt from: a fit takes most of the time, and
+    it may learn from have become ``growth`` times those that it has learnt from. A fit takes most of the time, and
     what more rows teach falls with their number.
 
     A model of rows that change slowly may stay true, and say little. So a challenger, fitted to the last rows alone,

@@ -75,7 +75,7 @@ class Labels:
             A file ends in ``.json`` and holds a mapping, or is CSV with commas, semicolons or tabs. A mapping has for
             each feature its question, or a mapping as in `features`. A table, in a file or a data frame, has the
             columns ``feature``, ``answer``, ``text``, ``help``, ``unit`` and ``url``, of which all but the first may be
-            left out: in a row without an answer ``text`` is the question, else the words for this answer.
+            left out. In a row without an answer ``text`` is the question, else the words for this answer.
 
         Returns
         -------

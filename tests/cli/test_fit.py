@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
+from sklearn.datasets import load_breast_cancer
 
 import seqclass
 from seqclass.adaptive_classifier import AdaptiveClassifier
@@ -400,3 +401,25 @@ def test_missing_cells_may_be_answers(folder: Path, patients: pd.DataFrame, run:
     assert "at a price of 0;" in known
     refused = run("fit", "gaps.csv", *how, "--missing", "mean")
     assert refused.exit_code == 2
+
+
+def test_advice_names_options(folder: Path, run: Any) -> None:
+    """Whoever works on the command line has no settings of Python."""
+    frame = load_breast_cancer(as_frame=True).frame.iloc[:400]
+    frame.to_csv("tumours.csv", index=False)
+    said = run(
+        "fit", "tumours.csv", "--target", "target", "--method", "etana", "--held-out", "5", "-o", "tumours.seq"
+    ).stdout
+    assert "too sure of itself" in " ".join(said.split())
+    advice = " ".join(said.partition("Worth trying")[2].partition("\n\n")[0].split())
+    assert "--calibrate; --method ifc2f, which" in advice
+    assert "=" not in advice
+
+
+def test_no_line_is_too_long_for_a_terminal(folder: Path, run: Any) -> None:
+    """But for rows of tables, which stay whole."""
+    results = [run(*FIT, "--method", "adaptive"), run("show", "model.seq")]
+    results.append(run("predict", "model.seq", "data.csv", "-o", "decisions.csv"))
+    for result in results:
+        assert result.exit_code == 0, result.stderr
+        assert [line for line in result.stdout.splitlines() if len(line) > 106] == []

@@ -286,7 +286,7 @@ def decision_graph(
     For programs, each node has ``kind`` (``ask``, ``decide``, ``more``, ``rare`` or ``lots``), ``reach`` (probability
     of getting there), ``posterior`` (mean belief) and, where it applies, ``stage``, ``feature`` (numbered as
     ``names``), ``prices`` (lowest and highest) or ``decision``, and where a visit begins ``panel`` (features that are
-    ordered together) and ``visit`` (its cost); each edge has ``outcomes`` (numbers, -1 for missing,
+    ordered together) and ``visit`` (its cost). Each edge has ``outcomes`` (numbers, -1 for missing,
     apart by blanks) and ``probability`` (given its node).
 
     Examples

@@ -90,7 +90,7 @@ class JunctionTree:
     """Marginals of all variables in two passes of messages, given the class and evidence that differs by row.
 
     A message towards the root depends on the evidence behind it alone. Where no row has any, it is worked out once and
-    for all; where all rows of a call have the same, it is kept for the next call: what is learnt of one more variable
+    for all. Where all rows of a call have the same, it is kept for the next call: what is learnt of one more variable
     changes only those on its way to the root.
     """
 

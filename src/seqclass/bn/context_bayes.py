@@ -320,7 +320,7 @@ class ContextBayes(Mixture):
 
     Notes
     -----
-    A single feature of more than 12 outcomes has four groups of about as many rows as contexts; of several, each of
+    A single feature of more than 12 outcomes has four groups of about as many rows as contexts. Of several, each of
     more than three outcomes is cut in two (Otsu, 1979), and their joint outcomes of at least five rows are the
     contexts, at most 32. Their tables are then soft, so that any other joint outcome is possible too. Groups of
     features that nobody named are sought among up to 200, and tried if they make no more than 12 contexts.

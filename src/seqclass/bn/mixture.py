@@ -434,7 +434,7 @@ class ClassMixture(Mixture):
         Rows by outcome that the class's table counts for in a component's; above 0.
     density : {"tables", "normal", "rank", "auto"}
         ``"tables"``: each outcome has a probability of its own. The others are for outcomes that are fine bins of
-        numbers, as in `ContextBayes`: components are found on at most five groups of a feature's bins, and their tables
+        numbers, as in `ContextBayes`. Components are found on at most five groups of a feature's bins, and their tables
         over all bins are then normal distributions, or what suits each feature best.
     prior : None, "uniform" or array-like of shape (n_classes,)
         Class prior; None takes the (weighted) frequencies of the training data.

@@ -82,7 +82,7 @@ def _levels(score: FloatArray) -> IntArray:
 def error_order(likelihood: npt.ArrayLike, prior: npt.ArrayLike, costs: Any = None) -> IntArray:
     """Order by increasing sum of type I and II errors times cost, the rule of ETANA.
 
-    Each class in turn is the positive one, all the others (weighted by the prior) the negative one; the sum
+    Each class in turn is the positive one, all the others (weighted by the prior) the negative one. The sum
     of the two errors of the best test on the feature alone is the sum over outcomes of min(P(v | c), P(v |
     not c)). These are added up over the classes and multiplied by the feature's cost [1]_.
 

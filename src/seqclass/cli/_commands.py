@@ -187,7 +187,7 @@ def demo() -> None:
     """See seqclass work on real data, beside ordinary classifiers.
 
     Diagnoses breast tumours (569 patients, 30 measurements; scikit-learn's copy of the Wisconsin data) at a price of
-    0.01 a measurement: five-fold cross-validation of adaptive, ETANA and ordinary classifiers, then one held-out
+    0.01 a measurement. First come five-fold costs of adaptive, ETANA and ordinary classifiers, then one held-out
     patient's story step by step, and a picture (which needs matplotlib). Takes half a minute and no network.
     """
 
@@ -200,10 +200,10 @@ _SELECTORS = [
     *("fsds", "ofs", "ofs_a3m", "ofs_density", "osfs", "saola"),
 ]
 _METHOD_HELP = (
-    "How to learn: naive Bayes with its best stopping rule (etana) or with linear thresholds (f_etana); or a filter, "
-    "and a tree over features that depend on one another (ifc2f); or, tried on rows held out, class mixtures that let "
-    "every answer decide what is asked next, unless another way costs less (adaptive).  [default: adaptive; etana for "
-    "a folder, and where --select, --n-bins, --order, --calibrate or --published says how to learn]"
+    "How to learn. etana: naive Bayes with its best stopping rule. f_etana: the same with linear thresholds. ifc2f: a "
+    "filter, and a tree over features that depend on one another. adaptive: class mixtures that let every answer "
+    "decide what is asked next, unless another way costs less on rows held out.  [default: adaptive; etana for a "
+    "folder, and where --select, --n-bins, --order, --calibrate or --published says how to learn]"
 )
 _RULES = ("auto", "n_classes", "sparsity")
 
@@ -405,8 +405,8 @@ def predict() -> None:
       posterior_CLASS  probability of each class, given what was acquired
       n_features       features acquired
       cost             prices paid, in the unit of the model's prices
-      asked            names of the features asked for, in order, joined by ";"; one that holds ; or " is in quotation
-                       marks, those in it doubled, as in CSV
+      asked            names of the features asked for, in order, joined by ";"; one that
+                       holds ; or " is in quotation marks, those in it doubled, as in CSV
 
     Where NEW is a folder of Parquet files, or one such file and -o a folder, the output is a folder of Parquet files,
     one for each, decided in chunks whatever their size. Where that was cut short, the same command goes on: files that
@@ -460,10 +460,10 @@ def evaluate() -> None:
     and what its decision cost; a wrong one costs 1 unless costs of decisions were given. Intervals are at 95%, and mean
     something for rows that the model was not fitted to.
 
-    By class follow sensitivity and specificity; with --groups the cost and error of each group, and whether it differs
-    from the others by more than noise; the decision curve, which tells what the model is worth to whoever treats from
-    some probability on, beside treating all or none; and whether it was as sure as it was right, by the number of
-    questions asked.
+    Sensitivity and specificity follow by class, and with --groups the cost and error of each group, and whether it
+    differs from the others by more than noise. The decision curve tells what the model is worth if cases are treated
+    from some probability on, beside treating all or none. The last table tells whether the model was as sure as it was
+    right, by the number of questions asked.
 
     Prices and costs are the model's. With --costs, --dataset-costs or --decision-costs the model asks and decides as
     before, and is judged at those; features that the file does not name keep the model's price.
@@ -490,10 +490,10 @@ def evaluate() -> None:
 def explain() -> None:
     """Tell why a row of the table DATA is decided as it is, by a MODEL that 'seqclass fit' wrote.
 
-    DATA is read as 'seqclass predict' reads its table. For each feature that is asked for: what it showed, the belief
-    after it, its price, and what asking it was expected to save beyond that price; then why no more was asked, and
-    what each decision is expected to cost. Prices and costs are in the unit of the model's costs of decisions; a wrong
-    one costs 1 unless they were given.
+    DATA is read as 'seqclass predict' reads its table. Each feature that was asked for is told with what it showed,
+    the belief after it, its price, and what asking it was expected to save beyond that price. Then comes why no more
+    was asked, and what each decision is expected to cost. Prices and costs are in the unit of the model's costs of
+    decisions; a wrong one costs 1 unless they were given.
     """
 
 
@@ -513,7 +513,7 @@ def ask() -> None:
 
     Each question comes with its price and with what it is expected to save beyond that price, both in the
     unit of the model's prices. Answer with a number or a category; "?" if the feature cannot be had,
-    "undo" to take the last answer back, "quit" to stop; NAME = VALUE answers another feature than the one that is
+    "undo" to take the last answer back, "quit" to stop. NAME = VALUE answers another feature than the one that is
     asked for, and "best" shows the questions that promise most. The case ends with the decision and what it cost.
 
     With --labels questions and answers come in these words; an answer may be given in them, or by its name.
@@ -786,9 +786,9 @@ def compare() -> None:
 def report() -> None:
     """Write the RUN that 'seqclass compare' made as one HTML page.
 
-    The page has the tables, which sort, with intervals, tests and pictures; what was acquired, of which class and when;
-    instances that the reader can step through, to see what was asked, why, and how the belief moved; what failed;
-    settings and versions. It needs neither a server nor a network: put it anywhere, send it to anybody.
+    The page has the tables, which sort, with intervals, tests and pictures. It tells what was acquired, of which class
+    and when, what failed, settings and versions. The reader can step through instances, to see what was asked, why, and
+    how the belief moved. It needs neither a server nor a network: put it anywhere, send it to anybody.
 
     \b
     Example:

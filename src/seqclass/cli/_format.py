@@ -37,9 +37,10 @@ def gap_text(gap: float) -> str:
     return "less than 0.01%" if 0 < gap < 1e-4 else f"{100 * gap:.2g}%"
 
 
-def wrapped(text: str, indent: str = "") -> str:
-    """Wrap a paragraph at 88 columns."""
-    return click.wrap_text(text, width=88, initial_indent=indent, subsequent_indent=indent)
+def wrapped(text: str, indent: str = "", hanging: str | None = None) -> str:
+    """Wrap a paragraph at 88 columns, lines beyond the first with an indent of their own if one is given."""
+    beyond = indent if hanging is None else hanging
+    return click.wrap_text(text, width=88, initial_indent=indent, subsequent_indent=beyond)
 
 
 def echo_json(content: Any) -> None:

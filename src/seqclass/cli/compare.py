@@ -180,8 +180,8 @@ def _print_summary(results: Results, cells: Any, failed: Any) -> None:
                 first = text.splitlines()[0]
                 click.echo(f"\n{count(len(group), 'cell')} of {method} on {data} {verb}: {first[:_LONGEST]}")
     names = ("seqclass", "numpy", "sklearn", "python")
-    versions = ", ".join(f"{name} {cells[f'version_{name}'].iloc[-1]}" for name in names)
-    click.echo(f"\n{count(len(cells), 'cell')} in {results.path}; computed with {versions}.")
+    ours, *others = (f"{name} {cells[f'version_{name}'].iloc[-1]}" for name in names)
+    click.echo(f"\n{count(len(cells), 'cell')} in {results.path}; computed with {ours}\n({', '.join(others)}).")
 
 
 def _compared(results: Results, cells: Any, failed: Any) -> Comparison | str | None:

@@ -123,4 +123,4 @@ def _report(
     silent = ", those that by themselves tell nothing among them" if len(content["features"]) < _MOST else ""
     if rest > 0:
         click.echo(f"  ... and {rest} more{silent}")
-    click.echo(f"\nWrote {output}. Next: seqclass ask {output}")
+    click.echo(f"\nWrote {output}. Next: seqclass ask {output}, or seqclass export {output} -o page.html")

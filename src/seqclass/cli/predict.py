@@ -20,7 +20,7 @@ from seqclass._utils.text import money
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_output, is_folder, refused, sentence
-from seqclass.cli._format import count, echo_json, plain
+from seqclass.cli._format import count, echo_json, plain, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._scores import scores_text
 from seqclass.deciding.decider import decider_of
@@ -147,7 +147,7 @@ def _decided(what: str, seconds: float, told: Any, clf: DecidingClassifier) -> s
     """What was decided, and what it took on average."""
     price = money(told.cost, decider_of(clf).unit, 4)
     decisions = ", ".join(f"{label} {k:,}" for label, k in Counter(told.decisions).most_common(8))
-    return (
+    return wrapped(
         f"Decided {what} in {seconds:.1f} s, with {told.n_features:.2f} features at a price of {price} on "
         f"average: {decisions}."
     )

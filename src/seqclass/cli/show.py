@@ -73,7 +73,7 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
         click.echo(f"  ... and {rest} more (--all)")
     click.echo("\nSettings:")
     for name, text in content["settings"].items():
-        click.echo(f"  {name} = {text}")
+        click.echo(wrapped(f"{name} = {text}", "  ", hanging="    "))
 
 
 def _item(name: str, text: str) -> None:

@@ -285,7 +285,7 @@ def make_cube_nm_ar(
     """Draw CUBE-NM-AR: in some contexts the block leaves the last bit open, and a dear feature tells it.
 
     As in CUBE-NM a context says which block tells the class, but bits stand at the same places for every class: in the
-    safe contexts the first three of a block's four features are the three bits, the lowest first; in the others only
+    safe contexts the first three of a block's four features are the three bits, the lowest first. In the others only
     the first two are. The last column, the rescue, is the highest bit in every context. The numbers are those of
     AFABench's configuration ([1]_), which in training also hides the rescue from some rows; here nothing is missing.
 

@@ -1,7 +1,7 @@
 """Turn features into the few outcomes that the models count.
 
 A *discretised matrix* holds integer outcomes ``0..V_j-1`` of feature ``j`` and -1 where the value is missing.
-Dense ones are C-ordered and of the smallest of int8, int16 and int32 that fits; in sparse ones (CSR) an
+Dense ones are C-ordered and of the smallest of int8, int16 and int32 that fits. In sparse ones (CSR) an
 implicit zero is outcome 0 and a missing cell is a stored -1, so there the bin that holds the value 0 is
 outcome 0.
 """
@@ -109,11 +109,11 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         than it has distinct values.
     strategy : {"uniform", "quantile", "auto", "mdlp"}, default="uniform"
         ``"uniform"`` cuts the range between the smallest and the largest value into equal widths, as in the
-        papers; ``"quantile"`` gives the bins equally many training values as far as ties allow, every edge
-        being an observed value; ``"auto"`` takes for each feature the one of the two whose bins say more of the
+        papers. ``"quantile"`` gives the bins equally many training values as far as ties allow, every edge
+        being an observed value. ``"auto"`` takes for each feature the one of the two whose bins say more of the
         labels of rows that were left out of the count, which needs the labels. ``"mdlp"`` cuts where the labels
         change, halfway between two values, and only where the cut shortens the description of the labels by more than
-        it takes to tell it [2]_; the cut that saves most comes first, ``n_bins`` is the most there may be, and a
+        it takes to tell it [2]_. The cut that saves most comes first, ``n_bins`` is the most there may be, and a
         feature that tells nothing by itself stays whole.
     zero_bin : bool or "auto", default="auto"
         Whether exact zeros get a bin of their own, outcome 0, while the remaining ``n_bins - 1`` outcomes cut

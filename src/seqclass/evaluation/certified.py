@@ -201,7 +201,7 @@ def certify_error(
     """Find the cheapest stopping rule whose error rate is at most ``alpha``, but for a chance of ``delta``.
 
     A ladder of rules, all along the questions of ``clf``, is run on rows that it was not fitted to, and tested from the
-    rule that asks most to the one that asks least (Learn then Test [1]_): each rule gets the p-value of "its error rate
+    rule that asks most to the one that asks least (Learn then Test [1]_). Each rule gets the p-value of "its error rate
     is above alpha", the exact binomial one, and testing goes on until one is not small enough. Of the rules that pass
     the one of the least price is taken; for the sensitivity, which says nothing of needless alarms, and for the mean
     cost the one of the least price and decision cost together, on these rows. A rule that decides alike for everybody

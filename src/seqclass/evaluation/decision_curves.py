@@ -287,7 +287,7 @@ def decision_curve(
     benefit : float
         What treating a positive row saves, in the same units; see `miss_cost`.
     prevalence : float, optional
-        Share of positive rows where the curve is to hold, if it is not that of ``y``, as in a case-control study: the
+        Share of positive rows where the curve is to hold, if it is not that of ``y``, as in a case-control study. The
         positive rows are weighed to be that share, and intervals are those of two samples, one of each class.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.

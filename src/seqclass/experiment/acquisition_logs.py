@@ -195,7 +195,7 @@ def afabench_log(
 
         With ``compact`` there are ``episode_id`` and ``step`` in place of ``idx`` and
         ``prev_selections_performed``, and after ``forced_stop`` the ``generation_index`` and the ``split_index``, both
-        the row of ``X``: where ``X`` is part of a data set, put the rows that it has there for the former.
+        the row of ``X``. Where ``X`` is part of a data set, put the rows that it has there for the former.
         ``to_parquet`` writes the file.
 
     Raises

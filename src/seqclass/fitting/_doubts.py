@@ -20,6 +20,8 @@ from seqclass.discretize import Discretizer
 _FEW_CATEGORIES = 8
 #: In fewer rows than this a class of one is no surprise.
 _FEW_ROWS = 20
+#: In fewer rows than this whole numbers may well differ all; and greater ones are no longer all there.
+_FEW_NUMBERS, _WHOLE = 50, 2.0**53
 #: Rows that are looked at first for a value far from all others.
 _LOOKED_AT = 10_000
 #: A value is far where the gap to the others is so many times as wide as these; 1 for -999 and such.
@@ -38,6 +40,15 @@ def warn_of_doubts(
     categories = {} if encoder is None else encoder.categories_
     for told in (*_as_if_numbers(categories), *_alike(categories, classes), *_single(classes, sizes)):
         warnings.warn(told, UserWarning, stacklevel=3)
+    if names is not None and (numbering := _numbering(coder, X)):
+        called = listed(names[j] for j in numbering)
+        does = "numbers the rows" if len(numbering) == 1 else "number the rows"
+        warnings.warn(
+            f"{_columns(len(numbering))} {called} {does}: whole numbers of which no two are alike; leave it out "
+            "(--drop on the command line) if it is a number of the case, which nobody asks for.",
+            UserWarning,
+            stacklevel=3,
+        )
     far = {j: value for j in _squeezed(coder, X) if (value := _far_value(coder, X, j)) is not None}
     if far:
         called = listed(j if names is None else names[j] for j in far)
@@ -85,6 +96,19 @@ def _single(classes: npt.NDArray[Any], sizes: IntArray) -> Iterator[str]:
     if alone and sizes.sum() >= _FEW_ROWS:
         which = f"class {shown(alone[0])} has" if len(alone) == 1 else f"classes {listed(alone)} have"
         yield f"y: {which} a single row, too few to learn from or check: add rows, leave it out or join it to another."
+
+
+def _numbering(coder: OutcomeCoder, X: Any) -> list[int]:
+    """Numeric columns that look like numbers of the rows, or of a part of them: all whole, all different, and close."""
+    if sp.issparse(X) or len(X) < _FEW_NUMBERS:
+        return []
+    found = []
+    for j in coder.numeric_.tolist():
+        values = X[:, j]
+        if (abs(values) < _WHOLE).all() and (values == np.round(values)).all():
+            close = np.ptp(values) < 2 * len(values)
+            found += [j] if close and len(np.unique(values)) == len(values) else []
+    return found
 
 
 def _squeezed(coder: OutcomeCoder, X: Any) -> Iterable[int]:

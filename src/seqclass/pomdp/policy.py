@@ -89,7 +89,7 @@ class OrderingChoice:
         What the costs are about.
     observed : tuple of OrderingCandidate
         Where a classifier was fitted: what was found on cases of the model, and a fixed order that was made on the
-        training rows, with what both cost on these rows; the order is chosen where it costs less by more than a
+        training rows, with what both cost on these rows. The order is chosen where it costs less by more than a
         standard error.
 
     Examples

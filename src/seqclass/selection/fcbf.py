@@ -24,7 +24,7 @@ class FCBF(Selector):
     """Fast correlation-based filter of discrete data, by symmetric uncertainty.
 
     Features with a symmetric uncertainty with the class above `delta` are gone through from the most to the least
-    relevant: each that is still there is kept, and drops all less relevant ones whose symmetric uncertainty with it is
+    relevant. Each that is still there is kept, and drops all less relevant ones whose symmetric uncertainty with it is
     at least that with the class.
 
     Parameters

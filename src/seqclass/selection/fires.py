@@ -187,7 +187,7 @@ class FiresSDT:
     An inner node sends an instance to its right child with probability 1 / (1 + exp(-theta_n . x)); a leaf has a
     probability of the positive class. The weights' sums are divided by the square root of the number of features, so
     that standard normal weights, where the published settings start, do not make hard decisions of soft ones. The
-    leaves are plain numbers without uncertainty, learnt beside the nodes, and do not enter the aggregation; they
+    leaves are plain numbers without uncertainty, learnt beside the nodes, and do not enter the aggregation. They
     start in rising order from left to right, so that "right" means "positive" at every node and the mean over nodes
     that the paper prescribes does not cancel. The paper leaves all this open.
 

@@ -266,8 +266,8 @@ class SAOLA(FeatureStream):
     """Scalable and accurate online feature selection: each new feature is compared with those kept so far, in pairs.
 
     A feature that is not relevant to the class is dropped. A relevant one meets the kept ones in the order in which
-    they came: it is dropped at the first that is more relevant and on which it depends at least as much as the bound;
-    those less relevant that depend on it so are removed on the way, also if it is dropped later itself. Kept and
+    they came. It is dropped at the first that is more relevant and on which it depends at least as much as the bound.
+    Those less relevant that depend on it so are removed on the way, also if it is dropped later itself. Kept and
     dropped features are the same however the stream is cut into blocks.
 
     Parameters

@@ -233,7 +233,7 @@ class SemiRFS(Selector):
     """Semi-randomised feature selection: a search for the subset with which a learner does best.
 
     Each iteration draws a move with equal chances - add a feature, remove one, or both - and groups of features that
-    could be added and removed; the learner is cross-validated with each of them, and the best candidate is taken if it
+    could be added and removed. The learner is cross-validated with each of them, and the best candidate is taken if it
     is better, or else with probability ``exp(c (A' - A))``. Large groups search greedily, small ones at random: eq. (1)
     makes them shrink as improvements get rare. Kept is the best subset that was scored, of equals the smallest.
 

@@ -63,7 +63,7 @@ def mean_interval(
     small. Nadeau and Bengio ([1]_) put the variance of the mean at (1/n + test_to_train) s**2.
 
     A t interval is symmetric, and of scores near the end of their range it reaches beyond. With ``bounds`` the interval
-    is Wilson's ([2]_) instead: it holds the means mu that a t test does not reject whose standard error at mu is that
+    is Wilson's ([2]_) instead. It holds the means mu that a t test does not reject whose standard error at mu is that
     of the scores times sqrt(v(mu) / v(mean)), with v(mu) = (mu - low) (high - mu), or mu - low where there is no upper
     end. These are the variances of proportions and of counts but for a factor, which the scores give. It lies in the
     range and misses about as often on either side, which a t interval that is cut off does not; in the middle of the

@@ -216,8 +216,8 @@ def check_ordering_rule(
 ) -> None:
     """Check that an ordering rule scores open questions, and asks for one of the best.
 
-    Scores are numbers, and -inf where a question is not open; what is asked is open and scores best, or -1 where the
-    rule would ask nothing; a row's answer does not depend on other rows or on their order, and comes again when asked
+    Scores are numbers, and -inf where a question is not open. What is asked is open and scores best, or -1 where the
+    rule would ask nothing. A row's answer does not depend on other rows or on their order, and comes again when asked
     again; the information state and the rule's settings stay as they were. Problems that the rule refuses by `check`
     with a `ValueError` are left out, but one at least must be scored.
 

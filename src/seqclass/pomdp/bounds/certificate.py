@@ -112,7 +112,7 @@ def sawtooth_lower_bound(
 ) -> float:
     """Lower bound by dynamic programming on beliefs that the model reaches.
 
-    A belief is a mixture of the simplex's corners, where the class is known, and any one point; the cost of going on is
+    A belief is a mixture of the simplex's corners, where the class is known, and any one point. The cost of going on is
     concave, so that the mixture of the costs at these is a lower bound, and the best point gives the bound. Certain for
     any number of classes and any points; good for two or three classes, weak beyond.
 
@@ -454,7 +454,7 @@ def certify(
     That is about stopping in a given order. Over all orders, where any question may come next, foresight would have to
     choose among orders as well, and the lower end is another one: exact where histories are few; else AO* on a few
     thousand partial answers. Where answers depend on the class alone, it starts from all but a few questions asked
-    again with fresh answers; for two or three classes the martingale of these is the control variate of the upper end,
+    again with fresh answers. For two or three classes the martingale of these is the control variate of the upper end,
     and for up to a hundred classes or hidden states a hint leaves few to tell apart. Where all answers together leave
     much unknown, the lower end is the least mean cost that any policy has on drawn cases, less a margin, if that is
     nearer [3]_. With bundles too large to list, one more price and then the class is known.
@@ -495,7 +495,7 @@ def certify(
     scope : {"order", "all orders"}, optional
         Which policies the lower end is about. By default those of the problem: all orders of a free one. A policy of a
         fixed order may be compared with all orders of its questions, if the problem has a free twin
-        (`AcquisitionProblem.in_any_order`). Where visits cost something, it is about all panels of these: whatever is
+        (`AcquisitionProblem.in_any_order`). Where visits cost something, it is about all panels of these. Whatever is
         asked takes one visit at least, or a share of those that its number takes; with that added to the prices, asking
         one at a time costs no more, and its lower end is taken.
 

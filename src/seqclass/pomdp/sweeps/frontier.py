@@ -112,9 +112,9 @@ def cost_sweep(
     The policies are evaluated on the same histories: all of them where they are few, else the same sampled paths for
     all. A grid (`GridValueIteration`) makes one backward sweep for all multipliers, gives each what it finds for it
     alone, and its interpolated values are the lower bounds. `Perseus`, `FittedValueIteration` and
-    `ProjectedValueIteration` solve for few multipliers, no further apart than a factor of 2.6 unless yours are; between
+    `ProjectedValueIteration` solve for few multipliers, no further apart than a factor of 2.6 unless yours are. Between
     two of them look-ahead goes by a weighted mean of their values (`InterpolatedValues`), which costs next to nothing
-    in quality; where another point's policy turns out to be better they solve for it as well. All bounds come from one
+    in quality. Where another point's policy turns out to be better they solve for it as well. All bounds come from one
     set of paths (`certificate_paths` of them, or ``n_paths`` if more). Other solvers, and `Perseus` with a gap or time
     to reach, solve and certify multiplier by multiplier; in a free problem all do, and policies are evaluated one by
     one.

@@ -216,7 +216,7 @@ class Adaptive(Solver):
         fewer cases. Where these would be too few it is not tried, unless it looks at each question only once.
     max_seconds : float or None
         Longest time of all, certificate included, which every step looks at, so that a busy machine may choose
-        otherwise: what was tried by then is chosen from, or a plan of few questions is made, with bounds that hold, and
+        otherwise. What was tried by then is chosen from, or a plan of few questions is made, with bounds that hold, and
         the status is ``"limit"``. None: no limit but those of work.
     one_step : bool
         Whether asking what saves most, as long as one would decide after it, is tried first: no values are fitted, so
