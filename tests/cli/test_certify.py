@@ -33,6 +33,14 @@ def table(folder: Any, others: pd.DataFrame) -> str:
 CERTIFY = ("--target", "the label", "--alpha", "0.4", "--delta", "0.2")
 
 
+def test_what_is_certified_is_on_the_page(model: str, table: str, folder: Any, run: Any) -> None:
+    run("certify", model, table, *CERTIFY, "-o", "certified.seq")
+    assert run("export", "certified.seq", "-o", "page.html", "--currency", "EUR").exit_code == 0
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "with 80% confidence at most 40% of its decisions are wrong" in page
+    assert "Prices and costs are in EUR." in page
+
+
 @pytest.mark.quick
 def test_it_certifies_what_the_function_does(model: str, table: str, run: Any, others: pd.DataFrame) -> None:
     result = run("certify", model, table, *CERTIFY, "-o", "certified.seq")

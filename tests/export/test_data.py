@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,11 @@ import scipy.sparse as sp
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import KBinsDiscretizer
 
-from seqclass import Costs, SequentialClassifier, load
+from seqclass import Costs, SequentialClassifier, certify_error, load
 from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.bn import TreeNetwork
 from seqclass.discretize import Discretizer
-from seqclass.export import export_policy, policy_data
+from seqclass.export import export_policy, page_words, policy_data
 from seqclass.pomdp import FirstK, GridValueIteration
 
 QUICK = GridValueIteration(20, certificate_paths=0)
@@ -57,9 +59,52 @@ def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
         assert (data["format"], data["version"]) == ("seqclass-policy", 4)
         common = {"format", "version", "written_by", "classes", "decisions", "prior", "decision_costs"}
         common |= {"charge_missing", "unit", "visits", "features", "questions", "kind"}
-        common |= {"class_texts", "decision_texts", "class_order", "decision_order"}
+        common |= {"class_texts", "decision_texts", "class_order", "decision_order", "promise"}
         own = {"program": {"program"}, "graph": {"cut", "nodes"}}
         assert set(data) == common | own[data["kind"]]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
+@pytest.mark.parametrize("metric", ["error", "cost", "sensitivity"])
+def test_what_is_certified_is_stated_wherever_it_goes(metric: str, language: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(900) < 0.5, "ill", "well")
+    X = rng.normal(size=(900, 4)) + 2 * (y == "ill")[:, None]
+    clf = SequentialClassifier(solver=QUICK, feature_costs=0.01).fit(X[:300], y[:300])
+    how = {"metric": metric, "alpha": 0.125, "delta": 0.2}
+    how |= {"target": "ill"} if metric == "sensitivity" else {"groups": np.arange(600) % 2}
+    contract = certify_error(clf, X[300:], y[300:], **how)
+    assert contract.certified
+    labels = {"class": {"answers": {"ill": "an illness"}}}
+    data = export_policy(contract, tmp_path / "page.html", language=language, labels=labels)
+    assert data["promise"] == policy_data(contract)["promise"]
+    assert data["promise"]["seen"] == contract.rule.risk
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    words, sign = page_words(language), {"en": ".", "de": ",", "fr": ",", "es": ","}[language]
+    percent = words["percent"].replace("{p}", f"12{sign}5")
+    header = html.unescape(text.partition("<header>")[2].partition("</header>")[0])
+    assert (f"0{sign}125" if metric == "cost" else percent) in header
+    assert ("an illness" in header.partition(f" {contract.n_rows} ")[2].partition(percent)[0]) == (
+        metric == "sensitivity"
+    )
+    assert (words["promised_groups"].replace("{n}", "2") in header) == (metric != "sensitivity")
+    assert words["promise_holds"] in header
+    assert {**data, "promise": None} == policy_data(contract.classifier, labels=labels)
+    export_policy(contract, tmp_path / "policy.c")
+    source = " ".join((tmp_path / "policy.c").read_text(encoding="utf-8").partition("*/")[0].split())
+    assert re.search(
+        f"Checked on {contract.n_rows} cases(:| of ill:) with 80% confidence at most 12.5%|a case costs", source
+    )
+
+
+def test_what_is_not_certified_is_not_exported(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    clf = SequentialClassifier(solver=QUICK).fit(X[::2], y[::2])
+    contract = certify_error(clf, X[1::2], y[1::2], alpha=0.04, delta=0.2)
+    assert not contract.certified
+    with pytest.raises(ValueError, match="nothing is certified"):
+        export_policy(contract, tmp_path / "page.html")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_graph_leads_to_each_node_once(model: Any) -> None:
@@ -146,7 +191,7 @@ def test_large_networks_are_no_program(model: Any) -> None:
 
 def test_refusals(model: Any, tmp_path: Path) -> None:
     X, y = np.random.default_rng(0).normal(size=(60, 3)), [0, 1] * 30
-    with pytest.raises(TypeError, match="AdaptiveClassifier, got int"):
+    with pytest.raises(TypeError, match="or what certify_error gave, got int"):
         policy_data(3)  # type: ignore[arg-type]
     bundled = SequentialClassifier(TreeNetwork(), feature_costs=Costs(bundles=["blood", "blood", None])).fit(X, y)
     with pytest.raises(ValueError, match=r"cannot be written as a program: .*bundles"):

@@ -226,7 +226,7 @@ class CertifiedError:
         ValueError
             If nothing is certified.
         """
-        return self._classifier().predict(X)
+        return self.decided_by().predict(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Class posterior at the stop; see `SequentialClassifier.predict_proba`.
@@ -245,7 +245,7 @@ class CertifiedError:
         ValueError
             If nothing is certified.
         """
-        return self._classifier().predict_proba(X)
+        return self.decided_by().predict_proba(X)
 
     def acquire(self, X: Any, *, record_beliefs: bool = False) -> AcquisitionRecord:
         """Acquire and decide, and tell what was acquired; see `SequentialClassifier.acquire`.
@@ -266,7 +266,7 @@ class CertifiedError:
         ValueError
             If nothing is certified.
         """
-        return self._classifier().acquire(X, record_beliefs=record_beliefs)
+        return self.decided_by().acquire(X, record_beliefs=record_beliefs)
 
     def session(self, saved: str | None = None, *, key: str | int | None = None) -> Session:
         """Start a live case; see `SequentialClassifier.session`.
@@ -289,7 +289,7 @@ class CertifiedError:
         ValueError
             If nothing is certified, or the text is no session of this classifier.
         """
-        return self._classifier().session(saved, key=key)
+        return self.decided_by().session(saved, key=key)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to one file, whole or not at all, whether or not anything is certified; `seqclass.load` reads it.
@@ -350,7 +350,8 @@ class CertifiedError:
             f"certify is about {figure(self.reachable)}, by a rule that had {seen}."
         )
 
-    def _classifier(self) -> DecidingClassifier:
+    def decided_by(self) -> DecidingClassifier:
+        """The classifier, or an error that says what could be certified instead."""
         if self.classifier is None:
             raise ValueError(
                 f"nothing is certified, so there is no rule to decide by: these rows certify {self.reachable:.4g} at "

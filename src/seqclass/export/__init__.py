@@ -16,6 +16,7 @@ from seqclass._utils.files import replacing
 from seqclass._utils.text import listed, near, shown, unit_text
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.deciding.decider import decider_of
+from seqclass.evaluation.contract import CertifiedError
 from seqclass.export._c import c_source
 from seqclass.export._data import as_data
 from seqclass.report._markup import Markup, document, element, resource, script_json, together
@@ -27,7 +28,7 @@ MAX_NODES = 20_000
 
 
 def export_policy(
-    classifier: DecidingClassifier,
+    classifier: DecidingClassifier | CertifiedError,
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
@@ -43,8 +44,8 @@ def export_policy(
 
     Parameters
     ----------
-    classifier : SequentialClassifier or AdaptiveClassifier
-        A fitted classifier.
+    classifier : SequentialClassifier, AdaptiveClassifier or CertifiedError
+        A fitted classifier; or what `seqclass.certify_error` gave, and the page states what it promises.
     path : path
         The file. It is written whole or not at all, and replaces a file that is there.
     format : {"html", "json", "c"}, optional
@@ -67,7 +68,7 @@ def export_policy(
     Raises
     ------
     TypeError
-        If it is neither.
+        If it is none of these.
     ValueError
         If the policy cannot be written as data, or not within the limits, or labels or words are wrong, or the file
         ends as one of another format; the message says what to do.
@@ -97,7 +98,7 @@ def export_policy(
     elif format == "json":
         text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
     else:
-        text = c_source(data)
+        text = c_source(data, " ".join(promised(data)))
     with replacing(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", errors="backslashreplace"))
     return data
@@ -124,7 +125,7 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
 
 
 def policy_data(
-    classifier: DecidingClassifier,
+    classifier: DecidingClassifier | CertifiedError,
     *,
     labels: Any = None,
     max_nodes: int = MAX_NODES,
@@ -139,8 +140,8 @@ def policy_data(
 
     Parameters
     ----------
-    classifier : SequentialClassifier or AdaptiveClassifier
-        A fitted classifier.
+    classifier : SequentialClassifier, AdaptiveClassifier or CertifiedError
+        A fitted classifier; or what `seqclass.certify_error` gave, with what it promises.
     labels : Labels, path, mapping or data frame, optional
         See `export_policy`.
     max_nodes : int
@@ -158,7 +159,7 @@ def policy_data(
     Raises
     ------
     TypeError
-        If it is neither.
+        If it is none of these.
     ValueError
         If the policy cannot be written as data, or not within the limits, or labels are wrong; the message says what to
         do.
@@ -172,14 +173,27 @@ def policy_data(
     >>> data["kind"], data["program"]["any_order"], data["questions"][2]["name"]
     ('program', True, 'x2')
     """
-    if not isinstance(classifier, DecidingClassifier):
+    contract = classifier if isinstance(classifier, CertifiedError) else None
+    clf = classifier if contract is None else contract.decided_by()
+    if not isinstance(clf, DecidingClassifier):
         raise TypeError(
-            f"classifier must be a fitted SequentialClassifier or AdaptiveClassifier, got {type(classifier).__name__}."
+            "classifier must be a fitted SequentialClassifier or AdaptiveClassifier, or what certify_error gave, got "
+            f"{type(classifier).__name__}."
         )
     check_integer(max_nodes, "max_nodes", 1)
     if min_probability is not None:
         min_probability = check_real(min_probability, "min_probability", 0.0, 1.0)
-    return as_data(decider_of(classifier), labels, max_nodes, min_probability)
+    return as_data(decider_of(clf), labels, max_nodes, min_probability) | {"promise": _promise(contract)}
+
+
+def _promise(contract: CertifiedError | None) -> dict[str, Any] | None:
+    """What is certified, as the data have it."""
+    if contract is None:
+        return None
+    rule, groups = contract.rule, len(contract.groups)
+    target = None if contract.target is None else str(contract.target)
+    told = {"metric": contract.metric, "target": target, "at_most": contract.alpha, "confidence": 1 - contract.delta}
+    return told | {"seen": rule.risk, "n_rows": contract.n_rows, "n_groups": groups if groups > 1 else 0}
 
 
 #: What stands for something in words.
@@ -267,7 +281,39 @@ def _about(data: dict[str, Any], words: dict[str, str]) -> str:
         told.append(_filled(words["unit"], unit=data["unit"]))
     elif unit_text(data["decision_costs"]):
         told.append(words["errors"])
-    return " ".join([*told, words["stays"]])
+    return " ".join([*told, *promised(data, words), words["stays"]])
+
+
+def promised(data: dict[str, Any], words: Mapping[str, str] | None = None) -> list[str]:
+    """Sentences of what is certified, none where nothing is; by default in English."""
+    words = page_words() if words is None else words
+    promise = data["promise"]
+    if promise is None:
+        return []
+
+    def figure(value: float, share: bool) -> str:
+        text = f"{100 * value if share else value:.3g}".replace(".", words["decimal"])
+        return _filled(words["percent"], p=text) if share else text
+
+    texts = dict(zip(map(str, data["classes"]), data["class_texts"]))
+    share = promise["metric"] != "cost"
+    sentence = {
+        "error": words["promised_error"],
+        "sensitivity": words["promised_sensitivity"],
+        "cost": words["promised_cost"],
+    }
+    told = [
+        _filled(
+            sentence[promise["metric"]],
+            rows=promise["n_rows"],
+            sure=figure(promise["confidence"], True),
+            most=figure(promise["at_most"], share),
+            seen=figure(promise["seen"], share),
+            target=texts.get(promise["target"], promise["target"]),
+        )
+    ]
+    told += [_filled(words["promised_groups"], n=promise["n_groups"])] if promise["n_groups"] else []
+    return [*told, words["promise_holds"]]
 
 
 def cut_share(cut: float, words: Mapping[str, str] | None = None) -> str:

@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain
+from textwrap import wrap
 from typing import Any
 
 from seqclass.report._markup import resource
@@ -22,7 +23,7 @@ _HEAD = """\
        seq_answer(&c, question, seq_outcome(seq_feature_start[question], measure(question)));
    decide(seq_decision(&c), seq_cost_of(c), seq_belief(&c));
 
-   {order} */
+   {order}{promise} */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -72,8 +73,8 @@ void seq_leave(seq_case *c);                                /* wait no more for 
 }
 
 
-def c_source(data: dict[str, Any]) -> str:
-    """One file: sizes, declarations, tables, code."""
+def c_source(data: dict[str, Any], promise: str) -> str:
+    """One file: sizes, declarations, tables, code; and in words what is certified, if anything is."""
     kind = data["kind"]
     features = data["features"]
     sizes = {
@@ -94,7 +95,8 @@ def c_source(data: dict[str, Any]) -> str:
     network = kind == "program" and data["program"]["network"] is not None
     code = [resource(name, __package__) for name in ("common.c", *(["network.c"] if network else []), f"{kind}.c")]
     unit = f"#define SEQ_UNIT {_quoted(data['unit'])} /* of prices and costs */\n"
-    head = _HEAD.format(by=data["written_by"].replace("*/", "* /"), order=_ORDER[kind])
+    told = "".join(f"\n\n   {line}" if not n else f"\n   {line}" for n, line in enumerate(wrap(promise, 110)))
+    head = _HEAD.format(by=data["written_by"], order=_ORDER[kind], promise=told.replace("*/", "* /"))
     return "".join([head, defined, unit, struct, _FUNCTIONS, _ALSO[kind], "\n", _reading(data), tables, "\n", *code])
 
 
