@@ -15,6 +15,7 @@ from free_cases import free_case
 from seqclass.persistence import load, save
 from seqclass.pomdp import (
     AcquireAll,
+    Adaptive,
     DecideNow,
     ExactFreeOrder,
     Lookahead,
@@ -111,8 +112,9 @@ def test_what_is_listed():
 
 def test_more_than_are_enumerated_are_listed():
     problem = many_sensors(8)  # 65,536
-    info = ExactFreeOrder().solve(problem).info
+    info, other = (solver.solve(problem).info for solver in (ExactFreeOrder(), Adaptive(max_nodes=4**8)))
     assert (info.status, info.gap, info.size) == ("converged", 0.0, 4**8)
+    assert (other.upper, other.lower, other.size) == (info.upper, info.lower, info.size)
     search = OrderSearch(problem)
     search.run(2000)
     assert search.low - 1e-9 <= info.upper <= search.high + 1e-9

@@ -215,7 +215,9 @@ class PartialAnswers:
         beyond = (problem.rules, problem.starts, problem.visits, problem.max_cost)
         if any(one is not None for one in beyond) or alike_questions(problem):  # of what is alike fewer are visited
             return None
-        return cls(problem) if np.log(problem.n_outcomes + 1.0).sum() <= np.log(min(most, _LISTED)) + TIE else None
+        return (
+            cls(problem) if np.log(problem.n_outcomes + 1.0).sum() <= np.log(max(min(most, _LISTED), 1)) + TIE else None
+        )
 
     def solve(self, multiplier: float = 1.0) -> float:
         """Find all least costs at a multiple of the prices; that of the beginning."""

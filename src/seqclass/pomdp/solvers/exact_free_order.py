@@ -102,10 +102,8 @@ class ExactFreeOrder(Solver):
         values, search, reached = None, None, False
         try:
             with within(limit):
-                if are_few(problem, self.max_nodes):
-                    return enumerated(problem).with_info(seconds=_clock() - started)
-                if (listed := PartialAnswers.of(problem, self.max_nodes)) is not None:
-                    return from_list(listed).with_info(seconds=_clock() - started)
+                if (exact := exactly(problem, self.max_nodes)) is not None:
+                    return exact.with_info(seconds=_clock() - started)
                 values = bounds_of(problem)
                 if problem.closes:
                     raise ValueError(
@@ -167,6 +165,14 @@ def are_few(problem: AcquisitionProblem, most: int) -> bool:
         return False
     width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
     return bool(np.prod(sizes) * (1 - 1 / sizes).sum() * width <= _WORK)
+
+
+def exactly(problem: AcquisitionProblem, most: int) -> PlannedPolicy | None:
+    """The best policy where no more than so many partial answers have to be looked at, enumerated or listed."""
+    if are_few(problem, most):
+        return enumerated(problem)
+    listed = PartialAnswers.of(problem, most)
+    return None if listed is None else from_list(listed)
 
 
 def enumerated(problem: AcquisitionProblem) -> PlannedPolicy:
