@@ -10,8 +10,8 @@ The rows of random small problems (independent answers or class mixtures, with g
 count how many bounds were above the optimum, which certain ones never are and sampled ones of 99% confidence seldom,
 and tell how far below it they are in the median, each after 100 partial answers: certain ones by one price more, by the
 best there are, and with drawn cases beside these. The rows of what is listed are the optimum by one array of all
-partial answers, and beside it, where that takes minutes at most, by histories that are kept one by one; --only listed
-gives no others.
+partial answers, and beside it, where that takes minutes at most, by histories that are kept one by one, and what
+`Adaptive` comes to with and without it; --only listed gives no others.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from seqclass.costs import Costs
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import (
     AcquisitionProblem,
+    Adaptive,
     Bundle,
     ExactFreeOrder,
     Lookahead,
@@ -234,6 +235,11 @@ def main() -> None:
         return
     listed = [listed_row(11, 2, True), listed_row(13, 2, True)]
     listed += [listed_row(*size, False) for size in ((14, 2), (10, 4), (15, 2), (12, 3))]
+    for n_questions, n_outcomes, n_classes in ((8, 3, 4), (12, 2, 4), (12, 2, 2)):
+        problem = weak_sensors(n_questions, n_classes, n_outcomes=n_outcomes)
+        name = f"weak sensors {n_questions} x {n_outcomes}, {n_classes} classes"
+        listed.append(row(f"{name}, Adaptive", problem, Adaptive()))
+        listed.append(row(f"{name}, Adaptive, all listed", problem, Adaptive(max_nodes=2_000_000)))
     if arguments.only:
         report(listed, arguments.json)
         return
