@@ -1,6 +1,6 @@
 """The optimum over all orders: how close certified bounds come, and in what time.
 
-    python benchmarks/all_orders.py [--json FILE] [--quick] [--repeats N]
+    python benchmarks/all_orders.py [--only listed] [--json FILE] [--quick] [--repeats N]
 
 Rows are seconds of solving and certifying; the certified interval over all orders is in the name, and in the JSON by
 itself. The first gap is where a search begins: deciding now or after one question, against one price more and then
@@ -9,7 +9,9 @@ whose optimum is known exactly: of a search of 3000 partial answers by one price
 The rows of random small problems (independent answers or class mixtures, with groups, a bundle, or a further decision)
 count how many bounds were above the optimum, which certain ones never are and sampled ones of 99% confidence seldom,
 and tell how far below it they are in the median, each after 100 partial answers: certain ones by one price more, by the
-best there are, and with drawn cases beside these.
+best there are, and with drawn cases beside these. The rows of what is listed are the optimum by one array of all
+partial answers, and beside it, where that takes minutes at most, by histories that are kept one by one, and what
+`Adaptive` comes to with and without it; --only listed gives no others.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from _common import Row, parser, report
+from _common import Row, measure, parser, report
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import KBinsDiscretizer
 
@@ -28,6 +30,7 @@ from seqclass.costs import Costs
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import (
     AcquisitionProblem,
+    Adaptive,
     ExactFreeOrder,
     Lookahead,
     MixtureProblem,
@@ -37,6 +40,7 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
 from seqclass.pomdp.bounds.hints import HintedValues, bounds_of
+from seqclass.pomdp.bounds.optimum import PartialAnswers, expand
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.bundles import Bundle
 
@@ -62,11 +66,13 @@ def breast_cancer(model: Any, n_features: int = 30) -> AcquisitionProblem:
     return acquisition_problem(model.fit(codes, y), np.arange(n_features), prices, 1 - np.eye(2), free=True)
 
 
-def weak_sensors(n_questions: int, n_classes: int, seed: int = 0) -> AcquisitionProblem:
-    """Sensors of three outcomes that say little, at low prices: many of them are worth asking."""
+def weak_sensors(
+    n_questions: int, n_classes: int, seed: int = 0, *, n_outcomes: int = 3, price: float = 0.005
+) -> AcquisitionProblem:
+    """Sensors that say little, at low prices: many of them are worth asking."""
     rng = np.random.default_rng(seed)
-    tables = rng.dirichlet(np.full(3, 4.0), size=(n_questions, n_classes)).transpose(0, 2, 1)
-    prices = 0.005 * rng.uniform(0.5, 1.5, n_questions)
+    tables = rng.dirichlet(np.full(n_outcomes, 4.0), size=(n_questions, n_classes)).transpose(0, 2, 1)
+    prices = price * rng.uniform(0.5, 1.5, n_questions)
     return TableProblem(np.full(n_classes, 1 / n_classes), tables, prices, free=True)
 
 
@@ -197,12 +203,45 @@ def row(name: str, problem: AcquisitionProblem, solver: Solver) -> Certified:
     )
 
 
+def listed_row(n_questions: int, n_outcomes: int, one_by_one: bool) -> Row:
+    """The optimum of four classes by a list of all partial answers; sensors so cheap that few histories are settled."""
+    problem = weak_sensors(n_questions, 4, n_outcomes=n_outcomes, price=0.001)
+
+    def listed() -> float:
+        found = PartialAnswers.of(problem, np.inf)
+        assert found is not None
+        return found.solve()
+
+    def histories() -> float:
+        return float(expand(problem.begin(), problem.n_stages).values(np.ones(1))[0, 0])
+
+    size = (n_outcomes + 1) ** n_questions
+    name = f"{n_questions} questions of {n_outcomes} outcomes, {size:,} partial answers: optimum {listed():.6f}, listed"
+    if not one_by_one:
+        return measure(name, listed, repeats=0)
+    assert np.isclose(listed(), histories(), rtol=1e-9)
+    return measure(name, listed, peer="histories one by one", peer_call=histories, repeats=0)
+
+
 def main() -> None:
-    arguments = parser(__doc__).parse_args()
+    made = parser(__doc__)
+    made.add_argument("--only", choices=["listed"], help="no other rows")
+    arguments = made.parse_args()
     seconds = 0.2 if arguments.quick else 60.0
     search = ExactFreeOrder(10**7, seconds)
     if arguments.quick:
-        report([row("weak sensors 8 x 3, 2 classes", weak_sensors(8, 2), search), random_row(3, 8)], arguments.json)
+        some = [row("weak sensors 8 x 3, 2 classes", weak_sensors(8, 2), search), random_row(3, 8)]
+        report([*some, listed_row(6, 2, True)], arguments.json)
+        return
+    listed = [listed_row(11, 2, True), listed_row(13, 2, True)]
+    listed += [listed_row(*size, False) for size in ((14, 2), (10, 4), (15, 2), (12, 3))]
+    for n_questions, n_outcomes, n_classes in ((8, 3, 4), (12, 2, 4), (12, 2, 2)):
+        problem = weak_sensors(n_questions, n_classes, n_outcomes=n_outcomes)
+        name = f"weak sensors {n_questions} x {n_outcomes}, {n_classes} classes"
+        listed.append(row(f"{name}, Adaptive", problem, Adaptive()))
+        listed.append(row(f"{name}, Adaptive, all listed", problem, Adaptive(max_nodes=2_000_000)))
+    if arguments.only:
+        report(listed, arguments.json)
         return
     naive = breast_cancer(NaiveBayes())
     rows: list[Row] = [
@@ -222,7 +261,7 @@ def main() -> None:
         alike = [exchangeable(n_classes, seed) for seed in range(10)]
         rows.append(reached(f"{n_classes} classes, 20 questions that are alike", alike))
     rows += [random_row(n_classes, 286) for n_classes in range(2, 9)]
-    report(rows, arguments.json)
+    report(rows + listed, arguments.json)
 
 
 if __name__ == "__main__":

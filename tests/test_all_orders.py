@@ -12,9 +12,19 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from free_cases import free_case
 
-from seqclass import load
+from seqclass import Rules, load
 from seqclass.persistence import save
-from seqclass.pomdp import ExactFreeOrder, FirstK, Lookahead, TableProblem, acquire, evaluate
+from seqclass.pomdp import (
+    Adaptive,
+    ExactFreeOrder,
+    FirstK,
+    Lookahead,
+    MixtureProblem,
+    TableProblem,
+    acquire,
+    evaluate,
+)
+from seqclass.pomdp.bounds.optimum import PartialAnswers, expand
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.solvers import exact_free_order as free_order
@@ -53,6 +63,60 @@ def check_search(case, truth, n_nodes):
 def test_exact_free_order_is_the_optimum():
     for case in cases(1000, 1018):
         check_exact(case)
+
+
+def test_a_list_of_all_partial_answers_has_the_optimum_and_its_plan():
+    """Of independent answers, with groups or a further decision, against a recursion that shares no code with it."""
+    for seed in range(1000, 1018):
+        case = free_case(seed, tree=False)
+        listed = PartialAnswers.of(case.problem, 10**6)
+        policy, truth = free_order.from_list(listed), case.optimum()
+        assert (policy.info.upper, policy.info.lower) == pytest.approx((truth, truth), abs=1e-12)
+        assert case.run(policy)[0] == pytest.approx(truth, abs=1e-9)
+        assert policy.info.size == len(listed.costs) == np.prod(case.problem.n_outcomes + 1)
+
+
+@pytest.mark.parametrize("limit", [None, 2])
+def test_a_list_agrees_with_an_enumeration_at_all_prices_and_whatever_is_hidden(limit):
+    factors = np.array([0.0, 0.3, 1.0, 4.0])
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        sizes, classes = rng.integers(2, 5, 5).tolist(), np.repeat(np.arange(3), rng.integers(1, 4, 3))
+        problem = MixtureProblem(
+            rng.dirichlet(np.ones(len(classes))),
+            classes,
+            [rng.dirichlet(np.ones(size), size=len(classes)).T for size in sizes],
+            rng.uniform(0.01, 0.05, 5),
+            rng.uniform(0.3, 1.0, (3, 3)) * (1 - np.eye(3)),
+            free=True,
+            max_questions=limit,
+        )
+        listed = PartialAnswers.of(problem, 10**6)
+        wanted = expand(problem.begin(), problem.n_stages, 0.0).values(factors)[0]
+        assert [listed.solve(factor) for factor in factors] == pytest.approx(wanted, rel=1e-12)
+        policy = free_order.from_list(listed)
+        assert evaluate(problem, policy, method="exact").cost == pytest.approx(wanted[2], rel=1e-12)
+
+
+def test_what_is_listed():
+    """Answers that depend on states alone, as many as are asked for; not where rules or budgets tell more apart."""
+    problem = many_sensors(4)
+    assert PartialAnswers.of(problem, 255) is None
+    assert len(PartialAnswers.of(problem, 256).costs) == 256
+    assert PartialAnswers.of(within_budget(problem, max_cost=0.03), 256) is None
+    assert PartialAnswers.of(problem.with_rules(Rules(mandatory=[1])), 256) is None
+    assert PartialAnswers.of(problem.replace(free=False), 256) is None
+    assert PartialAnswers.of(free_case(1, tree=True).problem, 10**6) is None
+
+
+def test_more_than_are_enumerated_are_listed():
+    problem = many_sensors(8)  # 65,536
+    info, other = (solver.solve(problem).info for solver in (ExactFreeOrder(), Adaptive(max_nodes=4**8)))
+    assert (info.status, info.gap, info.size) == ("converged", 0.0, 4**8)
+    assert (other.upper, other.lower, other.size) == (info.upper, info.lower, info.size)
+    search = OrderSearch(problem)
+    search.run(2000)
+    assert search.low - 1e-9 <= info.upper <= search.high + 1e-9
 
 
 def test_search_brackets_the_optimum_and_reaches_it():

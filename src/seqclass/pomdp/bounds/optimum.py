@@ -14,13 +14,18 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_
 from seqclass._utils.validation import check_costs, check_integer
 from seqclass.pomdp.answers import PlannedAnswers
 from seqclass.pomdp.evaluation import MAX_HISTORIES
-from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.information import OPEN, TIE, InformationState
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import Fork, Level, walk
 
 __all__ = ["optimal_cost"]
 
+
+#: Most partial answers that are listed in one array, some 40 bytes each, and those that are multiplied out at once.
+_LISTED, _BLOCK = 2 * 10**7, 2000
+#: Bytes that are worked on at once.
+_CACHED = 2**22
 
 #: What to do after partial answers: of each number of questions asked, sorted keys and the question that each asks.
 Plan = list[tuple[npt.NDArray[np.bytes_], IntArray]]
@@ -120,6 +125,8 @@ def optimal_cost(
     """Optimal cost by backward recursion over every history that may be worth reaching.
 
     In a fixed order it is the cost of stopping at the best moments, in a free problem that of the best questions too.
+    Where answers are independent given the class or hidden states, up to 20 million partial answers are listed in one
+    array, some 40 bytes each; costs of rules, budgets or visits, and of questions that are alike, are found one by one.
     Where visits cost something, it is that of asking one question at a time; `Panels` has the optimum over panels.
 
     Parameters
@@ -164,10 +171,117 @@ def optimal_costs(
     horizon = problem.n_stages
     if n_stages is not None:
         horizon = min(horizon, check_integer(n_stages, "n_stages", 0))
+    if horizon == problem.n_stages and (listed := PartialAnswers.of(problem, max_histories)) is not None:
+        return np.array([listed.solve(factor) for factor in factors.tolist()])
     # whatever is settled at the smallest prices is at all others
     info, weight = problem.opening()
     tree = expand(info, horizon, float(factors.min()), max_histories, alike_questions(problem))
     return np.asarray(weight @ tree.values(factors))
+
+
+class PartialAnswers:
+    """Least costs from all partial answers of a free problem whose answers depend on states alone, times their chances.
+
+    A partial answer is a number: of each question a digit, its outcome, or the number of its outcomes where it was not
+    asked. Times the chance of what was seen, costs are sums of what follows, and lie in one array by that number.
+    """
+
+    def __init__(self, problem: AcquisitionProblem) -> None:
+        states = problem.state_tables
+        assert states is not None
+        self.problem, self.sizes = problem, problem.n_outcomes + 1
+        self.steps = np.append(np.cumprod(self.sizes[:0:-1])[::-1], 1)
+        factors = [np.vstack([table[:n], np.ones(len(states[1]))]) for table, n in zip(states[0], problem.n_outcomes)]
+        half = int(np.searchsorted(np.cumsum(np.log(self.sizes[::-1])), np.log(_BLOCK)))
+        first, rest = (_products(some) for some in (factors[: len(factors) - half], factors[len(factors) - half :]))
+        first, costs = first * problem.begin().states, problem.decision_costs[states[1]]
+        self.chance, self.stopping = (np.empty(len(first) * len(rest)) for _ in range(2))
+        for part in chunks(len(first), 8.0 * 2 * rest.size):
+            joint = (first[part, None] * rest).reshape(-1, len(costs))
+            where = slice(part.start * len(rest), part.stop * len(rest))
+            self.chance[where], self.stopping[where] = joint.sum(axis=1), (joint @ costs).min(axis=1)
+        asked = np.zeros(1, dtype=np.uint8)
+        for size in self.sizes.tolist():
+            asked = (asked[:, None] + (np.arange(size) < size - 1).astype(np.uint8)).reshape(-1)
+        self.order = np.argsort(asked, kind="stable").astype(np.int32)
+        self.first = np.append(0, np.cumsum(np.bincount(asked)))
+        self.costs = self.stopping
+
+    @classmethod
+    def of(cls, problem: AcquisitionProblem, most: float) -> PartialAnswers | None:
+        """All partial answers, if there are no more than so many, and this serves."""
+        if not problem.free or problem.samples or problem.state_tables is None or not problem.n_questions:
+            return None
+        beyond = (problem.rules, problem.starts, problem.visits, problem.max_cost)
+        if any(one is not None for one in beyond) or alike_questions(problem):  # of what is alike fewer are visited
+            return None
+        return (
+            cls(problem) if np.log(problem.n_outcomes + 1.0).sum() <= np.log(max(min(most, _LISTED), 1)) + TIE else None
+        )
+
+    def solve(self, multiplier: float = 1.0) -> float:
+        """Find all least costs at a multiple of the prices; that of the beginning."""
+        self.costs = self.stopping.copy()
+        for asked in range(self.problem.n_stages - 1, -1, -1):
+            number = self.order[self.first[asked] : self.first[asked + 1]]
+            for part in chunks(len(number), 8.0 * 2 * len(self.sizes), _CACHED):
+                some = number[part]
+                least = self.asking(some, multiplier).min(axis=1)
+                self.costs[some] = np.minimum(self.costs[some], least)
+        return float(self.costs[-1])
+
+    def asking(self, number: IntArray, multiplier: float = 1.0) -> FloatArray:
+        """Cost of asking each question after partial answers and going on as well as can be, (n, n_questions)."""
+        found = np.full((len(number), len(self.sizes)), np.inf)
+        opened = number[:, None] // self.steps.astype(number.dtype) % self.sizes.astype(number.dtype) == self.sizes - 1
+        prices = multiplier * self._prices(opened)
+        for question, (step, size) in enumerate(zip(self.steps.tolist(), self.sizes.tolist())):
+            rows = np.flatnonzero(opened[:, question])
+            some = number[rows]
+            price = prices[rows if len(prices) > 1 else 0, question]
+            cost = price * self.chance[some]
+            for outcome in range(1, size):
+                cost += self.costs[some - outcome * step]
+            found[rows, question] = cost
+        return found
+
+    def _prices(self, opened: BoolArray) -> FloatArray:
+        group = self.problem.groups
+        if group is None:
+            return self.problem.prices[None]
+        paid = [(~opened[:, group == one]).any(axis=1) for one in range(int(group.max(initial=-1)) + 1)]
+        return self.problem.prices_beside(np.stack(paid, axis=1) if paid else np.zeros((1, 0), dtype=bool))
+
+    def plan(self) -> Plan:
+        """What to ask after each partial answer that the best policy comes to, once all least costs are found."""
+        plan: Plan = []
+
+        def ask(level: Level) -> IntArray:
+            seen = level.info.seen
+            assert seen is not None
+            number = np.where(seen == OPEN, self.sizes - 1, seen) @ self.steps
+            costs, question = np.full(seen.shape, np.inf), np.full(len(seen), DECIDE)
+            if level.info.stage < self.problem.n_stages:
+                costs = self.asking(number)
+            least = costs.min(axis=1)
+            on = np.flatnonzero(least < self.stopping[number] * (1 - TIE))
+            question[on] = (costs[on] <= least[on, None] * (1 + TIE)).argmax(axis=1)
+            keys = evidence(level.info)
+            order = np.argsort(keys)
+            plan.append((keys[order], question[order]))
+            return question
+
+        for _ in walk(self.problem.begin(), np.ones(1), ask):
+            pass
+        return plan
+
+
+def _products(factors: Sequence[FloatArray]) -> FloatArray:
+    """Products of a row of each factor, of the last one fastest, (n, n_states)."""
+    found = np.ones((1, 1))
+    for factor in factors:
+        found = (found[:, None] * factor).reshape(-1, factor.shape[1])
+    return found
 
 
 @dataclass

@@ -16,7 +16,7 @@ from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.hints import bounds_of
-from seqclass.pomdp.bounds.optimum import Enumeration, OrderBounds, Plan, evidence, expand
+from seqclass.pomdp.bounds.optimum import Enumeration, OrderBounds, PartialAnswers, Plan, evidence, expand
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
@@ -47,16 +47,18 @@ class ExactFreeOrder(Solver):
     """The best policy over all orders of a free problem, or bounds of it that close in until a limit is reached.
 
     Where partial answers are few (the product of the numbers of outcomes, each plus one, at most 50,000) recursion over
-    all of them, those that saw the same in another order as one. Beyond, AO* [1]_: a search that follows the questions
-    of least lower bound and can stop at any time. The policy is a table of what to ask after each partial answer. Where
+    all of them, those that saw the same in another order as one. Where answers are independent given the class or
+    hidden states, with no rules, budget or visits, their costs are listed in one array of up to ``max_nodes`` (20
+    million at most, some 40 bytes each, in some seconds). Beyond, AO* [1]_: a search that follows the questions of
+    least lower bound and can stop at any time. The policy is a table of what to ask after each partial answer. Where
     partial answers are few and one is missing, the recursion goes on from there, and what follows is the best again.
-    Of a search the bounds are about cases without missing answers: where these are, and where the search did not come,
+    Of a list or search the bounds are about cases without missing answers: where these are, and where it did not come,
     it looks two questions ahead, or one question ahead on lower bounds where they are good.
 
     Parameters
     ----------
     max_nodes : int
-        Most partial answers to keep. A thousand of them take about a megabyte at ten questions.
+        Most partial answers to keep. Of a search a thousand take about a megabyte at ten questions.
     max_seconds : float or None
         Longest time of the search, and of the certificate after one that came to a limit; None for no limit.
     target_gap : float
@@ -100,8 +102,8 @@ class ExactFreeOrder(Solver):
         values, search, reached = None, None, False
         try:
             with within(limit):
-                if are_few(problem, self.max_nodes):
-                    return enumerated(problem).with_info(seconds=_clock() - started)
+                if (exact := exactly(problem, self.max_nodes)) is not None:
+                    return exact.with_info(seconds=_clock() - started)
                 values = bounds_of(problem)
                 if problem.closes:
                     raise ValueError(
@@ -165,6 +167,14 @@ def are_few(problem: AcquisitionProblem, most: int) -> bool:
     return bool(np.prod(sizes) * (1 - 1 / sizes).sum() * width <= _WORK)
 
 
+def exactly(problem: AcquisitionProblem, most: int) -> PlannedPolicy | None:
+    """The best policy where no more than so many partial answers have to be looked at, enumerated or listed."""
+    if are_few(problem, most):
+        return enumerated(problem)
+    listed = PartialAnswers.of(problem, most)
+    return None if listed is None else from_list(listed)
+
+
 def enumerated(problem: AcquisitionProblem) -> PlannedPolicy:
     """The best policy, by recursion over all partial answers."""
     tree = expand(problem.begin(), problem.n_stages)
@@ -172,6 +182,13 @@ def enumerated(problem: AcquisitionProblem) -> PlannedPolicy:
     size = sum(len(stage.info) for stage in tree.stages)
     info = SolveInfo("converged", n_stages=problem.n_stages, size=size)
     return _bounded(PlannedPolicy(problem, plan, RecursionPolicy(problem), info), cost, cost)
+
+
+def from_list(listed: PartialAnswers) -> PlannedPolicy:
+    """The best policy, by least costs of all partial answers in one array."""
+    problem, cost = listed.problem, listed.solve()
+    info = SolveInfo("converged", n_stages=problem.n_stages, size=len(listed.costs))
+    return _bounded(PlannedPolicy(problem, listed.plan(), None, info), cost, cost)
 
 
 def planned(search: OrderSearch) -> PlannedPolicy:

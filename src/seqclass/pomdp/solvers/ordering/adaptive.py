@@ -23,7 +23,7 @@ from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, WIDE_GAP, OrderingCandidate, OrderingChoice, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified, on_cases
-from seqclass.pomdp.solvers.exact_free_order import are_few, enumerated, planned
+from seqclass.pomdp.solvers.exact_free_order import are_few, exactly, planned
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
 from seqclass.pomdp.solvers.ordering.given import greedy_order
@@ -202,8 +202,8 @@ class Adaptive(Solver):
     max_rounds : int
         Most rounds of improvement.
     max_nodes : int
-        Partial answers up to which all are enumerated, as long as that is no more work than `ExactFreeOrder` takes on;
-        0 never does.
+        Partial answers up to which the exact optimum is found, as `ExactFreeOrder` does: enumerated up to 50,000, or
+        where answers are independent given hidden states listed, up to 20 million; 0 never does.
     search_nodes : int or None
         Partial answers that the search for the optimum keeps at most, fewer where each takes long; 0 leaves it out.
         None: 5000 and no more than ``max_nodes``, and 0 where ``rules`` are named.
@@ -264,11 +264,11 @@ class Adaptive(Solver):
         sure: OrderSearch | None = None
         with within(limit):
             try:
-                if self.enumerates(problem):
-                    with suppress(TimeUp), within(left() / 2):
-                        exact = enumerated(problem)
+                with suppress(TimeUp), within(left() / 2):
+                    beyond = problem.samples or problem.starts is not None
+                    if not beyond and (exact := exactly(problem, self.max_nodes)) is not None:
                         return exact.with_info(seconds=_clock() - began, ordering=OrderingChoice(_EXACTLY, ()))
-                    look()
+                look()
                 # whatever the time is enough for, this is there
                 if limit < np.inf and _searchable(problem):
                     sure = OrderSearch(problem)
