@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -423,3 +424,45 @@ def test_no_line_is_too_long_for_a_terminal(folder: Path, run: Any) -> None:
     for result in results:
         assert result.exit_code == 0, result.stderr
         assert [line for line in result.stdout.splitlines() if len(line) > 106] == []
+
+
+@pytest.mark.parametrize("name", ["aside.csv", "aside.tsv.gz", "aside.parquet"])
+def test_half_of_the_rows_is_set_aside(name: str, patients: pd.DataFrame, folder: Path, run: Any) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    patients.to_csv("table.csv", sep=";", decimal=",", index=False)
+    how = ("--target", "the label", "--drop", "id", "--sep", ";", "--decimal", ",")
+    result = run("fit", "table.csv", *how, "--method", "etana", "-o", "half.seq", "--set-aside", name)
+    assert (result.exit_code, result.stderr) == (0, "")
+    n = (patients["the label"].value_counts() // 2).sum()
+    assert result.stdout.endswith(f"Set aside {n} rows in {name}, for seqclass evaluate or certify.\n")
+    model = seqclass.load("half.seq")
+    if name.endswith("parquet"):
+        aside = pd.read_parquet(name)
+    else:
+        aside = pd.read_csv(name, sep=";", decimal=",")
+    assert list(aside.columns) == [column for column in patients.columns if column != "id"]
+    counts = patients["the label"].value_counts()
+    assert (aside["the label"].value_counts() == counts // 2).all()
+    assert (model.model_.class_count_ == [counts[label] - counts[label] // 2 for label in model.classes_]).all()
+    # each row of the file is one of the table, and none is there twice
+    ages, found = (Counter(frame["age in years"].dropna()) for frame in (patients, aside))
+    assert found <= ages
+    assert run("evaluate", "half.seq", name, *how[:2], *how[4:]).exit_code == 0
+    again = Path(name).read_bytes() if name.endswith("csv") else None
+    run("fit", "table.csv", *how, "--method", "etana", "-o", "half.seq", "--set-aside", name)
+    assert again is None or Path(name).read_bytes() == again
+
+
+def test_what_cannot_be_set_aside_is_refused(patients: pd.DataFrame, folder: Path, refuses: Any) -> None:
+    patients.drop(columns="id").to_csv("table.csv", index=False)
+    fit = ("fit", "table.csv", "--target", "the label", "--method", "etana")
+    assert "half.seq is written, too" in refuses(*fit, "-o", "half.seq", "--set-aside", "half.seq")
+    assert "table.csv is read" in refuses(*fit, "-o", "half.seq", "--set-aside", "table.csv")
+    assert "must end in .csv, .tsv or .parquet" in refuses(*fit, "-o", "half.seq", "--set-aside", "aside.npz")
+    patients.drop(columns="id").assign(**{"the label": ["once", *["no", "yes"] * 99, "no"]}).to_csv(
+        "table.csv", index=False
+    )
+    assert "class 'once' has one row only" in refuses(*fit, "-o", "half.seq", "--set-aside", "aside.csv")
+    assert not Path("half.seq").exists()
+    assert not Path("aside.csv").exists()

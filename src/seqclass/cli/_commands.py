@@ -282,6 +282,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Tell what the classifier costs on rows that it has not seen: fit it once more without each of N folds. 0 "
     "leaves it out.  [default: 5]",
 )
+@click.option("--set-aside", type=File("table"), help="Learn from half of the rows, and write the others to this file.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @csv_options

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from seqclass._chunks.parquet import ParquetChunks
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
+from seqclass._utils.files import replacing
 from seqclass._utils.frames import as_if_numbers
 from seqclass._utils.text import listed, shown
 from seqclass.cli._commands import CSV_FORM
@@ -333,3 +334,43 @@ def read_rows(path: Path, target: str | None, drop: Sequence[str], drop_unlabell
     with refused():
         chunks = read_parquet(path, target, drop=drop, drop_unlabelled=drop_unlabelled)
         return Rows(chunks, None, chunks.columns, chunks.labels() if classes else np.empty(0))
+
+
+@dataclass(frozen=True)
+class Aside:
+    """Rows that a classifier is not to learn from, and the others."""
+
+    frame: Any
+    path: Path
+    others: Rows
+
+    @classmethod
+    def of(cls, rows: Rows, path: Path, seed: int) -> Aside:
+        """Half of the rows of a table, of each class alike."""
+        if not hasattr(rows.X, "columns") or isinstance(rows.X, ParquetChunks):
+            raise InputError("--set-aside is for one table: of a folder put files aside, of arrays without names rows.")
+        with refused():
+            if _tables.named_kind(path) == "npz":
+                raise InputError(f"--set-aside: {path} must end in .csv, .tsv or .parquet.")
+        counts = rows.y.value_counts()
+        if counts.min() < 2:
+            raise InputError(
+                f"--set-aside: class {shown(counts.idxmin())} has one row only, so that one half would lack it."
+            )
+        order = np.random.default_rng(seed).permutation(len(rows.y))
+        place = rows.y.iloc[order].groupby(rows.y.iloc[order]).cumcount().to_numpy()
+        aside = np.zeros(len(order), dtype=bool)
+        aside[order[place % 2 == 1]] = True
+        frame = rows.X[aside].assign(**{str(rows.y.name): rows.y[aside].to_numpy()})
+        return cls(frame, path, Rows(rows.X[~aside], rows.y[~aside], rows.names, rows.classes))
+
+    def write(self) -> None:
+        """Write them to the file, as tables of its kind are read."""
+        wanted, named = form(), _tables.named_kind(self.path)
+        sep = wanted.sep or ("\t" if named == "tsv" else ",")
+        packed = "gzip" if self.path.suffix.lower() == ".gz" else None
+        with replacing(self.path) as temporary:
+            if named == "parquet":
+                self.frame.to_parquet(temporary, index=False)
+            else:
+                self.frame.to_csv(temporary, sep=sep, decimal=wanted.decimal, index=False, compression=packed)

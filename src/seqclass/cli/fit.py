@@ -19,7 +19,7 @@ from seqclass.cli._describe import describe, expected_text, feature_lines, held_
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, gap_text, wrapped
 from seqclass.cli._progress import working
-from seqclass.cli._training import Rows, costs_file, read_decision_costs, read_prices, read_rows, said_of_visits
+from seqclass.cli._training import Aside, Rows, costs_file, read_decision_costs, read_prices, read_rows, said_of_visits
 from seqclass.costs import Costs
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import evaluate
@@ -71,12 +71,16 @@ def _command(
     drop: tuple[str, ...],
     drop_unlabelled: bool,
     held_out: int | None,
+    set_aside: Path | None,
     seed: int,
     as_json: bool,
 ) -> None:
     costs = costs_file(data, costs, dataset_costs)
     check_output(output, read=[data, costs, decision_costs, rules])
+    check_output(set_aside, read=[data, costs, decision_costs, rules], written=[output])
     rows = read_rows(data, target, drop, drop_unlabelled, costs is not None or decision_costs is not None)
+    aside = None if set_aside is None else Aside.of(rows, set_aside, seed)
+    rows = rows if aside is None else aside.others
     left_out = [*drop, target] if target else list(drop)
     with refused():
         columns_of(known, len(rows.names), rows.names, "--known")
@@ -124,7 +128,12 @@ def _command(
     seconds = time.perf_counter() - started
     with refused():
         clf.save(output)
+        if aside is not None:
+            aside.write()
     _report(clf, rows.count(clf), seconds, output, as_json)
+    if aside is not None and not as_json:
+        n = count(len(aside.frame), "row")
+        click.echo(wrapped(f"Set aside {n} in {aside.path}, for seqclass evaluate or certify."))
 
 
 def _check_chunks(method: str, select: str | None) -> None:

@@ -134,6 +134,11 @@ def check_input(path: Path) -> None:
 def kind(path: Path) -> str:
     """Kind of a file by its ending: ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"npz"``."""
     check_input(path)
+    return named_kind(path)
+
+
+def named_kind(path: Path) -> str:
+    """The same of a file that need not be there."""
     for ending, name in _KINDS.items():
         if path.name.lower().endswith(ending):
             return name
