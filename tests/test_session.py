@@ -129,7 +129,7 @@ def test_wrong_answers_are_refused(clf):
 
 
 def test_categories_are_named_and_checked():
-    frame = pd.DataFrame({"colour": ["red", "blue", "green", "red"] * 20, "size": np.arange(80.0)})
+    frame = pd.DataFrame({"colour": ["red", "blue", "green", "red"] * 20, "size": np.arange(80.0) / 2})
     y = (frame["colour"] == "red").to_numpy()
     session = SequentialClassifier(solver=QUICK).fit(frame, y).session()
     assert session.next_feature.categories == ("blue", "green", "red")
