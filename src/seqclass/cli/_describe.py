@@ -37,16 +37,13 @@ LIMITED = "Time or work was up before all was tried that might serve."
 
 def load_model(path: Path, unknown: str | None = None, currency: str | None = None) -> DecidingClassifier:
     """Read a model file, and have it treat unknown categories and name the unit of its prices as the user wants."""
-    model = load_contract(path)[0]
-    if unknown is not None:
-        model.handle_unknown = unknown
-    if currency is not None:
-        model.feature_costs = clone(Costs.of(model.feature_costs)).set_params(unit=currency)
-    return model
+    return load_contract(path, unknown, currency)[0]
 
 
-def load_contract(path: Path) -> tuple[SequentialClassifier, CertifiedError | None]:
-    """Read a model file, and what 'seqclass certify' found of the model, if it wrote the file."""
+def load_contract(
+    path: Path, unknown: str | None = None, currency: str | None = None
+) -> tuple[DecidingClassifier, CertifiedError | None]:
+    """Read a model file as `load_model` does, and what 'seqclass certify' found of it, if it wrote the file."""
     check_input(path)
     with refused():
         model = load(path)
@@ -56,6 +53,10 @@ def load_contract(path: Path) -> tuple[SequentialClassifier, CertifiedError | No
     model = model if contract is None else contract.classifier
     if not isinstance(model, DecidingClassifier):
         raise InputError(f"{path} holds a {type(model).__name__}, not a classifier.")
+    if unknown is not None:
+        model.handle_unknown = unknown
+    if currency is not None:
+        model.feature_costs = clone(Costs.of(model.feature_costs)).set_params(unit=currency)
     return model, contract
 
 

@@ -26,6 +26,7 @@ from seqclass.datasets._costs import beside, read_costs
 from seqclass.datasets._tables import Arrays as Arrays
 from seqclass.datasets._tables import number, read_labels
 from seqclass.datasets.files import file_stem
+from seqclass.fitting._folds import assign_folds
 from seqclass.large import read_parquet
 
 
@@ -357,10 +358,7 @@ class Aside:
             raise InputError(
                 f"--set-aside: class {shown(counts.idxmin())} has one row only, so that one half would lack it."
             )
-        order = np.random.default_rng(seed).permutation(len(rows.y))
-        place = rows.y.iloc[order].groupby(rows.y.iloc[order]).cumcount().to_numpy()
-        aside = np.zeros(len(order), dtype=bool)
-        aside[order[place % 2 == 1]] = True
+        aside = assign_folds(rows.y.to_numpy(), 2, seed) == 1
         frame = rows.X[aside].assign(**{str(rows.y.name): rows.y[aside].to_numpy()})
         return cls(frame, path, Rows(rows.X[~aside], rows.y[~aside], rows.names, rows.classes))
 

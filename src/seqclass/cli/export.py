@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from seqclass.cli._describe import load_contract, load_model
+from seqclass.cli._describe import load_contract
 from seqclass.cli._errors import check_output, refused
 from seqclass.cli._format import count
 from seqclass.export import cut_share, export_policy, format_of
@@ -21,10 +20,9 @@ def _command(model: Path, output: Path | None, kind: str | None, currency: str |
     check_output(path, read=[model, settings["labels"]])
     with refused():
         kind = format_of(path, kind)
-    clf, contract = load_model(model, currency=currency), load_contract(model)[1]
+    clf, contract = load_contract(model, currency=currency)
     with refused():
-        policy = clf if contract is None else replace(contract, classifier=clf)
-        data = export_policy(policy, path, format=kind, **settings)
+        data = export_policy(contract or clf, path, format=kind, **settings)
     told = f", {count(len(data['nodes']), 'node')}" if data["kind"] == "graph" else ""
     click.echo(f"Wrote {path}: {count(len(data['features']), 'feature')}{told}.")
     if data["kind"] == "graph" and data["cut"]:

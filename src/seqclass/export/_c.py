@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain
-from textwrap import wrap
+from textwrap import indent, wrap
 from typing import Any
 
 from seqclass.report._markup import resource
@@ -95,7 +95,7 @@ def c_source(data: dict[str, Any], promise: str) -> str:
     network = kind == "program" and data["program"]["network"] is not None
     code = [resource(name, __package__) for name in ("common.c", *(["network.c"] if network else []), f"{kind}.c")]
     unit = f"#define SEQ_UNIT {_quoted(data['unit'])} /* of prices and costs */\n"
-    told = "".join(f"\n\n   {line}" if not n else f"\n   {line}" for n, line in enumerate(wrap(promise, 110)))
+    told = indent("\n".join(["\n", *wrap(promise, 110)]), "   ") if promise else ""
     head = _HEAD.format(by=data["written_by"], order=_ORDER[kind], promise=told.replace("*/", "* /"))
     return "".join([head, defined, unit, struct, _FUNCTIONS, _ALSO[kind], "\n", _reading(data), tables, "\n", *code])
 

@@ -187,6 +187,22 @@ class AcquisitionProblem(Stored, ABC):
             return self.prices[None]
         return np.where(paid[:, self.groups] | (self.groups < 0), self.prices, self.full_prices)
 
+    def prices_after(self, asked: BoolArray) -> FloatArray:
+        """Prices of all questions once some were asked, (n, n_questions), or one row where all pay alike.
+
+        Parameters
+        ----------
+        asked : ndarray of bool of shape (n, n_questions)
+            What was asked.
+
+        Returns
+        -------
+        ndarray
+        """
+        if self.groups is None:
+            return self.prices[None]
+        return self.prices_beside(asked @ (self.groups[:, None] == np.arange(self.groups.max(initial=-1) + 1)))
+
     @property
     def n_questions(self) -> int:
         """Number of questions."""

@@ -234,7 +234,7 @@ class PartialAnswers:
         """Cost of asking each question after partial answers and going on as well as can be, (n, n_questions)."""
         found = np.full((len(number), len(self.sizes)), np.inf)
         opened = number[:, None] // self.steps.astype(number.dtype) % self.sizes.astype(number.dtype) == self.sizes - 1
-        prices = multiplier * self._prices(opened)
+        prices = multiplier * self.problem.prices_after(~opened)
         for question, (step, size) in enumerate(zip(self.steps.tolist(), self.sizes.tolist())):
             rows = np.flatnonzero(opened[:, question])
             some = number[rows]
@@ -244,13 +244,6 @@ class PartialAnswers:
                 cost += self.costs[some - outcome * step]
             found[rows, question] = cost
         return found
-
-    def _prices(self, opened: BoolArray) -> FloatArray:
-        group = self.problem.groups
-        if group is None:
-            return self.problem.prices[None]
-        paid = [(~opened[:, group == one]).any(axis=1) for one in range(int(group.max(initial=-1)) + 1)]
-        return self.problem.prices_beside(np.stack(paid, axis=1) if paid else np.zeros((1, 0), dtype=bool))
 
     def plan(self) -> Plan:
         """What to ask after each partial answer that the best policy comes to, once all least costs are found."""
