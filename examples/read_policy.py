@@ -407,10 +407,12 @@ class Reader:
             return min(panel, default=-1) if goes else -1, cost
         if kind == "plan":
             seen = [n for q in sorted(case["seen"]) if q < self.n_questions for n in (q, self.code(q, case["seen"][q]))]
-            row = next((row for row in policy["plan"] if row[1:] == seen), [None])
-            if row[0] is None or (row[0] < 0 and certainly):
+            q, cost = next((row[:2] for row in policy["plan"] if row[2:] == seen), (None, None))
+            if q is None or (q < 0 and certainly):
                 return self.asks(policy["otherwise"], case, certainly)
-            return row[0], self.asks(policy["otherwise"], case, True)[1]
+            if cost is None:
+                return q, self.asks(policy["otherwise"], case, True)[1]
+            return (q, cost) if certainly or cost < stop * (1 - TIE) else (-1, None)
         if kind not in ("first", "likely", "sure"):
             raise NotImplementedError(f"read policies of type {kind} as policy.js does")
         if case["stage"] >= policy["n_stages"] and (not certainly or kind == "sure" or policy["rule"] is None):

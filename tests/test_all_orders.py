@@ -16,6 +16,7 @@ from seqclass import Rules, load
 from seqclass.persistence import save
 from seqclass.pomdp import (
     Adaptive,
+    ClassInformation,
     ExactFreeOrder,
     FirstK,
     Lookahead,
@@ -96,6 +97,76 @@ def test_a_list_agrees_with_an_enumeration_at_all_prices_and_whatever_is_hidden(
         assert [listed.solve(factor) for factor in factors] == pytest.approx(wanted, rel=1e-12)
         policy = free_order.from_list(listed)
         assert evaluate(problem, policy, method="exact").cost == pytest.approx(wanted[2], rel=1e-12)
+
+
+def random_histories(problem, seed, n_rows=100):
+    """Where cases stand after each number of questions asked at random, of which some were missing."""
+    rng, info = np.random.default_rng(seed), problem.begin()[np.zeros(n_rows, dtype=np.intp)]
+    for _ in range(problem.n_stages):
+        yield info
+        question = np.array([rng.choice(np.flatnonzero(one)) for one in info.open])
+        outcome = rng.integers(-1, problem.n_outcomes[question])
+        info = info.asking(question).update(np.where(rng.random(n_rows) < 0.3, -1, outcome))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_listed_plan_is_the_best_wherever_an_answer_was_not_to_be_had(seed):
+    rng = np.random.default_rng(seed)
+    classes, sizes = np.repeat(np.arange(3), 2), rng.integers(2, 4, 5)
+    problem = MixtureProblem(
+        rng.dirichlet(np.ones(6)),
+        classes,
+        [rng.dirichlet(np.ones(size), size=6).T for size in sizes],
+        rng.uniform(0.01, 0.04, 5),
+        1 - np.eye(3),
+        free=True,
+    )
+    policy = free_order.from_list(PartialAnswers.of(problem, 10**6))
+    assert policy.fallback.lists
+    for info in random_histories(problem, seed):
+        on = info[np.flatnonzero(~info.settled)]
+        if len(on):
+            costs = expand(on, problem.n_stages - info.stage).question_costs()[0]
+            np.testing.assert_allclose(policy.fallback.question_costs(on), costs, rtol=1e-12)
+            asked, least = policy.act(on), costs.min(axis=1)
+            np.testing.assert_array_equal(asked >= 0, least < on.to_beat)
+            np.testing.assert_allclose(costs[np.arange(len(on)), asked][asked >= 0], least[asked >= 0], rtol=1e-12)
+
+
+def test_lists_are_kept_by_what_was_missing_and_no_more_than_memory_allows(monkeypatch):
+    problem = many_sensors(6)
+    fallback = free_order.from_list(PartialAnswers.of(problem, 10**6)).fallback
+    made, real = [], PartialAnswers.solve
+    monkeypatch.setattr(PartialAnswers, "solve", lambda self, *more: made.append(self.costs.size) or real(self, *more))
+    missing = [problem.begin().asking(q).update(np.array([-1])) for q in (0, 1, 0)]
+    for info in missing:
+        fallback.question_costs(info)
+    assert made == [4**5, 4**5]
+    monkeypatch.setattr(free_order, "_KEPT", 4**5)
+    for info in missing:
+        fallback.question_costs(info)
+    assert made == [4**5, 4**5]
+    fallback.question_costs(problem.begin())
+    fallback.question_costs(missing[0])
+    assert made == [4**5, 4**5, 4**6, 4**5]
+
+
+def test_a_list_is_not_made_anew_where_groups_or_budgets_tell_more():
+    problem = many_sensors(4)
+    assert free_order.RecursionPolicy(problem).lists
+    assert not free_order.RecursionPolicy(problem.replace(max_questions=2)).lists
+    assert not free_order.RecursionPolicy(within_budget(problem, max_cost=0.03)).lists
+    grouped = problem.replace(groups=np.array([0, 0, -1, -1]), full_prices=problem.prices * 2)
+    assert not free_order.RecursionPolicy(grouped).lists
+    assert type(free_order.from_list(PartialAnswers.of(grouped, 256)).fallback) is DeepLookaheadPolicy
+
+
+def test_adaptive_lists_two_million_unless_rules_are_named():
+    problem = many_sensors(10)  # 1,048,576
+    info = Adaptive(certificate_paths=0).solve(problem).info
+    assert (info.gap, info.size, info.ordering.chosen) == (0.0, 4**10, "all orders, exactly")
+    named = Adaptive([ClassInformation()], n_paths=20, n_cases=20, max_rounds=0, certificate_paths=0)
+    assert named.solve(problem).info.ordering.chosen != "all orders, exactly"
 
 
 def test_what_is_listed():

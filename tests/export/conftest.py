@@ -150,6 +150,7 @@ _BLOOD = {
 _BLOOD_OF_6 = {"feature_costs": 0.02, "groups": ["blood"] * 3 + [None] * 3, "discounted_costs": 0.005}
 _SAMPLE = Costs(0.02, bundles=["a"] * 5 + [None] * 7)
 _INFORMED = _along(ClassInformation())
+_BOUNDED = Adaptive(max_nodes=50_000, certificate_paths=500)
 #: Models by name that ask as an ordering rule says, or are stopped in ways of their own.
 _MADE: dict[str, Callable[[], SequentialClassifier]] = {
     "items": lambda: SequentialClassifier.from_model(
@@ -190,8 +191,9 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
     "lookahead": lambda: _free(Lookahead(2, n_candidates=3, certificate_paths=0)),
     "fixed lookahead": lambda: _free(Lookahead(2, certificate_paths=0), order="conditional"),
     "search": lambda: _free(ExactFreeOrder(2000, certificate_paths=0), data=_tumours(8), feature_costs=0.02),
-    "bounds": lambda: _free(Adaptive(certificate_paths=500), NaiveBayes(), _tumours(8), feature_costs=0.02),
-    "bounds of 3": lambda: _free(Adaptive(certificate_paths=500), NaiveBayes(), _wines(8), feature_costs=0.02),
+    "listed": lambda: _free(Adaptive(), NaiveBayes(), _tumours(8), feature_costs=0.02),
+    "bounds": lambda: _free(_BOUNDED, NaiveBayes(), _tumours(8), feature_costs=0.02),
+    "bounds of 3": lambda: _free(_BOUNDED, NaiveBayes(), _wines(8), feature_costs=0.02),
     "max_features": lambda: _free(_INFORMED, max_features=4),
     "max_cost": lambda: _free(_INFORMED, max_cost=0.09, feature_costs=Costs(**_BLOOD)),
     "functions": lambda: _free(

@@ -9,11 +9,12 @@ from itertools import accumulate, chain
 from textwrap import indent, wrap
 from typing import Any
 
+from seqclass.pomdp.solvers.exact_free_order import ANEW
 from seqclass.report._markup import resource
 
 _TYPES = {"number": 0, "category": 1, "outcome": 2}
 _HEAD = """\
-/* What a classifier asks and decides, written by {by}: C99, no allocation, no global state.
+/* What a classifier asks and decides, written by {by}: C99, no allocation{state}.
    Include this file in one source file, or compile it and declare the functions below elsewhere.
 
    seq_case c;
@@ -37,6 +38,7 @@ _ORDER = {
     "graph": "Questions are answered in the order in which they are asked; seq_is_cut tells where a rare case is "
     "not\n   followed further.",
 }
+_LISTS = "\n   Costs are listed in static memory where an answer is missing: call it from one thread at a time."
 _FUNCTIONS = """
 #define seq_cost_of(c) ((c).cost)                           /* paid so far */
 void seq_begin(seq_case *c);
@@ -96,7 +98,9 @@ def c_source(data: dict[str, Any], promise: str) -> str:
     code = [resource(name, __package__) for name in ("common.c", *(["network.c"] if network else []), f"{kind}.c")]
     unit = f"#define SEQ_UNIT {_quoted(data['unit'])} /* of prices and costs */\n"
     told = indent("\n".join(["\n", *wrap(promise, 110)]), "   ") if promise else ""
-    head = _HEAD.format(by=data["written_by"], order=_ORDER[kind], promise=told.replace("*/", "* /"))
+    lists = bool(more.get("LISTED"))
+    order, state = _ORDER[kind] + lists * _LISTS, "" if lists else ", no global state"
+    head = _HEAD.format(by=data["written_by"], state=state, order=order, promise=told.replace("*/", "* /"))
     return "".join([head, defined, unit, struct, _FUNCTIONS, _ALSO[kind], "\n", _reading(data), tables, "\n", *code])
 
 
@@ -159,6 +163,8 @@ _POLICIES = {
 
 #: Costs that a recursion keeps on the stack: a prime number of them, 160 kB.
 _REMEMBERED = 10_007
+#: Partial answers up to which there is nothing but that recursion.
+_RECURSED = 50_000
 
 
 class _Parts:
@@ -261,6 +267,7 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
     }
     # with a limit of cost, what is left of it depends on the order within a group, so that nothing is kept
     more["REMEMBERED"] = _REMEMBERED if parts.recursion and held["max_cost"] is None else 1
+    more["LISTED"] = _listed(data, sizes[:asked]) if parts.recursion else 0
     more |= {f"RULE_{name}": number for number, name in enumerate(_RULES.values())}
     more |= {f"POLICY_{name}": number for number, name in enumerate(dict.fromkeys(_POLICIES.values()))}
     tables = [
@@ -293,6 +300,16 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         f"    char ordered[{len(questions) or 1}];\n    int visits;\n"
     )
     return more, case, "".join(tables)
+
+
+def _listed(data: dict[str, Any], sizes: list[int]) -> int:
+    """Partial answers where they alone tell what is best, and are more than a recursion goes through on the stack."""
+    held, questions = data["program"], data["questions"][: len(sizes)]
+    tells = any(held["bundles"]) or any(question["group"] is not None for question in questions)
+    if tells or held["network"] or data["visits"] or held["max_cost"] is not None or held["max_questions"] is not None:
+        return 0
+    n = math.prod(size + 1 for size in sizes)
+    return n if _RECURSED < n <= ANEW else 0
 
 
 def _states(rows: list[Any], starts: list[int], more: dict[str, Any]) -> list[str]:
@@ -350,9 +367,8 @@ def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_deci
     """Tables of policies that have such."""
     grid, vectors = parts.own.get("grid"), parts.own.get("vectors")
     panels = parts.own.get("panels", {"plan": [], "weights": None, "once": False, "least": 1, "most": 1})
-    # a row of panels has a cost as well
-    plan = [([row[0], *row[2:]], row[1]) for row in panels["plan"]]
-    plan += [(row, None) for row in parts.own.get("plan", {"plan": []})["plan"]]
+    rows = [*panels["plan"], *parts.own.get("plan", {"plan": []})["plan"]]
+    plan = [([row[0], *row[2:]], row[1]) for row in rows]
     bounds, weights = parts.own.get("bounds", {}), panels["weights"] or []
     more |= {"PANEL_LEAST": panels["least"], "PANEL_MOST": panels["most"], "ONCE": int(panels["once"])}
     more |= {"BRANCHES": panels.get("n_branches", 1), "PANEL_FITTED": int(bool(weights))}

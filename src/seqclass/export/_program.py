@@ -33,7 +33,7 @@ from seqclass.pomdp.information import OPEN
 from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues
-from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
+from seqclass.pomdp.solvers.exact_free_order import FEW, PlannedPolicy, RecursionPolicy, are_few
 from seqclass.pomdp.solvers.fitted import FittedValues
 from seqclass.pomdp.solvers.grid import GridValues
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
@@ -266,22 +266,24 @@ def _(policy: OrderBoundPolicy) -> dict[str, Any]:
 @written.register
 def _(policy: PlannedPolicy) -> dict[str, Any]:
     otherwise = written(policy.fallback)
-    if otherwise["type"] == "recursion":  # which finds the same where the plan speaks
+    # a recursion finds the same where the plan speaks, which spares the first list
+    size = sum(2 * number * len(keys) for number, (keys, _, _) in enumerate(policy.plan))
+    if otherwise["type"] == "recursion" and (are_few(policy.problem, FEW) or size > MOST_NUMBERS / 2):
         return otherwise
     told = {"plan": _plan(policy), "otherwise": otherwise}
     return {"type": "plan", "n_stages": policy.n_stages, **told}
 
 
-def _plan(policy: PlannedPolicy) -> list[list[int]]:
-    """Rows of what is asked, -1 to decide, and of what was seen: a question and its outcome each in turn."""
+def _plan(policy: PlannedPolicy) -> list[list[Any]]:
+    """Rows of a question, what asking it costs (null: not known), and what was seen: questions, outcomes in turn."""
     problem = policy.problem
     begun = problem.begin()
     if problem.max_cost is not None or (begun.paid is not None and begun.paid.shape[1]):
         raise Unwritten("its plan depends on what was paid before")
     return [
-        [question, *_seen(problem, key)]
-        for keys, questions in policy.plan
-        for key, question in zip(keys.tolist(), questions.tolist())
+        [question, short(cost) if np.isfinite(cost) else None, *_seen(problem, key)]
+        for keys, questions, costs in policy.plan
+        for key, question, cost in zip(keys.tolist(), questions.tolist(), costs.tolist())
     ]
 
 

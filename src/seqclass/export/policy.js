@@ -214,6 +214,37 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     for (const q of open(s)) costs[q] = following(s, q, best);
     return costs;
   };
+  /* Least costs times chances of all partial answers, but for what is not to be had. A number has a digit for each
+     question: its outcome, or one more than these where it was not asked; what follows has smaller numbers. */
+  const lists = new Map(), MOST_LISTS = 8, MOST_LISTED = 2000000;
+  const listable = program && !network && !visits && program.any_order && program.max_cost === null && program.max_questions === null
+    && every.every((q) => questions[q].group === null && !program.bundles[q])
+    && every.reduce((size, q) => size * (program.likelihoods[questions[q].features[0]].length + 1), 1) <= MOST_LISTED;
+  const listed = (s) => {
+    const gone = every.map((q) => s.seen[q] === -1), rows = every.map((q) => gone[q] ? [] : table(s, q)), steps = [];
+    let size = 1;
+    for (const q of [...every].reverse()) { steps[q] = size; size *= rows[q].length + 1; }
+    const later = (costs, number, q) => rows[q].reduce((cost, _, v) => cost + costs[number - (v + 1) * steps[q]], 0);
+    const fill = (costs, q, number, weight, open_) => {
+      if (q < every.length) {
+        rows[q].forEach((row, v) => fill(costs, q + 1, number + v * steps[q], times(weight, row), open_));
+        return fill(costs, q + 1, number + rows[q].length * steps[q], weight, gone[q] ? open_ : [...open_, q]);
+      }
+      const chance = sum(weight);
+      costs[number] = open_.reduce((cost, o) => Math.min(cost, questions[o].price * chance + later(costs, number, o)), stopping(byClass(weight)));
+      return costs;
+    };
+    const key = gone.join();
+    if (!lists.has(key)) {
+      if (lists.size >= MOST_LISTS) lists.clear();
+      lists.set(key, fill(new Float64Array(size), 0, 0, program.hidden_prior, []));
+    }
+    const seen = every.filter((q) => s.seen[q] >= 0), costs = new Array(every.length).fill(Infinity);
+    const chance = sum(seen.reduce((weight, q) => times(weight, rows[q][s.seen[q]]), program.hidden_prior));
+    const number = sum(every.map((q) => (s.seen[q] >= 0 ? s.seen[q] : rows[q].length) * steps[q]));
+    for (const q of open(s)) costs[q] = questions[q].price + later(lists.get(key), number, q) / chance;
+    return costs;
+  };
   const byBounds = (p, s) => {
     if (s.stage + 1 >= nStages) return once(s);
     const bit = (q) => { const place = p.once.indexOf(q); return place < 0 ? 0 : 2 ** place; };
@@ -396,7 +427,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
 
   const costsOf = {
     lookahead: (p, s) => ahead(s, p.depth, p.n_candidates),
-    recursion: (p, s) => settled(s) ? ahead(s, 2, 5) : toEnd(s),
+    recursion: (p, s) => settled(s) ? ahead(s, 2, 5) : listable ? listed(s) : toEnd(s),
     bounds: byBounds,
   };
   const byRule = (p, s) => p.rule !== null ? next(p.rule, s) : open(s).length ? open(s)[0] : DECIDE;
@@ -405,7 +436,8 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const n = every.filter((q) => s.seen[q] !== OPEN).length;
     return plan.find((row) => row.length === cells + 2 * n && row.slice(cells).every((cell, i, seen) => i % 2 || s.seen[cell] === seen[i + 1]));
   };
-  const planned = (p, s) => (rowOf(p.plan, s, 1) || [])[0];
+  /* The most promising question, and what asking it costs (null: not known, and that question is asked). */
+  const planned = (p, s) => { const [question, cost] = rowOf(p.plan, s, 2) || []; return { question, cost: cost ?? null }; };
   /* What a policy asks next, or -1 to decide. */
   const act = (p, s) => {
     if (s.stage >= p.n_stages) return DECIDE;
@@ -415,7 +447,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       case "first": return byRule(p, s);
       case "likely": return Math.max(...s.belief) < p.threshold - TIE ? byRule(p, s) : DECIDE;
       case "sure": return s.stop > p.cost && !endedAt(p, s) ? nextOf(p.policy, s) : DECIDE;
-      case "plan": return planned(p, s) ?? act(p.otherwise, s);
+      case "plan": { const { question, cost } = planned(p, s); return cost !== null && cost >= toBeat(s) ? DECIDE : question ?? act(p.otherwise, s); }
       case "thresholds": return settled(s) || dot(p.thresholds[s.stage][decide(s.belief)], s.belief) <= TIE ? DECIDE : s.stage;
       case "grid": case "vectors": case "functions": {
         if (settled(s)) return DECIDE;
@@ -433,7 +465,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     if (p.type === "rule") return next(p.values.rule, s);
     if (p.type === "panels") return chooses(p, s) ? bestPanel(p, s).panel[0] ?? DECIDE : DECIDE;
     if (p.type === "sure") return endedAt(p, s) ? DECIDE : nextOf(p.policy, s);
-    if (p.type === "plan") { const asked = act(p, s); return asked !== DECIDE ? asked : would(p.otherwise, s); }
+    if (p.type === "plan") { const { question } = planned(p, s), asked = question >= 0 ? question : act(p, s); return asked !== DECIDE ? asked : would(p.otherwise, s); }
     return costsOf[p.type] ? cheapest(costsOf[p.type](p, s)) : act(p, s);
   };
   const nextOf = (p, s) => {
@@ -445,7 +477,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   /* Expected cost of going on; null where the policy cannot tell. */
   const onwards = (p, s) => {
     if (p.type === "rule") return goingOn(p.values, s).cost;
-    if (p.type === "plan") return onwards(p.otherwise, s);
+    if (p.type === "plan") return planned(p, s).cost ?? onwards(p.otherwise, s);
     if (p.type === "panels") return chooses(p, s) ? bestPanel(p, s).cost : Infinity;
     if (["grid", "vectors", "functions"].includes(p.type)) return stageCost(p, s);
     return costsOf[p.type] ? least(costsOf[p.type](p, s)) : null;

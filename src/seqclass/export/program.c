@@ -288,6 +288,79 @@ static void seq_ahead(const seq_view *s, int depth, int most, double *costs)
     }
 }
 
+#if SEQ_LISTED
+/* Least costs times chances of all partial answers, but for what is not to be had. A number has a digit for each
+   question: its outcome, or one more than these where it was not asked; what follows has smaller numbers. */
+static double seq_list[SEQ_LISTED];
+static long seq_list_step[SEQ_QUESTIONS];
+static int seq_list_size[SEQ_QUESTIONS], seq_list_gone[SEQ_QUESTIONS], seq_list_is = 0;
+
+static double seq_later(long number, int q)
+{
+    double cost = 0;
+    int v;
+    for (v = 1; v <= seq_list_size[q]; v++)
+        cost += seq_list[number - v * seq_list_step[q]];
+    return cost;
+}
+
+static void seq_fill(int q, long number, const double *weight, char *open)
+{
+    double next[SEQ_HIDDEN], belief[SEQ_CLASSES], chance = 0, cost;
+    int v, h;
+    if (q < SEQ_ASKED) {
+        for (v = 0; v < seq_list_size[q]; v++) {
+            const double *row = seq_likelihoods[seq_table_start[q] + v];
+            for (h = 0; h < SEQ_HIDDEN; h++)
+                next[h] = weight[h] * row[h];
+            open[q] = 0;
+            seq_fill(q + 1, number + v * seq_list_step[q], next, open);
+        }
+        open[q] = !seq_list_gone[q];
+        seq_fill(q + 1, number + seq_list_size[q] * seq_list_step[q], weight, open);
+        return;
+    }
+    seq_by_class(weight, belief);
+    for (h = 0; h < SEQ_HIDDEN; h++)
+        chance += weight[h];
+    cost = seq_stopping(belief);
+    for (v = 0; v < SEQ_ASKED; v++)
+        if (open[v])
+            cost = seq_least(cost, seq_prices[v] * chance + seq_later(number, v));
+    seq_list[number] = cost;
+}
+
+static void seq_by_list(const seq_view *s, double *costs)
+{
+    double weight[SEQ_HIDDEN], chance = 0;
+    char open[SEQ_QUESTIONS] = {0};
+    long number = 0, step = 1;
+    int q, h, is = seq_list_is;
+    for (q = 0; q < SEQ_ASKED; q++)
+        is = is && seq_list_gone[q] == (s->seen[q] == SEQ_MISSING);
+    if (!is) {
+        for (q = SEQ_ASKED - 1; q >= 0; q--) {
+            seq_list_gone[q] = s->seen[q] == SEQ_MISSING;
+            seq_list_size[q] = seq_list_gone[q] ? 0 : seq_table_size[q];
+            seq_list_step[q] = step;
+            step *= seq_list_size[q] + 1;
+        }
+        seq_fill(0, 0, seq_hidden_prior, open);
+        seq_list_is = 1;
+    }
+    for (h = 0; h < SEQ_HIDDEN; h++)
+        weight[h] = seq_hidden_prior[h];
+    for (q = 0; q < SEQ_ASKED; q++) {
+        number += (s->seen[q] >= 0 ? s->seen[q] : seq_list_size[q]) * seq_list_step[q];
+        for (h = 0; s->seen[q] >= 0 && h < SEQ_HIDDEN; h++)
+            weight[h] *= seq_likelihoods[seq_table_start[q] + s->seen[q]][h];
+    }
+    for (h = 0; h < SEQ_HIDDEN; h++)
+        chance += weight[h];
+    for (q = 0; q < SEQ_ASKED; q++)
+        costs[q] = seq_open(s, q) ? seq_prices[q] + seq_later(number, q) / chance : HUGE_VAL;
+}
+#else
 /* Costs that were found already, each in the place that its number says, unless another one took it. */
 typedef struct {
     long number[SEQ_REMEMBERED];
@@ -323,6 +396,7 @@ static void seq_to_end(const seq_view *s, long number, seq_memory *known, double
         }
     }
 }
+#endif
 
 static int seq_choose(int n, int k)
 {
@@ -750,12 +824,18 @@ static int seq_by_rule(int rule, const seq_view *s)
 static int seq_costs_by(int policy, const seq_view *s, double *costs)
 {
     int type = seq_policy_type[policy];
+#if !SEQ_LISTED
     seq_memory known;
+#endif
     if (type == SEQ_POLICY_LOOKAHEAD || (type == SEQ_POLICY_RECURSION && seq_settled(s)))
         seq_ahead(s, seq_policy_a[policy], seq_policy_b[policy], costs);
     else if (type == SEQ_POLICY_RECURSION) {
+#if SEQ_LISTED
+        seq_by_list(s, costs);
+#else
         memset(&known, 0, sizeof known);
         seq_to_end(s, 0, &known, costs);
+#endif
     } else if (type == SEQ_POLICY_BOUNDS)
         seq_by_bounds(s, costs);
     else
@@ -1040,7 +1120,7 @@ static int seq_act(int policy, const seq_view *s)
     if (type == SEQ_POLICY_SURE)
         return s->stop > seq_policy_x[policy] && !seq_ended(policy, s) ? seq_next_of(a, s) : SEQ_DECIDE;
     if (type == SEQ_POLICY_PLAN)
-        return (i = seq_planned(s)) >= 0 ? seq_plan[i][0] : seq_act(a, s);
+        return (i = seq_planned(s)) < 0 ? seq_act(a, s) : seq_plan_cost[i] >= beat ? SEQ_DECIDE : seq_plan[i][0];
     if (seq_settled(s))
         return SEQ_DECIDE;
     if (type == SEQ_POLICY_RULE) {
@@ -1066,7 +1146,7 @@ static int seq_act(int policy, const seq_view *s)
 /* What a policy would ask if it had to go on. */
 static int seq_would(int policy, const seq_view *s)
 {
-    int type = seq_policy_type[policy], a = seq_policy_a[policy], ended = s->stage >= seq_policy_stages[policy], asked;
+    int type = seq_policy_type[policy], a = seq_policy_a[policy], ended = s->stage >= seq_policy_stages[policy], asked, row;
     double costs[SEQ_QUESTIONS];
     char panel[SEQ_QUESTIONS] = {0};
     if (type == SEQ_POLICY_PANELS) {
@@ -1082,8 +1162,11 @@ static int seq_would(int policy, const seq_view *s)
         return seq_next(seq_values_rule[a], s);
     if (type == SEQ_POLICY_SURE)
         return seq_ended(policy, s) ? SEQ_DECIDE : seq_next_of(a, s);
-    if (type == SEQ_POLICY_PLAN)
+    if (type == SEQ_POLICY_PLAN) {
+        if ((row = seq_planned(s)) >= 0 && seq_plan[row][0] >= 0)
+            return seq_plan[row][0];
         return (asked = seq_act(policy, s)) >= 0 ? asked : seq_would(a, s);
+    }
     return seq_costs_by(policy, s, costs) ? seq_cheapest(costs) : seq_act(policy, s);
 }
 
@@ -1102,12 +1185,14 @@ static int seq_next_of(int policy, const seq_view *s)
 static double seq_onwards(int policy, const seq_view *s)
 {
     double costs[SEQ_QUESTIONS], cost;
-    int type = seq_policy_type[policy];
+    int type = seq_policy_type[policy], row;
     char panel[SEQ_QUESTIONS];
     if (type == SEQ_POLICY_PANELS)
         return seq_chooses(policy, s) ? seq_best_panel(s, SEQ_STAGES, panel) : HUGE_VAL;
-    if (type == SEQ_POLICY_PLAN)
-        return seq_onwards(seq_policy_a[policy], s);
+    if (type == SEQ_POLICY_PLAN) {
+        row = seq_planned(s);
+        return row >= 0 && seq_plan_cost[row] < HUGE_VAL ? seq_plan_cost[row] : seq_onwards(seq_policy_a[policy], s);
+    }
     if (type == SEQ_POLICY_VALUES)
         return seq_stage_cost(policy, s);
     if (type == SEQ_POLICY_RULE) {

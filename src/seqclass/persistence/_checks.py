@@ -622,9 +622,10 @@ def check_policy(policy: Policy) -> None:
     elif isinstance(policy, PlannedPolicy):
         need(problem.free and isinstance(policy.fallback, Policy), "a plan has nothing to fall back on")
         need(policy.fallback.problem is problem and type(policy.plan) is list, "a plan is of another problem")
-        for keys, questions in policy.plan:
+        for keys, questions, costs in policy.plan:
             array(keys, "keys", "S", None)
             array(questions, "questions", "i", len(keys))
+            array(costs, "costs", "f", len(keys))
     elif isinstance(policy, OrderBoundPolicy):
         need(
             isinstance(policy.bounds, RepeatValues) and policy.bounds.problem is problem,

@@ -199,9 +199,13 @@ class AcquisitionProblem(Stored, ABC):
         -------
         ndarray
         """
-        if self.groups is None:
-            return self.prices[None]
-        return self.prices_beside(asked @ (self.groups[:, None] == np.arange(self.groups.max(initial=-1) + 1)))
+        return self.prices_beside(self.paid_after(asked))
+
+    def paid_after(self, asked: BoolArray) -> BoolArray:
+        """Which groups were paid for once some questions were asked, (n, n_groups)."""
+        groups = np.full(self.n_questions, -1) if self.groups is None else self.groups
+        found: BoolArray = asked @ (groups[:, None] == np.arange(groups.max(initial=-1) + 1))
+        return found
 
     @property
     def n_questions(self) -> int:

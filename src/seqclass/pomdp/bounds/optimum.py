@@ -27,8 +27,9 @@ _LISTED, _BLOCK = 2 * 10**7, 2000
 #: Bytes that are worked on at once.
 _CACHED = 2**22
 
-#: What to do after partial answers: of each number of questions asked, sorted keys and the question that each asks.
-Plan = list[tuple[npt.NDArray[np.bytes_], IntArray]]
+#: What to do after partial answers: of each number of questions asked sorted keys, the most promising question, and
+#: what asking it costs, all that follows included; where that is not known (nan) the question that is asked, if any.
+Plan = list[tuple[npt.NDArray[np.bytes_], IntArray, FloatArray]]
 
 
 def evidence(
@@ -171,11 +172,13 @@ def optimal_costs(
     horizon = problem.n_stages
     if n_stages is not None:
         horizon = min(horizon, check_integer(n_stages, "n_stages", 0))
-    if horizon == problem.n_stages and (listed := PartialAnswers.of(problem, max_histories)) is not None:
+    alike = alike_questions(problem)
+    # of what is alike fewer are visited
+    if horizon == problem.n_stages and not alike and (listed := PartialAnswers.of(problem, max_histories)) is not None:
         return np.array([listed.solve(factor) for factor in factors.tolist()])
     # whatever is settled at the smallest prices is at all others
     info, weight = problem.opening()
-    tree = expand(info, horizon, float(factors.min()), max_histories, alike_questions(problem))
+    tree = expand(info, horizon, float(factors.min()), max_histories, alike)
     return np.asarray(weight @ tree.values(factors))
 
 
@@ -183,15 +186,17 @@ class PartialAnswers:
     """Least costs from all partial answers of a free problem whose answers depend on states alone, times their chances.
 
     A partial answer is a number: of each question a digit, its outcome, or the number of its outcomes where it was not
-    asked. Times the chance of what was seen, costs are sums of what follows, and lie in one array by that number.
+    asked. Times the chance of what was seen, costs are sums of what follows, and lie in one array by that number. Of
+    questions that are ``gone`` no answer is to be had.
     """
 
-    def __init__(self, problem: AcquisitionProblem) -> None:
+    def __init__(self, problem: AcquisitionProblem, gone: BoolArray | None = None) -> None:
         states = problem.state_tables
         assert states is not None
-        self.problem, self.sizes = problem, problem.n_outcomes + 1
+        self.problem, self.gone = problem, np.zeros(problem.n_questions, dtype=bool) if gone is None else gone
+        self.sizes = np.where(self.gone, 0, problem.n_outcomes) + 1
         self.steps = np.append(np.cumprod(self.sizes[:0:-1])[::-1], 1)
-        factors = [np.vstack([table[:n], np.ones(len(states[1]))]) for table, n in zip(states[0], problem.n_outcomes)]
+        factors = [np.vstack([table[: n - 1], np.ones(len(states[1]))]) for table, n in zip(states[0], self.sizes)]
         half = int(np.searchsorted(np.cumsum(np.log(self.sizes[::-1])), np.log(_BLOCK)))
         first, rest = (_products(some) for some in (factors[: len(factors) - half], factors[len(factors) - half :]))
         first, costs = first * problem.begin().states, problem.decision_costs[states[1]]
@@ -209,20 +214,22 @@ class PartialAnswers:
 
     @classmethod
     def of(cls, problem: AcquisitionProblem, most: float) -> PartialAnswers | None:
-        """All partial answers, if there are no more than so many, and this serves."""
+        """All partial answers, if this serves."""
+        return cls(problem) if cls.serves(problem, most) else None
+
+    @staticmethod
+    def serves(problem: AcquisitionProblem, most: float) -> bool:
+        """Whether answers depend on states alone, nothing else limits what may be asked, and there are no more."""
         if not problem.free or problem.samples or problem.state_tables is None or not problem.n_questions:
-            return None
-        beyond = (problem.rules, problem.starts, problem.visits, problem.max_cost)
-        if any(one is not None for one in beyond) or alike_questions(problem):  # of what is alike fewer are visited
-            return None
-        return (
-            cls(problem) if np.log(problem.n_outcomes + 1.0).sum() <= np.log(max(min(most, _LISTED), 1)) + TIE else None
-        )
+            return False
+        if any(one is not None for one in (problem.rules, problem.starts, problem.visits, problem.max_cost)):
+            return False
+        return bool(np.log(problem.n_outcomes + 1.0).sum() <= np.log(max(min(most, _LISTED), 1)) + TIE)
 
     def solve(self, multiplier: float = 1.0) -> float:
         """Find all least costs at a multiple of the prices; that of the beginning."""
         self.costs = self.stopping.copy()
-        for asked in range(self.problem.n_stages - 1, -1, -1):
+        for asked in range(self.problem.n_stages - int(self.gone.sum()) - 1, -1, -1):
             number = self.order[self.first[asked] : self.first[asked + 1]]
             for part in chunks(len(number), 8.0 * 2 * len(self.sizes), _CACHED):
                 some = number[part]
@@ -234,6 +241,7 @@ class PartialAnswers:
         """Cost of asking each question after partial answers and going on as well as can be, (n, n_questions)."""
         found = np.full((len(number), len(self.sizes)), np.inf)
         opened = number[:, None] // self.steps.astype(number.dtype) % self.sizes.astype(number.dtype) == self.sizes - 1
+        opened &= ~self.gone
         prices = multiplier * self.problem.prices_after(~opened)
         for question, (step, size) in enumerate(zip(self.steps.tolist(), self.sizes.tolist())):
             rows = np.flatnonzero(opened[:, question])
@@ -245,28 +253,42 @@ class PartialAnswers:
             found[rows, question] = cost
         return found
 
+    def numbers(self, seen: IntArray) -> IntArray:
+        """Numbers of partial answers, (n,)."""
+        found: IntArray = np.where(seen < 0, self.sizes - 1, seen) @ self.steps
+        return found
+
     def plan(self) -> Plan:
         """What to ask after each partial answer that the best policy comes to, once all least costs are found."""
         plan: Plan = []
-
-        def ask(level: Level) -> IntArray:
-            seen = level.info.seen
-            assert seen is not None
-            number = np.where(seen == OPEN, self.sizes - 1, seen) @ self.steps
-            costs, question = np.full(seen.shape, np.inf), np.full(len(seen), DECIDE)
-            if level.info.stage < self.problem.n_stages:
+        begun, number = self.problem.begin(), np.array([len(self.costs) - 1])
+        assert begun.seen is not None
+        while len(number):
+            digits = number[:, None] // self.steps % self.sizes
+            asked, costs = digits < self.sizes - 1, np.full(digits.shape, np.inf)
+            if len(plan) < self.problem.n_stages:
                 costs = self.asking(number)
-            least = costs.min(axis=1)
+            question, least = promising(costs)
             on = np.flatnonzero(least < self.stopping[number] * (1 - TIE))
-            question[on] = (costs[on] <= least[on, None] * (1 + TIE)).argmax(axis=1)
-            keys = evidence(level.info)
+            seen = np.where(asked, digits, OPEN).astype(begun.seen.dtype)
+            paid = self.problem.paid_after(asked)
+            keys = row_keys([seen, paid] if paid.shape[1] else [seen])
             order = np.argsort(keys)
-            plan.append((keys[order], question[order]))
-            return question
-
-        for _ in walk(self.problem.begin(), np.ones(1), ask):
-            pass
+            plan.append((keys[order], question[order], (least / self.chance[number])[order]))
+            size, step = self.sizes[question[on], None], self.steps[question[on], None]
+            outcome = np.arange(1, self.sizes.max(initial=1))
+            after = (number[on, None] - outcome * step)[outcome < size]
+            number = np.unique(after[self.chance[after] > 0])
         return plan
+
+
+def promising(costs: FloatArray) -> tuple[IntArray, FloatArray]:
+    """The question of the least cost in each row, of equals the first, and that cost; `DECIDE` and inf of none."""
+    least = costs.min(axis=1, initial=np.inf)
+    question = np.full(len(costs), DECIDE)
+    on = np.flatnonzero(least < np.inf)
+    question[on] = (costs[on] <= least[on, None] * (1 + TIE)).argmax(axis=1)
+    return question, least
 
 
 def _products(factors: Sequence[FloatArray]) -> FloatArray:
@@ -340,15 +362,12 @@ class Enumeration:
         plan: Plan = []
         cost = np.inf
         for stage, costs in zip(self.stages, self.question_costs()):
-            least = costs.min(axis=1, initial=np.inf)
+            question, least = promising(costs)
             if not plan:
                 cost = min(float(stage.info.stopping_cost[0]), float(least[0]))
-            on = np.flatnonzero(least < stage.info.to_beat)
-            question = np.full(len(stage.info), DECIDE)
-            question[on] = (costs[on] <= least[on, None] * (1 + TIE)).argmax(axis=1)
             keys = evidence(stage.info)
             order = np.argsort(keys)
-            plan.append((keys[order], question[order]))
+            plan.append((keys[order], question[order], least[order]))
         return cost, plan
 
     def question_costs(self) -> list[FloatArray]:

@@ -312,7 +312,7 @@ class OrderSearch:
                     following[layer.target[branch]] = True
             told = np.flatnonzero(reached & layer.opened)
             told = told[np.argsort(keys[told])]
-            plan.append((keys[told], question[told]))
+            plan.append((keys[told], question[told], np.full(len(told), np.nan)))
             if not following.any():
                 break
             reached = following

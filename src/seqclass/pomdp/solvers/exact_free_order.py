@@ -21,7 +21,7 @@ from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.information import TIE, InformationState
-from seqclass.pomdp.policy import WIDE_GAP, Policy, SolveInfo
+from seqclass.pomdp.policy import DECIDE, WIDE_GAP, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
@@ -30,14 +30,19 @@ __all__ = ["ExactFreeOrder"]
 
 
 #: Up to so many partial answers all are visited.
-_FEW = 50_000
+FEW = 50_000
 #: And if what may follow them, an answer to each open question times classes or hidden states, is no more than this.
 _WORK = 3e7
 #: Where nothing is planned, two questions ahead at the most promising ones.
 _DEPTH, _CANDIDATES = 2, 5
 
+#: Up to so many partial answers they are listed anew whenever one is missing.
+ANEW = 2_000_000
+
 #: Costs of questions that are remembered, of all partial answers: 128 MB.
 _REMEMBERED = 2**24
+#: Partial answers in all lists that are kept, some 30 bytes each.
+_KEPT = 2**22
 
 _clock = time.perf_counter
 
@@ -51,9 +56,10 @@ class ExactFreeOrder(Solver):
     hidden states, with no rules, budget or visits, their costs are listed in one array of up to ``max_nodes`` (20
     million at most, some 40 bytes each, in some seconds). Beyond, AO* [1]_: a search that follows the questions of
     least lower bound and can stop at any time. The policy is a table of what to ask after each partial answer. Where
-    partial answers are few and one is missing, the recursion goes on from there, and what follows is the best again.
-    Of a list or search the bounds are about cases without missing answers: where these are, and where it did not come,
-    it looks two questions ahead, or one question ahead on lower bounds where they are good.
+    an answer is missing, what follows is the best again: the recursion goes on from there, or up to 2 million partial
+    answers (without groups, bundles or a limit of questions) are listed anew without that question, which is done once.
+    Of a longer list or a search the bounds are about cases without missing answers: where these are, and where it did
+    not come, it looks two questions ahead, or one question ahead on lower bounds where they are good.
 
     Parameters
     ----------
@@ -161,7 +167,7 @@ class ExactFreeOrder(Solver):
 def are_few(problem: AcquisitionProblem, most: int) -> bool:
     """Whether a free problem has so few partial answers, and so little work at each, that all are visited."""
     sizes = problem.n_outcomes + 1.0
-    if most <= 0 or np.log(sizes).sum() > np.log(min(_FEW, most)) + TIE:
+    if most <= 0 or np.log(sizes).sum() > np.log(min(FEW, most)) + TIE:
         return False
     width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
     return bool(np.prod(sizes) * (1 - 1 / sizes).sum() * width <= _WORK)
@@ -188,7 +194,8 @@ def from_list(listed: PartialAnswers) -> PlannedPolicy:
     """The best policy, by least costs of all partial answers in one array."""
     problem, cost = listed.problem, listed.solve()
     info = SolveInfo("converged", n_stages=problem.n_stages, size=len(listed.costs))
-    return _bounded(PlannedPolicy(problem, listed.plan(), None, info), cost, cost)
+    fallback = RecursionPolicy(problem)
+    return _bounded(PlannedPolicy(problem, listed.plan(), fallback if fallback.lists else None, info), cost, cost)
 
 
 def planned(search: OrderSearch) -> PlannedPolicy:
@@ -221,31 +228,42 @@ class PlannedPolicy(Policy):
         self.fallback = DeepLookaheadPolicy(problem, _DEPTH, _CANDIDATES) if fallback is None else fallback
 
     def _act(self, info: InformationState) -> IntArray:
-        question, known = self._planned(info)
+        question, cost, known = self._planned(info)
+        question[cost >= info.to_beat] = DECIDE  # of what is not known (nan) that is never so
         rows = np.flatnonzero(~known)
         if rows.size:
             question[rows] = self.fallback.act(info[rows])
         return question
 
-    def _planned(self, info: InformationState) -> tuple[IntArray, BoolArray]:
-        question, known = np.zeros(len(info), dtype=np.intp), np.zeros(len(info), dtype=bool)
-        if info.stage < len(self.plan):
-            keys, questions = self.plan[info.stage]
+    def _planned(self, info: InformationState) -> tuple[IntArray, FloatArray, BoolArray]:
+        """The most promising question, what asking it costs (nan: not known), and whether the plan says anything."""
+        question, cost = np.full(len(info), DECIDE), np.full(len(info), np.nan)
+        known = np.zeros(len(info), dtype=bool)
+        if info.stage < len(self.plan) and len(self.plan[info.stage][0]):
+            keys, questions, costs = self.plan[info.stage]
             wanted = evidence(info)
-            place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-            if len(keys):
-                known = keys[place] == wanted
-                question = np.where(known, questions[place], question)
-        return question, known
+            place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            known = keys[place] == wanted
+            question[known], cost[known] = questions[place[known]], costs[place[known]]
+        return question, cost, known
 
     def following(self, info: InformationState) -> IntArray:
         """The question asked, or where it decides the most promising one; see `Policy.following`."""
-        question = self.act(info)
-        return np.where(question >= 0, question, self.fallback.following(info))
+        question, _, _ = self._planned(info)
+        rows = np.flatnonzero(question == DECIDE)
+        if rows.size:
+            some = info[rows]
+            asked = self.act(some)
+            question[rows] = np.where(asked >= 0, asked, self.fallback.following(some))
+        return question
 
     def continuation_cost(self, info: InformationState) -> FloatArray:
-        """Cost of the most promising question as look-ahead has it, (n,)."""
-        return self.fallback.continuation_cost(info)
+        """Cost of the most promising question, where the plan does not say it by the policy to fall back on, (n,)."""
+        _, cost, _ = self._planned(info)
+        rows = np.flatnonzero(np.isnan(cost))
+        if rows.size:
+            cost[rows] = self.fallback.continuation_cost(info[rows])
+        return cost
 
 
 class _Known:
@@ -281,10 +299,20 @@ class _Known:
 
 
 class RecursionPolicy(DeepLookaheadPolicy):
-    """Asks what is best from wherever a case stands, by recursion over all that may follow, and remembers that."""
+    """Asks what is best from wherever a case stands, by recursion over all that may follow, and remembers that.
+
+    Where it may, it lists all partial answers once for each set of questions to which no answer is to be had.
+    """
 
     def __init__(self, problem: AcquisitionProblem, info: SolveInfo | None = None) -> None:
         super().__init__(problem, _DEPTH, _CANDIDATES, info)
+
+    @cached_property
+    def lists(self) -> bool:
+        """Whether answers are independent, and tell all that matters: not what was paid or how much may be asked."""
+        problem = self.problem
+        alone = problem.groups is None and problem.bundles is None and problem.n_stages == problem.n_questions
+        return alone and PartialAnswers.serves(problem, ANEW)
 
     def question_costs(self, info: InformationState) -> FloatArray:
         """Cost of asking each question and going on as well as can be, (n, n_questions); inf where it is not open."""
@@ -298,6 +326,30 @@ class RecursionPolicy(DeepLookaheadPolicy):
         return costs
 
     def _found(self, info: InformationState) -> FloatArray:
+        return self._by_list(info) if self.lists else self._by_recursion(info)
+
+    def _by_list(self, info: InformationState) -> FloatArray:
+        assert info.seen is not None
+        gone, place = np.unique((info.seen < 0) & ~info.unasked, axis=0, return_inverse=True)
+        costs = np.empty(info.seen.shape)
+        for number, some in enumerate(gone):
+            rows = np.flatnonzero(place.reshape(-1) == number)
+            listed = self._listed(some)
+            at = listed.numbers(info.seen[rows])
+            costs[rows] = listed.asking(at) / listed.chance[at, None]
+        return np.where(info.open, costs, np.inf)
+
+    def _listed(self, gone: BoolArray) -> PartialAnswers:
+        key = gone.tobytes()
+        if key not in self._lists:
+            found = PartialAnswers(self.problem, gone)
+            found.solve()
+            if sum(one.costs.size for one in self._lists.values()) + found.costs.size > _KEPT:
+                self._lists.clear()
+            self._lists[key] = found
+        return self._lists[key]
+
+    def _by_recursion(self, info: InformationState) -> FloatArray:
         _, first, place = np.unique(evidence(info), return_index=True, return_inverse=True)
         some, problem = info[first], info.problem
         most = float(np.exp(np.where(some.unasked, np.log(problem.n_outcomes + 1.0), 0.0).sum(axis=1).max()))
@@ -309,3 +361,7 @@ class RecursionPolicy(DeepLookaheadPolicy):
     @cached_property
     def _known(self) -> _Known:
         return _Known()
+
+    @cached_property
+    def _lists(self) -> dict[bytes, PartialAnswers]:
+        return {}

@@ -23,7 +23,7 @@ from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, WIDE_GAP, OrderingCandidate, OrderingChoice, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified, on_cases
-from seqclass.pomdp.solvers.exact_free_order import are_few, exactly, planned
+from seqclass.pomdp.solvers.exact_free_order import ANEW, FEW, are_few, exactly, planned
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
 from seqclass.pomdp.solvers.ordering.given import greedy_order
@@ -201,9 +201,10 @@ class Adaptive(Solver):
         Questions that one step of look-ahead tries; all, where there are at most 16.
     max_rounds : int
         Most rounds of improvement.
-    max_nodes : int
+    max_nodes : int or None
         Partial answers up to which the exact optimum is found, as `ExactFreeOrder` does: enumerated up to 50,000, or
-        where answers are independent given hidden states listed, up to 20 million; 0 never does.
+        where answers are independent given hidden states listed, up to 20 million; 0 never does. None: 2 million, and
+        50,000 where ``rules`` are named.
     search_nodes : int or None
         Partial answers that the search for the optimum keeps at most, fewer where each takes long; 0 leaves it out.
         None: 5000 and no more than ``max_nodes``, and 0 where ``rules`` are named.
@@ -244,7 +245,7 @@ class Adaptive(Solver):
     n_cases: int = 5000
     n_candidates: int = 4
     max_rounds: int = 2
-    max_nodes: int = 50_000
+    max_nodes: int | None = None
     search_nodes: int | None = None
     max_stages: int = 100
     first_horizon: int = 16
@@ -266,7 +267,7 @@ class Adaptive(Solver):
             try:
                 with suppress(TimeUp), within(left() / 2):
                     beyond = problem.samples or problem.starts is not None
-                    if not beyond and (exact := exactly(problem, self.max_nodes)) is not None:
+                    if not beyond and (exact := exactly(problem, self._most)) is not None:
                         return exact.with_info(seconds=_clock() - began, ordering=OrderingChoice(_EXACTLY, ()))
                 look()
                 # whatever the time is enough for, this is there
@@ -320,7 +321,13 @@ class Adaptive(Solver):
         -------
         bool
         """
-        return not problem.samples and problem.starts is None and are_few(problem, self.max_nodes)
+        return not problem.samples and problem.starts is None and are_few(problem, self._most)
+
+    @property
+    def _most(self) -> int:
+        """Partial answers up to which the optimum is found."""
+        usual = ANEW if self.rules is None else FEW
+        return usual if self.max_nodes is None else self.max_nodes
 
     def _search(self, problem: AcquisitionProblem) -> OrderSearch | None:
         return OrderSearch(problem) if _searchable(problem) and self._nodes(problem) >= _FEWEST_NODES else None
@@ -329,7 +336,7 @@ class Adaptive(Solver):
         """Partial answers that the search may keep."""
         most = self.search_nodes
         if most is None:
-            most = min(self.max_nodes, _SEARCH_NODES) if self.rules is None else 0
+            most = min(self._most, _SEARCH_NODES) if self.rules is None else 0
         return min(most, _SEARCH_WORK / ExpectedSaving().work(problem))
 
     def _check(self, problem: AcquisitionProblem) -> None:
@@ -338,10 +345,11 @@ class Adaptive(Solver):
                 "Adaptive needs a problem in which any question may come next: make it with free=True, or use a solver "
                 "of a fixed order, such as default_solver(problem)."
             )
-        for name, low in (("n_paths", 1), ("n_cases", 2), ("n_candidates", 1), ("max_rounds", 0), ("max_nodes", 0)):
+        for name, low in (("n_paths", 1), ("n_cases", 2), ("n_candidates", 1), ("max_rounds", 0)):
             check_integer(getattr(self, name), name, low)
-        if self.search_nodes is not None:
-            check_integer(self.search_nodes, "search_nodes", 0)
+        for name in ("max_nodes", "search_nodes"):
+            if getattr(self, name) is not None:
+                check_integer(getattr(self, name), name, 0)
         check_integer(self.max_stages, "max_stages", 1)
         check_integer(self.first_horizon, "first_horizon", 1)
         check_integer(self.certificate_paths, "certificate_paths", 0)
