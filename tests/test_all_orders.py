@@ -100,17 +100,21 @@ def test_a_list_agrees_with_an_enumeration_at_all_prices_and_whatever_is_hidden(
 
 
 def random_histories(problem, seed, n_rows=100):
-    """Where cases stand after each number of questions asked at random, of which some were missing."""
+    """Where cases stand after each number of questions asked at random, some missing or answered for nothing."""
     rng, info = np.random.default_rng(seed), problem.begin()[np.zeros(n_rows, dtype=np.intp)]
     for _ in range(problem.n_stages):
         yield info
         question = np.array([rng.choice(np.flatnonzero(one)) for one in info.open])
         outcome = rng.integers(-1, problem.n_outcomes[question])
+        before = info.paid
         info = info.asking(question).update(np.where(rng.random(n_rows) < 0.3, -1, outcome))
+        if before is not None:
+            info = info.but(paid=np.where(rng.random((n_rows, 1)) < 0.3, before, info.paid))
 
 
+@pytest.mark.parametrize("groups", [None, [0, 0, 0, 1, 1], [0, -1, 0, 1, -1]])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_listed_plan_is_the_best_wherever_an_answer_was_not_to_be_had(seed):
+def test_a_listed_plan_is_the_best_wherever_an_answer_was_not_to_be_had(seed, groups):
     rng = np.random.default_rng(seed)
     classes, sizes = np.repeat(np.arange(3), 2), rng.integers(2, 4, 5)
     problem = MixtureProblem(
@@ -121,6 +125,8 @@ def test_a_listed_plan_is_the_best_wherever_an_answer_was_not_to_be_had(seed):
         1 - np.eye(3),
         free=True,
     )
+    if groups is not None:
+        problem = problem.replace(groups=np.array(groups), full_prices=problem.prices * 2)
     policy = free_order.from_list(PartialAnswers.of(problem, 10**6))
     assert policy.fallback.lists
     for info in random_histories(problem, seed):
@@ -151,14 +157,11 @@ def test_lists_are_kept_by_what_was_missing_and_no_more_than_memory_allows(monke
     assert made == [4**5, 4**5, 4**6, 4**5]
 
 
-def test_a_list_is_not_made_anew_where_groups_or_budgets_tell_more():
+def test_a_list_is_not_made_anew_within_a_budget():
     problem = many_sensors(4)
     assert free_order.RecursionPolicy(problem).lists
     assert not free_order.RecursionPolicy(problem.replace(max_questions=2)).lists
     assert not free_order.RecursionPolicy(within_budget(problem, max_cost=0.03)).lists
-    grouped = problem.replace(groups=np.array([0, 0, -1, -1]), full_prices=problem.prices * 2)
-    assert not free_order.RecursionPolicy(grouped).lists
-    assert type(free_order.from_list(PartialAnswers.of(grouped, 256)).fallback) is DeepLookaheadPolicy
 
 
 def test_adaptive_lists_two_million_unless_rules_are_named():

@@ -267,8 +267,9 @@ def _(policy: OrderBoundPolicy) -> dict[str, Any]:
 def _(policy: PlannedPolicy) -> dict[str, Any]:
     otherwise = written(policy.fallback)
     # a recursion finds the same where the plan speaks, which spares the first list
-    size = sum(2 * number * len(keys) for number, (keys, _, _) in enumerate(policy.plan))
-    if otherwise["type"] == "recursion" and (are_few(policy.problem, FEW) or size > MOST_NUMBERS / 2):
+    size, groups = sum(2 * number * len(keys) for number, (keys, _, _) in enumerate(policy.plan)), policy.problem.groups
+    lists = groups is None and size > MOST_NUMBERS / 2
+    if otherwise["type"] == "recursion" and (are_few(policy.problem, FEW) or lists):
         return otherwise
     told = {"plan": _plan(policy), "otherwise": otherwise}
     return {"type": "plan", "n_stages": policy.n_stages, **told}

@@ -187,13 +187,21 @@ class PartialAnswers:
 
     A partial answer is a number: of each question a digit, its outcome, or the number of its outcomes where it was not
     asked. Times the chance of what was seen, costs are sums of what follows, and lie in one array by that number. Of
-    questions that are ``gone`` no answer is to be had.
+    questions that are ``gone`` no answer is to be had; they and those answered for ``nothing`` pay for no group, and
+    some groups are ``paid`` for already.
     """
 
-    def __init__(self, problem: AcquisitionProblem, gone: BoolArray | None = None) -> None:
+    def __init__(
+        self,
+        problem: AcquisitionProblem,
+        gone: BoolArray | None = None,
+        nothing: BoolArray | bool = False,
+        paid: BoolArray | bool = False,
+    ) -> None:
         states = problem.state_tables
         assert states is not None
         self.problem, self.gone = problem, np.zeros(problem.n_questions, dtype=bool) if gone is None else gone
+        self.pays, self.paid = ~(self.gone | nothing), paid
         self.sizes = np.where(self.gone, 0, problem.n_outcomes) + 1
         self.steps = np.append(np.cumprod(self.sizes[:0:-1])[::-1], 1)
         factors = [np.vstack([table[: n - 1], np.ones(len(states[1]))]) for table, n in zip(states[0], self.sizes)]
@@ -242,7 +250,7 @@ class PartialAnswers:
         found = np.full((len(number), len(self.sizes)), np.inf)
         opened = number[:, None] // self.steps.astype(number.dtype) % self.sizes.astype(number.dtype) == self.sizes - 1
         opened &= ~self.gone
-        prices = multiplier * self.problem.prices_after(~opened)
+        prices = multiplier * self.problem.prices_beside(self.problem.paid_after(~opened & self.pays) | self.paid)
         for question, (step, size) in enumerate(zip(self.steps.tolist(), self.sizes.tolist())):
             rows = np.flatnonzero(opened[:, question])
             some = number[rows]

@@ -57,7 +57,7 @@ class ExactFreeOrder(Solver):
     million at most, some 40 bytes each, in some seconds). Beyond, AO* [1]_: a search that follows the questions of
     least lower bound and can stop at any time. The policy is a table of what to ask after each partial answer. Where
     an answer is missing, what follows is the best again: the recursion goes on from there, or up to 2 million partial
-    answers (without groups, bundles or a limit of questions) are listed anew without that question, which is done once.
+    answers (without bundles or a limit of questions) are listed anew without that question, which is done once.
     Of a longer list or a search the bounds are about cases without missing answers: where these are, and where it did
     not come, it looks two questions ahead, or one question ahead on lower bounds where they are good.
 
@@ -301,7 +301,7 @@ class _Known:
 class RecursionPolicy(DeepLookaheadPolicy):
     """Asks what is best from wherever a case stands, by recursion over all that may follow, and remembers that.
 
-    Where it may, it lists all partial answers once for each set of questions to which no answer is to be had.
+    Where it may, it lists all partial answers once for each set of questions without an answer or a price.
     """
 
     def __init__(self, problem: AcquisitionProblem, info: SolveInfo | None = None) -> None:
@@ -309,10 +309,10 @@ class RecursionPolicy(DeepLookaheadPolicy):
 
     @cached_property
     def lists(self) -> bool:
-        """Whether answers are independent, and tell all that matters: not what was paid or how much may be asked."""
+        """Whether answers are independent, all may be asked for, and none is of several features."""
         problem = self.problem
-        alone = problem.groups is None and problem.bundles is None and problem.n_stages == problem.n_questions
-        return alone and PartialAnswers.serves(problem, ANEW)
+        every = problem.bundles is None and problem.n_stages == problem.n_questions
+        return every and PartialAnswers.serves(problem, ANEW)
 
     def question_costs(self, info: InformationState) -> FloatArray:
         """Cost of asking each question and going on as well as can be, (n, n_questions); inf where it is not open."""
@@ -330,19 +330,24 @@ class RecursionPolicy(DeepLookaheadPolicy):
 
     def _by_list(self, info: InformationState) -> FloatArray:
         assert info.seen is not None
-        gone, place = np.unique((info.seen < 0) & ~info.unasked, axis=0, return_inverse=True)
+        seen, n = info.seen >= 0, info.problem.n_questions
+        groups = info.problem.paid_after(np.eye(n, dtype=bool))
+        paid = np.zeros((len(info), groups.shape[1]), dtype=bool) if info.paid is None else info.paid
+        # answers that paid for no group, and groups that no answer paid for
+        told = seen & groups.any(axis=1) & ~(paid @ groups.T), paid & ~(seen @ groups)
+        kinds, place = np.unique(np.hstack([~seen & ~info.unasked, *told]), axis=0, return_inverse=True)
         costs = np.empty(info.seen.shape)
-        for number, some in enumerate(gone):
+        for number, kind in enumerate(kinds):
             rows = np.flatnonzero(place.reshape(-1) == number)
-            listed = self._listed(some)
+            listed = self._listed(kind[:n], kind[n : 2 * n], kind[2 * n :])
             at = listed.numbers(info.seen[rows])
             costs[rows] = listed.asking(at) / listed.chance[at, None]
         return np.where(info.open, costs, np.inf)
 
-    def _listed(self, gone: BoolArray) -> PartialAnswers:
-        key = gone.tobytes()
+    def _listed(self, gone: BoolArray, nothing: BoolArray, paid: BoolArray) -> PartialAnswers:
+        key = b"".join(one.tobytes() for one in (gone, nothing, paid))
         if key not in self._lists:
-            found = PartialAnswers(self.problem, gone)
+            found = PartialAnswers(self.problem, gone, nothing, paid)
             found.solve()
             if sum(one.costs.size for one in self._lists.values()) + found.costs.size > _KEPT:
                 self._lists.clear()
