@@ -155,9 +155,11 @@ class BeliefProgram:
 
     def __init__(self, problem: AcquisitionProblem, tables: FloatArray, grid: SimplexGrid | LogOddsLine) -> None:
         self.problem, self.grid = problem, grid
-        self.expect = [_expectation(grid, table[:n]) for table, n in zip(tables, problem.n_outcomes)]
         #: Questions of the same number answer alike.
         self.kinds: IntArray = np.unique(tables.reshape(len(tables), -1), axis=0, return_inverse=True)[1].reshape(-1)
+        asked = list(zip(self.kinds.tolist(), problem.n_outcomes.tolist()))
+        made = {alike: _expectation(grid, tables[asked.index(alike), : alike[1]]) for alike in set(asked)}
+        self.expect = [made[alike] for alike in asked]
         self.work = 20.0 * sum(matrix.nnz for matrix in self.expect)
         self.stop = problem.stopping_cost(grid.points)
         self.known: FloatArray = grid.points @ problem.perfect_cost
