@@ -43,6 +43,21 @@ def pytest_collection() -> Generator[None, Any, Any]:
         gc.enable()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `-n` a file stays in one process, which fits once what its tests share; so do all files of export."""
+    if config.getoption("dist") != "load":
+        return None  # some other way was asked for
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):  # type: ignore[misc, unused-ignore]
+        def _split_scope(self, nodeid: str) -> str:
+            file = str(super()._split_scope(nodeid))
+            return file.rpartition("/")[0] if "/export/" in file else file
+
+    return ByFile(config, log)
+
+
 @pytest.fixture(scope="module")
 def loose_mixtures() -> Iterator[None]:
     """Mixtures of `seqclass.adaptive` stop early, where it matters how ways are compared, not how close each fits."""

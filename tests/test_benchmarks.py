@@ -98,6 +98,7 @@ LONG = {
     "ifc2f.py",
     "imports.py",
     "information.py",
+    "interviews.py",
     "items.py",
     "learned_cubes.py",
     "mixture.py",
@@ -110,9 +111,11 @@ LONG = {
     "scaling.py",
     "selection_stage.py",
     "semi_rfs.py",
+    "small_sets.py",
     "solvers.py",
     "tree.py",
     "tree_scale.py",
+    "tuned_peers.py",
 }
 
 

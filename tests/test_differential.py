@@ -120,7 +120,7 @@ def test_only_cases_as_planned_have_sets(fitted: Any, told: Any) -> None:
         lambda: seqclass.etana(0.02, target_cost=0.05),
     ],
 )
-def test_all_that_decides_tells_and_keeps_them(make: Any, tmp_path: Path) -> None:
+def test_all_that_decides_tells_and_keeps_them(make: Any, few_ways: None, tmp_path: Path) -> None:
     clf = make().fit(*cases(200, 9))
     told = seqclass.certify_differential(clf, *cases(200, 10), alpha=0.2)
     X, _ = cases(50, 11)

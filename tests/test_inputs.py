@@ -221,7 +221,7 @@ class TestColumnsOfLabels:
         ],
         ids=["held out", "calibrated", "chunks", "adaptive"],
     )
-    def test_fits(self, fit: Any) -> None:
+    def test_fits(self, fit: Any, few_ways: None) -> None:
         with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
             clf = fit(Y[:, None])
         other = fit(Y)

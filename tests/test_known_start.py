@@ -266,7 +266,7 @@ def test_what_cannot_be_is_refused(settings, message):
         fitted(X, y, **settings)
 
 
-def test_others_fit_with_it():
+def test_others_fit_with_it(few_ways):
     X, y = drawn(13, n=120)
     clf = AdaptiveClassifier(0.02, effort="quick", known=KNOWN).fit(X, y)
     assert not np.isin(clf.acquire(X).order, KNOWN).any()
@@ -347,7 +347,7 @@ def test_pairs_that_cannot_be_are_refused(settings, message):
         fitted(X, y, **({"order": "adaptive"} | settings))
 
 
-def test_deciding_at_once_is_by_what_is_known():
+def test_deciding_at_once_is_by_what_is_known(few_ways):
     X, y = drawn(14, n=600)
     known = KNOWN
     X[:, 3] = np.where(np.random.default_rng(0).random(600) < 0.9, y, 1 - y)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -513,55 +514,62 @@ def _stands(session: Any) -> dict[str, Any]:
     }
 
 
+def _cases(clf: SequentialClassifier, any_order: bool) -> Iterator[dict[str, Any]]:
+    """Random cases, one after another: answers, and where a session stands before each and at the end."""
+    rng = np.random.default_rng(0)
+    while True:
+        session, answers, stands = clf.session(), [], []
+        visits = isinstance(clf.feature_costs, Costs) and clf.feature_costs.visit_cost > 0
+        impossible = isinstance(clf.model_, DiscreteNetwork)
+        while True:
+            stands.append(_stands(session))
+            question = session.next_feature
+            if len(session.next_panel) > 1 and rng.random() < 0.5:  # answers come in any order
+                question = session.next_panel[-1]
+            if visits and session.n_visits and len(session.next_panel) > 1 and rng.random() < 0.1:
+                with suppress(ValueError):  # nothing is waited for
+                    session.leave()
+                    answers.append(["leave"])
+                    continue
+            if visits and len(answers) < 6 and rng.random() < 0.15:
+                names = [one.name for one in session.suggestions(99)]
+                some = [str(name) for name in rng.permutation(names)[:2]]
+                with suppress(ValueError):  # something is waited for
+                    session.order(some)
+                    answers.append(["order", some])
+                    continue
+            others = session.suggestions(99) if any_order and rng.random() < 0.3 else []
+            if others:
+                question = others[rng.integers(len(others))]
+            if question is None or len(answers) == 8:
+                break
+            known = bool(any_order and rng.random() < 0.2)
+            value = None if rng.random() < 0.15 else _values(clf, question, session, rng)
+            if value is None:
+                session.unavailable(question.name)
+                known = False
+            else:
+                try:
+                    session.observe(question.name, value, known=known)
+                except ValueError:  # a network may say that it cannot be, which is looked at elsewhere
+                    assert impossible
+                    break
+            answers.append([question.name, value, known])
+            if rng.random() < 0.1:
+                stands.append(_stands(session))
+                session.undo()
+                answers.append(["undo"])
+        yield {"answers": answers, "stands": stands}
+
+
 @pytest.fixture(scope="session")
 def cases() -> Callable[..., list[dict[str, Any]]]:
-    """``cases(clf, n, any_order)``: answers of random cases, and where a session stands before each and at the end."""
+    """``cases(clf, n, any_order)``: answers of random cases, and where a session stands; each is played once."""
+    drawn: dict[tuple[Any, bool], tuple[Iterator[dict[str, Any]], list[dict[str, Any]]]] = {}
 
     def make(clf: SequentialClassifier, n: int, any_order: bool) -> list[dict[str, Any]]:
-        rng, found = np.random.default_rng(0), []
-        for _ in range(n):
-            session, answers, stands = clf.session(), [], []
-            visits = isinstance(clf.feature_costs, Costs) and clf.feature_costs.visit_cost > 0
-            impossible = isinstance(clf.model_, DiscreteNetwork)
-            while True:
-                stands.append(_stands(session))
-                question = session.next_feature
-                if len(session.next_panel) > 1 and rng.random() < 0.5:  # answers come in any order
-                    question = session.next_panel[-1]
-                if visits and session.n_visits and len(session.next_panel) > 1 and rng.random() < 0.1:
-                    with suppress(ValueError):  # nothing is waited for
-                        session.leave()
-                        answers.append(["leave"])
-                        continue
-                if visits and len(answers) < 6 and rng.random() < 0.15:
-                    names = [one.name for one in session.suggestions(99)]
-                    some = [str(name) for name in rng.permutation(names)[:2]]
-                    with suppress(ValueError):  # something is waited for
-                        session.order(some)
-                        answers.append(["order", some])
-                        continue
-                others = session.suggestions(99) if any_order and rng.random() < 0.3 else []
-                if others:
-                    question = others[rng.integers(len(others))]
-                if question is None or len(answers) == 8:
-                    break
-                known = bool(any_order and rng.random() < 0.2)
-                value = None if rng.random() < 0.15 else _values(clf, question, session, rng)
-                if value is None:
-                    session.unavailable(question.name)
-                    known = False
-                else:
-                    try:
-                        session.observe(question.name, value, known=known)
-                    except ValueError:  # a network may say that it cannot be, which is looked at elsewhere
-                        assert impossible
-                        break
-                answers.append([question.name, value, known])
-                if rng.random() < 0.1:
-                    stands.append(_stands(session))
-                    session.undo()
-                    answers.append(["undo"])
-            found.append({"answers": answers, "stands": stands})
-        return found
+        following, found = drawn.setdefault((clf, any_order), (_cases(clf, any_order), []))
+        found.extend(islice(following, max(n - len(found), 0)))
+        return found[:n]
 
     return make

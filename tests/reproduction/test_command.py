@@ -250,16 +250,11 @@ def test_two_outputs_are_two_files(folder: Path, refuses: Any) -> None:
     assert not Path("a.txt").exists()
 
 
-def test_from_the_root_of_a_checkout() -> None:
+def test_from_the_root_of_a_checkout(run: Callable[..., Any]) -> None:
     """As the page says it; ``--quiet`` is among the options, and wrong ones name the command."""
+    assert "--quiet" in run("--help").stdout
+    command = [sys.executable, "-m", "reproduction", "--bogus"]
     root = Path(reproduction.__file__).parents[1]
-
-    def spoken(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "reproduction", *words], cwd=root, capture_output=True, text=True, encoding="utf-8"
-        )
-
-    assert "--quiet" in spoken("--help").stdout
-    wrong = spoken("--bogus")
+    wrong = subprocess.run(command, cwd=root, capture_output=True, text=True, encoding="utf-8")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr.endswith("See 'python -m reproduction --help'.\n")

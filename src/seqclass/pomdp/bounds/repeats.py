@@ -155,9 +155,11 @@ class BeliefProgram:
 
     def __init__(self, problem: AcquisitionProblem, tables: FloatArray, grid: SimplexGrid | LogOddsLine) -> None:
         self.problem, self.grid = problem, grid
-        self.expect = [_expectation(grid, table[:n]) for table, n in zip(tables, problem.n_outcomes)]
         #: Questions of the same number answer alike.
         self.kinds: IntArray = np.unique(tables.reshape(len(tables), -1), axis=0, return_inverse=True)[1].reshape(-1)
+        asked = list(zip(self.kinds.tolist(), problem.n_outcomes.tolist()))
+        made = {alike: _expectation(grid, tables[asked.index(alike), : alike[1]]) for alike in set(asked)}
+        self.expect = [made[alike] for alike in asked]
         self.work = 20.0 * sum(matrix.nnz for matrix in self.expect)
         self.stop = problem.stopping_cost(grid.points)
         self.known: FloatArray = grid.points @ problem.perfect_cost
@@ -211,11 +213,10 @@ class BeliefProgram:
         first = np.sort(np.unique(alike, axis=0, return_index=True)[1])
         rest, prices = rest[first], prices[:, first]
         scale = float(self.problem.decision_costs.max() or 1.0)
+        expect, shape = _stacked([self.expect[question] for question in rest]), (len(rest), -1, len(values))
         for _ in range(_MOST_ITERATIONS):
-            after = best.copy()
-            for place, question in enumerate(rest.tolist()):
-                cost = prices[:, place, None] + (self.expect[question] @ values.T).T
-                np.minimum(after, cost, out=after)
+            costs = (expect @ values.T).reshape(shape) + prices.T[:, None]
+            after = np.minimum(best, costs.min(axis=0).T)
             change = float((after - values).max())
             values = np.maximum(values, after)
             if change <= _CHANGE * scale:
@@ -230,6 +231,7 @@ class BeliefProgram:
         np.add.at(mass[0], vertices[0], weights[0])
         used = np.zeros(n_questions)
         place = {question: number for number, question in enumerate(once)}
+        back = [matrix.T for matrix in self.expect]
         for number in np.arange(len(values)).tolist():
             if mass[number].sum() < _SELDOM:
                 continue
@@ -241,9 +243,9 @@ class BeliefProgram:
                     asking = np.where(action == question, here, 0.0)
                     used[question] += asking.sum()
                     if question in place:
-                        mass[number | 1 << place[question]] += self.expect[question].T @ asking
+                        mass[number | 1 << place[question]] += back[question] @ asking
                     else:
-                        following += self.expect[question].T @ asking
+                        following += back[question] @ asking
                 here = following
                 if here.sum() < _SELDOM:
                     break
@@ -287,6 +289,14 @@ def _expectation(grid: SimplexGrid | LogOddsLine, table: FloatArray) -> sp.csr_a
     n, width = len(grid.points), len(table) * vertices.shape[1]
     data = (weights * mass.reshape(-1, 1)).ravel()
     return sp.csr_array((data, vertices.ravel(), np.arange(0, data.size + 1, width)), shape=(n, n))
+
+
+def _stacked(matrices: list[sp.csr_array]) -> sp.csr_array:
+    """Square matrices of one size below one another: calls for each of them take longer than their products."""
+    n, parts = matrices[0].shape[1], np.cumsum([0, *(matrix.nnz for matrix in matrices)])
+    starts = [matrix.indptr[:-1] + first for matrix, first in zip(matrices, parts)]
+    data, indices = (np.concatenate([getattr(m, name) for m in matrices]) for name in ("data", "indices"))
+    return sp.csr_array((data, indices, np.concatenate([*starts, parts[-1:]])), shape=(len(matrices) * n, n))
 
 
 #: Histories of less than this share of a path's weight are followed one outcome at a time; of less in later rounds.
