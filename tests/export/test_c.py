@@ -33,6 +33,7 @@ WIDEST = {
     "first",
     "likely",
     "search",
+    "listed",
     "bounds",
     "thresholds",
     "functions",

@@ -213,7 +213,8 @@ class BeliefProgram:
         first = np.sort(np.unique(alike, axis=0, return_index=True)[1])
         rest, prices = rest[first], prices[:, first]
         scale = float(self.problem.decision_costs.max() or 1.0)
-        expect, shape = _stacked([self.expect[question] for question in rest]), (len(rest), -1, len(values))
+        expect = sp.vstack([self.expect[question] for question in rest], format="csr")
+        shape = (len(rest), -1, len(values))
         for _ in range(_MOST_ITERATIONS):
             costs = (expect @ values.T).reshape(shape) + prices.T[:, None]
             after = np.minimum(best, costs.min(axis=0).T)
@@ -289,14 +290,6 @@ def _expectation(grid: SimplexGrid | LogOddsLine, table: FloatArray) -> sp.csr_a
     n, width = len(grid.points), len(table) * vertices.shape[1]
     data = (weights * mass.reshape(-1, 1)).ravel()
     return sp.csr_array((data, vertices.ravel(), np.arange(0, data.size + 1, width)), shape=(n, n))
-
-
-def _stacked(matrices: list[sp.csr_array]) -> sp.csr_array:
-    """Square matrices of one size below one another: calls for each of them take longer than their products."""
-    n, parts = matrices[0].shape[1], np.cumsum([0, *(matrix.nnz for matrix in matrices)])
-    starts = [matrix.indptr[:-1] + first for matrix, first in zip(matrices, parts)]
-    data, indices = (np.concatenate([getattr(m, name) for m in matrices]) for name in ("data", "indices"))
-    return sp.csr_array((data, indices, np.concatenate([*starts, parts[-1:]])), shape=(len(matrices) * n, n))
 
 
 #: Histories of less than this share of a path's weight are followed one outcome at a time; of less in later rounds.
