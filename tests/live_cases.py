@@ -56,6 +56,7 @@ EXPORTED = [
     ),
     *("fixed tree, lookahead", "fixed tree, corrected", "graph", "missing tells", "missing tells, fixed tree"),
     *("missing tells, known at the start", "missing tells, mixture, calibrated"),
+    *("sets", "sets, missing tells", "sets, visits"),
 ]
 #: More of a kind.
 _MORE = [
@@ -67,7 +68,7 @@ _MORE = [
         *("clique, likely", "fixed tree, corrected functions", "fixed tree, vectors", "missing tells, bundles"),
         *("missing tells, tree, known", "missing tells, fixed tree, known", "missing tells, visits"),
         *("missing tells, visits, bundles", "missing tells, max_cost", "missing tells, max_features"),
-        "known at the start, fixed mixture",
+        *("known at the start, fixed mixture", "sets, tree"),
     )
 ]
 #: What the command line makes of data, or of a network, without options: the default way to its end; and `ifc2f`.

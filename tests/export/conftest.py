@@ -17,7 +17,7 @@ from live_cases import DOUBT_COSTS, doubtful
 from network_cases import random_network
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from seqclass import Costs, SequentialClassifier, ifc2f, load
+from seqclass import Costs, SequentialClassifier, certify_differential, ifc2f, load
 from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, ItemResponse, NaiveBayes, SkillProfile, TreeNetwork
 from seqclass.cli import main
 from seqclass.discretize import Discretizer
@@ -143,6 +143,15 @@ def _free(solver: Solver | None, model: Any = None, data: Any = None, **settings
     return SequentialClassifier(model, solver=solver, **(usual | settings)).fit(*(_tumours() if data is None else data))
 
 
+def _sets(model: Any, order: str, costs: Any = 0.02, by_class: bool = False, **settings: Any) -> SequentialClassifier:
+    """A classifier that says which classes are possible, made of half of the wines."""
+    X, y = _wines(4)
+    if settings.get("missing"):
+        X = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
+    clf = SequentialClassifier(model, order=order, discretizer=Discretizer(3), feature_costs=costs, **settings)
+    return certify_differential(clf.fit(X[::2], y[::2]), X[1::2], y[1::2], alpha=0.1, by_class=by_class)
+
+
 _BLOOD = {
     "feature_costs": 0.04,
     "groups": ["blood"] * 4 + [None] * 4 + ["urine"] * 4,
@@ -188,6 +197,10 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
     "improved": lambda: _free(_Improved(), data=_tumours(6)),
     "first": lambda: _free(FirstK(4, rule=ClassInformation(), certificate_paths=0)),
     "first open": lambda: _free(FirstK(4, certificate_paths=0)),
+    "sets": lambda: _sets(ClassMixture(3, random_state=0), "adaptive"),
+    "sets, tree": lambda: _sets(TreeNetwork(), "conditional"),
+    "sets, missing tells": lambda: _sets(NaiveBayes(), "adaptive", missing="informative"),
+    "sets, visits": lambda: _sets(NaiveBayes(), "adaptive", Costs(0.01, visit_cost=0.02)),
     "likely": lambda: _free(PosteriorThreshold(0.95, rule=EC2(), certificate_paths=0)),
     "lookahead": lambda: _free(Lookahead(2, n_candidates=3, certificate_paths=0)),
     "fixed lookahead": lambda: _free(Lookahead(2, certificate_paths=0), order="conditional"),
@@ -509,6 +522,7 @@ def _stands(session: Any) -> dict[str, Any]:
         "saving": None if asked is None else _told(asked),
         "best": [] if asked is None else [[q.name, q.price, _told(q)] for q in session.suggestions(3)],
         "decision": str(session.decision),
+        "set": None if session.differential is None else list(map(str, session.differential)),
         "cost": session.cost,
         "now": session.expected_cost,
     }

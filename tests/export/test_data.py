@@ -58,7 +58,7 @@ def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
         assert json.loads(text) == json.loads(json.dumps(data))
         assert (data["format"], data["version"]) == ("seqclass-policy", 4)
         common = {"format", "version", "written_by", "classes", "decisions", "prior", "decision_costs"}
-        common |= {"charge_missing", "unit", "visits", "features", "questions", "kind"}
+        common |= {"charge_missing", "unit", "visits", "sets", "features", "questions", "kind"}
         common |= {"class_texts", "decision_texts", "class_order", "decision_order", "promise"}
         own = {"program": {"program"}, "graph": {"cut", "nodes"}}
         assert set(data) == common | own[data["kind"]]

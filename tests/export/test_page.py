@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from live_cases import EVERY, GRAPHS
+from sklearn.datasets import load_iris
 
+from seqclass import SequentialClassifier, certify_differential
+from seqclass.bn import NaiveBayes
 from seqclass.export import export_policy
 
 HOSTILE = "<img src=x onerror=\"alert(1)\"> & 'co' </script><script>alert(2)</script>"
@@ -24,6 +27,7 @@ RUN = """
   const told = (at) => ({
     belief: at.belief, asked: at.asked && data.questions[at.asked.question].name, price: at.asked && at.asked.price,
     saving: at.asked && at.asked.saving, now: at.now, cost: at.cost, decision: data.decisions[at.decision],
+    set: at.set && at.set.map((i) => data.classes[i]),
     panel: at.asked ? at.asked.panel.map((o) => [data.questions[o.question].name, o.price]) : [],
     visit: at.asked ? at.asked.visit : 0, visits: data.visits ? at.visits : null,
     best: at.asked ? at.best.map((o) => [data.questions[o.question].name, o.price, o.saving]) : [],
@@ -49,7 +53,7 @@ RUN = """
 
 def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
     assert found["asked"] == wanted["asked"]
-    assert found["decision"] == wanted["decision"]
+    assert (found["decision"], found["set"]) == (wanted["decision"], wanted["set"])
     for key in ("belief", "cost", "now", *(("price", "saving") if wanted["asked"] else ())):
         if wanted[key] is None:  # the policy does not tell
             assert found[key] is None
@@ -86,6 +90,9 @@ def test_the_page_stands_where_a_session_stands(
         likeliest = [data["classes"][int(np.argmax(stand["belief"]))] for case in wanted for stand in case["stands"]]
         told = [stand["decision"] for case in wanted for stand in case["stands"]]
         assert {("refer", "well"), ("ill", "well")} <= set(zip(told, likeliest))
+    if name.startswith("sets"):
+        told = [stand["set"] for case in wanted for stand in case["stands"] if stand["asked"] is None]
+        assert {None if one is None else len(one) > 1 for one in told} >= {None, True}
     browser.open(page)
     found = browser.run(RUN % json.dumps([case["answers"] for case in wanted]))
     for case, stands in zip(wanted, found, strict=True):
@@ -142,6 +149,55 @@ def test_a_case_by_keyboard(opened: Any, model: Any) -> None:
     assert opened.run("document.activeElement.dataset.part") == "decided"
     assert f"Decision: {session.decision}" in opened.text("[data-part=record]")
     assert len(opened.texts("[data-part=answers] li")) == len(session.history)
+
+
+def test_the_page_says_which_classes_are_possible_where_that_is_promised(
+    model: Any, browser: Any, tmp_path: Path
+) -> None:
+    clf = model("sets")
+    page, session = tmp_path / "page.html", clf.session()
+    export_policy(clf, page)
+    browser.open(page)
+    assert f"Checked on {clf.decider_.differential.n_rows} cases" in browser.text("header .note")
+    while session.next_feature is not None:
+        session.unavailable(session.next_feature.name)
+        browser.click("[data-part=missing]")
+    told = "Possible: " + ", ".join(map(str, session.differential))
+    assert browser.text("[data-part=possible]") == told
+    assert told in browser.text("[data-part=record]")
+    browser.click("[data-part=again]")
+    browser.click("[data-part=stop]")  # it would ask on, and nothing is promised
+    assert browser.text("[data-part=possible]") == ""
+    assert browser.faults == []
+
+
+@pytest.mark.parametrize("missing", ["ignored", "informative"])
+def test_what_is_known_of_every_case_comes_first_where_sets_are_told(
+    missing: str, browser: Any, tmp_path: Path
+) -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X = X.set_axis(["a", "b", "c", "d"], axis=1)
+    X.iloc[::7, 0] = np.nan
+    clf = SequentialClassifier(NaiveBayes(), order="adaptive", feature_costs=0.02, known=["a"], missing=missing)
+    clf = certify_differential(clf.fit(X[::2], y[::2]), X[1::2], y[1::2], alpha=0.1)
+    cases = []
+    for first in (True, False):
+        session, answers = clf.session(), [["a", 5.0, True]] if first else []
+        for name, value, known in answers:
+            session.observe(name, value, known=known)
+        while session.next_feature is not None:
+            answers.append([session.next_feature.name, 1.3, False])
+            session.observe(session.next_feature.name, 1.3)
+        rest = next(name for name in "bcda" if name not in [answer[0] for answer in answers])
+        late = [*answers, [rest, 3.0, True]]
+        cases += [(answers, session.differential), (late, None)]
+    assert (cases[2][1] is None) == (missing == "informative")  # that it was missing had to be told
+    page = tmp_path / "page.html"
+    export_policy(clf, page)
+    browser.open(page)
+    found = browser.run(RUN % json.dumps([answers for answers, _ in cases]))
+    for stands, (_, wanted) in zip(found, cases, strict=True):
+        assert stands[-1]["set"] == (None if wanted is None else list(map(str, wanted)))
 
 
 def test_names_stay_text(opened: Any) -> None:

@@ -98,7 +98,7 @@ def export_policy(
     elif format == "json":
         text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
     else:
-        text = c_source(data, " ".join(promised(data)))
+        text = c_source(data, " ".join(promised(data | {"sets": None})))  # it tells no sets
     with replacing(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", errors="backslashreplace"))
     return data
@@ -287,33 +287,30 @@ def _about(data: dict[str, Any], words: dict[str, str]) -> str:
 def promised(data: dict[str, Any], words: Mapping[str, str] | None = None) -> list[str]:
     """Sentences of what is certified, none where nothing is; by default in English."""
     words = page_words() if words is None else words
-    promise = data["promise"]
-    if promise is None:
-        return []
+    promise, sets = data["promise"], data["sets"]
+    by_metric = {
+        "error": words["promised_error"],
+        "sensitivity": words["promised_sensitivity"],
+        "cost": words["promised_cost"],
+    }
+    found = [] if promise is None else [(by_metric[promise["metric"]], promise)]
+    if sets is not None:
+        found.append((words["promised_sets_by_class"] if sets["by_class"] else words["promised_sets"], sets))
 
     def figure(value: float, share: bool) -> str:
         text = f"{100 * value if share else value:.3g}".replace(".", words["decimal"])
         return _filled(words["percent"], p=text) if share else text
 
+    def sentence(text: str, told: dict[str, Any]) -> str:
+        share, target = told.get("metric") != "cost", str(told.get("target"))
+        figures = {"most": figure(told["at_most"], share), "seen": figure(told["seen"], share)}
+        sure, rows = figure(told["confidence"], True), told["n_rows"]
+        return _filled(text, rows=rows, sure=sure, target=texts.get(target, target), **figures)
+
     texts = dict(zip(map(str, data["classes"]), data["class_texts"]))
-    share = promise["metric"] != "cost"
-    sentence = {
-        "error": words["promised_error"],
-        "sensitivity": words["promised_sensitivity"],
-        "cost": words["promised_cost"],
-    }
-    told = [
-        _filled(
-            sentence[promise["metric"]],
-            rows=promise["n_rows"],
-            sure=figure(promise["confidence"], True),
-            most=figure(promise["at_most"], share),
-            seen=figure(promise["seen"], share),
-            target=texts.get(promise["target"], promise["target"]),
-        )
-    ]
-    told += [_filled(words["promised_groups"], n=promise["n_groups"])] if promise["n_groups"] else []
-    return [*told, words["promise_holds"]]
+    said = [sentence(*one) for one in found]
+    said += [_filled(words["promised_groups"], n=promise["n_groups"])] if promise and promise["n_groups"] else []
+    return [*said, words["promise_holds"]] if found else []
 
 
 def cut_share(cut: float, words: Mapping[str, str] | None = None) -> str:

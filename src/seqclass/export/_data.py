@@ -163,6 +163,7 @@ def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: floa
         "unit": decider.unit,
         "visits": _visits(problem),
         "charge_missing": bool(decider.charge_missing),
+        "sets": _sets(decider),
         "features": features,
         "questions": questions,
     }
@@ -187,6 +188,15 @@ def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: floa
                 "observation_model."
             ) from None
         return data | graph(decider, max_nodes, min_probability, str(why))
+
+
+def _sets(decider: Decider) -> dict[str, Any] | None:
+    """Which classes are said to be possible once all was asked, and what is promised of that."""
+    told = decider.differential
+    if told is None:
+        return None
+    found = {"limits": told.limits.tolist(), "at_most": told.alpha, "confidence": 1 - told.delta}
+    return found | {"by_class": told.by_class, "seen": told.missed, "n_rows": told.n_rows}
 
 
 def _visits(problem: AcquisitionProblem) -> dict[str, Any] | None:

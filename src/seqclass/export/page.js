@@ -154,6 +154,7 @@
   };
   let otherInputs = [], panelInputs = [];
   const otherField = () => { otherInputs = fields(part("other-field"), Number(part("which").value), "other-value"); };
+  const possible = (at) => at.set === null ? "" : say("possible", { classes: at.set.map((i) => data.class_texts[i]).join(", ") });
   const record = (at, ended) => {
     const lines = [document.title, ""];
     let n = 0;
@@ -163,7 +164,7 @@
       lines.push(say("line", { n: ++n, answer: answered(name(a.question), shown(a)), price: paidAt(at.steps[i]), beliefs }));
     });
     if (!answers.length) lines.push(say("no_answers"));
-    lines.push("", say(ended ? "decision" : "as_stands", { decision: data.decision_texts[at.decision] }), say("cost", { cost: money(at.now), paid: money(at.cost) }));
+    lines.push("", say(ended ? "decision" : "as_stands", { decision: data.decision_texts[at.decision] }), ...(at.set === null ? [] : [possible(at)]), say("cost", { cost: money(at.now), paid: money(at.cost) }));
     return lines.join("\n");
   };
 
@@ -209,6 +210,7 @@
       if (focusNext) panelInputs[0].inputs[0].focus();
     } else {
       part("decided").textContent = say("decision", { decision: data.decision_texts[at.decision] });
+      part("possible").textContent = possible(at);
       part("because").textContent = say(at.cut ? "rare" : at.asked === null ? "ended" : "stopped");
       part("go-on").hidden = at.asked === null;
       if (focusNext) part("decided").focus();

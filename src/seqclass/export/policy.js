@@ -560,13 +560,30 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     return { belief: node.belief, now: node.cost_now, decision: node.decision, asked, best: three(asked, others), steps, cut: Boolean(node.cut) };
   };
 
+  /* Whether the policy by itself would have come to these answers, and ended there: what is known of every case, then
+     what it asks in turn. */
+  const asPlanned = (answers, run) => {
+    const told = answers.filter((one) => one.outcomes), n = told.findIndex(({ question }) => !questions[question].known);
+    const start = n < 0 ? told : told.slice(0, n);
+    const lacks = (one, q) => one.known && one.features.some((f) => features[f].missing !== undefined) && start.every(({ question }) => question !== q);
+    const asks = (one, i) => { const { asked } = run(told.slice(0, i)); return !one.known && asked !== null && asked.panel.some(({ question }) => question === one.question); };
+    return !questions.some(lacks) && told.every((one, i) => i < start.length || asks(one, i)) && run(told).asked === null;
+  };
+  /* Classes that may still be true, the most probable first. */
+  const possible = (belief) => {
+    const order = belief.map((_, i) => i).sort((a, b) => belief[b] - belief[a] || a - b);
+    return order.filter((i, place) => place === 0 || belief[i] >= data.sets.limits[i]);
+  };
+
   /* Where a case stands after answers {question, outcomes, known}, an outcome a feature; -1 is not available. Between them
      {order: questions} says what was ordered together, {leave: true} that the rest of it is waited for no more. */
   const stand = (given) => {
     /* where it tells something that an answer is not available, it is an outcome */
     const told = (q, outcomes) => outcomes.map((v, i) => v < 0 ? features[questions[q].features[i]].missing ?? v : v);
     const answers = given.map((one) => one.outcomes ? { ...one, outcomes: told(one.question, one.outcomes) } : one);
-    const found = data.kind === "program" ? byProgram(answers) : byGraph(answers);
+    const run = data.kind === "program" ? byProgram : byGraph, found = run(answers);
+    const promised = data.sets !== null && found.asked === null && !found.cut && asPlanned(answers, run);
+    found.set = promised ? possible(found.belief) : null;
     found.cost = sum(found.steps.map((step) => step.paid));
     return found;
   };
