@@ -386,7 +386,9 @@ def test_missing_cells_may_be_answers(folder: Path, patients: pd.DataFrame, run:
     gaps[numbers] = gaps[numbers].mask(gone)
     gaps.to_csv("gaps.csv", index=False)
     how = ["--target", "the label", "--drop", "id", "--method", "etana", "--held-out", "0", "-o", "gaps.seq"]
-    assert run("fit", "gaps.csv", *how, "--missing", "informative").exit_code == 0
+    fitted = run("fit", "gaps.csv", *how, "--missing", "informative")
+    assert fitted.exit_code == 0
+    assert fitted.stdout.endswith("seqclass ask gaps.seq, or seqclass export gaps.seq\n")
     clf = seqclass.load("gaps.seq")
     assert clf.missing == "informative"
     told = json.loads(run("show", "gaps.seq", "--json").stdout)

@@ -15,7 +15,7 @@ from seqclass._shell import DecidingClassifier
 from seqclass.cli._cases import full_rows, lacks, read_cases, read_groups
 from seqclass.cli._describe import contract_text, load_model
 from seqclass.cli._errors import InputError, check_output, refused
-from seqclass.cli._format import echo_json, wrapped
+from seqclass.cli._format import echo_json, next_text, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_labels_of
 from seqclass.deciding.decider import decider_of
@@ -106,4 +106,4 @@ def _report(text: str, record: dict[str, Any], output: Path | None, as_json: boo
         return
     click.echo(text)
     if written is not None:
-        click.echo(f"\nWrote {written}. Next: seqclass predict {written} NEW.csv, or seqclass ask {written}")
+        click.echo("\n" + next_text(written))
