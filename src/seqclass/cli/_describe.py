@@ -229,6 +229,7 @@ def _price(feature: dict[str, Any]) -> str:
 def _feature(clf: DecidingClassifier, column: int, price: float) -> dict[str, Any]:
     decider = decider_of(clf)
     labels, own = decider.outcome_labels(column), int(decider.coder.own_outcomes[column])
+    missing = {"missing": own} if decider.coder.gone[column] >= 0 else {}
     return {
         "name": clf.feature_name(column),
         "column": column,
@@ -237,13 +238,15 @@ def _feature(clf: DecidingClassifier, column: int, price: float) -> dict[str, An
         "values": [
             {"value": v, "outcome": clf.coder_.code_value(column, v)} for v in clf.coder_.few_values(column).tolist()
         ],
+        **missing,
     }
 
 
 def _seen_alone(feature: dict[str, Any]) -> dict[str, Any]:
-    """Without the bins between few whole numbers, into which none of them falls."""
+    """Without the bins between few whole numbers, into which none of them falls; a missing answer stays."""
     seen = {value["outcome"] for value in feature["values"]}
-    shown = [label for v, label in enumerate(feature["outcomes"]) if v in seen or not seen]
+    kept = seen | {feature.get("missing")}
+    shown = [label for v, label in enumerate(feature["outcomes"]) if v in kept or not seen]
     return {**feature, "outcomes": shown}
 
 
