@@ -23,6 +23,7 @@ from seqclass.cli._format import count, gap_text, table, wrapped
 from seqclass.costs import Costs
 from seqclass.deciding._case import Questions
 from seqclass.deciding.decider import decider_of
+from seqclass.deciding.differential import Differential
 from seqclass.evaluation.certified import CertifiedError
 from seqclass.fitting.choice import Choice
 from seqclass.fitting.held_out import HeldOut
@@ -67,6 +68,11 @@ def contract_text(contract: CertifiedError) -> str:
         return told
     rows = [[str(g.label), f"{g.n_rows:,}", f"{g.risk:.4f}", f"{g.bound:.4f}"] for g in contract.groups]
     return f"{told}\n\n{table(['group', 'rows', contract.noun, 'upper bound'], rows)}"
+
+
+def differential_record(clf: DecidingClassifier, told: Differential) -> dict[str, Any]:
+    """What is promised of sets of classes, as a plain record."""
+    return asdict(told) | {"limits": dict(zip(map(str, clf.classes_.tolist()), told.limits.tolist()))}
 
 
 def describe(clf: DecidingClassifier, most: int | None = None) -> dict[str, Any]:
