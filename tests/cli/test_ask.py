@@ -54,6 +54,20 @@ def test_a_mixture_in_a_fixed_order(folder: Path, run: Any) -> None:
     assert "= unavailable" in result.stdout
 
 
+def test_a_gap_that_tells_something_is_an_answer(folder: Path, run: Any) -> None:
+    """Alone, and of a whole bundle."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = rng.normal(size=(300, 4)) + y[:, None] * 0.3
+    X[:, 1:][rng.random((300, 3)) < np.where(y, 0.6, 0.1)[:, None]] = np.nan
+    costs = Costs(0.001, bundles=[None, None, "b", "b"])
+    seqclass.SequentialClassifier(missing="informative", feature_costs=costs).fit(X, y).save("gaps.seq")
+    known = ("--known", "x1=?")
+    for answer in ("?", "?, ?"):
+        told = " ".join(run("ask", "gaps.seq", *known, "--first", "b", answers=f"{answer}\n").stdout.split())
+        assert "(x1 = missing (counts as an answer), b = missing (counts as an answer))" in told
+
+
 def test_invalid_answers_ask_again(model: str, numbers: str, run: Any) -> None:
     result = run("ask", model, answers="blue\n\nhelp\nGREEN\n")
     assert "unknown category 'blue'" in result.stdout

@@ -34,11 +34,26 @@ CERTIFY = ("--target", "the label", "--alpha", "0.4", "--delta", "0.2")
 
 
 def test_what_is_certified_is_on_the_page(model: str, table: str, folder: Any, run: Any) -> None:
-    run("certify", model, table, *CERTIFY, "-o", "certified.seq")
+    written = run("certify", model, table, *CERTIFY, "-o", "certified.seq").stdout
+    assert written.endswith("seqclass ask certified.seq, or seqclass export certified.seq\n")
     assert run("export", "certified.seq", "-o", "page.html", "--currency", "EUR").exit_code == 0
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "with 80% confidence at most 40% of its decisions are wrong" in page
     assert "Prices and costs are in EUR." in page
+
+
+def test_show_gives_no_figures_of_another_rule_as_those_of_the_contract(table: str, folder: Any, run: Any) -> None:
+    """Certifying leaves held-out figures out; what was tried in fitting says that it was before."""
+    fit = ("fit", "data.csv", "--target", "the label", "--drop", "id", "--feature-cost", "0.01", "-o", "own.seq")
+    assert run(*fit, "--method", "adaptive", "--held-out", "3").exit_code == 0
+    assert run("certify", "own.seq", table, *CERTIFY, "-o", "certified.seq").exit_code == 0
+    before, after = (run("show", name).stdout for name in ("own.seq", "certified.seq"))
+    said = "Before it was certified, with the stopping rules that were learnt:\ntried on rows held out"
+    assert "tried on rows held out" in before
+    assert said in after
+    assert said not in before
+    assert "On rows that the fit had not seen" in before
+    assert "had not seen" not in after
 
 
 @pytest.mark.quick

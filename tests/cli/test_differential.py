@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,12 @@ def test_sets_go_from_certify_to_predict_and_ask(run: Any, tmp_path: Path, monke
     )
     assert "lack the true one in at most 10.0% of cases" in " ".join(done.stdout.split())
     told = seqclass.load("d.seq")
+    words = done.stdout.partition("\n\n")[0]
+    assert words in run("show", "d.seq").stdout
+    record = json.loads(run("show", "d.seq", "--json").stdout)["differential"]
+    assert (record["alpha"], record["n_rows"], record["by_class"]) == (0.1, 300, False)
+    assert list(record["limits"]) == told.classes_.tolist()
+    assert "Sets of classes" not in run("show", "m.seq").stdout
     expected = told.acquire(new).to_frame(told.classes_)["differential"]
     run("predict", "d.seq", "new.csv", "-o", "out.csv")
     sets = pd.read_csv("out.csv")["differential"]

@@ -70,6 +70,24 @@ def test_show_tells_of_missing_features_that_are_paid_for(run: Any) -> None:
     assert "charge_missing = True" in " ".join(run("show", "model.seq").stdout.split("Settings:")[1].split())
 
 
+@pytest.mark.usefixtures("folder")
+def test_missing_is_an_outcome_of_few_values_too(run: Any) -> None:
+    """Bins that no value falls into are left out of the table, but not what a missing answer is."""
+    y = np.arange(120) % 2
+    grade = np.where(np.arange(120) % 5 < 2 + y, np.nan, np.where(y, 9.0, np.arange(120) % 3))
+    pd.DataFrame({"grade": grade, "y": y}).to_csv("few.csv", index=False)
+    how = ["--target", "y", "--method", "etana", "--held-out", "0", "--missing", "informative", "-o", "few.seq"]
+    fitted = run("fit", "few.csv", *how).stdout
+    clf = seqclass.load("few.seq")
+    values = clf.coder_.few_values(0)
+    bins = {clf.coder_.code_value(0, value) for value in values}
+    assert 0 < len(bins) < clf.coder_.own_outcomes[0]  # so that the table leaves some out
+    for told in (fitted, run("show", "few.seq").stdout):
+        (line,) = (line for line in told.splitlines() if line.split()[1:2] == ["grade"])
+        assert line.split()[3] == str(len(bins) + 1)
+        assert line.endswith("| missing")
+
+
 def test_five_folds_are_held_out_unless_told(folder: Path, patients: pd.DataFrame) -> None:
     patients[:60].to_csv("data.csv", index=False)
     result = CliRunner().invoke(main, [*FIT, "--method", "etana", "--json"])
@@ -386,19 +404,22 @@ def test_missing_cells_may_be_answers(folder: Path, patients: pd.DataFrame, run:
     gaps[numbers] = gaps[numbers].mask(gone)
     gaps.to_csv("gaps.csv", index=False)
     how = ["--target", "the label", "--drop", "id", "--method", "etana", "--held-out", "0", "-o", "gaps.seq"]
-    assert run("fit", "gaps.csv", *how, "--missing", "informative").exit_code == 0
+    fitted = run("fit", "gaps.csv", *how, "--missing", "informative")
+    assert fitted.exit_code == 0
+    assert fitted.stdout.endswith("seqclass ask gaps.seq, or seqclass export gaps.seq\n")
     clf = seqclass.load("gaps.seq")
     assert clf.missing == "informative"
     told = json.loads(run("show", "gaps.seq", "--json").stdout)
     lacking = [one for one in told["features"] if one["name"] in numbers]
     assert lacking
     assert all(one["outcomes"][-1] == "missing" for one in lacking)
+    assert all(one["outcomes"][one["missing"]] == "missing" for one in lacking)
     asked = run("ask", "gaps.seq", answers="?\n" * 20)
     assert asked.exit_code == 0
     assert f"decision: {names[0]}" in asked.stdout.lower() or names[0] in asked.stdout.splitlines()[-1]
     assert run("explain", "gaps.seq", "gaps.csv").exit_code == 0
     known = run("ask", "gaps.seq", "--known", f"{lacking[0]['name']}=?", answers="quit\n").stdout
-    assert f"{lacking[0]['name']} = unavailable" in known
+    assert f"{lacking[0]['name']} = missing (counts as an answer)" in known
     assert "at a price of 0;" in known
     refused = run("fit", "gaps.csv", *how, "--missing", "mean")
     assert refused.exit_code == 2

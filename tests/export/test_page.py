@@ -284,6 +284,26 @@ def test_a_cut_graph_says_so(model: Any, browser: Any, tmp_path: Path) -> None:
     assert found == [True, None]
 
 
+@pytest.mark.parametrize("name", ["missing tells", "missing tells, bundles"])
+def test_a_gap_that_tells_something_is_an_answer(name: str, model: Any, browser: Any, tmp_path: Path) -> None:
+    clf, page = model(name), tmp_path / "page.html"
+    data = export_policy(clf, page)
+    tells = [["missing" in data["features"][f] for f in question["features"]] for question in data["questions"]]
+    assert {True, False} <= {one for row in tells for one in row}
+    browser.open(page)
+    browser.click("summary")
+    for number, (shows, row) in enumerate(zip(data["questions"], tells)):
+        chosen = f"w.value = '{number}'; w.dispatchEvent(new Event('change'))"
+        browser.run(f"{{const w = document.querySelector('#which'); {chosen}}}")
+        browser.click("[data-part=other-missing]")
+        words = ["missing (counts as an answer)" if one else "not available" for one in row]
+        names = [data["features"][f]["text"] for f in shows["features"]]
+        each = words[0] if len(set(words)) == 1 else ", ".join(map(" ".join, zip(names, words)))
+        assert browser.texts("[data-part=answers] li")[-1].startswith(f"{shows['text']} = {each}: paid ")
+        browser.click("[data-part=again]")
+    assert browser.faults == []
+
+
 def test_a_bundle_has_a_field_for_each_feature(model: Any, browser: Any, tmp_path: Path) -> None:
     """Those left blank are not available, as in a session; all blank is the button's business."""
     clf, page = model("bundles"), tmp_path / "page.html"

@@ -23,6 +23,7 @@ from seqclass.cli._format import count, gap_text, table, wrapped
 from seqclass.costs import Costs
 from seqclass.deciding._case import Questions
 from seqclass.deciding.decider import decider_of
+from seqclass.deciding.differential import Differential
 from seqclass.evaluation.certified import CertifiedError
 from seqclass.fitting.choice import Choice
 from seqclass.fitting.held_out import HeldOut
@@ -67,6 +68,11 @@ def contract_text(contract: CertifiedError) -> str:
         return told
     rows = [[str(g.label), f"{g.n_rows:,}", f"{g.risk:.4f}", f"{g.bound:.4f}"] for g in contract.groups]
     return f"{told}\n\n{table(['group', 'rows', contract.noun, 'upper bound'], rows)}"
+
+
+def differential_record(clf: DecidingClassifier, told: Differential) -> dict[str, Any]:
+    """What is promised of sets of classes, as a plain record."""
+    return asdict(told) | {"limits": dict(zip(map(str, clf.classes_.tolist()), told.limits.tolist()))}
 
 
 def describe(clf: DecidingClassifier, most: int | None = None) -> dict[str, Any]:
@@ -229,6 +235,7 @@ def _price(feature: dict[str, Any]) -> str:
 def _feature(clf: DecidingClassifier, column: int, price: float) -> dict[str, Any]:
     decider = decider_of(clf)
     labels, own = decider.outcome_labels(column), int(decider.coder.own_outcomes[column])
+    missing = {"missing": own} if decider.coder.gone[column] >= 0 else {}
     return {
         "name": clf.feature_name(column),
         "column": column,
@@ -237,13 +244,15 @@ def _feature(clf: DecidingClassifier, column: int, price: float) -> dict[str, An
         "values": [
             {"value": v, "outcome": clf.coder_.code_value(column, v)} for v in clf.coder_.few_values(column).tolist()
         ],
+        **missing,
     }
 
 
 def _seen_alone(feature: dict[str, Any]) -> dict[str, Any]:
-    """Without the bins between few whole numbers, into which none of them falls."""
+    """Without the bins between few whole numbers, into which none of them falls; a missing answer stays."""
     seen = {value["outcome"] for value in feature["values"]}
-    shown = [label for v, label in enumerate(feature["outcomes"]) if v in seen or not seen]
+    kept = seen | {feature.get("missing")}
+    shown = [label for v, label in enumerate(feature["outcomes"]) if v in kept or not seen]
     return {**feature, "outcomes": shown}
 
 

@@ -43,6 +43,11 @@ def wrapped(text: str, indent: str = "", hanging: str | None = None) -> str:
     return click.wrap_text(text, width=88, initial_indent=indent, subsequent_indent=beyond)
 
 
+def next_text(model: str) -> str:
+    """Say what may be done with a model that was written."""
+    return f"Wrote {model}.\nNext: seqclass predict {model} NEW.csv, seqclass ask {model}, or seqclass export {model}"
+
+
 def echo_json(content: Any) -> None:
     """Print one JSON object; NaN and infinity become null."""
     click.echo(json.dumps(plain(content), indent=2, allow_nan=False))

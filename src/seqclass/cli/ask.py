@@ -84,8 +84,8 @@ class _Asking:
 
     def shown(self, name: str, value: Any, outcome: int) -> str:
         """What an answer showed."""
-        if value is None:
-            return "unavailable"
+        if value is None or value == {}:  # of a bundle nothing
+            return "unavailable" if outcome < 0 else "missing (counts as an answer)"
         single = outcome >= 0 and not isinstance(value, dict)
         bin_ = self.decider.outcome_labels(self.columns[name])[outcome] if single else None
         text, within = self.words.shown(name, value, bin_)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,9 @@ import numpy as np
 
 from seqclass._shell import DecidingClassifier
 from seqclass.cli._cases import full_rows, lacks, read_cases, read_groups
-from seqclass.cli._describe import contract_text, load_model
+from seqclass.cli._describe import contract_text, differential_record, load_model
 from seqclass.cli._errors import InputError, check_output, refused
-from seqclass.cli._format import echo_json, wrapped
+from seqclass.cli._format import echo_json, next_text, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import read_labels_of
 from seqclass.deciding.decider import decider_of
@@ -83,8 +82,7 @@ def _differential(
     if output is not None:
         with refused():
             found.save(output)
-    limits = dict(zip(map(str, clf.classes_.tolist()), told.limits.tolist()))
-    _report(wrapped(str(told)), asdict(told) | {"limits": limits}, output, as_json)
+    _report(wrapped(str(told)), differential_record(clf, told), output, as_json)
 
 
 def _rows(classifiers: list[DecidingClassifier], path: Path) -> Any:
@@ -106,4 +104,4 @@ def _report(text: str, record: dict[str, Any], output: Path | None, as_json: boo
         return
     click.echo(text)
     if written is not None:
-        click.echo(f"\nWrote {written}. Next: seqclass predict {written} NEW.csv, or seqclass ask {written}")
+        click.echo("\n" + next_text(written))

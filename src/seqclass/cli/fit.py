@@ -17,7 +17,7 @@ from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, expected_text, feature_lines, held_out_text
 from seqclass.cli._errors import InputError, check_output, refused
-from seqclass.cli._format import count, echo_json, gap_text, wrapped
+from seqclass.cli._format import count, echo_json, gap_text, next_text, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._training import Aside, Rows, costs_file, read_decision_costs, read_prices, read_rows, said_of_visits
 from seqclass.costs import Costs
@@ -187,7 +187,7 @@ def _report(clf: DecidingClassifier, n_rows: int, seconds: float, output: Path, 
     click.echo(feature_lines(content["features"][:_SHOWN]))
     if (rest := len(content["features"]) - _SHOWN) > 0:
         click.echo(f"  ... and {rest} more (seqclass show {output} --all)")
-    click.echo(f"\nWrote {output}. Next: seqclass predict {output} NEW.csv, or seqclass ask {output}")
+    click.echo("\n" + next_text(str(output)))
 
 
 def _gap(scope: str, gap: float) -> str:

@@ -11,11 +11,13 @@ from seqclass.cli._describe import (
     bound_text,
     contract_text,
     describe,
+    differential_record,
     feature_lines,
     held_out_text,
     load_contract,
 )
 from seqclass.cli._format import belief_text, count, echo_json, table, wrapped
+from seqclass.deciding.decider import decider_of
 from seqclass.fitting.held_out import HeldOut
 
 _MOST = 20
@@ -26,6 +28,8 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
     content = describe(clf, None if all_features or as_json else _MOST)
     if contract is not None:
         content["contract"] = contract.record()
+    if (sets := decider_of(clf).differential) is not None:
+        content["differential"] = differential_record(clf, sets)
     if as_json:
         echo_json(content)
         return
@@ -35,7 +39,9 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
     click.echo(wrapped(f"prior         {belief_text(content['classes'], content['prior'], most=12)}"))
     if contract is not None:
         click.echo(contract_text(contract))
-    held_out: HeldOut | None = vars(clf).get("held_out_") if contract is None else None
+    if sets is not None:
+        click.echo(wrapped(str(sets)))
+    held_out: HeldOut | None = vars(clf).get("held_out_")  # which certifying leaves out, as it was of another rule
     by_model = f"{content['expected_cost']:.4f} by the model itself"
     if held_out is not None:
         lower, upper = held_out.cost_interval
@@ -57,9 +63,10 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
         _item("known", f"{', '.join(content['known'])}: before the first question, at no price")
     click.echo(f"horizon       at most {count(content['horizon'], 'feature')} a case")
     if choice := getattr(clf, "choice_", None):
-        click.echo(f"\n{choice}")
-    if scores := vars(clf).get("held_out_"):
-        click.echo("\n" + held_out_text(scores, content["unit"]))
+        by_another = "" if contract is None else "\nBefore it was certified, with the stopping rules that were learnt:"
+        click.echo(f"{by_another}\n{choice}")
+    if held_out is not None:
+        click.echo("\n" + held_out_text(held_out, content["unit"]))
     click.echo("\nCost of each decision (column) for each true class (row):")
     rows = [
         [label, *(f"{c:.4g}" for c in costs)] for label, costs in zip(content["classes"], content["decision_costs"])

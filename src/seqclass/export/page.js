@@ -72,10 +72,12 @@
     try { policy.outcomeOf(feature, input.value); } catch (error) { error.input = input; throw error; }
     return input.value;
   };
+  /* Of what is missing whether that is an answer, where it tells something. */
+  const gap = (feature) => say(data.features[feature].missing === undefined ? "missing" : "missing_counts");
   const shown = (answer) => {
-    const shows = data.questions[answer.question].features, values = answer.texts.map((text, i) => [data.features[shows[i]].text, text]);
-    if (values.every(([, text]) => text === null)) return say("missing");
-    return values.length === 1 ? values[0][1] : values.map(([of, text]) => `${of} ${text === null ? say("missing") : text}`).join(", ");
+    const shows = data.questions[answer.question].features, texts = answer.texts.map((text, i) => text ?? gap(shows[i]));
+    const alike = answer.texts.every((text) => text === null) && new Set(texts).size === 1;
+    return alike || texts.length === 1 ? texts[0] : texts.map((text, i) => `${data.features[shows[i]].text} ${text}`).join(", ");
   };
   /* Takes an answer: a text for each feature, null where it is not available; or null for all. */
   const take = (question, values, known) => takeAll([{ question, values, known }]);
