@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -145,6 +146,11 @@ def test_quick_tries_a_tree_of_rows_enough_for_its_pairs() -> None:
     ]
     tree, bayes = (clf.score(data, labels) for clf in fits)
     assert tree > 0.95 > 0.85 > bayes
+    for n_categories, tried in ((50, True), (51, False)):
+        frame = pd.DataFrame({"x": pd.Categorical(np.arange(600) % n_categories), "y": when})
+        choice = seqclass.adaptive(0.05, effort="quick").fit(frame, when < 0.5).choice_
+        assert choice is not None
+        assert (name in [one.name for one in choice.candidates]) == tried
 
 
 def test_of_few_rows_sizes_are_averaged_over() -> None:

@@ -159,8 +159,8 @@ _FINE = 16
 _CUT = {"uniform": "equal widths", "quantile": "equal counts", "mdlp": "cuts by labels"}
 _BINS = {"uniform": 5, "quantile": 5, "mdlp": 8}
 #: The one candidate of quick effort that sees where a number tells anything by that of another; of more columns it is
-#: slow where classes are many.
-_TREE, _IN_TREE = f"tree, {_CUT['mdlp']}, one order", 32
+#: slow where classes are many, and so are its tables of pairs where a column has more categories.
+_TREE, _IN_TREE, _PAIRED = f"tree, {_CUT['mdlp']}, one order", 32, 50
 #: Components of a class and bags of the mixture of densities at hard budgets.
 _KINDS, _BAGS = 40, 5
 
@@ -464,6 +464,8 @@ class AdaptiveClassifier(DecidingClassifier):
         look = Settings(NaiveBayes(), feature_costs=bundles, handle_unknown=self.handle_unknown, missing=self.missing)
         contexts, found, at_once = worth_contexts(look, some, labels), None, None
         ways = self._ways(len(rows), n, numbers, contexts)
+        if max(category_counts(encoder).values(), default=0) > _PAIRED:
+            ways.pop(_TREE, None)
         if budgets:
             means, last, seconds = self._tried_at(budgets, ways, some, labels, fold, some_weight)
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
