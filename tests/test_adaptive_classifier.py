@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -25,6 +26,7 @@ from seqclass.adaptive_classifier import (
     standard,
     worth_contexts,
 )
+from seqclass.bn import NaiveBayes
 from seqclass.datasets.cube import make_cube_nm
 from seqclass.fitting.choice import choose
 from seqclass.pomdp import Adaptive
@@ -126,6 +128,29 @@ def test_of_many_columns_a_mixture_of_few_is_tried() -> None:
         assert INCUMBENT in ways
         assert narrow not in candidates(EFFORTS[effort], 0, 1000, 20)
     assert narrow not in candidates(EFFORTS["quick"], 0, 1000, 500)
+
+
+def test_quick_tries_a_tree_of_rows_enough_for_its_pairs() -> None:
+    name = "tree, cuts by labels, one order"
+    assert name not in candidates(EFFORTS["quick"], 0, 299, 4)
+    assert name not in candidates(EFFORTS["normal"], 0, 300, 4)  # which has that of ifc2f
+    way = candidates(EFFORTS["quick"], 0, 300, 4)[name]
+    assert way["calibrate"]
+    # in each half of the first column the second says something else
+    rng = np.random.default_rng(0)
+    when, what = rng.random((2, 600))
+    labels, data = np.where(when < 0.5, what < 0.6, what > 0.8), np.column_stack([when, what])
+    fits = [
+        SequentialClassifier(feature_costs=0.001, **{**way, "observation_model": model}).fit(data, labels)
+        for model in (way["observation_model"], NaiveBayes())
+    ]
+    tree, bayes = (clf.score(data, labels) for clf in fits)
+    assert tree > 0.95 > 0.85 > bayes
+    for n_categories, tried in ((50, True), (51, False)):
+        frame = pd.DataFrame({"x": pd.Categorical(np.arange(600) % n_categories), "y": when})
+        choice = seqclass.adaptive(0.05, effort="quick").fit(frame, when < 0.5).choice_
+        assert choice is not None
+        assert (name in [one.name for one in choice.candidates]) == tried
 
 
 def test_of_few_rows_sizes_are_averaged_over() -> None:

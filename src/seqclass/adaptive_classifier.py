@@ -94,6 +94,8 @@ def candidates(
         params = ifc2f(random_state=random_state).get_params(deep=False)
         found["tree, one order"] = {name: params[name] for name in _PARTS}
         found["densities"] = _of_densities(ContextBayes(None, random_state=random_state), effort) | _CALIBRATED
+    elif n_rows >= _FEW_ROWS:  # of fewer, its pairs are noise
+        found[_TREE] = _tree(random_state) | _CALIBRATED
     mixtures = {
         f"mixture, {_CUT[strategy]}": _mixture(strategy, effort, random_state)
         for strategy in effort.strategies
@@ -156,6 +158,9 @@ _PATHS, _CASES = 1000, 300
 _FINE = 16
 _CUT = {"uniform": "equal widths", "quantile": "equal counts", "mdlp": "cuts by labels"}
 _BINS = {"uniform": 5, "quantile": 5, "mdlp": 8}
+#: The one candidate of quick effort that sees where a number tells anything by that of another; of more columns it is
+#: slow where classes are many, and so are its tables of pairs where a column has more categories.
+_TREE, _IN_TREE, _PAIRED = f"tree, {_CUT['mdlp']}, one order", 32, 50
 #: Components of a class and bags of the mixture of densities at hard budgets.
 _KINDS, _BAGS = 40, 5
 
@@ -163,6 +168,14 @@ _KINDS, _BAGS = 40, 5
 def standard(effort: Effort, random_state: Any, n_rows: int, n_columns: int) -> dict[str, Any]:
     """What is fitted where nothing is compared, to data of so many rows and columns."""
     return _filled(_mixture_of_densities(effort.on(n_columns), random_state, n_rows))
+
+
+def _tree(random_state: Any) -> dict[str, Any]:
+    return {
+        "observation_model": TreeNetwork(random_state=random_state),
+        "discretizer": Discretizer(_BINS["mdlp"], strategy="mdlp"),
+        "selector": InformationFilter(n_features=_IN_TREE),
+    }
 
 
 def _mixture(strategy: str, effort: Effort, random_state: Any) -> dict[str, Any]:
@@ -326,10 +339,11 @@ class AdaptiveClassifier(DecidingClassifier):
         Price of each feature in units of misclassification cost: one for all, one each, or by feature name. What else
         there is to say of costs, such as those of decisions, groups and bundles, stands in a `seqclass.Costs`.
     effort : {"quick", "normal", "thorough"}
-        How much is tried: 3 folds of at most 3000 rows, no tree, and numbers as densities or cut where the labels
-        change; 5 folds of at most 10,000 rows and all candidates; or 10 folds of at most 50,000 rows, mixtures of five
-        bootstrap samples each, and policies whose fit looks at all answers. Of more rows so many are drawn at random
-        to choose on, class by class, and what is held out is of classifiers fitted to fewer rows than the final one.
+        How much is tried: 3 folds of at most 3000 rows, and numbers as densities or cut where the labels change, from
+        300 rows on in a tree, too; 5 folds of at most 10,000 rows and all candidates; or 10 folds of at most 50,000
+        rows, mixtures of five bootstrap samples each, and policies whose fit looks at all answers. Of more rows so many
+        are drawn at random to choose on, class by class, and what is held out is of classifiers fitted to fewer rows
+        than the final one.
     target_cost, max_features, max_cost, handle_unknown, known, rules, missing
         See `SequentialClassifier`. With rules nothing in one order for everybody is tried.
     budget : int or sequence of int, optional
@@ -450,6 +464,8 @@ class AdaptiveClassifier(DecidingClassifier):
         look = Settings(NaiveBayes(), feature_costs=bundles, handle_unknown=self.handle_unknown, missing=self.missing)
         contexts, found, at_once = worth_contexts(look, some, labels), None, None
         ways = self._ways(len(rows), n, numbers, contexts)
+        if max(category_counts(encoder).values(), default=0) > _PAIRED:
+            ways.pop(_TREE, None)
         if budgets:
             means, last, seconds = self._tried_at(budgets, ways, some, labels, fold, some_weight)
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
