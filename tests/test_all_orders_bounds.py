@@ -25,6 +25,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
+from seqclass.pomdp.bounds import repeats
 from seqclass.pomdp.bounds.certificate import lowest
 from seqclass.pomdp.bounds.hints import HintedValues, bounds_of
 from seqclass.pomdp.bounds.optimum import OnePriceBounds
@@ -327,6 +328,22 @@ def test_what_is_sampled_of_a_policy_s_cost_is_right_on_average_and_too_low_seld
     assert found[:, 0].mean() == pytest.approx(exact, abs=5 * found[:, 0].std() / 12)
     assert found[:, 0].std() > 1e-5
     assert (found[:, 1] < exact).mean() <= 0.02
+
+
+def test_of_many_outcomes_a_few_are_followed_which_is_right_on_average_and_too_low_seldom():
+    rng, visits = np.random.default_rng(0), []
+    tables = np.stack([rng.dirichlet(np.ones(60), size=2).T for _ in range(3)])
+    problem = TableProblem([0.6, 0.4], tables, prices=0.03, free=True)
+    values, policy = RepeatValues(problem), Lookahead(1, certificate_paths=0).solve(problem)
+    exact = evaluate(problem, policy, method="exact", max_histories=10**6).cost - values.value
+    real = repeats._followed
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repeats, "_followed", lambda *given: visits.append(real(*given)) or visits[-1])
+        found = np.array([cost_above(policy, values, 100, np.random.default_rng(seed)) for seed in range(100)])
+    assert found[:, 0].mean() == pytest.approx(exact, abs=4 * found[:, 0].std() / 10)
+    assert found[:, 0].std() > 1e-6
+    assert (found[:, 1] < exact).mean() <= 0.02
+    assert max(visited for _, _, visited in visits[:100]) < 3000  # and not 60 for each of a hundred histories
 
 
 def test_certificates_of_all_orders_bracket_the_optimum():

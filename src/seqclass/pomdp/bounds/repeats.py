@@ -296,6 +296,10 @@ def _expectation(grid: SimplexGrid | LogOddsLine, table: FloatArray) -> sp.csr_a
 _SHARE, _FINER, _FINEST = 1.0, 0.1, 1e-10
 
 
+#: Of a question with more outcomes, those too light to be followed each are drawn as well: a few stand for all.
+_WIDE = 32
+
+
 class ThinnedAnswers(Answers):
     """Every outcome of histories that weigh enough, and of all others one that is drawn, which keeps their weight."""
 
@@ -312,6 +316,11 @@ class ThinnedAnswers(Answers):
             drawn = np.minimum(below.sum(axis=1), share.shape[1] - 1)
             share[light] = 0
             share[light, drawn] = weight[light]
+        if share.shape[1] > _WIDE:
+            thin = (share > 0) & (share < self.least)
+            thin[light] = False
+            kept = self.rng.random(int(thin.sum())) * self.least < share[thin]
+            share[thin] = np.where(kept, np.nextafter(self.least, 0), 0.0)  # which is light still
         parent, outcome = np.nonzero(share > 0)
         return Branches(parent, outcome, share[parent, outcome])
 
