@@ -48,6 +48,14 @@ def test_a_limit_is_a_tolerance_limit(fitted: Any, told: Any) -> None:
     assert 1 <= found.size < N_CLASSES
 
 
+def test_what_was_held_out_still_holds() -> None:
+    """It asks and decides as before, so that a case costs what it cost."""
+    clf = seqclass.etana(0.02, held_out=2).fit(*cases(200, 0))
+    other = seqclass.certify_differential(clf, *cases(100, 1), alpha=0.2)
+    assert other.held_out_ is clf.held_out_
+    assert other.timings_ == clf.timings_
+
+
 def test_the_promise_holds_as_often_as_is_said(fitted: Any) -> None:
     X, y = cases(6000, 2)
     posterior = fitted.acquire(X).posterior

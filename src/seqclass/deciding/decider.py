@@ -427,12 +427,13 @@ def decider_of(fitted: Any) -> Decider:
     return decider if same else replace(decider, **now)
 
 
-def copy_fitted(fitted: Fitted, decider: Decider) -> Fitted:
-    """The same with another record, but for what was held out with the former; of a record the new one itself."""
+def copy_fitted(fitted: Fitted, decider: Decider, keep_held_out: bool = False) -> Fitted:
+    """The same with another record, of a record that itself; without what was held out with the former, unless kept."""
     if isinstance(fitted, Decider):
         return decider  # type: ignore[return-value]
     other: Any = copy.copy(fitted)
     other.decider_ = decider
-    other.timings_ = {step: seconds for step, seconds in other.timings_.items() if step != "held_out"}
-    other.__dict__.pop("held_out_", None)
+    if not keep_held_out:
+        other.timings_ = {step: seconds for step, seconds in other.timings_.items() if step != "held_out"}
+        other.__dict__.pop("held_out_", None)
     return other  # type: ignore[no-any-return]

@@ -117,7 +117,7 @@ def certify_differential(
     held = holding(posterior, limits)
     missed = float(1 - held[np.arange(n), cases.codes].mean())
     told = Differential(float(alpha), float(delta), limits, n, missed, float(held.sum(axis=1).mean()), by_class)
-    return copy_fitted(clf, replace(decider, differential=told))
+    return copy_fitted(clf, replace(decider, differential=told), keep_held_out=True)  # it asks what it asked
 
 
 def _limit(own: FloatArray, alpha: float, delta: float) -> float:
