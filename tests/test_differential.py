@@ -50,7 +50,7 @@ def test_a_limit_is_a_tolerance_limit(fitted: Any, told: Any) -> None:
 
 def test_what_was_held_out_still_holds() -> None:
     """It asks and decides as before, so that a case costs what it cost."""
-    clf = seqclass.etana(0.02, held_out=2).fit(*cases(200, 0))
+    clf = seqclass.etana(0.02).fit(*cases(200, 0), held_out=2)
     other = seqclass.certify_differential(clf, *cases(100, 1), alpha=0.2)
     assert other.held_out_ is clf.held_out_
     assert other.timings_ == clf.timings_
