@@ -9,7 +9,7 @@ from itertools import accumulate, chain
 from textwrap import indent, wrap
 from typing import Any
 
-from seqclass.pomdp.solvers.exact_free_order import ANEW
+from seqclass.pomdp.solvers.exact_free_order import ANEW, FEW
 from seqclass.report._markup import resource
 
 _TYPES = {"number": 0, "category": 1, "outcome": 2}
@@ -163,8 +163,6 @@ _POLICIES = {
 
 #: Costs that a recursion keeps on the stack: a prime number of them, 160 kB.
 _REMEMBERED = 10_007
-#: Partial answers up to which there is nothing but that recursion.
-_RECURSED = 50_000
 
 
 class _Parts:
@@ -309,7 +307,7 @@ def _listed(data: dict[str, Any], sizes: list[int]) -> int:
     if tells or held["network"] or data["visits"] or held["max_cost"] is not None or held["max_questions"] is not None:
         return 0
     n = math.prod(size + 1 for size in sizes)
-    return n if _RECURSED < n <= ANEW else 0
+    return n if FEW < n <= ANEW else 0
 
 
 def _states(rows: list[Any], starts: list[int], more: dict[str, Any]) -> list[str]:

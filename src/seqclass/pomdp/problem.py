@@ -187,20 +187,6 @@ class AcquisitionProblem(Stored, ABC):
             return self.prices[None]
         return np.where(paid[:, self.groups] | (self.groups < 0), self.prices, self.full_prices)
 
-    def prices_after(self, asked: BoolArray) -> FloatArray:
-        """Prices of all questions once some were asked, (n, n_questions), or one row where all pay alike.
-
-        Parameters
-        ----------
-        asked : ndarray of bool of shape (n, n_questions)
-            What was asked.
-
-        Returns
-        -------
-        ndarray
-        """
-        return self.prices_beside(self.paid_after(asked))
-
     def paid_after(self, asked: BoolArray) -> BoolArray:
         """Which groups were paid for once some questions were asked, (n, n_groups)."""
         groups = np.full(self.n_questions, -1) if self.groups is None else self.groups

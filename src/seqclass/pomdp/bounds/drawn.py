@@ -129,7 +129,7 @@ class DrawnSearch(OrderSearch):
         first = np.cumsum(size) - size
         stop = np.add.reduceat(self.cases.costs[member], first, axis=0).min(axis=1) / size
         known = np.add.reduceat(self.least[member], first) / size
-        prices = np.broadcast_to(self.problem.prices_after(asked), asked.shape)
+        prices = np.broadcast_to(self.problem.prices_beside(self.problem.paid_after(asked)), asked.shape)
         return _Nodes(member, size, asked=asked, stopping_cost=stop, known=known, prices=prices)
 
     def _keys(self, info: Any) -> npt.NDArray[np.bytes_]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass._utils.validation import check_integer, check_part, check_real
-from seqclass.pomdp.bounds.optimum import OrderBounds, asked_once, distinct
+from seqclass.pomdp.bounds.optimum import OrderBounds, asked_once, distinct, promising
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, unit
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -204,19 +204,15 @@ class OrderBoundPolicy(Policy):
         rows = np.flatnonzero(~info.settled)
         if rows.size:
             some = info[rows]
-            costs = self._costs(some)
-            best = costs.min(axis=1)
-            on = best < some.to_beat
-            question[rows[on]] = (costs <= best[:, None] * (1 + TIE)).argmax(axis=1)[on]
+            asked, best = promising(self._costs(some))
+            question[rows] = np.where(best < some.to_beat, asked, DECIDE)
         return question
 
     def following(self, info: InformationState) -> IntArray:
         """The most promising question, worth its price or not, (n,); see `Policy.following`."""
         if info.stage >= self.n_stages:
             return np.full(len(info), DECIDE)
-        costs = self._costs(info)
-        best = costs.min(axis=1)
-        return np.where(np.isfinite(best), (costs <= best[:, None] * (1 + TIE)).argmax(axis=1), DECIDE)
+        return promising(self._costs(info))[0]
 
     def continuation_cost(self, info: InformationState) -> FloatArray:
         """Bound of the most promising question, (n,); inf where nothing is open."""
@@ -290,9 +286,7 @@ class DeepLookaheadPolicy(Policy):
         """The most promising question, worth its price or not, (n,); see `Policy.following`."""
         if not self.problem.free or info.stage >= self.n_stages:
             return super().following(info)
-        costs = self.question_costs(info)
-        best = costs.min(axis=1, keepdims=True)
-        return np.where(np.isfinite(best[:, 0]), (costs <= best * (1 + TIE)).argmax(axis=1), DECIDE)
+        return promising(self.question_costs(info))[0]
 
     def continuation_cost(self, info: InformationState) -> FloatArray:
         """Cost of the most promising question, (n,); inf where nothing is open."""
@@ -304,11 +298,8 @@ class DeepLookaheadPolicy(Policy):
         question = np.full(len(info), DECIDE)
         rows = np.flatnonzero(~info.settled)
         if rows.size:
-            costs = self.question_costs(info[rows])
-            best = costs.min(axis=1)
-            on = np.flatnonzero(best < info.to_beat[rows])
-            # of equals the lowest number
-            question[rows[on]] = (costs[on] <= best[on, None] * (1 + TIE)).argmax(axis=1)
+            asked, best = promising(self.question_costs(info[rows]))
+            question[rows] = np.where(best < info.to_beat[rows], asked, DECIDE)
         return question
 
 
