@@ -9,7 +9,8 @@ from itertools import accumulate, chain
 from textwrap import indent, wrap
 from typing import Any
 
-from seqclass.pomdp.solvers.exact_free_order import ANEW, FEW
+from seqclass.pomdp.bounds.optimum import FEW
+from seqclass.pomdp.solvers.exact_free_order import ANEW
 from seqclass.report._markup import resource
 
 _TYPES = {"number": 0, "category": 1, "outcome": 2}

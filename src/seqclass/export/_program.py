@@ -27,13 +27,14 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.alpha import AlphaVectors
+from seqclass.pomdp.bounds.optimum import FEW, are_few
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bundles import DrawnBundle
 from seqclass.pomdp.information import OPEN
 from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues
-from seqclass.pomdp.solvers.exact_free_order import FEW, PlannedPolicy, RecursionPolicy, are_few
+from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted import FittedValues
 from seqclass.pomdp.solvers.grid import GridValues
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule

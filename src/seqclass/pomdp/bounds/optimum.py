@@ -24,6 +24,16 @@ __all__ = ["optimal_cost"]
 
 #: Most partial answers that are listed in one array, some 40 bytes each, and those that are multiplied out at once.
 _LISTED, _BLOCK = 2 * 10**7, 2000
+#: Up to so many partial answers all are visited.
+FEW = 50_000
+#: And if what may follow them, an answer to each open question times classes or hidden states, is no more than this.
+_WORK = 3e7
+#: What an answer takes that is not followed, of what others take.
+_AT_ONCE = 0.1
+#: Where there are more partial answers they are not counted on.
+_COUNTED = 1e100
+#: Partial answers that are listed in the time of one history that is visited, about.
+_AS_MANY = 20
 #: Bytes that are worked on at once.
 _CACHED = 2**22
 
@@ -145,7 +155,7 @@ def optimal_cost(
         Cut the horizon here; what lies beyond is bounded from below by one more price and perfect knowledge, so the
         result is then a lower bound.
     max_histories : int
-        Most histories to visit.
+        Most histories to visit one by one; of those that are listed twenty times as many.
 
     Returns
     -------
@@ -180,8 +190,10 @@ def optimal_costs(
     if n_stages is not None:
         horizon = min(horizon, check_integer(n_stages, "n_stages", 0))
     alike = alike_questions(problem)
-    # of what is alike fewer are visited
-    if horizon == problem.n_stages and not alike and (listed := PartialAnswers.of(problem, max_histories)) is not None:
+    # of what is alike fewer are visited, and of what is within a limit
+    limited = problem.free and most_asked(problem.begin()) < problem.n_questions and are_few(problem, FEW)
+    whole = horizon == problem.n_stages and not alike and not limited
+    if whole and (listed := PartialAnswers.of(problem, _AS_MANY * max_histories)) is not None:
         return np.array([listed.solve(factor) for factor in factors.tolist()])
     # whatever is settled at the smallest prices is at all others
     info, weight = problem.opening()
@@ -502,6 +514,28 @@ def most_asked(info: InformationState) -> int:
     if problem.max_cost is not None and problem.visits is None and len(info):
         most = min(most, int(affords(problem.max_cost, info.spent.min() + np.cumsum(np.sort(problem.prices))).sum()))
     return most
+
+
+def are_few(problem: AcquisitionProblem, most: int) -> bool:
+    """Whether a free problem has so few partial answers, and so little work at each, that all are visited."""
+    if most <= 0:
+        return False
+    found = partial_answers(problem.n_outcomes, most_asked(problem.begin()))
+    width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
+    each = np.arange(len(found)) * float(width)
+    if problem.rules is None:  # the last answers are looked at all at once
+        each[-1] *= _AT_ONCE
+    kept = found if problem.rules is not None else found[:-1]
+    return bool(kept.sum() <= min(FEW, most) and found @ each <= _WORK)
+
+
+def partial_answers(n_outcomes: IntArray, most: int) -> FloatArray:
+    """How many partial answers there are to each number of questions, up to so many, (most + 1,)."""
+    found = np.zeros(most + 1)
+    found[0] = 1
+    for size in n_outcomes.tolist():
+        found[1:] = np.minimum(found[1:] + size * found[:-1], _COUNTED)
+    return found
 
 
 def asked_once(info: InformationState, row: IntArray, question: IntArray) -> Level:

@@ -22,9 +22,11 @@ from seqclass.pomdp.bounds.optimum import (
     OrderBounds,
     PartialAnswers,
     Plan,
+    are_few,
     evidence,
     expand,
     most_asked,
+    partial_answers,
     row_keys,
 )
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
@@ -39,12 +41,6 @@ from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
 __all__ = ["ExactFreeOrder"]
 
 
-#: Up to so many partial answers all are visited.
-FEW = 50_000
-#: And if what may follow them, an answer to each open question times classes or hidden states, is no more than this.
-_WORK = 3e7
-#: What an answer takes that is not followed, of what others take.
-_AT_ONCE = 0.1
 #: Where nothing is planned, two questions ahead at the most promising ones.
 _DEPTH, _CANDIDATES = 2, 5
 
@@ -174,27 +170,6 @@ class ExactFreeOrder(Solver):
                 "ExactFreeOrder visits every outcome, and a bundle of this problem has too many to list them; use "
                 "Lookahead, or smaller bundles."
             )
-
-
-def are_few(problem: AcquisitionProblem, most: int) -> bool:
-    """Whether a free problem has so few partial answers, and so little work at each, that all are visited."""
-    if most <= 0:
-        return False
-    found = _partial_answers(problem.n_outcomes, most_asked(problem.begin()))
-    width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
-    work = found * np.arange(len(found)) * width
-    if problem.rules is None:  # the last answers are looked at all at once
-        found, work[-1] = found[:-1], _AT_ONCE * work[-1]
-    return bool(found.sum() <= min(FEW, most) and work.sum() <= _WORK)
-
-
-def _partial_answers(n_outcomes: IntArray, most: int) -> FloatArray:
-    """How many partial answers there are to each number of questions, up to so many, (most + 1,)."""
-    found = np.zeros(most + 1)
-    found[0] = 1
-    for size in n_outcomes.tolist():
-        found[1:] += size * found[:-1]
-    return found
 
 
 def exactly(problem: AcquisitionProblem, most: int) -> PlannedPolicy | None:
@@ -386,7 +361,7 @@ class RecursionPolicy(DeepLookaheadPolicy):
         _, first, place = np.unique(evidence(info), return_index=True, return_inverse=True)
         some, problem = info[first], info.problem
         left = most_asked(some)
-        most = max(float(_partial_answers(problem.n_outcomes[asked], left).sum()) for asked in some.unasked)
+        most = max(float(partial_answers(problem.n_outcomes[asked], left).sum()) for asked in some.unasked)
         costs = np.empty((len(some), problem.n_questions))
         for part, whose in some.parts(8.0 * 4 * problem.n_questions * most):
             costs[part] = self._known.add(expand(whose, problem.n_stages - info.stage))
