@@ -15,6 +15,8 @@ that tell most about the class in the first 200 rows. The generated streams have
 - words: 3000 messages of three topics in 60 words, of which two interest the reader, others every 600 rows;
 - usenet1, kdd: real ones, in the order of their files.
 
+SAOLA and FIRES choose columns anew before each fit.
+
 An alarm is false where nothing has changed since the one before it, or since the start.
 """
 
@@ -36,6 +38,7 @@ from seqclass import SequentialClassifier, datasets
 from seqclass.bn import TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.drift import Followed, follow
+from seqclass.selection import FIRES, SAOLA
 from seqclass.stats import mean_interval
 
 START, BATCH, ROWS = 200, 50, 6000
@@ -200,6 +203,11 @@ def _tree(price: float) -> SequentialClassifier:
     return SequentialClassifier(TreeNetwork("forest"), feature_costs=price)
 
 
+def selected(stream: Stream, price: float, selector: Any) -> Ran:
+    """Of columns that are chosen anew before each fit."""
+    return _ran(follow(SequentialClassifier(selector=selector, feature_costs=price), stream.X, stream.y))
+
+
 OURS: dict[str, Callable[[Stream, float], Ran]] = {
     "static": lambda stream, price: never(seqclass.etana(price), stream),
     "window 300": lambda stream, price: never(seqclass.etana(price), stream, window=300),
@@ -207,6 +215,8 @@ OURS: dict[str, Callable[[Stream, float], Ran]] = {
     "half-life 200": lambda stream, price: fading(stream, price, 200),
     "follow": lambda stream, price: _ran(follow(seqclass.etana(price), stream.X, stream.y)),
     "follow, no challenger": lambda stream, price: _ran(follow(seqclass.etana(price), stream.X, stream.y, recent=None)),
+    "follow, SAOLA": lambda stream, price: selected(stream, price, SAOLA()),
+    "follow, FIRES": lambda stream, price: selected(stream, price, FIRES(10, scale="minmax", n_epochs=20)),
     "follow, forest": lambda stream, price: _ran(follow(_tree(price), stream.X, stream.y)),
 }
 RIVER: dict[str, tuple[Callable[[], Any], int | None]] = {
