@@ -280,6 +280,18 @@ def many_sensors(n_questions=14, *, n_outcomes=3, n_classes=3, seed=0, price=0.0
     return TableProblem(np.full(n_classes, 1 / n_classes), tables, prices, free=True)
 
 
+def test_more_partial_answers_within_a_limit_are_planned_exactly_where_the_policy_comes_to():
+    problem = many_sensors(10, price=0.01).replace(max_questions=6)
+    policy = Adaptive(random_state=0).solve(problem)
+    assert (policy.info.gap, policy.info.status) == (0.0, "converged")
+    assert 50_000 < policy.info.size < 100_000  # those that leave more to ask
+    assert PartialAnswers(problem).solve() == pytest.approx(policy.info.upper, abs=1e-12)
+    assert evaluate(problem, policy, method="exact").cost == pytest.approx(policy.info.upper, abs=1e-12)
+    assert sum(len(keys) for keys, _, _ in policy.plan) < 3**6
+    without = problem.begin().asking(5).update(np.array([-1]))  # where the plan says nothing
+    assert policy.act(without).tolist() == policy.fallback.act(without).tolist() != [5]
+
+
 def test_limits_end_the_search_with_bounds_that_hold():
     problem = many_sensors(10)
     short, longer = (ExactFreeOrder(most, certificate_paths=0).solve(problem).info for most in (100, 400))

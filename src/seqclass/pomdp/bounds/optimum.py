@@ -24,8 +24,8 @@ __all__ = ["optimal_cost"]
 
 #: Most partial answers that are listed in one array, some 40 bytes each, and those that are multiplied out at once.
 _LISTED, _BLOCK = 2 * 10**7, 2000
-#: Up to so many partial answers all are visited.
-FEW = 50_000
+#: Up to so many partial answers all are visited, and of those that leave more to ask within a limit.
+FEW, _WITHIN_LIMITS = 50_000, 400_000
 #: And if what may follow them, an answer to each open question times classes or hidden states, is no more than this.
 _WORK = 3e7
 #: What an answer takes that is not followed, of what others take.
@@ -526,7 +526,8 @@ def are_few(problem: AcquisitionProblem, most: int) -> bool:
     if problem.rules is None:  # the last answers are looked at all at once
         each[-1] *= _AT_ONCE
     kept = found if problem.rules is not None else found[:-1]
-    return bool(kept.sum() <= min(FEW, most) and found @ each <= _WORK)
+    limited = problem.rules is None and len(found) <= problem.n_questions
+    return bool(kept.sum() <= min(_WITHIN_LIMITS if limited else FEW, most) and found @ each <= _WORK)
 
 
 def partial_answers(n_outcomes: IntArray, most: int) -> FloatArray:

@@ -18,6 +18,7 @@ from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.hints import bounds_of
 from seqclass.pomdp.bounds.optimum import (
+    FEW,
     Enumeration,
     OrderBounds,
     PartialAnswers,
@@ -37,6 +38,7 @@ from seqclass.pomdp.policy import DECIDE, WIDE_GAP, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
+from seqclass.pomdp.walk import along
 
 __all__ = ["ExactFreeOrder"]
 
@@ -186,7 +188,15 @@ def enumerated(problem: AcquisitionProblem) -> PlannedPolicy:
     cost, plan = tree.plan()
     size = sum(len(stage.info) for stage in tree.stages)
     info = SolveInfo("converged", n_stages=problem.n_stages, size=size)
-    return _bounded(PlannedPolicy(problem, plan, RecursionPolicy(problem), info), cost, cost)
+    if are_few(problem, FEW):
+        return _bounded(PlannedPolicy(problem, plan, RecursionPolicy(problem), info), cost, cost)
+    # too much to be written or found anew: what the policy comes to
+    levels = along(problem, PlannedPolicy(problem, plan), 1.0)
+    reached: Plan = []
+    for level, (keys, question, costs) in zip(levels, plan):
+        at = np.searchsorted(keys, np.unique(evidence(level.info)))
+        reached.append((keys[at], question[at], costs[at]))
+    return _bounded(PlannedPolicy(problem, reached, None, info), cost, cost)
 
 
 def from_list(listed: PartialAnswers) -> PlannedPolicy:
