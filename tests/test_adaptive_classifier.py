@@ -127,13 +127,15 @@ def test_of_many_columns_a_mixture_of_few_is_tried() -> None:
         assert ways["mixture of densities"]["selector"].n_features == 200
         assert INCUMBENT in ways
         assert narrow not in candidates(EFFORTS[effort], 0, 1000, 20)
-    assert narrow not in candidates(EFFORTS["quick"], 0, 1000, 500)
+    for n_rows, n_columns, tried in ((300, 100, True), (299, 100, False), (300, 99, False)):
+        assert (narrow in candidates(EFFORTS["quick"], 0, n_rows, n_columns)) == tried
 
 
-def test_quick_tries_a_tree_of_rows_enough_for_its_pairs() -> None:
+def test_a_tree_is_tried_of_rows_enough_for_its_pairs() -> None:
     name = "tree, cuts by labels, one order"
-    assert name not in candidates(EFFORTS["quick"], 0, 299, 4)
-    assert name not in candidates(EFFORTS["normal"], 0, 300, 4)  # which has that of ifc2f
+    for effort in EFFORTS.values():
+        assert name not in candidates(effort, 0, 299, 4)
+        assert name in candidates(effort, 0, 300, 4)
     way = candidates(EFFORTS["quick"], 0, 300, 4)[name]
     assert way["calibrate"]
     # in each half of the first column the second says something else

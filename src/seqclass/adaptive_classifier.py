@@ -50,6 +50,8 @@ INCUMBENT = "mixture of densities"
 _FEW_ROWS = 300
 #: Columns that are kept, and of a mixture for which kinds of members would drown in the noise of many.
 _MANY, _FEW = 200, 20
+#: Columns from which on quick effort tries a few, too.
+_WIDE = 100
 #: Columns up to which the best of all orders is searched for: of more it is what the training rows suggest by chance.
 _SEARCHED = 32
 _NARROW = f"{INCUMBENT}, {_FEW} columns"
@@ -94,7 +96,7 @@ def candidates(
         params = ifc2f(random_state=random_state).get_params(deep=False)
         found["tree, one order"] = {name: params[name] for name in _PARTS}
         found["densities"] = _of_densities(ContextBayes(None, random_state=random_state), effort) | _CALIBRATED
-    elif n_rows >= _FEW_ROWS:  # of fewer, its pairs are noise
+    if n_rows >= _FEW_ROWS:  # of fewer, its pairs are noise
         found[_TREE] = _tree(random_state) | _CALIBRATED
     mixtures = {
         f"mixture, {_CUT[strategy]}": _mixture(strategy, effort, random_state)
@@ -102,7 +104,7 @@ def candidates(
         if numbers
     }
     mixtures[INCUMBENT] = _mixture_of_densities(effort, random_state, n_rows)
-    if effort.others and n_columns > _FEW:
+    if n_columns > _FEW if effort.others else n_columns >= _WIDE and n_rows >= _FEW_ROWS:
         mixtures[_NARROW] = _mixture_of_densities(effort, random_state, n_rows, _FEW)
     if contexts:
         mixtures |= _contexts(effort, random_state)
@@ -158,8 +160,8 @@ _PATHS, _CASES = 1000, 300
 _FINE = 16
 _CUT = {"uniform": "equal widths", "quantile": "equal counts", "mdlp": "cuts by labels"}
 _BINS = {"uniform": 5, "quantile": 5, "mdlp": 8}
-#: The one candidate of quick effort that sees where a number tells anything by that of another; of more columns it is
-#: slow where classes are many, and so are its tables of pairs where a column has more categories.
+#: It sees sharply where a number tells anything by that of another; of more columns it is slow where classes are many,
+#: and so are its tables of pairs where a column has more categories.
 _TREE, _IN_TREE, _PAIRED = f"tree, {_CUT['mdlp']}, one order", 32, 50
 #: Components of a class and bags of the mixture of densities at hard budgets.
 _KINDS, _BAGS = 40, 5
