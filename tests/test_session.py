@@ -254,6 +254,17 @@ def test_what_is_known_costs_nothing_and_is_used(model, rows, request):
         clf.session(session.to_json(), known=known)
 
 
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NA, pd.NaT, np.ma.masked])
+def test_what_is_known_may_lack_cells(nothing):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    costs = Costs(0.01, bundles={"mean texture": "lab", "mean area": "lab"})
+    clf = etana(costs, solver=FirstK(None, certificate_paths=0)).fit(X.iloc[:, :4], y)
+    session = clf.session(known={"mean radius": nothing, "mean perimeter": 90.0})
+    assert [answer.name for answer in session.history] == ["mean perimeter"]
+    session.observe("lab", {"mean texture": 20.0, "mean area": nothing})
+    assert session.history[-1].value == {"mean texture": 20.0}
+
+
 def test_what_is_known_takes_no_place_among_the_questions():
     rng, y = np.random.default_rng(0), np.arange(300) % 2
     X = np.where(rng.random((300, 3)) < [0.7, 0.9, 0.6], y[:, None], 1 - y[:, None])
