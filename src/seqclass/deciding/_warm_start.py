@@ -139,6 +139,7 @@ class WarmStart:
         # of a fixed order: the stage at which each history stands, and the problem's own state there
         state = self.begun.state[distinct[:, 0]]
         self._standing: list[tuple[IntArray, int, Any]] = [(np.arange(len(distinct)), 0, state)]
+        self._level: Level | None = None  # where they stand
 
     def next_question(self, policy: Policy, budget: int | None) -> IntArray:
         """What each history asks next, -1 where it decides; at a budget, until so many were asked."""
@@ -169,7 +170,9 @@ class WarmStart:
             groups = [(np.asarray(np.flatnonzero(stage == k)), int(k)) for k in np.unique(stage)]
             standing = [(rows, stage, facts.state[rows]) for rows, stage in groups]
         else:
-            standing = self._standing = self._along(level)
+            if level is not self._level:  # where a visit is ordered a level is looked at twice
+                self._standing, self._level = self._along(level), level
+            standing = self._standing
         return [(rows, as_seen(self.begun, facts[rows], stage, state)) for rows, stage, state in standing]
 
     def _along(self, level: Level) -> list[tuple[IntArray, int, Any]]:
