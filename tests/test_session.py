@@ -356,6 +356,25 @@ def test_a_discount_that_was_earned_out_of_order_is_had(model):
     assert known.next_feature is None
 
 
+@pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork(), ClassMixture(2)])
+def test_an_order_that_names_part_of_a_bundle_asks_for_all_of_it(model, rows):
+    y = load_breast_cancer().target
+    costs, end = Costs(0.01, bundles=BUNDLED), rows.columns.get_loc("worst area")
+    clf, whole = (
+        SequentialClassifier(model, Lookahead(1), feature_costs=costs, order=order).fit(rows, y)
+        for order in ([end, 4], [end, 0, 1, 4])
+    )
+    record = clf.acquire(rows[:40])
+    np.testing.assert_allclose(record.posterior, whole.acquire(rows[:40]).posterior)
+    for i in range(5):
+        session, row = clf.session(), rows.iloc[i]
+        while (question := session.next_feature) is not None:
+            values = {feature.name: row[feature.name] for feature in question.features}
+            session.observe(question.name, values or row[question.name])
+        np.testing.assert_allclose(session.posterior, record.posterior[i])
+        assert session.cost == pytest.approx(record.cost[i])
+
+
 @pytest.mark.parametrize("recipe", [etana, ifc2f])
 def test_a_bundle_is_answered_by_names(recipe, rows):
     y = load_breast_cancer().target
