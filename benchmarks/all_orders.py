@@ -1,6 +1,6 @@
 """The optimum over all orders: how close certified bounds come, and in what time.
 
-    python benchmarks/all_orders.py [--only listed] [--json FILE] [--quick] [--repeats N]
+    python benchmarks/all_orders.py [--only listed|limits] [--json FILE] [--quick] [--repeats N]
 
 Rows are seconds of solving and certifying; the certified interval over all orders is in the name, and in the JSON by
 itself. The first gap is where a search begins: deciding now or after one question, against one price more and then
@@ -11,7 +11,9 @@ count how many bounds were above the optimum, which certain ones never are and s
 and tell how far below it they are in the median, each after 100 partial answers: certain ones by one price more, by the
 best there are, and with drawn cases beside these. The rows of what is listed are the optimum by one array of all
 partial answers, and beside it, where that takes minutes at most, by histories that are kept one by one, and what
-`Adaptive` comes to with and without it; --only listed gives no others.
+`Adaptive` comes to with and without it. Those of limits are of few questions of many: naive Bayes and class mixtures
+of two data sets, in quantile bins, by the rules of `Adaptive` and by what it does where few partial answers are within
+reach. --only listed or limits gives no others.
 """
 
 from __future__ import annotations
@@ -22,12 +24,13 @@ from typing import Any
 
 import numpy as np
 from _common import Row, measure, parser, report
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.preprocessing import KBinsDiscretizer
 
-from seqclass.bn import NaiveBayes, TreeNetwork
+from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.costs import Costs
 from seqclass.deciding.problem import acquisition_problem
+from seqclass.discretize import Discretizer
 from seqclass.pomdp import (
     AcquisitionProblem,
     Adaptive,
@@ -223,15 +226,36 @@ def listed_row(n_questions: int, n_outcomes: int, one_by_one: bool) -> Row:
     return measure(name, listed, peer="histories one by one", peer_call=histories, repeats=0)
 
 
+def limit_rows(load: Any, n_bins: int, most: int) -> list[Row]:
+    """The best of so many questions of all, by rules and exactly."""
+    X, y = load(return_X_y=True)
+    X, rows = X[:, X.std(axis=0) > 0], []
+    codes, columns = Discretizer(n_bins, strategy="quantile").fit_transform(X), X.shape[1]
+    for kind, model in (("naive Bayes", NaiveBayes()), ("class mixture", ClassMixture(3, random_state=0))):
+        n_classes = len(np.unique(y))
+        problem = acquisition_problem(
+            model.fit(codes, y), np.arange(columns), Costs(0.001).prices(columns), 1 - np.eye(n_classes), free=True
+        ).replace(max_questions=most)
+        name = f"{load.__name__[5:]}, {kind}, {most} of {columns} questions of {n_bins} bins"
+        rows += [row(f"{name}, rules", problem, Adaptive(max_nodes=0)), row(name, problem, Adaptive())]
+    return rows
+
+
 def main() -> None:
     made = parser(__doc__)
-    made.add_argument("--only", choices=["listed"], help="no other rows")
+    made.add_argument("--only", choices=["listed", "limits"], help="no other rows")
     arguments = made.parse_args()
     seconds = 0.2 if arguments.quick else 60.0
     search = ExactFreeOrder(10**7, seconds)
     if arguments.quick:
         some = [row("weak sensors 8 x 3, 2 classes", weak_sensors(8, 2), search), random_row(3, 8)]
         report([*some, listed_row(6, 2, True)], arguments.json)
+        return
+    limits = [
+        made for load in (load_breast_cancer, load_digits) for most in (2, 3) for made in limit_rows(load, 3, most)
+    ]
+    if arguments.only == "limits":
+        report(limits, arguments.json)
         return
     listed = [listed_row(11, 2, True), listed_row(13, 2, True)]
     listed += [listed_row(*size, False) for size in ((14, 2), (10, 4), (15, 2), (12, 3))]
@@ -261,7 +285,7 @@ def main() -> None:
         alike = [exchangeable(n_classes, seed) for seed in range(10)]
         rows.append(reached(f"{n_classes} classes, 20 questions that are alike", alike))
     rows += [random_row(n_classes, 286) for n_classes in range(2, 9)]
-    report(rows + listed, arguments.json)
+    report(rows + listed + limits, arguments.json)
 
 
 if __name__ == "__main__":

@@ -283,7 +283,7 @@ class Reader:
         """Cost of each question: some questions ahead, or to the end."""
         if policy["type"] == "lookahead":
             return self.ahead(case, policy["depth"], policy["n_candidates"])
-        if self.settled(case):
+        if self.settled(case) or case["stage"] + 1 >= self.stages:
             return self.ahead(case, 2, 5)
         return {q: self.expected(case, q, self.optimum) for q in self.open(case)}
 
@@ -332,14 +332,11 @@ class Reader:
 
     def panel(self, policy, case, limit):
         """The best panel and its cost, by the table or grown question by question."""
-        own = {q: self.code(q, seen) for q, seen in sorted(case["seen"].items()) if q < self.n_questions}
-        groups = {self.questions[q]["group"] for q in own} - {None}
-        every = {question["group"] for question in self.questions[: self.n_questions]}
-        if len(own) == case["stage"] and case["paid"] & every == groups:
-            for bits, cost, *seen in policy["plan"]:
-                found = [q for q in range(self.n_questions) if bits >> q & 1]
-                if seen == [cell for pair in own.items() for cell in pair] and len(found) <= limit - case["stage"]:
-                    return found, INF if cost is None else cost
+        bits, cost = self.row(policy, case)
+        if bits is not None:
+            found = [q for q in range(self.n_questions) if bits >> q & 1]
+            if len(found) <= limit - case["stage"]:
+                return found, INF if cost is None else cost
         left = self.open(case) if self.any_order else list(range(case["stage"], self.n_questions))
         most = min(policy["most"], limit - case["stage"], self.visit["max_panel"] or INF, len(left))
         dearest = INF if self.max_cost is None else self.max_cost * (1 + TIE) - case["spent"]
@@ -362,6 +359,19 @@ class Reader:
                 break
             branches = self.follow(branches, q, policy["n_branches"])
         return best, least
+
+    def row(self, policy, case):
+        """What a table says, and its cost, where it is about what was seen and all of it was asked and paid for."""
+        own = {q: self.code(q, seen) for q, seen in sorted(case["seen"].items()) if q < self.n_questions}
+        groups = {self.questions[q]["group"] for q in own} - {None}
+        every = {question["group"] for question in self.questions[: self.n_questions]}
+        if len(own) != case["stage"] or case["paid"] & every != groups:
+            return None, None
+        told = sum(self.questions[q]["price"] for q in own)
+        if self.max_cost is not None and not self.data["visits"] and abs(told - case["spent"]) > TIE:
+            return None, None
+        seen = [cell for pair in own.items() for cell in pair]
+        return next((row[:2] for row in policy["plan"] if row[2:] == seen), (None, None))
 
     def view(self):
         """The case as the policy sees it."""
@@ -406,8 +416,7 @@ class Reader:
             goes = certainly or (cost < stop * (1 - TIE) and not self.settled(case))
             return min(panel, default=-1) if goes else -1, cost
         if kind == "plan":
-            seen = [n for q in sorted(case["seen"]) if q < self.n_questions for n in (q, self.code(q, case["seen"][q]))]
-            q, cost = next((row[:2] for row in policy["plan"] if row[2:] == seen), (None, None))
+            q, cost = self.row(policy, case)
             if q is None or (q < 0 and certainly):
                 return self.asks(policy["otherwise"], case, certainly)
             if cost is None:

@@ -27,7 +27,12 @@ EXPORTED = [
     *("expected saving", "given order", "looking ahead", "improved", "first", "likely", "lookahead", "fixed lookahead"),
     *(
         "search",
-        "listed",
+        "search, groups",
+        "search, budgets",
+        "few of many",
+        "listed, groups",
+        "listed, max_features",
+        "listed, max_cost",
         "bounds",
         "groups",
         "max_features",
@@ -68,7 +73,7 @@ _MORE = [
         *("clique, likely", "fixed tree, corrected functions", "fixed tree, vectors", "missing tells, bundles"),
         *("missing tells, tree, known", "missing tells, fixed tree, known", "missing tells, visits"),
         *("missing tells, visits, bundles", "missing tells, max_cost", "missing tells, max_features"),
-        *("known at the start, fixed mixture", "sets, tree"),
+        *("known at the start, fixed mixture", "sets, tree", "listed"),
     )
 ]
 #: What the command line makes of data, or of a network, without options: the default way to its end; and `ifc2f`.

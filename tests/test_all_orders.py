@@ -77,7 +77,7 @@ def test_a_list_of_all_partial_answers_has_the_optimum_and_its_plan():
         assert policy.info.size == len(listed.costs) == np.prod(case.problem.n_outcomes + 1)
 
 
-@pytest.mark.parametrize("limit", [None, 2])
+@pytest.mark.parametrize("limit", [{}, {"max_questions": 2}, {"max_cost": 0.08}])
 def test_a_list_agrees_with_an_enumeration_at_all_prices_and_whatever_is_hidden(limit):
     factors = np.array([0.0, 0.3, 1.0, 4.0])
     for seed in range(6):
@@ -90,7 +90,7 @@ def test_a_list_agrees_with_an_enumeration_at_all_prices_and_whatever_is_hidden(
             rng.uniform(0.01, 0.05, 5),
             rng.uniform(0.3, 1.0, (3, 3)) * (1 - np.eye(3)),
             free=True,
-            max_questions=limit,
+            **limit,
         )
         listed = PartialAnswers.of(problem, 10**6)
         wanted = expand(problem.begin(), problem.n_stages, 0.0).values(factors)[0]
@@ -102,19 +102,33 @@ def test_a_list_agrees_with_an_enumeration_at_all_prices_and_whatever_is_hidden(
 def random_histories(problem, seed, n_rows=100):
     """Where cases stand after each number of questions asked at random, some missing or answered for nothing."""
     rng, info = np.random.default_rng(seed), problem.begin()[np.zeros(n_rows, dtype=np.intp)]
-    for _ in range(problem.n_stages):
+    charged = bool(seed % 2)
+    while len(info):
         yield info
-        question = np.array([rng.choice(np.flatnonzero(one)) for one in info.open])
-        outcome = rng.integers(-1, problem.n_outcomes[question])
-        before = info.paid
-        info = info.asking(question).update(np.where(rng.random(n_rows) < 0.3, -1, outcome))
-        if before is not None:
-            info = info.but(paid=np.where(rng.random((n_rows, 1)) < 0.3, before, info.paid))
+        info = info[np.flatnonzero(info.open.any(axis=1))]
+        question = np.array([rng.choice(np.flatnonzero(one)) for one in info.open], dtype=np.intp)
+        outcome, before = rng.integers(-1, problem.n_outcomes[question]), info
+        info = info.asking(question).update(np.where(rng.random(len(info)) < 0.3, -1, outcome), charge_missing=charged)
+        nothing = rng.random(len(info)) < 0.3
+        info = info.but(spent=np.where(nothing, before.spent, info.spent))
+        if before.paid is not None:
+            info = info.but(paid=np.where(nothing[:, None], before.paid, info.paid))
 
 
-@pytest.mark.parametrize("groups", [None, [0, 0, 0, 1, 1], [0, -1, 0, 1, -1]])
+@pytest.mark.parametrize(
+    ("groups", "limit"),
+    [
+        (None, {}),
+        ([0, 0, 0, 1, 1], {}),
+        ([0, -1, 0, 1, -1], {}),
+        (None, {"max_questions": 3}),
+        ([0, -1, 0, 1, -1], {"max_questions": 3}),
+        (None, {"max_cost": 0.07}),
+        (None, {"max_cost": 0.07, "max_questions": 3}),
+    ],
+)
 @pytest.mark.parametrize("seed", range(4))
-def test_a_listed_plan_is_the_best_wherever_an_answer_was_not_to_be_had(seed, groups):
+def test_a_listed_plan_is_the_best_wherever_an_answer_was_not_to_be_had(seed, groups, limit):
     rng = np.random.default_rng(seed)
     classes, sizes = np.repeat(np.arange(3), 2), rng.integers(2, 4, 5)
     problem = MixtureProblem(
@@ -124,6 +138,7 @@ def test_a_listed_plan_is_the_best_wherever_an_answer_was_not_to_be_had(seed, gr
         rng.uniform(0.01, 0.04, 5),
         1 - np.eye(3),
         free=True,
+        **limit,
     )
     if groups is not None:
         problem = problem.replace(groups=np.array(groups), full_prices=problem.prices * 2)
@@ -157,11 +172,40 @@ def test_lists_are_kept_by_what_was_missing_and_no_more_than_memory_allows(monke
     assert made == [4**5, 4**5, 4**6, 4**5]
 
 
-def test_a_list_is_not_made_anew_within_a_budget():
-    problem = many_sensors(4)
-    assert free_order.RecursionPolicy(problem).lists
-    assert not free_order.RecursionPolicy(problem.replace(max_questions=2)).lists
-    assert not free_order.RecursionPolicy(within_budget(problem, max_cost=0.03)).lists
+@pytest.mark.parametrize("limit", [{"max_questions": 2}, {"max_cost": 0.045}])
+def test_few_questions_of_many_are_planned_exactly(limit):
+    """Two of forty questions: 120 histories are kept, whose second question is looked at without following it."""
+    rng = np.random.default_rng(3)
+    tables = [rng.dirichlet(np.ones(3), size=6).T for _ in range(40)]
+    prices = rng.uniform(0.016, 0.022, 40)
+    prior, costs = rng.dirichlet(np.ones(6)), 1 - np.eye(3)
+    problem = MixtureProblem(prior, np.repeat(np.arange(3), 2), tables, prices, costs, free=True, **limit)
+
+    def stopping(weight):
+        return min(weight.reshape(3, 2).sum(axis=1) @ costs)
+
+    def best(weight, left, asked=()):
+        stop = stopping(weight)
+        if left == 0:
+            return stop
+        on = [
+            prices[q] * weight.sum() + sum(best(weight * row, left - 1, (q,)) for row in table)
+            for q, table in enumerate(tables)
+            if q not in asked
+        ]
+        return min(stop, *on)
+
+    truth = best(prior, 2)
+    for solver in (ExactFreeOrder(), Adaptive()):
+        policy = solver.solve(problem)
+        assert (policy.info.upper, policy.info.gap) == (pytest.approx(truth, rel=1e-12), 0.0)
+        assert evaluate(problem, policy, method="exact").cost == pytest.approx(truth, rel=1e-12)
+    assert policy.info.size == 1 + 40 * 3
+    # after a missing answer, which is one of the two unless the budget does not mind
+    info = problem.begin().asking(5).update(np.array([-1]))
+    truth = best(prior, 1 if "max_questions" in limit else 2, (5,))
+    costs_then = policy.fallback.question_costs(info).min()
+    assert min(costs_then, info.stopping_cost[0]) == pytest.approx(truth, rel=1e-12)
 
 
 def test_adaptive_lists_two_million_unless_rules_are_named():
@@ -173,11 +217,13 @@ def test_adaptive_lists_two_million_unless_rules_are_named():
 
 
 def test_what_is_listed():
-    """Answers that depend on states alone, as many as are asked for; not where rules or budgets tell more apart."""
+    """Answers that depend on states alone, as many as are asked for; not where rules or orders tell more apart."""
     problem = many_sensors(4)
     assert PartialAnswers.of(problem, 255) is None
     assert len(PartialAnswers.of(problem, 256).costs) == 256
-    assert PartialAnswers.of(within_budget(problem, max_cost=0.03), 256) is None
+    within = within_budget(problem, max_cost=0.03)
+    assert PartialAnswers.of(within, 256) is not None
+    assert PartialAnswers.of(within.replace(groups=np.zeros(4), full_prices=within.prices), 256) is None
     assert PartialAnswers.of(problem.with_rules(Rules(mandatory=[1])), 256) is None
     assert PartialAnswers.of(problem.replace(free=False), 256) is None
     assert PartialAnswers.of(free_case(1, tree=True).problem, 10**6) is None

@@ -362,6 +362,20 @@ def test_certificates_of_all_orders_bracket_the_optimum():
         assert lowest(case.problem, bounds_of(case.problem)) <= truth + 1e-9
 
 
+def test_certificates_list_partial_answers_that_are_too_many_to_visit():
+    problem = TableProblem(
+        np.full(3, 1 / 3),
+        np.random.default_rng(1).dirichlet(np.ones(2), size=(8, 3)).transpose(0, 2, 1),
+        prices=0.005,
+        free=True,
+    )
+    policy = Lookahead(1, certificate_paths=0).solve(problem)
+    found = certify(problem, policy, max_histories=400)  # of 3^8 = 6561
+    assert (found.method, found.n_paths) == ("exact", 0)
+    assert found.lower == pytest.approx(ExactFreeOrder().solve(problem).info.upper, abs=1e-9)
+    assert found.upper == pytest.approx(evaluate(problem, policy, method="exact").cost, abs=1e-9)
+
+
 def test_a_fixed_order_may_be_compared_with_all_orders():
     for seed in (1, 2, 4, 5):  # no groups
         free = naive_problem(seed)

@@ -158,6 +158,8 @@ _BLOOD = {
     "discounted_costs": 0.005,
 }
 _BLOOD_OF_6 = {"feature_costs": 0.02, "groups": ["blood"] * 3 + [None] * 3, "discounted_costs": 0.005}
+_BLOOD_OF_7 = Costs(0.02, groups=["blood"] * 3 + ["urine", None] * 2, discounted_costs=0.005)
+_DEARER = Costs(np.linspace(0.01, 0.04, 8))
 _SAMPLE = Costs(0.02, bundles=["a"] * 5 + [None] * 7)
 _INFORMED = _along(ClassInformation())
 _BOUNDED = Adaptive(max_nodes=50_000, certificate_paths=500)
@@ -206,6 +208,40 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
     "fixed lookahead": lambda: _free(Lookahead(2, certificate_paths=0), order="conditional"),
     "search": lambda: _free(ExactFreeOrder(2000, certificate_paths=0), data=_tumours(8), feature_costs=0.02),
     "listed": lambda: _free(Adaptive(), NaiveBayes(), _tumours(8), feature_costs=0.02),
+    "search, groups": lambda: _free(
+        ExactFreeOrder(2000, certificate_paths=0),
+        data=_tumours(6),
+        feature_costs=Costs(charge_missing=True, **_BLOOD_OF_6),
+    ),
+    "search, budgets": lambda: _free(
+        ExactFreeOrder(2000, certificate_paths=0),
+        data=_tumours(8),
+        max_cost=0.08,
+        max_features=4,
+        feature_costs=_DEARER,
+    ),
+    "few of many": lambda: _free(
+        ExactFreeOrder(), data=_all_tumours(), discretizer=Discretizer(3), max_features=2, feature_costs=0.02
+    ),
+    "listed, groups": lambda: _free(
+        ExactFreeOrder(), NaiveBayes(), _tumours(7), discretizer=Discretizer(4), feature_costs=_BLOOD_OF_7
+    ),
+    "listed, max_features": lambda: _free(
+        ExactFreeOrder(),
+        NaiveBayes(),
+        _tumours(7),
+        discretizer=Discretizer(4),
+        max_features=3,
+        feature_costs=_BLOOD_OF_7,
+    ),
+    "listed, max_cost": lambda: _free(
+        ExactFreeOrder(),
+        NaiveBayes(),
+        _tumours(7),
+        discretizer=Discretizer(4),
+        max_cost=0.08,
+        feature_costs=Costs(np.linspace(0.01, 0.03, 7), charge_missing=True),
+    ),
     "bounds": lambda: _free(_BOUNDED, NaiveBayes(), _tumours(8), feature_costs=0.02),
     "bounds of 3": lambda: _free(_BOUNDED, NaiveBayes(), _wines(8), feature_costs=0.02),
     "max_features": lambda: _free(_INFORMED, max_features=4),

@@ -40,8 +40,8 @@ def test_the_reader_stands_where_a_session_stands(name: str, model: Any, cases: 
     data = json.loads(json.dumps(policy_data(clf)))
     if data["kind"] == "graph" or types(data["program"]["policy"]) & IN_WORDS:
         pytest.skip("no program that the reader reads")
-    if name == "listed":
-        pytest.skip("1.7 million partial answers are too many for plain Python")
+    if name.startswith("listed"):
+        pytest.skip("so many partial answers are too many for plain Python")
     number = {question["name"]: i for i, question in enumerate(data["questions"])}
     for case in cases(clf, 60 if name.startswith("default") else 6, True):
         found, before = reader()(data), []

@@ -9,7 +9,8 @@ from itertools import accumulate, chain
 from textwrap import indent, wrap
 from typing import Any
 
-from seqclass.pomdp.solvers.exact_free_order import ANEW, FEW
+from seqclass.pomdp.bounds.optimum import FEW
+from seqclass.pomdp.solvers.exact_free_order import ANEW
 from seqclass.report._markup import resource
 
 _TYPES = {"number": 0, "category": 1, "outcome": 2}
@@ -263,8 +264,8 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         "WIDEST": max(sizes, default=1),
         "TOLD": 13 + min(n_classes, 2) + n_classes * (n_classes <= 10) + 2 * asked * (asked <= 40),
     }
-    # with a limit of cost, what is left of it depends on the order within a group, so that nothing is kept
-    more["REMEMBERED"] = _REMEMBERED if parts.recursion and held["max_cost"] is None else 1
+    keeps = not _by_order(data) and math.prod(size + 1 for size in sizes[:asked]) < 2**31
+    more["REMEMBERED"] = _REMEMBERED if parts.recursion and keeps else 1
     more["LISTED"] = _listed(data, sizes[:asked]) if parts.recursion else 0
     more |= {f"RULE_{name}": number for number, name in enumerate(_RULES.values())}
     more |= {f"POLICY_{name}": number for number, name in enumerate(dict.fromkeys(_POLICIES.values()))}
@@ -300,11 +301,16 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
     return more, case, "".join(tables)
 
 
+def _by_order(data: dict[str, Any]) -> bool:
+    """Whether what is left of a limit of cost depends on the order within a group."""
+    grouped = any(question["group"] is not None for question in data["questions"])
+    return grouped and data["program"]["max_cost"] is not None
+
+
 def _listed(data: dict[str, Any], sizes: list[int]) -> int:
     """Partial answers where they alone tell what is best, and are more than a recursion goes through on the stack."""
-    held, questions = data["program"], data["questions"][: len(sizes)]
-    tells = any(held["bundles"]) or any(question["group"] is not None for question in questions)
-    if tells or held["network"] or data["visits"] or held["max_cost"] is not None or held["max_questions"] is not None:
+    held = data["program"]
+    if any(held["bundles"]) or held["network"] or data["visits"] or _by_order(data):
         return 0
     n = math.prod(size + 1 for size in sizes)
     return n if FEW < n <= ANEW else 0

@@ -27,13 +27,14 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.alpha import AlphaVectors
+from seqclass.pomdp.bounds.optimum import FEW, are_few
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bundles import DrawnBundle
 from seqclass.pomdp.information import OPEN
 from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues
-from seqclass.pomdp.solvers.exact_free_order import FEW, PlannedPolicy, RecursionPolicy, are_few
+from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted import FittedValues
 from seqclass.pomdp.solvers.grid import GridValues
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
@@ -269,9 +270,8 @@ def _(policy: OrderBoundPolicy) -> dict[str, Any]:
 def _(policy: PlannedPolicy) -> dict[str, Any]:
     otherwise = written(policy.fallback)
     # a recursion finds the same where the plan speaks, which spares the first list
-    size, groups = sum(2 * number * len(keys) for number, (keys, _, _) in enumerate(policy.plan)), policy.problem.groups
-    lists = groups is None and size > MOST_NUMBERS / 2
-    if otherwise["type"] == "recursion" and (are_few(policy.problem, FEW) or lists):
+    size = sum(2 * number * len(keys) for number, (keys, _, _) in enumerate(policy.plan))
+    if otherwise["type"] == "recursion" and (are_few(policy.problem, FEW) or size > MOST_NUMBERS / 2):
         return otherwise
     told = {"plan": _plan(policy), "otherwise": otherwise}
     return {"type": "plan", "n_stages": policy.n_stages, **told}
@@ -280,8 +280,7 @@ def _(policy: PlannedPolicy) -> dict[str, Any]:
 def _plan(policy: PlannedPolicy) -> list[list[Any]]:
     """Rows of a question, what asking it costs (null: not known), and what was seen: questions, outcomes in turn."""
     problem = policy.problem
-    begun = problem.begin()
-    if problem.max_cost is not None or (begun.paid is not None and begun.paid.shape[1]):
+    if problem.max_cost is not None and problem.groups is not None:
         raise Unwritten("its plan depends on what was paid before")
     return [
         [question, short(cost) if np.isfinite(cost) else None, *_seen(problem, key)]

@@ -210,6 +210,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     return remembered.get(key);
   };
   const toEnd = (s) => {
+    if (s.stage + 1 >= nStages) return once(s);
     const costs = new Array(program.n_questions).fill(Infinity);
     for (const q of open(s)) costs[q] = following(s, q, best);
     return costs;
@@ -217,32 +218,43 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   /* Least costs times chances of all partial answers, but for what is not to be had. A number has a digit for each
      question: its outcome, or one more than these where it was not asked; what follows has smaller numbers. */
   const lists = new Map(), MOST_LISTS = 8, MOST_LISTED = 2000000;
-  const listable = program && !network && !visits && program.any_order && program.max_cost === null && program.max_questions === null
-    && every.every((q) => questions[q].group === null && !program.bundles[q])
+  const listable = program && !network && !visits && program.any_order && every.every((q) => !program.bundles[q])
+    && (program.max_cost === null || every.every((q) => questions[q].group === null))
     && every.reduce((size, q) => size * (program.likelihoods[questions[q].features[0]].length + 1), 1) <= MOST_LISTED;
   const listed = (s) => {
-    const gone = every.map((q) => s.seen[q] === -1), rows = every.map((q) => gone[q] ? [] : table(s, q)), steps = [];
+    const gone = every.map((q) => s.seen[q] !== OPEN && s.seen[q] < 0), rows = every.map((q) => gone[q] ? [] : table(s, q)), steps = [];
+    // answers that paid for no group, groups that no answer paid for, and what else has been asked and spent
+    const told = every.filter((q) => s.seen[q] >= 0), groupOf = (q) => questions[q].group, paid = [], before = [];
+    const nothing = every.map((q) => s.seen[q] >= 0 && groupOf(q) !== null && !s.paid[groupOf(q)]);
+    every.filter((q) => groupOf(q) !== null).forEach((q) => { before[groupOf(q)] = Number(Boolean(s.paid[groupOf(q)])); });
+    told.filter((q) => groupOf(q) !== null).forEach((q) => { before[groupOf(q)] = 0; });
+    before.forEach((is, group) => { paid[group] = is; });
+    const asked = program.max_questions === null ? 0 : s.stage - told.length;
+    const spent = program.max_cost === null ? 0 : s.spent - sum(told.map((q) => questions[q].price));
+    const priceOf = (q) => groupOf(q) === null || paid[groupOf(q)] ? questions[q].price : questions[q].full_price;
     let size = 1;
     for (const q of [...every].reverse()) { steps[q] = size; size *= rows[q].length + 1; }
     const later = (costs, number, q) => rows[q].reduce((cost, _, v) => cost + costs[number - (v + 1) * steps[q]], 0);
-    const fill = (costs, q, number, weight, open_) => {
+    const fill = (costs, q, number, weight, open_, n, cost) => {
       if (q < every.length) {
-        rows[q].forEach((row, v) => fill(costs, q + 1, number + v * steps[q], times(weight, row), open_));
-        return fill(costs, q + 1, number + rows[q].length * steps[q], weight, gone[q] ? open_ : [...open_, q]);
+        const pays = groupOf(q) !== null && !nothing[q];
+        if (pays) paid[groupOf(q)]++;
+        rows[q].forEach((row, v) => fill(costs, q + 1, number + v * steps[q], times(weight, row), open_, n + 1, cost + questions[q].price));
+        if (pays) paid[groupOf(q)]--;
+        return fill(costs, q + 1, number + rows[q].length * steps[q], weight, gone[q] ? open_ : [...open_, q], n, cost);
       }
-      const chance = sum(weight);
-      costs[number] = open_.reduce((cost, o) => Math.min(cost, questions[o].price * chance + later(costs, number, o)), stopping(byClass(weight)));
+      const chance = sum(weight), may = n < nStages ? open_.filter((o) => cost + priceOf(o) <= mostCost) : [];
+      costs[number] = may.reduce((least_, o) => Math.min(least_, priceOf(o) * chance + later(costs, number, o)), stopping(byClass(weight)));
       return costs;
     };
-    const key = gone.join();
+    const key = [gone, nothing, before, asked, spent.toFixed(12)].join(";");
     if (!lists.has(key)) {
       if (lists.size >= MOST_LISTS) lists.clear();
-      lists.set(key, fill(new Float64Array(size), 0, 0, program.hidden_prior, []));
+      lists.set(key, fill(new Float64Array(size), 0, 0, program.hidden_prior, [], asked, spent));
     }
-    const seen = every.filter((q) => s.seen[q] >= 0), costs = new Array(every.length).fill(Infinity);
-    const chance = sum(seen.reduce((weight, q) => times(weight, rows[q][s.seen[q]]), program.hidden_prior));
+    const costs = new Array(every.length).fill(Infinity), chance = sum(told.reduce((weight, q) => times(weight, rows[q][s.seen[q]]), program.hidden_prior));
     const number = sum(every.map((q) => (s.seen[q] >= 0 ? s.seen[q] : rows[q].length) * steps[q]));
-    for (const q of open(s)) costs[q] = questions[q].price + later(lists.get(key), number, q) / chance;
+    for (const q of open(s)) costs[q] = price(s, q) + later(lists.get(key), number, q) / chance;
     return costs;
   };
   const byBounds = (p, s) => {
@@ -405,9 +417,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   /* As a table says, where it speaks of what was seen and paid; else grown. */
   const bestPanel = (p, s, limit = nStages) => {
-    const asked = every.filter((q) => s.seen[q] !== OPEN), groups = (some) => new Set(some.map((q) => questions[q].group).filter((group) => group !== null));
-    const known = groups(asked), pays = [...groups(every)].every((group) => Boolean(s.paid[group]) === known.has(group));
-    const row = pays && asked.length === s.stage ? rowOf(p.plan, s, 2) : undefined;
+    const row = rowOf(p.plan, s);
     const panel = row && every.filter((q) => Math.floor(row[0] / 2 ** q) % 2);
     return row && panel.length <= limit - s.stage ? { panel, cost: row[1] ?? Infinity } : grown(p, s, limit);
   };
@@ -431,13 +441,16 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     bounds: byBounds,
   };
   const byRule = (p, s) => p.rule !== null ? next(p.rule, s) : open(s).length ? open(s)[0] : DECIDE;
-  /* Row of a table that is about what was seen: some cells, then questions and their outcomes in turn. */
-  const rowOf = (plan, s, cells) => {
-    const n = every.filter((q) => s.seen[q] !== OPEN).length;
-    return plan.find((row) => row.length === cells + 2 * n && row.slice(cells).every((cell, i, seen) => i % 2 || s.seen[cell] === seen[i + 1]));
+  /* Row of a table that is about what was seen, if all of it was asked and paid for: two cells, then questions and their outcomes in turn. */
+  const rowOf = (plan, s) => {
+    const asked = every.filter((q) => s.seen[q] !== OPEN), groups = (some) => new Set(some.map((q) => questions[q].group).filter((group) => group !== null));
+    const known = groups(asked), pays = [...groups(every)].every((group) => Boolean(s.paid[group]) === known.has(group));
+    const spent = visits || program.max_cost === null ? s.spent : sum(asked.map((q) => questions[q].price));
+    if (!pays || asked.length !== s.stage || Math.abs(spent - s.spent) > TIE) return undefined;
+    return plan.find((row) => row.length === 2 + 2 * asked.length && row.slice(2).every((cell, i, seen) => i % 2 || s.seen[cell] === seen[i + 1]));
   };
   /* The most promising question, and what asking it costs (null: not known, and that question is asked). */
-  const planned = (p, s) => { const [question, cost] = rowOf(p.plan, s, 2) || []; return { question, cost: cost ?? null }; };
+  const planned = (p, s) => { const [question, cost] = rowOf(p.plan, s) || []; return { question, cost: cost ?? null }; };
   /* What a policy asks next, or -1 to decide. */
   const act = (p, s) => {
     if (s.stage >= p.n_stages) return DECIDE;

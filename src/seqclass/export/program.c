@@ -293,7 +293,20 @@ static void seq_ahead(const seq_view *s, int depth, int most, double *costs)
    question: its outcome, or one more than these where it was not asked; what follows has smaller numbers. */
 static double seq_list[SEQ_LISTED];
 static long seq_list_step[SEQ_QUESTIONS];
-static int seq_list_size[SEQ_QUESTIONS], seq_list_gone[SEQ_QUESTIONS], seq_list_is = 0;
+static int seq_list_size[SEQ_QUESTIONS], seq_list_is = 0;
+
+/* What a list is for: questions without an answer, answers that paid for no group, how many answers or whatever else
+   pay for each group, and what was asked and spent beside what was answered. */
+typedef struct {
+    int gone[SEQ_QUESTIONS], nothing[SEQ_QUESTIONS], paid[SEQ_GROUPS], asked;
+    double spent;
+} seq_list_kind;
+static seq_list_kind seq_listed;
+
+static double seq_list_price(int q)
+{
+    return seq_group[q] < 0 || seq_listed.paid[seq_group[q]] ? seq_prices[q] : seq_full_prices[q];
+}
 
 static double seq_later(long number, int q)
 {
@@ -304,20 +317,25 @@ static double seq_later(long number, int q)
     return cost;
 }
 
-static void seq_fill(int q, long number, const double *weight, char *open)
+static void seq_fill(int q, long number, const double *weight, char *open, int asked, double spent)
 {
     double next[SEQ_HIDDEN], belief[SEQ_CLASSES], chance = 0, cost;
     int v, h;
     if (q < SEQ_ASKED) {
+        int pays = seq_group[q] >= 0 && !seq_listed.nothing[q];
+        open[q] = 0;
+        if (pays)
+            seq_listed.paid[seq_group[q]]++;
         for (v = 0; v < seq_list_size[q]; v++) {
             const double *row = seq_likelihoods[seq_table_start[q] + v];
             for (h = 0; h < SEQ_HIDDEN; h++)
                 next[h] = weight[h] * row[h];
-            open[q] = 0;
-            seq_fill(q + 1, number + v * seq_list_step[q], next, open);
+            seq_fill(q + 1, number + v * seq_list_step[q], next, open, asked + 1, spent + seq_prices[q]);
         }
-        open[q] = !seq_list_gone[q];
-        seq_fill(q + 1, number + seq_list_size[q] * seq_list_step[q], weight, open);
+        if (pays)
+            seq_listed.paid[seq_group[q]]--;
+        open[q] = !seq_listed.gone[q];
+        seq_fill(q + 1, number + seq_list_size[q] * seq_list_step[q], weight, open, asked, spent);
         return;
     }
     seq_by_class(weight, belief);
@@ -325,8 +343,8 @@ static void seq_fill(int q, long number, const double *weight, char *open)
         chance += weight[h];
     cost = seq_stopping(belief);
     for (v = 0; v < SEQ_ASKED; v++)
-        if (open[v])
-            cost = seq_least(cost, seq_prices[v] * chance + seq_later(number, v));
+        if (open[v] && asked < SEQ_STAGES && spent + seq_list_price(v) <= SEQ_MOST)
+            cost = seq_least(cost, seq_list_price(v) * chance + seq_later(number, v));
     seq_list[number] = cost;
 }
 
@@ -335,17 +353,34 @@ static void seq_by_list(const seq_view *s, double *costs)
     double weight[SEQ_HIDDEN], chance = 0;
     char open[SEQ_QUESTIONS] = {0};
     long number = 0, step = 1;
-    int q, h, is = seq_list_is;
+    int q, h;
+    seq_list_kind kind;
+    memset(&kind, 0, sizeof kind);
+    kind.asked = SEQ_LIMITED ? s->stage : 0;
+    kind.spent = SEQ_MOST < HUGE_VAL ? s->spent : 0;
+    for (q = 0; q < SEQ_ASKED; q++) {
+        kind.gone[q] = s->seen[q] == SEQ_MISSING;
+        kind.nothing[q] = s->seen[q] >= 0 && seq_group[q] >= 0 && !s->paid[seq_group[q]];
+        if (seq_group[q] >= 0)
+            kind.paid[seq_group[q]] = s->paid[seq_group[q]];
+    }
     for (q = 0; q < SEQ_ASKED; q++)
-        is = is && seq_list_gone[q] == (s->seen[q] == SEQ_MISSING);
-    if (!is) {
+        if (s->seen[q] >= 0) {
+            kind.asked -= SEQ_LIMITED;
+            kind.spent -= SEQ_MOST < HUGE_VAL ? seq_prices[q] : 0;
+            if (seq_group[q] >= 0)
+                kind.paid[seq_group[q]] = 0;
+        }
+    if (fabs(kind.spent - seq_listed.spent) < SEQ_TIE) /* but for rounding */
+        kind.spent = seq_listed.spent;
+    if (!seq_list_is || memcmp(&kind, &seq_listed, sizeof kind)) {
+        seq_listed = kind;
         for (q = SEQ_ASKED - 1; q >= 0; q--) {
-            seq_list_gone[q] = s->seen[q] == SEQ_MISSING;
-            seq_list_size[q] = seq_list_gone[q] ? 0 : seq_table_size[q];
+            seq_list_size[q] = kind.gone[q] ? 0 : seq_table_size[q];
             seq_list_step[q] = step;
             step *= seq_list_size[q] + 1;
         }
-        seq_fill(0, 0, seq_hidden_prior, open);
+        seq_fill(0, 0, seq_hidden_prior, open, kind.asked, kind.spent);
         seq_list_is = 1;
     }
     for (h = 0; h < SEQ_HIDDEN; h++)
@@ -358,20 +393,24 @@ static void seq_by_list(const seq_view *s, double *costs)
     for (h = 0; h < SEQ_HIDDEN; h++)
         chance += weight[h];
     for (q = 0; q < SEQ_ASKED; q++)
-        costs[q] = seq_open(s, q) ? seq_prices[q] + seq_later(number, q) / chance : HUGE_VAL;
+        costs[q] = seq_open(s, q) ? seq_price_of(s->paid, q) + seq_later(number, q) / chance : HUGE_VAL;
 }
 #else
 /* Costs that were found already, each in the place that its number says, unless another one took it. */
 typedef struct {
-    long number[SEQ_REMEMBERED];
+    unsigned long number[SEQ_REMEMBERED];
     double cost[SEQ_REMEMBERED];
 } seq_memory;
 
 /* The same to the end. Of the answers that lead there a number is made: those to one case, in whatever order. */
-static void seq_to_end(const seq_view *s, long number, seq_memory *known, double *costs)
+static void seq_to_end(const seq_view *s, unsigned long number, seq_memory *known, double *costs)
 {
-    long digit = 1;
+    unsigned long digit = 1;
     int q, v;
+    if (s->stage + 1 >= SEQ_STAGES) {
+        seq_ahead(s, 1, 0, costs);
+        return;
+    }
     for (q = 0; q < SEQ_ASKED; digit *= seq_table_size[q++] + 1) {
         costs[q] = HUGE_VAL;
         if (!seq_open(s, q))
@@ -380,7 +419,7 @@ static void seq_to_end(const seq_view *s, long number, seq_memory *known, double
         for (v = 0; v < seq_table_size[q]; v++) {
             seq_view next;
             double total = seq_after(s, q, v, &next), cost = next.stop;
-            long after = number + (v + 1) * digit, place = after % SEQ_REMEMBERED;
+            unsigned long after = number + (v + 1) * digit, place = after % SEQ_REMEMBERED;
             if (!(total > 0))
                 continue;
             if (SEQ_REMEMBERED > 1 && known->number[place] == after) {
@@ -843,10 +882,33 @@ static int seq_costs_by(int policy, const seq_view *s, double *costs)
     return 1;
 }
 
-/* Row of the plan that is about what was seen, or -1. */
+static int seq_n_seen(const seq_view *s)
+{
+    int q, n = 0;
+    for (q = 0; q < SEQ_ASKED; q++)
+        n += s->seen[q] != SEQ_OPEN;
+    return n;
+}
+
+/* Row of the plan that is about what was seen, if all of it was asked and paid for, or -1. */
 static int seq_planned(const seq_view *s)
 {
+    char known[SEQ_GROUPS] = {0};
+    double spent = 0;
     int row, q;
+    if (seq_n_seen(s) != s->stage)
+        return -1;
+    for (q = 0; q < SEQ_ASKED; q++)
+        if (s->seen[q] != SEQ_OPEN) {
+            spent += seq_prices[q];
+            if (seq_group[q] >= 0)
+                known[seq_group[q]] = 1;
+        }
+    for (q = 0; q < SEQ_ASKED; q++)
+        if (seq_group[q] >= 0 && known[seq_group[q]] != s->paid[seq_group[q]])
+            return -1;
+    if (!SEQ_VISITS && SEQ_MOST < HUGE_VAL && fabs(spent - s->spent) > SEQ_TIE)
+        return -1;
     for (row = 0; row < SEQ_PLAN; row++) {
         for (q = 0; q < SEQ_ASKED && seq_plan[row][q + 1] == s->seen[q]; q++)
             ;
@@ -887,14 +949,6 @@ static double seq_panel_prices(const seq_view *s, const char *panel)
                 paid[seq_group[q]] = 1;
         }
     return total;
-}
-
-static int seq_n_seen(const seq_view *s)
-{
-    int q, n = 0;
-    for (q = 0; q < SEQ_ASKED; q++)
-        n += s->seen[q] != SEQ_OPEN;
-    return n;
 }
 
 /* Expected cost after a question: of deciding, or by a regression of what follows the visit. */
@@ -1038,14 +1092,7 @@ static double seq_grown(const seq_view *s, int limit, char *best)
 /* As the table says, where it speaks of what was seen and paid; else grown. */
 static double seq_best_panel(const seq_view *s, int limit, char *best)
 {
-    char known[SEQ_GROUPS] = {0};
-    int q, n = 0, row = seq_n_seen(s) == s->stage ? seq_planned(s) : -1;
-    for (q = 0; q < SEQ_ASKED; q++)
-        if (seq_group[q] >= 0 && s->seen[q] != SEQ_OPEN)
-            known[seq_group[q]] = 1;
-    for (q = 0; q < SEQ_ASKED; q++)
-        if (seq_group[q] >= 0 && known[seq_group[q]] != s->paid[seq_group[q]])
-            row = -1;
+    int q, n = 0, row = seq_planned(s);
     memset(best, 0, SEQ_QUESTIONS);
     for (q = 0; q < SEQ_ASKED && row >= 0; q++) {
         best[q] = (char)(seq_plan[row][0] >> q & 1);

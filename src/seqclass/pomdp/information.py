@@ -14,12 +14,16 @@ from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray,
 __all__ = ["InformationState"]
 
 
-_WITHIN = 1 + 1e-12  # what sums up to a budget but for rounding is within it
 #: Costs that differ by less than this share of themselves are a tie, so that batch size and BLAS change no answer. They
 #: are sums of what is not negative, so each is rounded by a share of itself; one of the dearest decision hides others.
 TIE = 1e-12
 #: In `InformationState.seen`: the question was not asked.
 OPEN = -2
+
+
+def affords(budget: float, spent: FloatArray) -> BoolArray:
+    """Whether a budget allows for what is spent; what sums up to it but for rounding is within it."""
+    return spent <= budget * (1 + 1e-12)
 
 
 class InformationState:
@@ -290,7 +294,7 @@ class InformationState:
             return np.broadcast_to(np.arange(problem.n_questions) == self.stage, shape)
         result: BoolArray = self.seen == OPEN
         if problem.max_cost is not None:
-            result = result & (self.spent[:, None] + self.prices <= problem.max_cost * _WITHIN)
+            result = result & affords(problem.max_cost, self.spent[:, None] + self.prices)
         if problem.rules is not None:
             result = result & self.standing.allowed
         if self.ordered is not None and (waiting := self.waiting).any():

@@ -267,17 +267,13 @@ class OverOrders(NamedTuple):
         self, problem: AcquisitionProblem, free: AcquisitionProblem, policy: Policy, rng: np.random.Generator
     ) -> OrderEnds:
         """Both ends: what the policy costs in a problem, and what none costs in another one, the same but free."""
-        upper = lower = None
-        try:
-            with within(left() / 4 if self.method != "exact" else np.inf):
-                if self.method != "simulation":
-                    upper = evaluate(problem, policy, method="exact", max_histories=self.max_histories).cost
-                if self.method in ("auto", "exact"):
-                    lower = optimal_cost(free, max_histories=self.max_histories)
-        except (TooLarge, TimeUp):
-            if self.method == "exact":
-                raise
-            look()
+        most = self.max_histories
+
+        def cost() -> float:
+            return evaluate(problem, policy, method="exact", max_histories=most).cost
+
+        upper = self._exactly(("auto", "exact", "deterministic"), cost)
+        lower = self._exactly(("auto", "exact"), lambda: optimal_cost(free, max_histories=most))
         if upper is not None and lower is not None:
             return OrderEnds(upper, upper, lower, 1.0, "exact", 0)
         certain, values = lower is not None, None
@@ -309,6 +305,19 @@ class OverOrders(NamedTuple):
         if low > lower:
             return OrderEnds(upper, upper, low, self.confidence, "mixed", 0 if drawn is None else len(drawn.least))
         return OrderEnds(upper, upper, lower, 1.0, "deterministic", 0)
+
+    def _exactly(self, methods: tuple[str, ...], find: Callable[[], float]) -> float | None:
+        """What is found by looking at all histories, if that is the method and they are not too many."""
+        if self.method not in methods:
+            return None
+        try:
+            with within(left() / 8 if self.method != "exact" else np.inf):
+                return find()
+        except (TooLarge, TimeUp):
+            if self.method == "exact":
+                raise
+            look()
+        return None
 
 
 def search_of_cases(

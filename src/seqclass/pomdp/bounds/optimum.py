@@ -14,7 +14,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_
 from seqclass._utils.validation import check_costs, check_integer
 from seqclass.pomdp.answers import PlannedAnswers
 from seqclass.pomdp.evaluation import MAX_HISTORIES
-from seqclass.pomdp.information import OPEN, TIE, InformationState
+from seqclass.pomdp.information import OPEN, TIE, InformationState, affords
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import Fork, Level, walk
@@ -24,6 +24,16 @@ __all__ = ["optimal_cost"]
 
 #: Most partial answers that are listed in one array, some 40 bytes each, and those that are multiplied out at once.
 _LISTED, _BLOCK = 2 * 10**7, 2000
+#: Up to so many partial answers all are visited.
+FEW = 50_000
+#: And if what may follow them, an answer to each open question times classes or hidden states, is no more than this.
+_WORK = 3e7
+#: What an answer takes that is not followed, of what others take.
+_AT_ONCE = 0.1
+#: Where there are more partial answers they are not counted on.
+_COUNTED = 1e100
+#: Partial answers that are listed in the time of one history that is visited, about.
+_AS_MANY = 20
 #: Bytes that are worked on at once.
 _CACHED = 2**22
 
@@ -38,12 +48,18 @@ def evidence(
     """Key of what each row of a free problem has seen, in whatever order, (n,): equal where all that follows is."""
     seen = info.seen if seen is None else seen
     assert seen is not None  # of a free problem it always is
+    return _evidence(info.problem, seen, info.paid, info.spent, *columns)
+
+
+def _evidence(
+    problem: AcquisitionProblem, seen: IntArray, paid: BoolArray | None, spent: FloatArray, *columns: Any
+) -> npt.NDArray[np.bytes_]:
     # numpy drops zeros at the end of such keys, which are all of one width: no two of them mix
     parts: list[Any] = [seen, *(column[:, None] for column in columns)]
-    if info.paid is not None and info.paid.shape[1]:  # what was known or missing was seen, and paid for by nobody
-        parts.append(info.paid)
-    if info.problem.max_cost is not None:  # which of a group came first decides what is left to spend
-        parts.append(np.round(info.spent, 12)[:, None])
+    if paid is not None and paid.shape[1]:  # what was known or missing was seen, and paid for by nobody
+        parts.append(paid)
+    if problem.max_cost is not None:  # which of a group came first decides what is left to spend
+        parts.append(np.round(spent, 12)[:, None])
     return row_keys(parts)
 
 
@@ -127,7 +143,8 @@ def optimal_cost(
 
     In a fixed order it is the cost of stopping at the best moments, in a free problem that of the best questions too.
     Where answers are independent given the class or hidden states, up to 20 million partial answers are listed in one
-    array, some 40 bytes each; costs of rules, budgets or visits, and of questions that are alike, are found one by one.
+    array, some 40 bytes each; costs of rules or visits, of a budget where questions are in groups, and of questions
+    that are alike, are found one by one.
     Where visits cost something, it is that of asking one question at a time; `Panels` has the optimum over panels.
 
     Parameters
@@ -138,7 +155,7 @@ def optimal_cost(
         Cut the horizon here; what lies beyond is bounded from below by one more price and perfect knowledge, so the
         result is then a lower bound.
     max_histories : int
-        Most histories to visit.
+        Most histories to visit one by one; of those that are listed twenty times as many.
 
     Returns
     -------
@@ -173,8 +190,10 @@ def optimal_costs(
     if n_stages is not None:
         horizon = min(horizon, check_integer(n_stages, "n_stages", 0))
     alike = alike_questions(problem)
-    # of what is alike fewer are visited
-    if horizon == problem.n_stages and not alike and (listed := PartialAnswers.of(problem, max_histories)) is not None:
+    # of what is alike fewer are visited, and of what is within a limit
+    limited = problem.free and most_asked(problem.begin()) < problem.n_questions and are_few(problem, FEW)
+    whole = horizon == problem.n_stages and not alike and not limited
+    if whole and (listed := PartialAnswers.of(problem, _AS_MANY * max_histories)) is not None:
         return np.array([listed.solve(factor) for factor in factors.tolist()])
     # whatever is settled at the smallest prices is at all others
     info, weight = problem.opening()
@@ -188,7 +207,8 @@ class PartialAnswers:
     A partial answer is a number: of each question a digit, its outcome, or the number of its outcomes where it was not
     asked. Times the chance of what was seen, costs are sums of what follows, and lie in one array by that number. Of
     questions that are ``gone`` no answer is to be had; they and those answered for ``nothing`` pay for no group, and
-    some groups are ``paid`` for already.
+    some groups are ``paid`` for already. So many questions were ``asked``, and so much was ``spent``, beside the price
+    of what was answered.
     """
 
     def __init__(
@@ -197,11 +217,14 @@ class PartialAnswers:
         gone: BoolArray | None = None,
         nothing: BoolArray | bool = False,
         paid: BoolArray | bool = False,
+        asked: int = 0,
+        spent: float = 0.0,
     ) -> None:
         states = problem.state_tables
         assert states is not None
         self.problem, self.gone = problem, np.zeros(problem.n_questions, dtype=bool) if gone is None else gone
         self.pays, self.paid = ~(self.gone | nothing), paid
+        self.spent, self.longest = spent, min(int((~self.gone).sum()), problem.n_stages - asked)
         self.sizes = np.where(self.gone, 0, problem.n_outcomes) + 1
         self.steps = np.append(np.cumprod(self.sizes[:0:-1])[::-1], 1)
         factors = [np.vstack([table[: n - 1], np.ones(len(states[1]))]) for table, n in zip(states[0], self.sizes)]
@@ -213,11 +236,11 @@ class PartialAnswers:
             joint = (first[part, None] * rest).reshape(-1, len(costs))
             where = slice(part.start * len(rest), part.stop * len(rest))
             self.chance[where], self.stopping[where] = joint.sum(axis=1), (joint @ costs).min(axis=1)
-        asked = np.zeros(1, dtype=np.uint8)
+        known = np.zeros(1, dtype=np.uint8)
         for size in self.sizes.tolist():
-            asked = (asked[:, None] + (np.arange(size) < size - 1).astype(np.uint8)).reshape(-1)
-        self.order = np.argsort(asked, kind="stable").astype(np.int32)
-        self.first = np.append(0, np.cumsum(np.bincount(asked)))
+            known = (known[:, None] + (np.arange(size) < size - 1).astype(np.uint8)).reshape(-1)
+        self.order = np.argsort(known, kind="stable").astype(np.int32)
+        self.first = np.append(0, np.cumsum(np.bincount(known)))
         self.costs = self.stopping
 
     @classmethod
@@ -227,18 +250,20 @@ class PartialAnswers:
 
     @staticmethod
     def serves(problem: AcquisitionProblem, most: float) -> bool:
-        """Whether answers depend on states alone, nothing else limits what may be asked, and there are no more."""
+        """Whether they tell what may be asked and its price, answers depend on states alone, and there are no more."""
         if not problem.free or problem.samples or problem.state_tables is None or not problem.n_questions:
             return False
-        if any(one is not None for one in (problem.rules, problem.starts, problem.visits, problem.max_cost)):
+        if any(one is not None for one in (problem.rules, problem.starts, problem.visits)):
+            return False
+        if problem.max_cost is not None and problem.groups is not None:  # what is left depends on who came first
             return False
         return bool(np.log(problem.n_outcomes + 1.0).sum() <= np.log(max(min(most, _LISTED), 1)) + TIE)
 
     def solve(self, multiplier: float = 1.0) -> float:
         """Find all least costs at a multiple of the prices; that of the beginning."""
         self.costs = self.stopping.copy()
-        for asked in range(self.problem.n_stages - int(self.gone.sum()) - 1, -1, -1):
-            number = self.order[self.first[asked] : self.first[asked + 1]]
+        for known in range(self.longest - 1, -1, -1):
+            number = self.order[self.first[known] : self.first[known + 1]]
             for part in chunks(len(number), 8.0 * 2 * len(self.sizes), _CACHED):
                 some = number[part]
                 least = self.asking(some, multiplier).min(axis=1)
@@ -248,9 +273,15 @@ class PartialAnswers:
     def asking(self, number: IntArray, multiplier: float = 1.0) -> FloatArray:
         """Cost of asking each question after partial answers and going on as well as can be, (n, n_questions)."""
         found = np.full((len(number), len(self.sizes)), np.inf)
+        problem = self.problem
         opened = number[:, None] // self.steps.astype(number.dtype) % self.sizes.astype(number.dtype) == self.sizes - 1
         opened &= ~self.gone
-        prices = multiplier * self.problem.prices_beside(self.problem.paid_after(~opened & self.pays) | self.paid)
+        prices = problem.prices_beside(problem.paid_after(~opened & self.pays) | self.paid)
+        if problem.max_cost is not None:
+            opened &= affords(
+                problem.max_cost, (self.spent + ~opened @ np.where(self.gone, 0.0, prices[0]))[:, None] + prices
+            )
+        prices = multiplier * prices
         for question, (step, size) in enumerate(zip(self.steps.tolist(), self.sizes.tolist())):
             rows = np.flatnonzero(opened[:, question])
             some = number[rows]
@@ -274,13 +305,12 @@ class PartialAnswers:
         while len(number):
             digits = number[:, None] // self.steps % self.sizes
             asked, costs = digits < self.sizes - 1, np.full(digits.shape, np.inf)
-            if len(plan) < self.problem.n_stages:
+            if len(plan) < self.longest:
                 costs = self.asking(number)
             question, least = promising(costs)
             on = np.flatnonzero(least < self.stopping[number] * (1 - TIE))
             seen = np.where(asked, digits, OPEN).astype(begun.seen.dtype)
-            paid = self.problem.paid_after(asked)
-            keys = row_keys([seen, paid] if paid.shape[1] else [seen])
+            keys = _evidence(self.problem, seen, self.problem.paid_after(asked), asked @ self.problem.prices)
             order = np.argsort(keys)
             plan.append((keys[order], question[order], (least / self.chance[number])[order]))
             size, step = self.sizes[question[on], None], self.steps[question[on], None]
@@ -319,6 +349,8 @@ class Stage:
         Of each question that is asked its history, its number, and its price there.
     entry, weight, place : ndarray of shape (n_branches,)
         Of each branch that leads here the question of the level before, its probability, and the history it leads to.
+    after : ndarray of shape (m,) or None
+        Cost of deciding after each question, its price left out, if no other can follow; None where branches lead on.
     """
 
     info: InformationState
@@ -328,6 +360,12 @@ class Stage:
     entry: IntArray
     weight: FloatArray
     place: IntArray
+    after: FloatArray | None = None
+
+    def ahead(self, multipliers: FloatArray) -> FloatArray:
+        """Cost of each question after which one decides, (m, n_multipliers)."""
+        after = np.empty(0) if self.after is None else self.after
+        return after[:, None] + self.price[: len(after), None] * multipliers
 
 
 class Enumeration:
@@ -336,12 +374,17 @@ class Enumeration:
     def __init__(self, stages: list[Stage]) -> None:
         self.stages = stages
 
+    @property
+    def _cut(self) -> bool:
+        """Whether more might be asked after the last stage."""
+        return self.stages[-1].after is None
+
     def values(self, multipliers: FloatArray) -> FloatArray:
         """Cost of the best way on of each first history at each multiplier of the prices, (n, n_multipliers)."""
         result = np.empty((len(self.stages[0].info), len(multipliers)))
         for part in chunks(len(multipliers), 8.0 * 4 * max(len(s.info) + s.row.size for s in self.stages)):
             ahead = self._ahead(multipliers[part], bounded=True)
-            result[:, part] = self._best(0, ahead, multipliers[part], bounded=len(self.stages) == 1)
+            result[:, part] = self._best(0, ahead, multipliers[part], bounded=self._cut and len(self.stages) == 1)
         return result
 
     def going_on(self, multiplier: float = 1.0) -> FloatArray:
@@ -350,9 +393,9 @@ class Enumeration:
 
     def _ahead(self, multipliers: FloatArray, bounded: bool) -> FloatArray:
         """Cost of each question of the first level."""
-        ahead: FloatArray = np.empty((0, len(multipliers)))
+        ahead = self.stages[-1].ahead(multipliers)
         for number in range(len(self.stages) - 1, 0, -1):
-            value = self._best(number, ahead, multipliers, bounded and number == len(self.stages) - 1)
+            value = self._best(number, ahead, multipliers, bounded and self._cut and number == len(self.stages) - 1)
             ahead = self._before(number, value, multipliers)
         return ahead
 
@@ -381,7 +424,7 @@ class Enumeration:
     def question_costs(self) -> list[FloatArray]:
         """Cost of asking each question and going on as well as can be, (n, n_questions) for each level."""
         one, found = np.ones(1), []
-        ahead: FloatArray = np.empty((0, 1))
+        ahead = self.stages[-1].ahead(one)
         for number in range(len(self.stages) - 1, -1, -1):
             stage = self.stages[number]
             costs = np.full((len(stage.info), stage.info.problem.n_questions), np.inf)
@@ -421,13 +464,17 @@ def expand(
     multiplier: float = 1.0,
     max_histories: float = np.inf,
     alike: Sequence[IntArray] = (),
+    *,
+    whole: bool = False,
 ) -> Enumeration:
     """Enumerate every way on from some histories that may be worth going.
 
     Of questions that are ``alike`` only the first that is open is asked, and how many gave each answer is all that is
-    told apart: costs are the same, but a plan is not to be read off.
+    told apart: costs are the same, but a plan is not to be read off. Answers to the last question that a case can be
+    asked are only listed where the ``whole`` is wanted.
     """
-    last = info.stage + depth
+    last, problem = info.stage + depth, info.problem
+    whole = whole or not problem.free or problem.samples or problem.rules is not None
     stages: list[Stage] = []
     root = np.arange(len(info))
 
@@ -448,12 +495,47 @@ def expand(
             row, question = row[wanted], question[wanted]
         price = np.broadcast_to(here.prices, (len(here), here.problem.n_questions))[row, question]
         order = np.argsort(level.entry, kind="stable") if here.problem.free else slice(None)
-        stages.append(Stage(here, row, question, price, level.entry[order], level.weight[order], place[order]))
+        stage = Stage(here, row, question, price, level.entry[order], level.weight[order], place[order])
+        if not whole and here.stage < last and most_asked(here) <= 1:
+            stage.after = (here.costs_once - here.prices)[row, question]
+            row, question = row[:0], question[:0]
+        stages.append(stage)
         return Fork(kept[row], question, np.ones(row.size))
 
     for _ in walk(info, np.ones(len(info)), ask, max_histories=max_histories):
         pass
     return Enumeration(stages)
+
+
+def most_asked(info: InformationState) -> int:
+    """Most questions that any row of a free problem can still be asked, by their number and what they cost at least."""
+    problem = info.problem
+    most: int = problem.n_stages - info.stage
+    if problem.max_cost is not None and problem.visits is None and len(info):
+        most = min(most, int(affords(problem.max_cost, info.spent.min() + np.cumsum(np.sort(problem.prices))).sum()))
+    return most
+
+
+def are_few(problem: AcquisitionProblem, most: int) -> bool:
+    """Whether a free problem has so few partial answers, and so little work at each, that all are visited."""
+    if most <= 0:
+        return False
+    found = partial_answers(problem.n_outcomes, most_asked(problem.begin()))
+    width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
+    each = np.arange(len(found)) * float(width)
+    if problem.rules is None:  # the last answers are looked at all at once
+        each[-1] *= _AT_ONCE
+    kept = found if problem.rules is not None else found[:-1]
+    return bool(kept.sum() <= min(FEW, most) and found @ each <= _WORK)
+
+
+def partial_answers(n_outcomes: IntArray, most: int) -> FloatArray:
+    """How many partial answers there are to each number of questions, up to so many, (most + 1,)."""
+    found = np.zeros(most + 1)
+    found[0] = 1
+    for size in n_outcomes.tolist():
+        found[1:] = np.minimum(found[1:] + size * found[:-1], _COUNTED)
+    return found
 
 
 def asked_once(info: InformationState, row: IntArray, question: IntArray) -> Level:

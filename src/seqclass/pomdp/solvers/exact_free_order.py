@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,18 @@ from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.hints import bounds_of
-from seqclass.pomdp.bounds.optimum import Enumeration, OrderBounds, PartialAnswers, Plan, evidence, expand
+from seqclass.pomdp.bounds.optimum import (
+    Enumeration,
+    OrderBounds,
+    PartialAnswers,
+    Plan,
+    are_few,
+    evidence,
+    expand,
+    most_asked,
+    partial_answers,
+    row_keys,
+)
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
@@ -29,10 +41,6 @@ from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
 __all__ = ["ExactFreeOrder"]
 
 
-#: Up to so many partial answers all are visited.
-FEW = 50_000
-#: And if what may follow them, an answer to each open question times classes or hidden states, is no more than this.
-_WORK = 3e7
 #: Where nothing is planned, two questions ahead at the most promising ones.
 _DEPTH, _CANDIDATES = 2, 5
 
@@ -51,13 +59,13 @@ _clock = time.perf_counter
 class ExactFreeOrder(Solver):
     """The best policy over all orders of a free problem, or bounds of it that close in until a limit is reached.
 
-    Where partial answers are few (the product of the numbers of outcomes, each plus one, at most 50,000) recursion over
-    all of them, those that saw the same in another order as one. Where answers are independent given the class or
-    hidden states, with no rules, budget or visits, their costs are listed in one array of up to ``max_nodes`` (20
-    million at most, some 40 bytes each, in some seconds). Beyond, AO* [1]_: a search that follows the questions of
-    least lower bound and can stop at any time. The policy is a table of what to ask after each partial answer. Where
-    an answer is missing, what follows is the best again: the recursion goes on from there, or up to 2 million partial
-    answers (without bundles or a limit of questions) are listed anew without that question, which is done once.
+    Where partial answers are few (within a limit of questions or cost, up to 50,000 that leave more to ask) recursion
+    over all of them, those that saw the same in another order as one. Where answers are independent given the class or
+    hidden states, with no rules or visits, and no limit of cost where there are groups, their costs are listed in one
+    array of up to ``max_nodes`` (20 million at most, some 40 bytes each, in some seconds). Beyond, AO* [1]_: a search
+    that follows the questions of least lower bound and can stop at any time. The policy is a table of what to ask after
+    each partial answer. Where an answer is missing, what follows is the best again: the recursion goes on from there,
+    or up to 2 million partial answers (without bundles) are listed anew without that question, which is done once.
     Of a longer list or a search the bounds are about cases without missing answers: where these are, and where it did
     not come, it looks two questions ahead, or one question ahead on lower bounds where they are good.
 
@@ -162,15 +170,6 @@ class ExactFreeOrder(Solver):
                 "ExactFreeOrder visits every outcome, and a bundle of this problem has too many to list them; use "
                 "Lookahead, or smaller bundles."
             )
-
-
-def are_few(problem: AcquisitionProblem, most: int) -> bool:
-    """Whether a free problem has so few partial answers, and so little work at each, that all are visited."""
-    sizes = problem.n_outcomes + 1.0
-    if most <= 0 or np.log(sizes).sum() > np.log(min(FEW, most)) + TIE:
-        return False
-    width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
-    return bool(np.prod(sizes) * (1 - 1 / sizes).sum() * width <= _WORK)
 
 
 def exactly(problem: AcquisitionProblem, most: int) -> PlannedPolicy | None:
@@ -309,10 +308,8 @@ class RecursionPolicy(DeepLookaheadPolicy):
 
     @cached_property
     def lists(self) -> bool:
-        """Whether answers are independent, all may be asked for, and none is of several features."""
-        problem = self.problem
-        every = problem.bundles is None and problem.n_stages == problem.n_questions
-        return every and PartialAnswers.serves(problem, ANEW)
+        """Whether partial answers can be listed, and no answer is of several features."""
+        return self.problem.bundles is None and PartialAnswers.serves(self.problem, ANEW)
 
     def question_costs(self, info: InformationState) -> FloatArray:
         """Cost of asking each question and going on as well as can be, (n, n_questions); inf where it is not open."""
@@ -330,24 +327,30 @@ class RecursionPolicy(DeepLookaheadPolicy):
 
     def _by_list(self, info: InformationState) -> FloatArray:
         assert info.seen is not None
-        seen, n = info.seen >= 0, info.problem.n_questions
-        groups = info.problem.paid_after(np.eye(n, dtype=bool))
+        problem, seen, gone = info.problem, info.seen >= 0, (info.seen < 0) & ~info.unasked
+        groups = problem.paid_after(np.eye(problem.n_questions, dtype=bool))
         paid = np.zeros((len(info), groups.shape[1]), dtype=bool) if info.paid is None else info.paid
-        # answers that paid for no group, and groups that no answer paid for
+        # answers that paid for no group, groups that no answer paid for, and what else has been asked and spent
         told = seen & groups.any(axis=1) & ~(paid @ groups.T), paid & ~(seen @ groups)
-        kinds, place = np.unique(np.hstack([~seen & ~info.unasked, *told]), axis=0, return_inverse=True)
-        costs = np.empty(info.seen.shape)
-        for number, kind in enumerate(kinds):
+        asked, spent = np.zeros(len(info), dtype=np.intp), np.zeros(len(info))
+        if problem.max_questions is not None:
+            asked = info.stage - seen.sum(axis=1)
+        if problem.max_cost is not None:
+            spent = np.round(info.spent - seen @ problem.prices, 12) + 0.0
+        keys = row_keys([gone, *told, asked[:, None], spent[:, None]])
+        _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        costs = np.empty(seen.shape)
+        for number, row in enumerate(first.tolist()):
             rows = np.flatnonzero(place.reshape(-1) == number)
-            listed = self._listed(kind[:n], kind[n : 2 * n], kind[2 * n :])
+            kind = gone[row], told[0][row], told[1][row], int(asked[row]), float(spent[row])
+            listed = self._listed(keys[row], *kind)
             at = listed.numbers(info.seen[rows])
             costs[rows] = listed.asking(at) / listed.chance[at, None]
         return np.where(info.open, costs, np.inf)
 
-    def _listed(self, gone: BoolArray, nothing: BoolArray, paid: BoolArray) -> PartialAnswers:
-        key = b"".join(one.tobytes() for one in (gone, nothing, paid))
+    def _listed(self, key: bytes, *kind: Any) -> PartialAnswers:
         if key not in self._lists:
-            found = PartialAnswers(self.problem, gone, nothing, paid)
+            found = PartialAnswers(self.problem, *kind)
             found.solve()
             if sum(one.costs.size for one in self._lists.values()) + found.costs.size > _KEPT:
                 self._lists.clear()
@@ -357,7 +360,8 @@ class RecursionPolicy(DeepLookaheadPolicy):
     def _by_recursion(self, info: InformationState) -> FloatArray:
         _, first, place = np.unique(evidence(info), return_index=True, return_inverse=True)
         some, problem = info[first], info.problem
-        most = float(np.exp(np.where(some.unasked, np.log(problem.n_outcomes + 1.0), 0.0).sum(axis=1).max()))
+        left = most_asked(some)
+        most = max(float(partial_answers(problem.n_outcomes[asked], left).sum()) for asked in some.unasked)
         costs = np.empty((len(some), problem.n_questions))
         for part, whose in some.parts(8.0 * 4 * problem.n_questions * most):
             costs[part] = self._known.add(expand(whose, problem.n_stages - info.stage))

@@ -451,7 +451,7 @@ def _exact(problem: AcquisitionProblem, most: int, n_branches: int) -> PlannedPa
         return None
     assert problem.visits is not None
     n, alone = problem.n_questions, problem.without_visits().replace(max_questions=None)
-    stages = expand(alone.begin(), problem.n_stages, 0.0).stages
+    stages = expand(alone.begin(), problem.n_stages, 0.0, whole=True).stages
     sets = np.arange(2**n)
     members = (sets[:, None] >> np.arange(n)) & 1 == 1
     count, visit = members.sum(axis=1), problem.visits.of(members)

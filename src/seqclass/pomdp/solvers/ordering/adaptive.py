@@ -16,14 +16,14 @@ from seqclass._utils.progress import TimeUp, left, look, telling, within
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_integer, check_part, check_real
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
-from seqclass.pomdp.bounds.optimum import asked_once, distinct
+from seqclass.pomdp.bounds.optimum import FEW, are_few, asked_once, distinct
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, WIDE_GAP, OrderingCandidate, OrderingChoice, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified, on_cases
-from seqclass.pomdp.solvers.exact_free_order import ANEW, FEW, are_few, exactly, planned
+from seqclass.pomdp.solvers.exact_free_order import ANEW, exactly, planned
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
 from seqclass.pomdp.solvers.ordering.given import greedy_order
