@@ -291,3 +291,35 @@ def test_a_visit_says_what_is_ordered_together(solver: Any) -> None:
             follow(child, info.asking(question).update(np.array([outcome])), waiting - {question})
 
     follow("n0", problem.begin(), set())
+
+
+@pytest.mark.parametrize("order", ["given", "adaptive"])
+@pytest.mark.parametrize("visit_cost", [0.0, 0.01])
+def test_bundles_have_their_names_and_their_answers_in_words(order: str, visit_cost: float) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=300)
+    X = pd.DataFrame({"sign": np.where(rng.random(300) < 0.2 + 0.6 * y, "yes", "no"), "a": y + rng.normal(size=300)})
+    X["b"] = np.where(y == 1, 3.0, rng.integers(0, 3, 300))
+    costs = Costs(0.01, bundles={"sign": "lab", "b": "lab"}, visit_cost=visit_cost)
+    solver = FirstK(2, certificate_paths=0) if visit_cost == 0 else None
+    clf = SequentialClassifier(feature_costs=costs, order=order, solver=solver).fit(X, y)
+    text = decision_graph(clf)
+    nodes, _, total = parse(text)
+    named = [node["label"].split("\\n") for node in nodes.values()]
+    assert any("lab" in line for lines in named for line in lines)
+    assert not any(word in line for lines in named for line in lines for word in ("sign", "ask b", "read b"))
+    assert all(sum_of == pytest.approx(1) for sum_of in total.values())
+    assert re.search(r"\((yes|no); [0-3]\)", text)
+    assert decision_graph(clf, names={0: "Blood"}, outcomes={0: [f"<{k}>" for k in range(99)]}).count("Blood") >= 1
+
+
+def test_answers_of_a_bundle_that_are_too_many_to_list_are_left_out() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    y = (X.sum(axis=1) > 0).astype(int)
+    costs = Costs(0.01, bundles=["lab"] * 5 + [None])
+    clf = SequentialClassifier(feature_costs=costs, order="given", solver=FirstK(None, certificate_paths=0)).fit(X, y)
+    [node] = parse(decision_graph(clf))[0].values()
+    assert node["kind"] == "more"
+    assert node["label"].startswith("ask lab\\nand so on")
+    assert "100% of instances are asked for more" in decision_graph(clf)

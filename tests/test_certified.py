@@ -19,7 +19,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.feature_selection import SelectorMixin
 
 import seqclass
-from seqclass import Costs
+from seqclass import Costs, SequentialClassifier
 from seqclass.evaluation.certified import certify_error
 from seqclass.pomdp import Adaptive, FirstK, GridValueIteration, TableProblem, acquire
 from seqclass.pomdp.sweeps.ladder import StopWhenSure, run_ladder
@@ -198,6 +198,20 @@ def test_a_session_asks_what_the_rule_asks(clf: Any, fresh: Any) -> None:
             case.observe(question.name, X[row, question.column])
         assert asked == [j for j in record.order[row].tolist() if j >= 0]
         assert case.decision == record.decision[row]
+
+
+def test_a_session_of_a_contract_is_told_what_is_known_of_every_case(fresh: Any) -> None:
+    X, y = fresh
+    clf = SequentialClassifier(known=[0, 27], solver=FirstK(None, certificate_paths=0)).fit(X[:150], y[:150])
+    contract = certify_error(clf, X[150:], y[150:], alpha=0.2)
+    record = contract.acquire(X[150:160])
+    for row, belief, order in zip(X[150:160], record.posterior, record.order):
+        case = contract.session(known={0: row[0], 27: row[27]})
+        while (question := case.next_feature) is not None:
+            case.observe(question.name, row[question.column])
+        np.testing.assert_allclose(case.posterior, belief)
+        assert len(case.history) == 2 + (order >= 0).sum()
+    assert contract.session(first=[3]).next_feature.column == 3
 
 
 def test_what_cannot_be_had_is_not_promised(clf: Any, fresh: Any) -> None:

@@ -331,3 +331,21 @@ def test_words_whose_small_form_is_another_letter(style: str) -> None:
 
 def test_markdown_keeps_entities_and_rulers_as_they_are() -> None:
     assert mark_words("a &lt;b&gt;\n===", [], "markdown") == "a \\&lt;b\\&gt;\n\\=\\=\\="
+
+
+@pytest.mark.parametrize("missing", ["ignored", "informative"])
+def test_cells_that_pandas_calls_na_are_missing(missing: str) -> None:
+    y, rng = np.repeat([0, 1], 40), np.random.default_rng(0)
+    bare = pd.DataFrame(rng.normal(size=(80, 3)).round() + y[:, None], columns=["a", "b", "c"])
+    bare = bare.mask(rng.random(bare.shape) < 0.3).assign(sign=np.where(rng.random(80) < 0.7, "yes", None))
+    costs = Costs(0.01, bundles={"b": "lab", "c": "lab", "sign": "lab"})
+    told = []
+    for rows in (bare, bare.convert_dtypes()):
+        clf = SequentialClassifier(solver=FirstK(None, certificate_paths=0), feature_costs=costs, missing=missing)
+        told.append(clf.fit(rows, y).explain(rows[:20]))
+    assert list(map(str, told[0])) == list(map(str, told[1]))
+    for row, explanation in enumerate(told[1]):
+        values = {step.name: step.value for step in explanation.steps}
+        assert values["a"] == (None if np.isnan(bare["a"][row]) else bare["a"][row])
+        there = {name: bare[name][row] for name in ("b", "c", "sign") if not pd.isna(bare[name][row])}
+        assert values["lab"] == there or not there

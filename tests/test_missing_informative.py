@@ -17,6 +17,7 @@ from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.discretize import Discretizer
 from seqclass.large import Chunks
 from seqclass.offpolicy import estimate_cost
+from seqclass.pomdp import Lookahead
 
 
 def gaps(n: int, seed: int = 0) -> tuple[pd.DataFrame, Any]:
@@ -282,6 +283,27 @@ def test_known_gaps_of_bundles_tell_something() -> None:
     batch = clf.acquire(row, known=["a", "b"], record_beliefs=True)
     for known in ({"both": None}, {"a": None, "b": np.nan}, {"both": {"a": None, "b": None}}):
         np.testing.assert_allclose(clf.session(known=known).posterior, batch.beliefs[0, 0])
+
+
+@pytest.mark.parametrize("order", ["given", "adaptive"])
+@pytest.mark.parametrize("known", [["a"], ["kind"], ["a", "kind"], ["kind", "d"]])
+def test_of_a_bundle_no_more_is_known_than_what_is_told(order: str, known: list[str]) -> None:
+    costs = Costs(0.02, bundles={"a": "lab", "kind": "lab", "b": "lab"})
+    clf = informed(observation_model=ClassMixture(2), feature_costs=costs, order=order, solver=Lookahead(1))
+    rows = FRESH[:20]
+    record = clf.acquire(rows, known=known)
+    for i, (_, row) in enumerate(rows.iterrows()):
+        case = clf.session(known=row[known].to_dict())
+        again = clf.session(case.to_json())
+        assert again.history == case.history
+        assert again.to_json() == case.to_json()
+        for one in (case, again):
+            while (question := one.next_feature) is not None:
+                values = {part.name: row[part.name] for part in question.features}
+                value = values or row[question.name]
+                one.unavailable(question.name) if value != value else one.observe(question.name, value)
+            np.testing.assert_allclose(one.posterior, record.posterior[i])
+            assert one.cost == pytest.approx(record.cost[i])
 
 
 @pytest.mark.parametrize("first, then", [("ignored", "informative"), ("informative", "ignored")])

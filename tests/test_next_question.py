@@ -33,6 +33,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "prices in groups": {"solver": Lookahead(1, certificate_paths=0), "order": "adaptive", **GROUPS},
     "within a budget": {"solver": Lookahead(2, certificate_paths=0), "order": "adaptive", "max_features": 2},
     "so much at most": {"solver": Lookahead(1, certificate_paths=0), "order": "adaptive", "max_cost": 0.045},
+    "a visit each": {
+        "feature_costs": Costs(0.01, visit_cost=0.01, max_panel=1),
+        "order": "adaptive",
+        "solver": Lookahead(1, certificate_paths=0),
+        "max_cost": 0.045,
+    },
     "one order": {"observation_model": NaiveBayes(), "solver": GridValueIteration()},
     "one order, a tree": {"observation_model": TreeNetwork(), "solver": Lookahead(2, certificate_paths=0), **GROUPS},
     "one order, bundles": {
@@ -73,6 +79,23 @@ def test_call_by_call_it_asks_what_acquire_asks(name: str, budget: int | None) -
     clf = fit(**SETTINGS[name])
     order = clf.acquire(HOLES, budget=budget).order
     assert asked_one_by_one(clf, HOLES, budget) == [[j for j in row if j >= 0] for row in order.tolist()]
+
+
+@pytest.mark.parametrize("budget", [None, 2])
+@pytest.mark.parametrize(
+    "name",
+    ["any order", "any order, bundles", "within a budget", "so much at most", "a visit each", "one order"],
+)
+def test_what_is_known_of_every_case_costs_nothing_and_does_not_count(name: str, budget: int | None) -> None:
+    clf = fit(**SETTINGS[name], known=[2, 5])
+    order = clf.acquire(HOLES, budget=budget).order
+    assert (order >= 0).any()
+    known, bundle = np.zeros(HOLES.shape, dtype=bool), np.array([0, 0, 2, 3, 3, 5])
+    known[:, [2, 5]] = True
+    for asked in [*order.T, np.full(len(HOLES), -1)]:
+        np.testing.assert_array_equal(clf.next_question(HOLES, known, budget=budget), asked)
+        for row, column in enumerate(asked.tolist()):
+            known[row, bundle == bundle[column] if "bundles" in name else column] |= column >= 0
 
 
 def test_without_a_mask_what_is_not_missing_is_known() -> None:

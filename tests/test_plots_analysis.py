@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.analysis import entropy_path, feature_values, missing_sweep, reachable_beliefs, thresholds
 from seqclass.plots import (
     EntropyDisplay,
@@ -21,7 +21,7 @@ from seqclass.plots import (
     ReachableBeliefsDisplay,
     ThresholdsDisplay,
 )
-from seqclass.pomdp import FirstK, GridValueIteration, Perseus, PosteriorThreshold, TableProblem
+from seqclass.pomdp import FirstK, GridValueIteration, Panels, Perseus, PosteriorThreshold, TableProblem
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 
 matplotlib.use("Agg")
@@ -121,6 +121,13 @@ class TestReachableBeliefs:
             assert_legible(display.figure_)
         display = ReachableBeliefsDisplay.from_estimator(ten, n_paths=500, class_index=3, max_stages=2)
         assert (display.n_stages, display.ax_.get_ylabel()) == (2, "P(3 | what was seen)")
+
+    def test_where_several_are_ordered_together_no_limits_are_drawn(self) -> None:
+        rng = np.random.default_rng(0)
+        y = rng.integers(2, size=200)
+        clf = SequentialClassifier(solver=Panels(100, certificate_paths=0), feature_costs=Costs(0.01, visit_cost=0.02))
+        display = ReachableBeliefsDisplay.from_estimator(clf.fit(rng.normal(size=(200, 4)) + y[:, None], y))
+        assert "where it goes on" not in [t.get_text() for t in display.ax_.get_legend().get_texts()]
 
     def test_wrong_input_is_refused(self) -> None:
         beliefs = reachable_beliefs(problem())

@@ -254,6 +254,17 @@ def test_what_is_known_costs_nothing_and_is_used(model, rows, request):
         clf.session(session.to_json(), known=known)
 
 
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NA, pd.NaT, np.ma.masked])
+def test_what_is_known_may_lack_cells(nothing):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    costs = Costs(0.01, bundles={"mean texture": "lab", "mean area": "lab"})
+    clf = etana(costs, solver=FirstK(None, certificate_paths=0)).fit(X.iloc[:, :4], y)
+    session = clf.session(known={"mean radius": nothing, "mean perimeter": 90.0})
+    assert [answer.name for answer in session.history] == ["mean perimeter"]
+    session.observe("lab", {"mean texture": 20.0, "mean area": nothing})
+    assert session.history[-1].value == {"mean texture": 20.0}
+
+
 def test_what_is_known_takes_no_place_among_the_questions():
     rng, y = np.random.default_rng(0), np.arange(300) % 2
     X = np.where(rng.random((300, 3)) < [0.7, 0.9, 0.6], y[:, None], 1 - y[:, None])
@@ -343,6 +354,25 @@ def test_a_discount_that_was_earned_out_of_order_is_had(model):
     missing.unavailable("x1")  # nothing was bought
     assert [q.price for case in (missing, known) for q in case.suggestions()] == [0.15, 0.15]
     assert known.next_feature is None
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork(), ClassMixture(2)])
+def test_an_order_that_names_part_of_a_bundle_asks_for_all_of_it(model, rows):
+    y = load_breast_cancer().target
+    costs, end = Costs(0.01, bundles=BUNDLED), rows.columns.get_loc("worst area")
+    clf, whole = (
+        SequentialClassifier(model, Lookahead(1), feature_costs=costs, order=order).fit(rows, y)
+        for order in ([end, 4], [end, 0, 1, 4])
+    )
+    record = clf.acquire(rows[:40])
+    np.testing.assert_allclose(record.posterior, whole.acquire(rows[:40]).posterior)
+    for i in range(5):
+        session, row = clf.session(), rows.iloc[i]
+        while (question := session.next_feature) is not None:
+            values = {feature.name: row[feature.name] for feature in question.features}
+            session.observe(question.name, values or row[question.name])
+        np.testing.assert_allclose(session.posterior, record.posterior[i])
+        assert session.cost == pytest.approx(record.cost[i])
 
 
 @pytest.mark.parametrize("recipe", [etana, ifc2f])

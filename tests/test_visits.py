@@ -630,3 +630,19 @@ def test_a_visit_is_paid_for_whatever_comes_of_it(table):
     assert (case.n_visits, case.cost) == (2, pytest.approx(0.2))
     case.observe(names[0], 0.02)
     assert (case.n_visits, case.cost) == (2, pytest.approx(0.21))
+
+
+@pytest.mark.parametrize("budget", [None, 3])
+def test_in_one_order_what_is_known_is_passed_over_row_by_row(budget):
+    rng = np.random.default_rng(3)
+    y = rng.integers(2, size=200)
+    X = np.where(rng.random((200, 7)) < 0.3, np.nan, rng.normal(size=(200, 7)) + y[:, None] * np.arange(7) / 4)
+    costs = Costs(0.01, visit_cost=0.01, max_panel=2)
+    clf = SequentialClassifier(NaiveBayes(), feature_costs=costs, order=[6, 5, 2, 1, 4, 3, 0]).fit(X, y)
+    known = clf.acquire(X[:60], known=[1, 5], budget=budget)
+    assert known.visit.max() > 2
+    for row in range(60):
+        alone = clf.acquire(X[[row]], known=[1, 5], budget=budget)
+        asked = known.order[row][known.order[row] >= 0].tolist()
+        assert (alone.order[0].tolist(), alone.cost[0]) == (asked, pytest.approx(known.cost[row]))
+        assert alone.visit[0].tolist() == known.visit[row][: len(asked)].tolist()

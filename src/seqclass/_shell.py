@@ -250,7 +250,8 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         """What to ask next of each instance, from what is known of it and nothing else.
 
         Nothing is kept from one call to the next: for pipelines that hold features and a mask of their own, and ask row
-        by row what comes next. Called again with each answer, it asks what `acquire` does.
+        by row what comes next. Called again with each answer, it asks what `acquire` does; only where visits cost
+        something it may stop earlier, as it takes what was asked for a visit each, and waits for nothing.
 
         Parameters
         ----------

@@ -15,6 +15,7 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.classifier import SequentialClassifier
+from seqclass.deciding._case import Questions
 from seqclass.deciding.decider import decider_of
 from seqclass.pomdp import Policy
 from seqclass.pomdp.answers import AllAnswers
@@ -73,6 +74,7 @@ def histories_of(
     stages: list[Histories] = []
     info, mass = policy.begin()
     visits, shape = policy.problem.visits, (-1, policy.problem.n_questions)
+    listed = np.array([not policy.problem.is_sampled(question) for question in range(shape[1])], dtype=bool)
 
     def ask(level: Level) -> IntArray:
         read = level.info.waiting
@@ -99,6 +101,7 @@ def histories_of(
             Histories(parent, outcome, level.weight, level.info.belief, feature, decision, price, panel, visit, read)
         )
         go_on = (question != DECIDE) & (level.weight >= min_probability * _SLACK) & (level.stage < max_depth)
+        go_on[go_on] = listed[question[go_on]]
         return np.where(go_on, question, DECIDE)
 
     for _ in walk(info, mass, ask, AllAnswers(missing, charge_missing)):
@@ -241,7 +244,8 @@ def decision_graph(
     are then read one after the other, in whatever order they come.
 
     Three limits keep the graph readable. Where they cut, dashed nodes stand for what is left out, and a line under the
-    graph says how many instances that concerns.
+    graph says how many instances that concerns. Answers of a bundle that has too many joint ones to list are left out
+    as well.
 
     Parameters
     ----------
@@ -367,18 +371,19 @@ class _Names:
         self, nodes: list[Node], names: Names, decisions: Names, classes: Names, outcomes: Mapping[int, Any] | None
     ) -> Labels:
         """Name all that occurs in the nodes: as given, or else as the classifier does."""
-        clf, problem = self.classifier, self.policy.problem
+        clf, problem, bundles = self.classifier, self.policy.problem, self._bundles(nodes)
         asked = {feature for node in nodes if node.kind in ("ask", "more") for feature in node.number[1:]}
         taken = {node.number[0] for node in nodes if node.kind == "decide"}
         bins = {} if outcomes is None else dict(outcomes)
         if clf is not None:
-            bins = {column: decider_of(clf).outcome_labels(column) for column in asked} | bins
+            told = {column: shown for column, (_, shown) in bundles.items()}
+            bins = {column: decider_of(clf).outcome_labels(column) for column in asked} | told | bins
         for node in nodes:
             if node.kind == "ask" and node.number[1] in bins:
                 _check_length(bins[node.number[1]], f"outcomes[{node.number[1]}]", max(node.edges))
         every = np.concatenate([problem.prices, problem.full_prices])
         return Labels(
-            _named(names, "names", asked, "feature {}".format if clf is None else clf.feature_name),
+            _named(names, "names", asked, lambda j: bundles[j][0] if j in bundles else self._name(j)),
             _named(decisions, "decisions", taken, str if clf is None else lambda j: clf.decisions_.tolist()[j]),
             _named(
                 classes,
@@ -390,6 +395,27 @@ class _Names:
             bool(every.size and np.ptp(every) > 0),
             problem.visits is not None,
         )
+
+    def _name(self, number: int) -> str:
+        return f"feature {number}" if self.classifier is None else self.classifier.feature_name(number)
+
+    def _bundles(self, nodes: list[Node]) -> dict[int, tuple[str, dict[int, str]]]:
+        """Name of each bundle of a classifier by its first column, and what its answers are called that are drawn."""
+        if self.classifier is None:
+            return {}
+        decider = decider_of(self.classifier)
+        questions, found = Questions(decider, decider.problem), dict[int, tuple[str, dict[int, str]]]()
+        for question in range(decider.problem.n_questions):
+            if (bundle := decider.problem.bundle(question)) is None:
+                continue
+            labels = [decider.outcome_labels(feature.column) for feature in questions.features(question)]
+            column = int(decider.support[decider.problem.features[question]])
+            drawn = [node for node in nodes if node.kind == "ask" and node.number[1] == column]
+            outcomes = sorted({outcome for node in drawn for outcome in node.edges if outcome >= 0})
+            shown = bundle.decode(np.array(outcomes, dtype=np.int64)).tolist()
+            texts = ["; ".join(one[v] if v >= 0 else "missing" for one, v in zip(labels, row)) for row in shown]
+            found[column] = questions.name(question), {o: f"({text})" for o, text in zip(outcomes, texts)}
+        return found
 
 
 def _named(given: Names, what: str, numbers: Collection[int], default: Callable[[int], Any]) -> dict[int, Any]:
@@ -425,7 +451,7 @@ class Labels:
     ----------
     features, decisions, classes : mapping of int to str
         Names.
-    outcomes : mapping of int to sequence of str
+    outcomes : mapping of int to sequence, or mapping of int, of str
         Descriptions of the outcomes of features.
     priced : bool
         Whether prices are shown.
@@ -436,7 +462,7 @@ class Labels:
     features: Mapping[int, Any]
     decisions: Mapping[int, Any]
     classes: Mapping[int, Any]
-    outcomes: Mapping[int, Sequence[Any]]
+    outcomes: Mapping[int, Sequence[Any] | Mapping[int, Any]]
     priced: bool
     visits: bool = False
 

@@ -152,8 +152,13 @@ def n_shown(answer: Answer) -> int:
 
 
 def without_missing(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values that are there: neither None nor NaN."""
-    return {name: v for name, v in values.items() if not (v is None or v is np.ma.masked or v != v)}
+    """Values that are there: neither None nor NaN, nor what pandas has for it."""
+    return {name: v for name, v in values.items() if not _is_missing(v)}
+
+
+def _is_missing(value: Any) -> bool:
+    # the NA of pandas is neither like itself nor not
+    return value is None or value is np.ma.masked or type(value).__name__ == "NAType" or bool(value != value)
 
 
 class Questions:

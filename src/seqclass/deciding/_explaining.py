@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import is_frame, plain, spelt
+from seqclass._utils.frames import plain
 from seqclass.bn import ClassMixture
 from seqclass.deciding._case import Feature, Question, Questions
 from seqclass.deciding.components import Component, Likeness, component
@@ -47,7 +47,7 @@ class _Teller:
     """Puts the explanation of each instance together."""
 
     def __init__(self, decider: Decider, rows: Any, codes: EncodedRows, acquired: Acquisition, names: Any) -> None:
-        self.decider, self.rows, self.acquired = decider, rows, acquired
+        self.decider, self.numbers, self.acquired = decider, decider.numbers(rows), acquired
         self.names = names
         seen = codes.codes[:, codes.columns[decider.known]]
         self.known: IntArray = np.asarray(seen.toarray() if sp.issparse(seen) else seen)
@@ -149,17 +149,22 @@ class _Teller:
 
     def _value(self, row: int, features: Sequence[Feature]) -> Any:
         """What a question showed; of a bundle, by name, what each of its features did that is not missing."""
-        values = {feature.name: _value(self.decider, self.rows, row, feature.column) for feature in features}
+        values = {feature.name: self._cell(row, feature.column) for feature in features}
         if len(features) == 1:
             return values[features[0].name]
         return {name: value for name, value in values.items() if value == value}
+
+    def _cell(self, row: int, column: int) -> float | str:
+        """What a cell holds as the classifier reads it: a number, NaN where missing, or a category."""
+        value, categories = float(self.numbers[row, column]), self.decider.categories(column)
+        return value if categories is None or math.isnan(value) else categories[int(value)]
 
     def _labels(self, row: int, column: int) -> list[str]:
         """Labels of a feature's outcomes: the few numbers that training showed, unless this row has another one."""
         if column not in self.few:
             self.few[column] = set(self.decider.coder.few_values(column).tolist())
         few = self.few[column]
-        key = column, bool(few) and _value(self.decider, self.rows, row, column) not in few
+        key = column, bool(few) and self._cell(row, column) not in few
         if key not in self.labels:
             self.labels[key] = self.decider.outcome_labels(column, intervals=key[1])
         return self.labels[key]
@@ -182,8 +187,3 @@ def _as_rows(decider: Decider, X: Any) -> Any:
     import pandas as pd
 
     return pd.DataFrame(row, columns=decider.encoder.columns_).infer_objects()
-
-
-def _value(decider: Decider, rows: Any, row: int, column: int) -> float | str:
-    value = rows.iloc[row, column] if is_frame(rows) else rows[row, column]
-    return float(value) if decider.categories(column) is None else spelt(value)

@@ -110,9 +110,13 @@ class WarmStart:
         asked: BoolArray | None = None,
         charge_missing: bool = False,
         needless: IntArray | None = None,
+        at_start: IntArray | None = None,
     ) -> None:
         self.problem, self._asked = policy.problem, asked is not None
         self.begun = policy.begin()[0]
+        first = np.empty(0, dtype=np.intp) if at_start is None else at_start
+        #: Questions that count where asked: all but what is known of every case.
+        self._counted = np.array([not np.isin(whole.members(q), first).any() for q in range(whole.n_questions)], bool)
         questions = [q for q in range(whole.n_questions) if np.isin(whole.members(q), features).any()]
         data = DataAnswers(codes, columns, lot)
         outcomes = [data.outcomes(whole, q, among=features) for q in questions]
@@ -125,7 +129,7 @@ class WarmStart:
         if self.begun.lot is not None:
             info.lot = self.begun.lot[distinct[:, 0]]
         for place, question in enumerate(questions):
-            charged = charge_missing if asked is not None else None
+            charged = charge_missing if asked is not None and self._counted[question] else None
             info = _told(info, question, distinct[:, place + 1], charged)
         if needless is not None:
             first_of: IntArray = np.empty(len(distinct), dtype=np.intp)
@@ -133,8 +137,9 @@ class WarmStart:
             info = without(info, np.where(needless[first_of] >= 0, needless[first_of], -1))
         self.info = info
         # of a fixed order: the stage at which each history stands, and the problem's own state there
-        first = self.begun.state[distinct[:, 0]]
-        self._standing: list[tuple[IntArray, int, Any]] = [(np.arange(len(distinct)), 0, first)]
+        state = self.begun.state[distinct[:, 0]]
+        self._standing: list[tuple[IntArray, int, Any]] = [(np.arange(len(distinct)), 0, state)]
+        self._level: Level | None = None  # where they stand
 
     def next_question(self, policy: Policy, budget: int | None) -> IntArray:
         """What each history asks next, -1 where it decides; at a budget, until so many were asked."""
@@ -149,7 +154,7 @@ class WarmStart:
             pass
         if budget is not None:
             assert self.info.seen is not None  # the problem of the facts is free
-            question[(self.info.seen > OPEN).sum(axis=1) >= budget] = DECIDE
+            question[(self.info.seen[:, self._counted] > OPEN).sum(axis=1) >= budget] = DECIDE
         return question
 
     def see(self, level: Level) -> list[tuple[IntArray, InformationState]]:
@@ -165,7 +170,9 @@ class WarmStart:
             groups = [(np.asarray(np.flatnonzero(stage == k)), int(k)) for k in np.unique(stage)]
             standing = [(rows, stage, facts.state[rows]) for rows, stage in groups]
         else:
-            standing = self._standing = self._along(level)
+            if level is not self._level:  # where a visit is ordered a level is looked at twice
+                self._standing, self._level = self._along(level), level
+            standing = self._standing
         return [(rows, as_seen(self.begun, facts[rows], stage, state)) for rows, stage, state in standing]
 
     def _along(self, level: Level) -> list[tuple[IntArray, int, Any]]:

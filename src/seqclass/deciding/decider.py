@@ -361,7 +361,8 @@ class Decider:
             codes = np.where(asked, codes, -1)
         features, lot = np.arange(self.support.size), np.zeros(len(codes), dtype=np.intp)
         needless, charged = needless_of(self.needless, codes[:, self.known]), self.charge_missing
-        warm = WarmStart(self.policy, self.all_questions(), features, codes, features, lot, asked, charged, needless)
+        whole, known_of_all = self.all_questions(), self.known
+        warm = WarmStart(self.policy, whole, features, codes, features, lot, asked, charged, needless, known_of_all)
         question = warm.next_question(self.policy, budget)[warm.node]
         return np.asarray(np.append(self.support[self.problem.features], DECIDE)[question])
 

@@ -432,8 +432,8 @@ def acquisition_problem(
     free : bool
         Whether any question may come next; else they come in the order given.
     bundles : ndarray of int of shape (n_features,), optional
-        Bundle of each feature of the model, -1 for none. Its features are seen at once, when the first of the order is
-        asked for.
+        Bundle of each feature of the model, -1 for none. All of its features are seen at once, when the first of them
+        in the order is asked for.
 
     Returns
     -------
@@ -497,6 +497,8 @@ def _questions(
     shown: list[Bundle | None] = []
     for place in first.tolist():
         members = order[label == label[place]]
+        if label[place] >= 0:  # what the order leaves out of a bundle is seen all the same
+            members = np.concatenate([members, np.setdiff1d(np.flatnonzero(bundles == label[place]), members)])
         shown.append(Bundle(members, model.n_outcomes_[members]) if len(members) > 1 else None)
     return order[first], shown
 

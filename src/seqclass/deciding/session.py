@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -48,20 +48,26 @@ class Visit(NamedTuple):
 
 
 class SavedSession(NamedTuple):
-    """What the text of a session tells; of each answer its name, its value, and whether it was known."""
+    """What the text of a session tells; of each answer its name, its value, and whether, or what of it, was known."""
 
     model: Any
     lot: int
     first: list[str]
-    answers: list[tuple[str, Any, bool]]
+    answers: list[tuple[str, Any, bool | list[str]]]
     visits: list[tuple[int, list[str] | None]]
 
 
 def write_session(
-    model: str, lot: int, first: Sequence[str], answers: Sequence[Answer], visits: Sequence[Visit] = ()
+    model: str,
+    lot: int,
+    first: Sequence[str],
+    answers: Sequence[Answer],
+    visits: Sequence[Visit] = (),
+    parts: Mapping[int, list[str]] | None = None,
 ) -> str:
-    """JSON text of a session."""
-    told = [[a.name, a.value, True] if a.known else [a.name, a.value] for a in answers]
+    """JSON text of a session; ``parts`` are features of a bundle of which alone an answer tells, by its number."""
+    parts = {} if parts is None else parts
+    told = [[a.name, a.value, parts.get(n, True)] if a.known else [a.name, a.value] for n, a in enumerate(answers)]
     content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "model": model, "answers": told}
     if lot:
         content["lot"] = lot
@@ -78,7 +84,10 @@ def read_session(text: str, n_lots: int) -> SavedSession:
         content = json.loads(text)
         lot, first = content.get("lot", 0), [str(name) for name in content.get("first", [])]
         known = content["format"] == _FORMAT and content["version"] in (1, _VERSION) and type(lot) is int
-        answers = [(str(name), value, rest == [True]) for name, value, *rest in content["answers"]]
+        answers = [
+            (str(name), value, list(map(str, rest[0])) if rest and isinstance(rest[0], list) else rest == [True])
+            for name, value, *rest in content["answers"]
+        ]
         visits = [(int(n), None if names is None else list(map(str, names))) for n, names in content.get("visits", [])]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         known = False
@@ -102,8 +111,8 @@ class Session:
         Name of the case, from which a randomised policy draws its lot; None: at random.
     known : mapping of str or int to value, optional
         What is known at the start, by name or number of a column, as for `observe`; None and NaN are left out, unless
-        that a value is missing tells something (``missing="informative"``). It costs nothing. Features that a selector
-        left out change nothing.
+        that a value is missing tells something (``missing="informative"``). It costs nothing. Of a bundle whose feature
+        is given by itself no more is known. Features that a selector left out change nothing.
     first : sequence of str or int
         Features or bundles that are asked in any case, in this order, before the policy is asked.
 
@@ -143,12 +152,8 @@ class Session:
             raise ValueError(f"first must be a list of names, got {shown(first)}.")
         self._first = [self._number(name) for name in first]
         self._start(_draw_lot(decider.policy, key))
-        for question, values in self._known({} if known is None else known).items():
-            if values:
-                bundled = self._questions.problem.bundle(question) is not None
-                self.observe(self._questions.name(question), values if bundled else values.popitem()[1], known=True)
-            else:
-                self._lacking(question, known=True)
+        for question, told in self._known({} if known is None else known).items():
+            self._know(question, told)
 
     def _start(self, lot: int) -> None:
         self._lot, begun = lot, self._decider.policy.begin()[0]
@@ -407,10 +412,8 @@ class Session:
         values = self._questions.values(question, called, value)
         if strict and (note := " ".join(filter(None, (self.unusual(*one) for one in values.items())))):
             raise ValueError(note)
-        shown_by = {feature.name: feature for feature in self._questions.features(question)}
-        bundle, outcome = self._questions.problem.bundle(question), self._shown(question, values)
-        told = {key: str(v) if shown_by[key].categories else float(v) for key, v in values.items()}
-        self._advance(question, next(iter(told.values())) if bundle is None else told, outcome, known=known)
+        outcome = self._shown(question, values)
+        self._advance(question, self._plain(question, values), outcome, known=known)
 
     def training_range(self, name: str | int) -> tuple[float, float] | None:
         """Smallest and largest value that a feature had in training.
@@ -497,7 +500,8 @@ class Session:
         str
         """
         first = [self._questions.name(question) for question in self._first]
-        return write_session(fingerprint(self._decider), self._lot, first, self._answers, self._visits)
+        parts = {n: self._told_alone(a) for n, a in enumerate(self._answers) if a.known and self._told_alone(a)}
+        return write_session(fingerprint(self._decider), self._lot, first, self._answers, self._visits, parts)
 
     def restore(self, saved: str) -> None:
         """Take up a saved session where it was left; nothing changes if that fails.
@@ -524,7 +528,9 @@ class Session:
             if answer is None:
                 break
             name, value, known = answer
-            if value is None:
+            if isinstance(known, list):
+                fresh._know(fresh._number(name), dict.fromkeys(known) | (value or {}))
+            elif value is None:
                 fresh._lacking(fresh._number(name), known=known)
             else:
                 fresh.observe(name, value, known=known)
@@ -532,8 +538,9 @@ class Session:
         self._cases, self._answers = fresh._cases, fresh._answers
 
     def _known(self, known: Mapping[Any, Any]) -> dict[int, dict[str, Any]]:
-        """Values that are known by question and feature; none of a question whose lack of them tells something."""
+        """What is known by question and feature, None where a feature is known to be missing and that may tell."""
         found: dict[int, dict[str, Any]] = {}
+        whole = list[int]()
         if not hasattr(known, "items"):
             raise TypeError(f"known must be a dict of values by feature, such as {{'age': 63}}, got {shown(known)}.")
         given = self._by_name(known)
@@ -542,11 +549,40 @@ class Session:
             if self._is_used(name) and (name in there or self._lack_tells(name)):
                 question = self._number(name)
                 values = self._questions.values(question, name, value) if name in there else {}
+                if name == self._questions.name(question):
+                    whole.append(question)
+                elif not values:
+                    values = {name: None}
                 before = found.setdefault(question, {})
                 if twice := [feature for feature in values if feature in before]:
                     raise ValueError(f"known tells {shown(twice[0])} twice, by itself and with its bundle.")
                 before |= values
+        for (
+            question
+        ) in whole:  # of a bundle that is named what is left out is missing; of a feature of it by itself not
+            found[question] = {f.name: found[question].get(f.name) for f in self._questions.features(question)}
         return found
+
+    def _know(self, question: int, told: Mapping[str, Any]) -> None:
+        """Note what is known of a question, None for a feature that is missing; of its other features nothing."""
+        values = without_missing(told)
+        outcome = self._shown(question, values, told)
+        self._advance(question, self._plain(question, values) if values else None, outcome, known=True)
+
+    def _plain(self, question: int, values: Mapping[str, Any]) -> Any:
+        """Values as the history has them: texts and numbers, of a bundle by feature."""
+        shown_by = {feature.name: feature for feature in self._questions.features(question)}
+        told = {key: str(v) if shown_by[key].categories else float(v) for key, v in values.items()}
+        return told if self._questions.problem.bundle(question) is not None else next(iter(told.values()))
+
+    def _told_alone(self, answer: Answer) -> list[str]:
+        """Features of a bundle of which alone an answer tells; none where it tells of all of them."""
+        question = self._number(answer.name)
+        bundle, values = self._questions.problem.bundle(question), answer.value or {}
+        if bundle is None or answer.outcome == self._shown(question, values):
+            return []
+        outcomes = bundle.decode(np.array([answer.outcome]))[0].tolist()
+        return [f.name for f, outcome in zip(self._questions.features(question), outcomes) if outcome >= 0]
 
     def __repr__(self) -> str:
         beliefs = belief_text(self._decider.classes.tolist(), self.posterior.tolist(), most=3)
@@ -605,11 +641,15 @@ class Session:
     def _unknown(self, name: Any) -> str:
         return f"{shown(name)} is no feature of this model; {near(str(name), list(self._questions.numbers))}"
 
-    def _shown(self, question: int, values: Mapping[str, Any]) -> int:
-        """Outcome of a question whose features have some values, and lack the others."""
+    def _shown(self, question: int, values: Mapping[str, Any], told: Collection[str] | None = None) -> int:
+        """Outcome of a question whose features have some values, and lack the others, or those that are told of."""
         gone, bundle = self._decider.coder.gone, self._questions.problem.bundle(question)
         outcomes = [
-            self._outcome(f, values[f.name]) if f.name in values else int(gone[f.column])
+            self._outcome(f, values[f.name])
+            if f.name in values
+            else int(gone[f.column])
+            if told is None or f.name in told
+            else -1
             for f in self._questions.features(question)
         ]
         return outcomes[0] if bundle is None else int(bundle.encode([outcomes])[0])

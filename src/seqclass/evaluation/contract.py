@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -268,10 +269,18 @@ class CertifiedError:
         """
         return self.decided_by().acquire(X, record_beliefs=record_beliefs)
 
-    def session(self, saved: str | None = None, *, key: str | int | None = None) -> Session:
+    def session(
+        self,
+        saved: str | None = None,
+        *,
+        key: str | int | None = None,
+        known: Mapping[Any, Any] | None = None,
+        first: Sequence[Any] = (),
+    ) -> Session:
         """Start a live case; see `SequentialClassifier.session`.
 
-        What is certified is the rule as it asks; answers given beside it are outside of that.
+        What is certified is the rule as it asks; answers given beside it are outside of that, and so is what is known
+        beyond the columns that are known of every case.
 
         Parameters
         ----------
@@ -279,6 +288,10 @@ class CertifiedError:
             What ``to_json`` of an earlier session gave.
         key : str or int, optional
             Name of the case, from which a randomised policy draws its lot.
+        known : mapping of str or int to value, optional
+            What is known at the start, by name or number of a column.
+        first : sequence of str or int
+            Features or bundles to ask in any case, before the rule is asked.
 
         Returns
         -------
@@ -289,7 +302,7 @@ class CertifiedError:
         ValueError
             If nothing is certified, or the text is no session of this classifier.
         """
-        return self.decided_by().session(saved, key=key)
+        return self.decided_by().session(saved, key=key, known=known, first=first)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to one file, whole or not at all, whether or not anything is certified; `seqclass.load` reads it.

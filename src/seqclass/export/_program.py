@@ -164,7 +164,9 @@ def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: Obse
     """Refuse a policy of other numbers than those of the questions that a session may be told answers to."""
     n = own.n_questions
     if isinstance(own, ModelProblem):
-        same = own.model is model and own.bundles is None and np.array_equal(own.features, whole.features[:n])
+        if own.bundles is not None:
+            raise Unwritten("in one order for everybody it cannot say what a bundle of features tells of hidden states")
+        same = own.model is model and np.array_equal(own.features, whole.features[:n])
     elif isinstance(own, (MixtureProblem, TableProblem)) and getattr(own, "transitions", None) is None:
         mine, theirs = (_tables(one)[:n] for one in (own, whole))
         width = min(mine.shape[1], theirs.shape[1])

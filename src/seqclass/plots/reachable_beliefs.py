@@ -96,7 +96,8 @@ class ReachableBeliefsDisplay(OfPolicy, Display):
         problem = policy.problem
         beliefs = reachable_beliefs(problem, policy, n_paths=n_paths)
         found = None
-        if problem.n_classes == 2 and problem.tables is not None and problem.tables.single:
+        single = problem.tables is not None and problem.tables.single and problem.visits is None
+        if problem.n_classes == 2 and single:
             shown = cls(beliefs, **settings).n_stages
             found = thresholds(policy, max_stages=shown + 1, tolerance=1e-4)
         return cls(beliefs, found, **settings)
