@@ -557,9 +557,8 @@ class Session:
                 if twice := [feature for feature in values if feature in before]:
                     raise ValueError(f"known tells {shown(twice[0])} twice, by itself and with its bundle.")
                 before |= values
-        for (
-            question
-        ) in whole:  # of a bundle that is named what is left out is missing; of a feature of it by itself not
+        # of a bundle that is named what is left out is missing; of a feature of it by itself not
+        for question in whole:
             found[question] = {f.name: found[question].get(f.name) for f in self._questions.features(question)}
         return found
 
