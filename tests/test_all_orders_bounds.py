@@ -362,15 +362,15 @@ def test_certificates_of_all_orders_bracket_the_optimum():
         assert lowest(case.problem, bounds_of(case.problem)) <= truth + 1e-9
 
 
-def test_certificates_list_partial_answers_that_are_too_many_to_visit():
-    problem = TableProblem(
-        np.full(3, 1 / 3),
-        np.random.default_rng(1).dirichlet(np.ones(2), size=(8, 3)).transpose(0, 2, 1),
-        prices=0.005,
-        free=True,
-    )
+@pytest.mark.parametrize(
+    ("n_questions", "limit"),
+    [(8, None), (12, 3)],  # 3^8 = 6561 in all; 313 that leave more to ask
+)
+def test_certificates_look_at_partial_answers_that_are_too_many_to_visit(n_questions, limit):
+    tables = np.random.default_rng(1).dirichlet(np.ones(2), size=(n_questions, 3)).transpose(0, 2, 1)
+    problem = TableProblem(np.full(3, 1 / 3), tables, prices=0.005, free=True, max_questions=limit)
     policy = Lookahead(1, certificate_paths=0).solve(problem)
-    found = certify(problem, policy, max_histories=400)  # of 3^8 = 6561
+    found = certify(problem, policy, max_histories=400 if limit is None else 50)
     assert (found.method, found.n_paths) == ("exact", 0)
     assert found.lower == pytest.approx(ExactFreeOrder().solve(problem).info.upper, abs=1e-9)
     assert found.upper == pytest.approx(evaluate(problem, policy, method="exact").cost, abs=1e-9)

@@ -155,7 +155,8 @@ def optimal_cost(
         Cut the horizon here; what lies beyond is bounded from below by one more price and perfect knowledge, so the
         result is then a lower bound.
     max_histories : int
-        Most histories to visit one by one; of those that are listed twenty times as many.
+        Most histories to visit one by one; of those that are listed, or within a limit of questions or cost and
+        looked at, twenty times as many.
 
     Returns
     -------
@@ -190,14 +191,16 @@ def optimal_costs(
     if n_stages is not None:
         horizon = min(horizon, check_integer(n_stages, "n_stages", 0))
     alike = alike_questions(problem)
+    listable = _AS_MANY * max_histories
     # of what is alike fewer are visited, and of what is within a limit
-    limited = problem.free and most_asked(problem.begin()) < problem.n_questions and are_few(problem, FEW)
+    limited = problem.free and problem.starts is None and most_asked(problem.begin()) < problem.n_questions
+    limited = limited and are_few(problem, listable)
     whole = horizon == problem.n_stages and not alike and not limited
-    if whole and (listed := PartialAnswers.of(problem, _AS_MANY * max_histories)) is not None:
+    if whole and (listed := PartialAnswers.of(problem, listable)) is not None:
         return np.array([listed.solve(factor) for factor in factors.tolist()])
     # whatever is settled at the smallest prices is at all others
     info, weight = problem.opening()
-    tree = expand(info, horizon, float(factors.min()), max_histories, alike)
+    tree = expand(info, horizon, float(factors.min()), listable if limited else max_histories, alike)
     return np.asarray(weight @ tree.values(factors))
 
 
@@ -516,7 +519,7 @@ def most_asked(info: InformationState) -> int:
     return most
 
 
-def are_few(problem: AcquisitionProblem, most: int) -> bool:
+def are_few(problem: AcquisitionProblem, most: float) -> bool:
     """Whether a free problem has so few partial answers, and so little work at each, that all are visited."""
     if most <= 0:
         return False
