@@ -464,7 +464,7 @@ class AdaptiveClassifier(DecidingClassifier):
         look = Settings(NaiveBayes(), feature_costs=bundles, handle_unknown=self.handle_unknown, missing=self.missing)
         contexts, found, at_once = worth_contexts(look, some, labels), None, None
         ways = self._ways(len(rows), n, numbers, contexts)
-        skipped = ()
+        skipped: tuple[str, ...] = ()
         if _TREE in ways and max(category_counts(encoder).values(), default=0) > _PAIRED:
             skipped = (f"{_TREE}, as a column has more than {_PAIRED} categories",)
             del ways[_TREE]
