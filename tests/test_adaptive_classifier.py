@@ -153,6 +153,9 @@ def test_a_tree_is_tried_of_rows_enough_for_its_pairs() -> None:
         choice = seqclass.adaptive(0.05, effort="quick").fit(frame, when < 0.5).choice_
         assert choice is not None
         assert (name in [one.name for one in choice.candidates]) == tried
+        why = () if tried else (f"{name}, as a column has more than 50 categories",)
+        assert choice.skipped == why
+        assert ("not tried: tree" in str(choice)) == (not tried)
 
 
 def test_of_few_rows_sizes_are_averaged_over() -> None:

@@ -466,8 +466,10 @@ class AdaptiveClassifier(DecidingClassifier):
         look = Settings(NaiveBayes(), feature_costs=bundles, handle_unknown=self.handle_unknown, missing=self.missing)
         contexts, found, at_once = worth_contexts(look, some, labels), None, None
         ways = self._ways(len(rows), n, numbers, contexts)
-        if max(category_counts(encoder).values(), default=0) > _PAIRED:
-            ways.pop(_TREE, None)
+        skipped: tuple[str, ...] = ()
+        if _TREE in ways and max(category_counts(encoder).values(), default=0) > _PAIRED:
+            skipped = (f"{_TREE}, as a column has more than {_PAIRED} categories",)
+            del ways[_TREE]
         if budgets:
             means, last, seconds = self._tried_at(budgets, ways, some, labels, fold, some_weight)
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
@@ -476,6 +478,7 @@ class AdaptiveClassifier(DecidingClassifier):
             if NOTHING in ways and (ruled or list(self.known)):  # it is by what is known, or after what has to be asked
                 at_once = replace(tried[list(ways).index(NOTHING)], name="Deciding at once")
             self.choice_, held = choose(tried, seconds, INCUMBENT, self.target_cost is not None)
+            self.choice_ = replace(self.choice_, skipped=skipped)
             folds = calibrated.get(self.choice_.chosen)
             found = None if folds is None else folds.found()
         self._chosen, took = ways[self.choice_.chosen], perf_counter() - began

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import seqclass
@@ -66,6 +67,45 @@ def test_a_gap_that_tells_something_is_an_answer(folder: Path, run: Any) -> None
     for answer in ("?", "?, ?"):
         told = " ".join(run("ask", "gaps.seq", *known, "--first", "b", answers=f"{answer}\n").stdout.split())
         assert "(x1 = missing (counts as an answer), b = missing (counts as an answer))" in told
+
+
+def test_a_category_that_training_did_not_show_is_named_where_a_gap_tells(folder: Path, run: Any) -> None:
+    """It is an answer then, asked for or known at the start, and the user hears what it is taken for."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    colour = np.where(rng.random(300) < np.where(y, 0.6, 0.1), None, np.where(y, "red", "blue"))
+    X = pd.DataFrame({"colour": colour, "size": rng.normal(size=300) + y})
+    seqclass.SequentialClassifier(missing="informative", handle_unknown="missing").fit(X, y).save("gaps.seq")
+    words = "Training did not show 'pink', so it counts as missing."
+    assert words in run("ask", "gaps.seq", "--first", "colour", answers="pink\n").stdout
+    assert words in run("ask", "gaps.seq", "--known", "colour=pink").stdout
+    assert words not in run("ask", "gaps.seq", "--known", "colour=red").stdout
+
+
+def test_what_is_known_to_be_missing_is_not_asked_for(numbers: str, run: Any) -> None:
+    """And stands in the closing list, from a kept case too, where it says nothing of the classes."""
+    result = run("ask", numbers, "--known", "x1=?", "--save", "case.json")
+    for told in (result, run("ask", numbers, "--resume", "case.json")):
+        assert "2. x0" in told.stdout
+        assert "(x1 = unavailable)" in told.stdout
+        assert "Acquired 0 features at a price of 0;" in told.stdout
+
+
+def test_a_bundle_is_asked_for_though_a_part_is_known_to_be_missing(folder: Path, run: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    costs = Costs(0.01, bundles=[None, "b", "b"], charge_missing=True)
+    seqclass.SequentialClassifier(feature_costs=costs).fit(rng.normal(size=(200, 3)) + y[:, None], y).save("b.seq")
+    assert "1. b " in run("ask", "b.seq", "--known", "x1=?", "--first", "b").stdout
+    told = run("ask", "b.seq", "--known", "b=?", "--first", "b").stdout
+    assert "2. x0" in told
+    assert "(b = unavailable)" in told
+    assert "at a price of 0;" in told
+
+
+def test_what_is_known_may_be_odd_too(numbers: str, run: Any, refuses: Any) -> None:
+    assert "Taken, though 1000 is outside" in run("ask", numbers, "--known", "x1=1000").stdout
+    assert "1000 is outside" in refuses("ask", numbers, "--known", "x1=1000", "--strict")
 
 
 def test_invalid_answers_ask_again(model: str, numbers: str, run: Any) -> None:

@@ -110,6 +110,17 @@ def _told(offered: dict[str, str], text: str) -> str | None:
     return None if text == "?" and "?" not in offered else _value_of(offered, text)
 
 
+def _note_lacking(session: Session, decider: Decider, names: list[str]) -> None:
+    """Ask for nothing that is known to be missing, also where that says nothing; a part of a bundle leaves the rest."""
+    bundles, columns = decider.prices.bundles, {decider.feature_name(j): j for j in decider.support.tolist()}
+    answered = {answer.name for answer in session.history}
+    for name in names:
+        alone = name in columns and (bundles is None or bundles[columns[name]] < 0)
+        whole = bundles is not None and name in list(decider.prices.bundle_names)
+        if (alone or whole) and name not in answered:
+            session.unavailable(name, known=True)
+
+
 def _command(
     model: Path,
     resume: Path | None,
@@ -132,6 +143,9 @@ def _command(
         words = decider.words(labels)
         told = {name: _told(_choices(decider, words, name), value) for name, value in map(_parted, known)}
         session = clf.session(known=told, first=first)
+        _note_lacking(session, decider, [name for name, value in told.items() if value is None])
+        if notes := " ".join(filter(None, (session.unusual(*one) for one in _values(session).items() if strict))):
+            raise ValueError(notes)
     asking = _Asking(decider, session, words, save, strict)
     if resume is not None:
         check_input(resume)
@@ -140,6 +154,8 @@ def _command(
             session.restore(resume.read_text(encoding="utf-8", errors="replace"))
         click.echo(f"Resumed after {count(len(session.history), 'answer')}.")
     click.echo(wrapped(_HELP))
+    if resume is None:
+        _remark(asking, _values(session))
     if untold := _untold(asking):
         click.echo(wrapped(f"Known at the start as a rule, and not told yet: {listed(untold)}. Tell as NAME = VALUE."))
     _conclude(asking, _run(asking))
@@ -234,16 +250,28 @@ def _answer(asking: _Asking, question: Question, line: str) -> None:
 def _observe(asking: _Asking, name: str, value: str) -> None:
     """Take what a feature shows, and say what is odd about it."""
     session = asking.session
-    categories = session.categories(name)
+    session.categories(name)  # refuses what is a bundle
     if value == "?":
         session.unavailable(name)
         return
     value = asking.value_of(name, value)
     session.observe(name, value, strict=asking.strict)
-    if note := session.unusual(name, value):
-        click.echo(f"  Taken, though {note}")
-    if categories and session.history[-1].outcome < 0:
-        click.echo(f"  Training did not show {shown(value)}, so it counts as missing.")
+    _remark(asking, {name: value})
+
+
+def _values(session: Session) -> dict[str, Any]:
+    """What the features showed so far, those of bundles by their own names."""
+    parts = ({a.name: a.value} if not isinstance(a.value, dict) else a.value for a in session.history)
+    return {name: value for part in parts for name, value in part.items() if value is not None}
+
+
+def _remark(asking: _Asking, told: dict[str, Any]) -> None:
+    """Say what is odd about answers that were taken."""
+    for name, value in told.items():
+        if note := asking.session.unusual(name, value):
+            click.echo(f"  Taken, though {note}")
+        if (categories := asking.session.categories(name)) and spelt(value) not in categories:
+            click.echo(f"  Training did not show {shown(value)}, so it counts as missing.")
 
 
 def _observe_bundle(asking: _Asking, question: Question, line: str) -> None:
@@ -253,9 +281,7 @@ def _observe_bundle(asking: _Asking, question: Question, line: str) -> None:
         raise ValueError(f"give {len(names)} values, commas between, of {', '.join(names)}; ? for what is missing.")
     told = {name: asking.value_of(name, value) for name, value in zip(names, values) if value != "?"}
     asking.session.observe(question.name, told, strict=asking.strict)
-    for name, value in told.items():
-        if note := asking.session.unusual(name, value):
-            click.echo(f"  Taken, though {note}")
+    _remark(asking, told)
 
 
 def _show_best(asking: _Asking) -> None:

@@ -460,7 +460,7 @@ class Session:
             return ""
         return f"{number:.6g} is outside of what training showed of {shown(called)}, {known[0]:.6g} to {known[1]:.6g}."
 
-    def unavailable(self, name: str | int) -> None:
+    def unavailable(self, name: str | int, *, known: bool = False) -> None:
         """Say that a feature or bundle cannot be had; the belief stays as it is, unless that tells something.
 
         With ``missing="informative"`` it is an answer of what was missing in training, too, and paid for as any other.
@@ -469,13 +469,15 @@ class Session:
         ----------
         name : str or int
             The feature or bundle, or the number of a column.
+        known : bool
+            Whether that was known beforehand, and so costs nothing.
 
         Raises
         ------
         ValueError
             If it is none of the model, or was answered before.
         """
-        self._lacking(self._number(name))
+        self._lacking(self._number(name), known=known)
 
     def undo(self) -> None:
         """Take the last answer back.

@@ -76,6 +76,8 @@ class Choice:
         Name of the candidate that was fitted to all rows.
     candidates : tuple of Candidate
         All that were tried.
+    skipped : tuple of str
+        What was not tried though the effort has it, and why.
 
     Examples
     --------
@@ -89,6 +91,7 @@ class Choice:
 
     chosen: str
     candidates: tuple[Candidate, ...]
+    skipped: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table as a data frame, a row a candidate."""
@@ -109,7 +112,8 @@ class Choice:
             "  ".join([row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:]))])
             for row in rows
         ]
-        return "\n".join(f"{line}  {'*' * (row[0] == self.chosen)}".rstrip() for line, row in zip(lines, rows))
+        told = [f"{line}  {'*' * (row[0] == self.chosen)}".rstrip() for line, row in zip(lines, rows)]
+        return "\n".join([*told, *(f"not tried: {one}" for one in self.skipped)])
 
 
 def cheapest(
