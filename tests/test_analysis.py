@@ -663,3 +663,9 @@ def test_rare_histories_are_decided_by_their_belief() -> None:
     result = sensitivity(problem, FirstK(None, certificate_paths=0).solve(problem))
     assert result.decision_cost[1, 1] == pytest.approx(rare, rel=1e-2, abs=0)
     assert result.decision_cost.sum() == pytest.approx(1.0)
+
+
+def test_what_is_no_policy_is_refused_by_name():
+    for find in (stopping_regions, thresholds):
+        with pytest.raises(TypeError, match=r"policy must be a Policy, such as clf\.policy_, got"):
+            find("none")

@@ -34,6 +34,16 @@ def acquired(model: str, patients: pd.DataFrame) -> Any:
     return clf, clf.acquire(patients[clf.feature_names_in_.tolist()])
 
 
+def test_one_row_says_nothing_of_chance(folder: Path, run: Any) -> None:
+    y = np.arange(60) % 2
+    np.savez("all.npz", X=y[:, None] + np.linspace(0, 0.5, 60)[:, None], y=y)
+    np.savez("one.npz", X=[[0.2]], y=[0])
+    assert run("fit", "all.npz", "-o", "two.seq").exit_code == 0
+    result = run("evaluate", "two.seq", "one.npz")
+    assert result.exit_code == 0, result.output
+    assert "Decision curve" in result.stdout
+
+
 def test_a_folder_is_not_for_evaluate(model: str, refuses: Any) -> None:
     Path("parts").mkdir()
     told = refuses("evaluate", model, "parts")

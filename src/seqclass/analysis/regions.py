@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.text import shown
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.analysis._stage_states import drawn_lot, n_contexts, one_row, spread
-from seqclass.pomdp import DECIDE, Policy
+from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.needs import needed_no_visits, needed_order
 
@@ -126,9 +128,7 @@ def stopping_regions(
     >>> stopping_regions(GridValueIteration().solve(problem)).go_on  # 2/9 and 8/11: where the costs are equal
     array([[0.22222222, 0.72727273]])
     """
-    problem = policy.problem
-    needed_order(problem, "stopping_regions", "decision_graph")
-    needed_no_visits(problem, "stopping_regions", "decision_graph")
+    problem = _problem_of(policy, "stopping_regions")
     if policy.n_stages < 1:
         raise ValueError("the policy never asks for a feature: its horizon is 0 stages.")
     check_integer(stage, "stage", 0, policy.n_stages - 1)
@@ -224,9 +224,7 @@ def thresholds(
     >>> found.lower[on].round(3), found.upper[on].round(3)
     (array([0.207, 0.222]), array([0.795, 0.727]))
     """
-    problem = policy.problem
-    needed_order(problem, "thresholds", "decision_graph")
-    needed_no_visits(problem, "thresholds", "decision_graph")
+    problem = _problem_of(policy, "thresholds")
     if problem.n_classes != 2:
         raise ValueError(f"thresholds exist for two classes, here are {problem.n_classes}; see stopping_regions.")
     n_stages = policy.n_stages
@@ -301,3 +299,12 @@ def _mesh(n_classes: int, resolution: int) -> FloatArray:
     edge = np.ones((size, 1), dtype=np.intp)
     counts = np.diff(np.hstack([-edge, bars, slots * edge]), axis=1) - 1
     return np.asarray(counts[np.lexsort(counts.T)] / resolution)
+
+
+def _problem_of(policy: Any, caller: str) -> AcquisitionProblem:
+    """The problem of a policy that asks in one order."""
+    if not isinstance(policy, Policy):
+        raise TypeError(f"policy must be a Policy, such as clf.policy_, got {shown(policy)}.")
+    needed_order(policy.problem, caller, "decision_graph")
+    needed_no_visits(policy.problem, caller, "decision_graph")
+    return policy.problem

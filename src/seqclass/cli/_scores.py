@@ -75,10 +75,13 @@ def _curve(scores: Scores, every: bool) -> str:
         if not every and not np.isclose(p, _SHOWN).any():
             continue
         named = "all" if treat_all.net_benefit[i] > 0 else "none"
-        test = curve.compare(treat_all if named == "all" else treat_none, p)
-        ends = test.interval or (np.nan, np.nan)
+        other = treat_all if named == "all" else treat_none
+        gained, ends = float(curve.after_price[i] - other.after_price[i]), (np.nan, np.nan)
+        if len(curve.truth) > 1:  # one row says nothing of chance
+            test = curve.compare(other, p)
+            gained, ends = test.difference, test.interval or ends
         figures = (curve.net_benefit[i], curve.after_price[i], treat_all.net_benefit[i])
-        gain = [named, _signed(test.difference, ends), _verdict(ends, "better", "worse")]
+        gain = [named, _signed(gained, ends), _verdict(ends, "better", "worse")]
         rows.append([f"{p:g}", *(f"{value:.4f}" for value in figures), *gain])
     header = ["threshold", "net benefit", "after prices", "treat all", "best of all, none", "gain over it", ""]
     note = (
