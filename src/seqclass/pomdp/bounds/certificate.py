@@ -20,6 +20,7 @@ from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
 from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
 from seqclass.pomdp.bounds.dual import DualPaths, Ends, OneRow, quantile
+from seqclass.pomdp.bounds.hindsight import in_hindsight, surely_less
 from seqclass.pomdp.bounds.hints import MANY_STATES, bounds_of
 from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
@@ -297,13 +298,19 @@ class OverOrders(NamedTuple):
         # where both ends may be sampled, they hold together
         z = quantile(self.confidence if wanted and upper is None else 2 * self.confidence - 1)
         # alone it takes the wider margin too: of 2002 at 99% of one side, 24 were above the optimum
-        low = lower if drawn is None else max(lower, drawn.lower(quantile(self.confidence)))
+        if drawn is not None:
+            sampled, n_cases = drawn.lower(quantile(self.confidence)), len(drawn.least)
+        else:
+            sampled, n_cases = (
+                least_in_hindsight(free, mean, lower, self.n_paths, self.confidence, rng) if wanted else (0.0, 0)
+            )
+        low = max(lower, sampled)
         if upper is None:
             return OrderEnds(
                 mean + z * error, mean, low, self.confidence, "simulation" if low > lower else "mixed", self.n_paths
             )
         if low > lower:
-            return OrderEnds(upper, upper, low, self.confidence, "mixed", 0 if drawn is None else len(drawn.least))
+            return OrderEnds(upper, upper, low, self.confidence, "mixed", n_cases)
         return OrderEnds(upper, upper, lower, 1.0, "deterministic", 0)
 
     def _exactly(self, methods: tuple[str, ...], find: Callable[[], float]) -> float | None:
@@ -350,6 +357,21 @@ def search_of_cases(
         while not search.run(most) and most < n and search.work < _WORK:
             most = min(2 * most, n)
     return search
+
+
+def least_in_hindsight(
+    free: AcquisitionProblem, upper: float, lower: float, n_paths: int, confidence: float, rng: np.random.Generator
+) -> tuple[float, int]:
+    """A lower end from first questions in hindsight, and of how many cases: where many hidden states are told apart."""
+    if upper - lower <= _NEAR * upper:
+        return 0.0, 0
+    try:
+        with within(left() / 3):
+            values = in_hindsight(free, n_paths, left() / 3, rng)
+    except TimeUp:
+        look()
+        return 0.0, 0
+    return (0.0, 0) if values is None else (surely_less(values, (1 + confidence) / 2), len(values))
 
 
 def lowest(problem: AcquisitionProblem, bounds: OrderBounds | None) -> float:
