@@ -1,6 +1,6 @@
 """The optimum over all orders: how close certified bounds come, and in what time.
 
-    python benchmarks/all_orders.py [--only listed|limits] [--json FILE] [--quick] [--repeats N]
+    python benchmarks/all_orders.py [--only listed|limits|hindsight] [--data DIR] [--json FILE] [--quick] [--repeats N]
 
 Rows are seconds of solving and certifying; the certified interval over all orders is in the name, and in the JSON by
 itself. The first gap is where a search begins: deciding now or after one question, against one price more and then
@@ -13,7 +13,10 @@ best there are, and with drawn cases beside these. The rows of what is listed ar
 partial answers, and beside it, where that takes minutes at most, by histories that are kept one by one, and what
 `Adaptive` comes to with and without it. Those of limits are of few questions of many: naive Bayes and class mixtures
 of two data sets, in quantile bins, by the rules of `Adaptive` and by what it does where few partial answers are within
-reach. --only listed or limits gives no others.
+reach. Those of hindsight are of first questions in hindsight: how many bounds are above the optimum on small class
+mixtures of known optimum, and what certificates come to on the models that `seqclass.adaptive` chooses for two data
+sets, beside the gap by certain bounds alone, and the gap where fewer questions are followed. --only listed, limits or
+hindsight gives no others.
 """
 
 from __future__ import annotations
@@ -24,9 +27,11 @@ from typing import Any
 
 import numpy as np
 from _common import Row, measure, parser, report
+from _real import absent, add_data_option, data_folder, load
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.preprocessing import KBinsDiscretizer
 
+from seqclass import adaptive
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.costs import Costs
 from seqclass.deciding.problem import acquisition_problem
@@ -39,10 +44,13 @@ from seqclass.pomdp import (
     MixtureProblem,
     Solver,
     TableProblem,
+    certify,
     optimal_cost,
 )
+from seqclass.pomdp.bounds.certificate import lowest
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
-from seqclass.pomdp.bounds.hints import HintedValues, bounds_of
+from seqclass.pomdp.bounds.hindsight import HindsightValues, surely_less
+from seqclass.pomdp.bounds.hints import MANY_STATES, HintedValues, bounds_of
 from seqclass.pomdp.bounds.optimum import PartialAnswers, expand
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.bundles import Bundle
@@ -241,15 +249,96 @@ def limit_rows(load: Any, n_bins: int, most: int) -> list[Row]:
     return rows
 
 
+def small_mixture(n_questions: int, seed: int) -> AcquisitionProblem:
+    """Two to eight classes of one to four states; with groups, or a further decision."""
+    rng = np.random.default_rng([n_questions, seed])
+    n_classes = int(rng.integers(2, 9))
+    states = np.repeat(np.arange(n_classes), rng.integers(1, 5, n_classes))
+    peak = rng.choice([0.2, 0.5, 2.0])
+    tables = [rng.dirichlet(np.full(rng.integers(2, 6), peak), size=len(states)).T for _ in range(n_questions)]
+    full = rng.uniform(0.002, 0.06, n_questions)
+    groups = rng.integers(-1, 2, n_questions) if seed % 2 else np.full(n_questions, -1)
+    prices = np.where(groups >= 0, full * rng.uniform(0.0, 1.0, n_questions), full)
+    costs = 1 - np.eye(n_classes)
+    if seed % 3 == 0:
+        costs = np.column_stack([costs, rng.uniform(0.1, 0.4, n_classes)])
+    return MixtureProblem(
+        rng.dirichlet(np.full(len(states), 2.0)), states, tables, prices, costs, groups=groups, full_prices=full,
+        free=True,
+    )  # fmt: skip
+
+
+def hindsight_row(n_questions: int, depth: int, n_problems: int, n_cases: int = 25) -> Row:
+    """Bounds of small class mixtures in hindsight, beside their optima."""
+    gaps, began = [], time.perf_counter()
+    for seed in range(n_problems):
+        problem = small_mixture(n_questions, seed)
+        values = HindsightValues(problem, depth, np.random.default_rng(seed)).values(n_cases)
+        gaps.append(1 - surely_less(values, 0.995) / optimal_cost(problem))
+    title = (
+        f"{n_problems} class mixtures of {n_questions} questions, {depth} of them in hindsight, {n_cases} cases: "
+        f"{sum(gap < -1e-9 for gap in gaps)} above the optimum, median gap {np.median(gaps):.1%}"
+    )
+    return Row(title, (time.perf_counter() - began) / n_problems, None, None, None, None)
+
+
+def chosen_rows(name: str, folder: Any) -> list[Row]:
+    """The certified gap of the model that `adaptive` chooses for a data set, and with fewer questions followed."""
+    data = load(name, folder)
+    if data is None:
+        absent(name)
+        return []
+    decider = adaptive(0.01, random_state=0).fit(*data[:2]).decider_
+    problem = decider.problem
+    began = time.perf_counter()
+    found = certify(problem, decider.policy, random_state=0)
+    seconds = time.perf_counter() - began
+    certain = lowest(problem, bounds_of(problem, MANY_STATES))
+    before = 1 - certain / found.upper
+    title = (
+        f"{name}, {problem.n_questions} questions, {len(problem.state_tables[1])} hidden states: gap {found.gap:.1%} "
+        f"({before:.1%} by certain bounds), {found.lower:.5f} to {found.upper:.5f}"
+    )
+    size = len(problem.state_tables[1])
+    rows: list[Row] = [
+        Certified(
+            title, seconds, None, None, None, None, before, found.lower, found.upper, found.gap, found.method, size
+        )
+    ]
+    for depth in (1, 2):
+        began = time.perf_counter()
+        values = HindsightValues(problem, depth, np.random.default_rng(0)).values(100)
+        low = surely_less(values, 0.995)
+        rows.append(
+            Row(
+                f"{name}, {depth} in hindsight, 100 cases: at least {low:.5f}, gap {1 - low / found.upper:.1%}",
+                time.perf_counter() - began, None, None, None, None,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def hindsight_rows(arguments: Any) -> list[Row]:
+    """Small mixtures of known optimum, and data sets."""
+    rows = [hindsight_row(*sizes, 400) for sizes in ((2, 2), (3, 2), (3, 3), (4, 3), (5, 3))]
+    for name in ("digits", "lung2_desouto1543"):
+        rows += chosen_rows(name, data_folder(arguments))
+    return rows
+
+
 def main() -> None:
     made = parser(__doc__)
-    made.add_argument("--only", choices=["listed", "limits"], help="no other rows")
+    add_data_option(made)
+    made.add_argument("--only", choices=["listed", "limits", "hindsight"], help="no other rows")
     arguments = made.parse_args()
     seconds = 0.2 if arguments.quick else 60.0
     search = ExactFreeOrder(10**7, seconds)
     if arguments.quick:
         some = [row("weak sensors 8 x 3, 2 classes", weak_sensors(8, 2), search), random_row(3, 8)]
-        report([*some, listed_row(6, 2, True)], arguments.json)
+        report([*some, listed_row(6, 2, True), hindsight_row(2, 2, 4)], arguments.json)
+        return
+    if arguments.only == "hindsight":
+        report(hindsight_rows(arguments), arguments.json)
         return
     limits = [
         made
@@ -288,7 +377,7 @@ def main() -> None:
         alike = [exchangeable(n_classes, seed) for seed in range(10)]
         rows.append(reached(f"{n_classes} classes, 20 questions that are alike", alike))
     rows += [random_row(n_classes, 286) for n_classes in range(2, 9)]
-    report(rows + listed + limits, arguments.json)
+    report(rows + listed + limits + hindsight_rows(arguments), arguments.json)
 
 
 if __name__ == "__main__":

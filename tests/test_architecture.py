@@ -73,7 +73,7 @@ LIGHT = {"sklearn", "scipy", "numpy", "joblib", "threadpoolctl"}
 MOST_MODULES = 25
 MAX_LINES = 800
 #: Files of the package, and of tests that name what is private: fewer are welcome.
-MOST_FILES, MOST_REACHING = 284, 17
+MOST_FILES, MOST_REACHING = 285, 17
 
 
 class Import(NamedTuple):

@@ -117,7 +117,7 @@ def test_certificates_take_what_is_nearer():
 
 def test_a_policy_whose_cost_is_certain_says_that_its_lower_end_is_not():
     problem = noisy()
-    found = certify(problem, FirstK(0, certificate_paths=0).solve(problem), n_paths=300, max_histories=1000)
+    found = certify(problem, FirstK(0, certificate_paths=0).solve(problem), n_paths=300, max_histories=500)
     assert (found.method, found.confidence, found.n_paths) == ("mixed", 0.99, 900)
     assert "0.99 confidence" in str(found)
 

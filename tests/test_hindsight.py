@@ -1,0 +1,136 @@
+"""Bounds over all orders by first questions in hindsight: rarely too high, and the same as by hand."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from seqclass.pomdp import FirstK, MixtureProblem, certify, optimal_cost
+from seqclass.pomdp.bounds import hindsight
+from seqclass.pomdp.bounds.certificate import least_in_hindsight
+from seqclass.pomdp.bounds.hindsight import HindsightValues, in_hindsight, surely_less
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch):
+    monkeypatch.setattr(hindsight, "_BELIEFS", 500)
+    monkeypatch.setattr(hindsight, "_VECTORS", 8)
+    monkeypatch.setattr(hindsight, "_ROUNDS", 5)
+
+
+def mixture(seed, n_questions, bound=9):
+    """A class mixture, every other one with groups, every third with a further decision."""
+    rng = np.random.default_rng([n_questions, seed])
+    n_classes = int(rng.integers(2, bound))
+    states = np.repeat(np.arange(n_classes), rng.integers(1, 5, n_classes))
+    peak = rng.choice([0.2, 0.5, 2.0])
+    tables = [rng.dirichlet(np.full(rng.integers(2, 5), peak), size=len(states)).T for _ in range(n_questions)]
+    full = rng.uniform(0.002, 0.06, n_questions)
+    groups = rng.integers(-1, 2, n_questions) if seed % 2 else np.full(n_questions, -1)
+    prices = np.where(groups >= 0, full * rng.uniform(0.0, 1.0, n_questions), full)
+    costs = 1 - np.eye(n_classes)
+    if seed % 3 == 0:
+        costs = np.column_stack([costs, rng.uniform(0.1, 0.4, n_classes)])
+    return MixtureProblem(
+        rng.dirichlet(np.full(len(states), 2.0)), states, tables, prices, costs, groups=groups, full_prices=full,
+        free=True,
+    )  # fmt: skip
+
+
+def many_states(n_questions=6, n_states=20):
+    """Four classes of five states each, and questions of three answers that tell much."""
+    rng = np.random.default_rng(0)
+    tables = [rng.dirichlet(np.full(3, 0.3), size=n_states).T for _ in range(n_questions)]
+    return MixtureProblem(np.full(n_states, 1 / n_states), np.arange(n_states) % 4, tables, 0.02, free=True)
+
+
+@pytest.mark.parametrize(("n_questions", "depth"), [(2, 1), (2, 2), (3, 2), (3, 3), (4, 3)])
+def test_bounds_are_above_the_optimum_in_less_than_one_of_a_hundred(n_questions, depth):
+    above = []
+    for seed in range(100):
+        problem = mixture(seed, n_questions)
+        values = HindsightValues(problem, depth, np.random.default_rng(seed)).values(25)
+        above.append(surely_less(values, 0.995) > optimal_cost(problem) * (1 + 1e-9))
+    assert sum(above) <= 1
+
+
+def by_hand(made, problem, cases):
+    """What `HindsightValues` says of cases, by all orders of questions: no tables, no sets, no products of matrices."""
+    tables, classes = problem.state_tables
+    begun, _ = problem.opening()
+    depth, n_questions, prices = made.depth, problem.n_questions, problem.prices
+    classes_of = np.eye(problem.n_classes)[classes]
+
+    def class_cost(states, vectors):
+        return (states @ classes_of @ np.asarray(vectors).T).min()
+
+    def asking(states, asked, value):
+        """Of each question the price and what is expected after it."""
+        return {
+            k: prices[k] * states.sum() + sum(value(states * tables[k, v], (*asked, k)) for v in range(tables.shape[1]))
+            for k in range(n_questions)
+            if k not in asked
+        }
+
+    def value(states, asked):
+        if len(asked) == depth:
+            return class_cost(states, made.after)
+        return min(class_cost(states, made.decide), *asking(states, asked, value).values())
+
+    def rest(states, asked):
+        ask = asking(states, asked, lambda after, _: class_cost(after, made.known))
+        return min(class_cost(states, made.decide), *ask.values())
+
+    found = []
+    for case in cases:
+        least = np.inf
+        for order in itertools.permutations(range(n_questions), depth):
+            states, asked, spent = begun.states[0], (), 0.0
+            for question in order:
+                least = min(least, spent + class_cost(states, made.decide))
+                expected = asking(states, asked, value)[question]
+                states, asked = states * tables[question, case[question]], (*asked, question)
+                states = states / states.sum()
+                spent += expected - value(states, asked)
+            least = min(least, spent + rest(states, asked))
+        found.append(least)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_the_least_over_all_orders_of_what_is_paid_less_luck(seed, depth):
+    problem = mixture(2 * seed, 4, 5)
+    made = HindsightValues(problem, depth, np.random.default_rng(1))
+    drawn = made.draw(5)
+    found = np.array([made.least(place) for place in drawn])
+    np.testing.assert_allclose(found, by_hand(made, problem, drawn - made.first), atol=1e-5)
+
+
+def test_luck_is_worth_nothing_on_average():
+    """With all questions followed, and nothing fitted, the mean is the optimum but for what is known beforehand."""
+    problem = mixture(4, 3)
+    values = HindsightValues(problem, 3, np.random.default_rng(0)).values(400)
+    assert 0.9 * optimal_cost(problem) < values.mean() < 1.02 * optimal_cost(problem)
+
+
+def test_it_is_made_where_many_states_are_hidden_and_time_is_there():
+    rng = np.random.default_rng(0)
+    values = in_hindsight(many_states(), 4000, np.inf, rng)
+    assert values is not None
+    assert len(values) == 200
+    assert in_hindsight(many_states(), 10, np.inf, rng) is None
+    assert in_hindsight(many_states(), 4000, 1e-6, rng) is None
+    assert in_hindsight(many_states(n_states=16), 4000, np.inf, rng) is None
+    assert least_in_hindsight(many_states(), 0.1, 0.099, 4000, 0.99, rng) == (0.0, 0)
+
+
+def test_certificates_say_that_it_is_sampled():
+    problem = many_states(30)
+    found = certify(problem, FirstK(0, certificate_paths=0).solve(problem), max_histories=100, random_state=0)
+    assert found.confidence == 0.99
+    assert found.n_paths == 200
+    assert found.method == "mixed"
+    assert 0.04 < found.lower < found.upper
