@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import runpy
 from pathlib import Path
@@ -88,6 +89,7 @@ EVERY = [*EXPORTED, *_MORE, *DEFAULTS]
 GRAPHS = ("graph",)
 
 
+@functools.cache
 def reader():
     """The class that reads programs in plain Python, an example."""
     script = Path(__file__).parents[1] / "examples" / "read_policy.py"
@@ -96,6 +98,7 @@ def reader():
     return runpy.run_path(str(script))["Reader"]
 
 
+@functools.cache
 def short_reader():
     """The class by which the documentation tells how the usual program is read."""
     page = Path(__file__).parents[1] / "docs" / "format.md"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -225,6 +225,7 @@ def test_of_questions_that_are_alike_answers_are_counted(n_classes):
     assert optimal_cost(short) == pytest.approx(exchangeable_optimum(prior, rates, 0.01, 3))
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(seed=st.integers(0, 10_000))
 def test_the_optimum_with_questions_alike_is_that_of_all_told_apart(seed):
     rng = np.random.default_rng(seed)

@@ -101,14 +101,26 @@ def fitted(model: str, order: str) -> SequentialClassifier:
     return SequentialClassifier(MODELS[model](), **settings | ORDERS[order]).fit(*_rows(0, missing=0.1))
 
 
-@pytest.fixture(params=ORDERS)
-def order(request: Any) -> str:
-    return str(request.param)
+#: Of every kind of model one is run in all orders by default.
+OF_EACH_KIND = {"naive Bayes", "tree", "mixture", "context", "nominal items", "network"}
+#: What every model is run in by default: one question at a time as told, and several features at once, in any order.
+OF_ALL = {"fixed", "any, bundle"}
 
 
-@pytest.fixture(params=MODELS)
-def clf(request: Any, order: str) -> SequentialClassifier:
-    return fitted(request.param, order)
+def _default(model: str, order: str) -> bool:
+    return model in OF_EACH_KIND or order in OF_ALL
+
+
+@pytest.fixture(
+    params=[
+        pytest.param((model, order), marks=() if _default(model, order) else pytest.mark.slow)
+        for order in ORDERS
+        for model in MODELS
+    ],
+    ids="-".join,
+)
+def clf(request: Any) -> SequentialClassifier:
+    return fitted(*request.param)
 
 
 def posterior(clf: SequentialClassifier, told: dict[int, float]) -> Any:
