@@ -36,6 +36,24 @@ def test_fit_says_what_it_learnt(folder: Path, run: Any) -> None:
     assert clf.feature_names_in_.tolist() == ["colour", "age in years", "empty", "smokes"]
 
 
+@pytest.mark.parametrize("how", ["etana", "f_etana", "etana --order adaptive", "adaptive"])
+@pytest.mark.parametrize("limit", ["--max-features 1", "--max-cost 0.03"])
+def test_of_no_case_more_is_asked_than_is_said(folder: Path, run: Any, how: str, limit: str) -> None:
+    result = run(*FIT, "--feature-cost", "0.02", "--method", *how.split(), *limit.split())
+    assert result.exit_code == 0, result.stderr
+    clf, name = seqclass.load("model.seq"), limit[2:].split()[0].replace("-", "_")
+    assert getattr(clf, name) == float(limit.split()[1])
+    record = clf.acquire(pd.read_csv("data.csv").drop(columns=["id", "the label"]))
+    assert record.n_features.max() == 1 < clf.n_features_in_
+
+
+def test_a_limit_of_cost_where_visits_cost_something_needs_any_order(folder: Path, run: Any, refuses: Any) -> None:
+    limit = ("--visit-cost", "0.01", "--max-cost", "0.05")
+    assert "needs --order adaptive" in refuses(*FIT, *limit)
+    assert run(*FIT, *limit, "--order", "adaptive").exit_code == 0
+    assert run(*FIT, "--visit-cost", "0", "--max-cost", "0.05").exit_code == 0
+
+
 def test_fit_json(folder: Path, run: Any) -> None:
     content = json.loads(run(*FIT, "--json").stdout)
     clf = seqclass.load("model.seq")

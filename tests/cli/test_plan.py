@@ -122,6 +122,17 @@ def test_what_is_wrong_is_said(network: Path, refuses: Any, arguments: list[str]
     assert words in refuses(*arguments)
 
 
+@pytest.mark.parametrize("limit", [["--max-features", "1"], ["--max-cost", "0.0015"]])
+def test_of_no_case_more_is_asked_than_is_said(network: Path, run: Any, limit: list[str]) -> None:
+    for more, most in ([], 2), (limit, 1):
+        assert run(*PLAN, "--price", "0.001", *more).exit_code == 0
+        case = seqclass.load("plan.seq").session()
+        while case.next_feature is not None:
+            name = case.next_feature.name
+            case.observe(name, {"swab": "negative", "fever": "some", "season": "winter", "cold": "no"}[name])
+        assert len(case.history) == most
+
+
 def test_a_limit_of_memory_says_what_it_takes(network: Path, run: Any) -> None:
     refused = run(*PLAN, "--max-cells", "1")
     assert refused.exit_code == 2

@@ -37,28 +37,6 @@ costs_option = click.option(
 )
 
 
-def visit_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """How `fit`, `plan` and `compare` take what visits cost."""
-    options = (
-        click.option(
-            "--visit-cost",
-            type=Finite(min=0),
-            metavar="PRICE",
-            help="What each visit costs, whatever is asked in it: what to order together is then planned.",
-        ),
-        click.option(
-            "--delay-cost",
-            type=Finite(min=0),
-            metavar="PRICE",
-            help="What a unit of time costs; how long each answer takes stands in the column delay of --costs.",
-        ),
-        click.option("--max-panel", type=click.IntRange(min=1), metavar="N", help="Most questions of a visit."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
 dataset_costs_option = click.option(
     "--dataset-costs", is_flag=True, help="Take the prices from NAME.costs.csv or NAME.costs.json beside the data."
 )
@@ -112,6 +90,33 @@ class Finite(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{number} is not a finite number.", param, ctx)
         return number
+
+
+#: An option that is a price.
+_price = functools.partial(click.option, type=Finite(min=0), metavar="PRICE")
+
+
+def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda command: functools.reduce(lambda made, option: option(made), reversed(options), command)
+
+
+#: How `fit`, `plan` and `compare` take what visits cost.
+visit_options = _options(
+    _price(
+        "--visit-cost",
+        help="What each visit costs, whatever is asked in it: what to order together is then planned.",
+    ),
+    _price(
+        "--delay-cost",
+        help="What a unit of time costs; how long each answer takes stands in the column delay of --costs.",
+    ),
+    click.option("--max-panel", type=click.IntRange(min=1), metavar="N", help="Most questions of a visit."),
+)
+#: How `fit` and `plan` take what a case may take at most; what to ask within that is planned.
+limit_options = _options(
+    click.option("--max-features", type=click.IntRange(min=1), metavar="N", help="Most features to ask for of a case."),
+    _price("--max-cost", help="Most to pay for the features of a case."),
+)
 
 
 known_option = click.option(
@@ -224,14 +229,13 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 @click.option("--output", "-o", type=File("model"), required=True, help="File to write the model to.")
 @costs_option
 @dataset_costs_option
-@click.option(
+@_price(
     "--feature-cost",
-    type=Finite(min=0),
-    metavar="PRICE",
     help="Price of every feature, or of those that --costs leaves out.  [default: 0.01]",
 )
 @decision_costs_option
 @visit_options
+@limit_options
 @currency_option
 @click.option("--method", type=click.Choice(_METHODS), help=_METHOD_HELP)
 @click.option(
@@ -320,15 +324,14 @@ def fit() -> None:
     help="What is to be found out. Given more than once, such as for several faults, it is the joint state of all.",
 )
 @click.option("--output", "-o", type=File("plan"), required=True, help="File to write the plan to.")
-@click.option(
+@_price(
     "--price",
-    type=Finite(min=0),
-    metavar="PRICE",
     help="Price of every question, or of those that --costs leaves out.  [default: 0.01]",
 )
 @costs_option
 @decision_costs_option
 @visit_options
+@limit_options
 @currency_option
 @click.option(
     "--question",

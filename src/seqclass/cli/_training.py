@@ -154,6 +154,12 @@ def said_of_visits(visit_cost: float | None, delay_cost: float | None, max_panel
     return {name: value for name, value in said.items() if value is not None}
 
 
+def said_of_limits(max_features: int | None, max_cost: float | None) -> dict[str, Any]:
+    """What was said of what a case may take at most, as settings of a classifier."""
+    said = {"max_features": max_features, "max_cost": max_cost}
+    return {name: value for name, value in said.items() if value is not None}
+
+
 def costs_file(data: Path, costs: Path | None, dataset_costs: bool) -> Path | None:
     """The file of costs that was asked for: one that was named, or the one beside the data."""
     if not dataset_costs:

@@ -19,7 +19,16 @@ from seqclass.cli._describe import describe, expected_text, feature_lines, held_
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, gap_text, next_text, wrapped
 from seqclass.cli._progress import working
-from seqclass.cli._training import Aside, Rows, costs_file, read_decision_costs, read_prices, read_rows, said_of_visits
+from seqclass.cli._training import (
+    Aside,
+    Rows,
+    costs_file,
+    read_decision_costs,
+    read_prices,
+    read_rows,
+    said_of_limits,
+    said_of_visits,
+)
 from seqclass.costs import Costs
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import evaluate
@@ -56,6 +65,8 @@ def _command(
     visit_cost: float | None,
     delay_cost: float | None,
     max_panel: int | None,
+    max_features: int | None,
+    max_cost: float | None,
     currency: str | None,
     method: str | None,
     effort: str | None,
@@ -88,6 +99,7 @@ def _command(
     given |= read_decision_costs(decision_costs, rows.classes)
     given |= said_of_visits(visit_cost, delay_cost, max_panel)
     settings: dict[str, Any] = {"feature_costs": Costs(**given, unit=currency), "missing": missing}
+    settings |= said_of_limits(max_features, max_cost)
     if known:
         settings["known"] = list(known)
     if rules is not None:
@@ -103,6 +115,8 @@ def _command(
         settings["order"] = order
         if method == "f_etana" or published:
             raise InputError("--order adaptive is for etana and ifc2f with our settings: the papers' go by one order.")
+    elif max_cost is not None and method != "adaptive" and (given.get("visit_cost") or given.get("delay_cost")):
+        raise InputError("where visits cost something --max-cost needs --order adaptive; or give --max-features.")
     if select is not None:
         settings["selector"] = _SELECTORS[select]()
     if calibrate:

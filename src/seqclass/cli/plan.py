@@ -18,7 +18,7 @@ from seqclass.cli._describe import LIMITED, bound_text, describe, expected_text,
 from seqclass.cli._errors import InputError, check_input, check_output, refused
 from seqclass.cli._format import count, echo_json, wrapped
 from seqclass.cli._progress import working
-from seqclass.cli._training import read_decision_costs, read_prices, said_of_visits
+from seqclass.cli._training import read_decision_costs, read_prices, said_of_limits, said_of_visits
 from seqclass.costs import Costs
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import Panels, evaluate
@@ -39,6 +39,8 @@ def _command(
     visit_cost: float | None,
     delay_cost: float | None,
     max_panel: int | None,
+    max_features: int | None,
+    max_cost: float | None,
     currency: str | None,
     questions: tuple[str, ...],
     hidden: tuple[str, ...],
@@ -75,7 +77,7 @@ def _command(
     with refused():
         model = DiscreteNetwork(model.network_, target, model.questions_, max_cells).fit()
         settings["solver"] = network_solver(seed, seconds, model.table_size)
-    settings["known"] = list(known)
+    settings |= {"known": list(known)} | said_of_limits(max_features, max_cost)
     if rules is not None:
         with refused():
             settings["rules"] = Rules.read(rules)
