@@ -342,10 +342,10 @@ class AdaptiveClassifier(DecidingClassifier):
         there is to say of costs, such as those of decisions, groups and bundles, stands in a `seqclass.Costs`.
     effort : {"quick", "normal", "thorough"}
         How much is tried: 3 folds of at most 3000 rows, and numbers as densities or cut where the labels change, from
-        300 rows on in a tree, too; 5 folds of at most 10,000 rows and all candidates; or 10 folds of at most 50,000
-        rows, mixtures of five bootstrap samples each, and policies whose fit looks at all answers. Of more rows so many
-        are drawn at random to choose on, class by class, and what is held out is of classifiers fitted to fewer rows
-        than the final one.
+        300 rows on in a tree, too, and of 100 columns or more the few that tell most; 5 folds of at most 10,000 rows
+        and all candidates; or 10 folds of at most 50,000 rows, mixtures of five bootstrap samples each, and policies
+        whose fit looks at all answers. Of more rows so many are drawn at random to choose on, class by class, and what
+        is held out is of classifiers fitted to fewer rows than the final one.
     target_cost, max_features, max_cost, handle_unknown, known, rules, missing
         See `SequentialClassifier`. With rules nothing in one order for everybody is tried.
     budget : int or sequence of int, optional

@@ -148,16 +148,9 @@ def read_prices(
     return found
 
 
-def said_of_visits(visit_cost: float | None, delay_cost: float | None, max_panel: int | None) -> dict[str, Any]:
-    """What was said of visits as settings of a `Costs`."""
-    said = {"visit_cost": visit_cost, "delay_cost": delay_cost, "max_panel": max_panel}
-    return {name: value for name, value in said.items() if value is not None}
-
-
-def said_of_limits(max_features: int | None, max_cost: float | None) -> dict[str, Any]:
-    """What was said of what a case may take at most, as settings of a classifier."""
-    said = {"max_features": max_features, "max_cost": max_cost}
-    return {name: value for name, value in said.items() if value is not None}
+def said(**options: Any) -> dict[str, Any]:
+    """Those of some settings of which something was said."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def costs_file(data: Path, costs: Path | None, dataset_costs: bool) -> Path | None:

@@ -17,7 +17,7 @@ from seqclass._utils.text import shown
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import count, echo_json, table
 from seqclass.cli._progress import is_shown
-from seqclass.cli._training import form, read_decision_costs, said_of_visits
+from seqclass.cli._training import form, read_decision_costs, said
 from seqclass.datasets import Dataset, list_datasets, load
 from seqclass.datasets._tables import CsvForm
 from seqclass.datasets.catalog import data_files
@@ -84,7 +84,7 @@ def _command(
             seeds=seeds or (0,),
             feature_costs="dataset" if dataset_costs or costs is not None else "uniform",
             missing_cost=missing_cost,
-            visits=said_of_visits(visit_cost, delay_cost, max_panel) or None,
+            visits=said(visit_cost=visit_cost, delay_cost=delay_cost, max_panel=max_panel) or None,
             budgets=budgets or None,
             known=known,
         )

@@ -26,8 +26,7 @@ from seqclass.cli._training import (
     read_decision_costs,
     read_prices,
     read_rows,
-    said_of_limits,
-    said_of_visits,
+    said,
 )
 from seqclass.costs import Costs
 from seqclass.fitting.held_out import HeldOut
@@ -97,18 +96,18 @@ def _command(
         columns_of(known, len(rows.names), rows.names, "--known")
     given = read_prices(costs, feature_cost, rows.names, rows.classes, left_out, known)
     given |= read_decision_costs(decision_costs, rows.classes)
-    given |= said_of_visits(visit_cost, delay_cost, max_panel)
+    given |= said(visit_cost=visit_cost, delay_cost=delay_cost, max_panel=max_panel)
     settings: dict[str, Any] = {"feature_costs": Costs(**given, unit=currency), "missing": missing}
-    settings |= said_of_limits(max_features, max_cost)
+    settings |= said(max_features=max_features, max_cost=max_cost)
     if known:
         settings["known"] = list(known)
     if rules is not None:
         with refused():
             settings["rules"] = Rules.read(rules)
-    said = {"published": published, "order": order == "adaptive", "n_bins": n_bins is not None}
-    said |= {"select": select is not None, "calibrate": calibrate}
+    how = {"published": published, "order": order == "adaptive", "n_bins": n_bins is not None}
+    how |= {"select": select is not None, "calibrate": calibrate}
     if method is None:
-        method = "etana" if data.is_dir() or any(said.values()) else "adaptive"
+        method = "etana" if data.is_dir() or any(how.values()) else "adaptive"
     if n_bins is not None:
         settings["n_bins"] = n_bins
     if order == "adaptive":
@@ -126,8 +125,8 @@ def _command(
     if held_out == 1:
         raise InputError("--held-out must be a number of folds, at least 2, or 0 for none.")
     if method == "adaptive":
-        if any(said.values()):
-            name = next(name for name, is_said in said.items() if is_said).replace("_", "-")
+        if any(how.values()):
+            name = next(name for name, is_said in how.items() if is_said).replace("_", "-")
             raise InputError(f"--{name} is not for --method adaptive, which chooses such things itself.")
         if jobs == 0:
             raise InputError("--jobs must not be 0.")

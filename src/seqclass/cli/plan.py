@@ -18,7 +18,7 @@ from seqclass.cli._describe import LIMITED, bound_text, describe, expected_text,
 from seqclass.cli._errors import InputError, check_input, check_output, refused
 from seqclass.cli._format import count, echo_json, wrapped
 from seqclass.cli._progress import working
-from seqclass.cli._training import read_decision_costs, read_prices, said_of_limits, said_of_visits
+from seqclass.cli._training import read_decision_costs, read_prices, said
 from seqclass.costs import Costs
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import Panels, evaluate
@@ -68,7 +68,7 @@ def _command(
         columns_of(known, len(model.questions_), model.questions_, "--known")
     given = read_prices(costs, price, model.questions_, model.classes_, left_out, known)
     given |= read_decision_costs(decision_costs, model.classes_)
-    given |= said_of_visits(visit_cost, delay_cost, max_panel)
+    given |= said(visit_cost=visit_cost, delay_cost=delay_cost, max_panel=max_panel)
     prices = Costs(**given, unit=currency)
     settings: dict[str, Any] = {
         "feature_costs": prices,
@@ -77,7 +77,7 @@ def _command(
     with refused():
         model = DiscreteNetwork(model.network_, target, model.questions_, max_cells).fit()
         settings["solver"] = network_solver(seed, seconds, model.table_size)
-    settings |= {"known": list(known)} | said_of_limits(max_features, max_cost)
+    settings |= {"known": list(known)} | said(max_features=max_features, max_cost=max_cost)
     if rules is not None:
         with refused():
             settings["rules"] = Rules.read(rules)

@@ -193,8 +193,7 @@ def optimal_costs(
     alike = alike_questions(problem)
     listable = _AS_MANY * max_histories
     # of what is alike fewer are visited, and of what is within a limit
-    limited = problem.free and problem.starts is None and most_asked(problem.begin()) < problem.n_questions
-    limited = limited and are_few(problem, listable)
+    limited = problem.free and problem.starts is None and is_limited(problem) and are_few(problem, listable)
     whole = horizon == problem.n_stages and not alike and not limited
     if whole and (listed := PartialAnswers.of(problem, listable)) is not None:
         return np.array([listed.solve(factor) for factor in factors.tolist()])
@@ -526,11 +525,16 @@ def are_few(problem: AcquisitionProblem, most: float) -> bool:
     found = partial_answers(problem.n_outcomes, most_asked(problem.begin()))
     width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
     each = np.arange(len(found)) * float(width)
-    if problem.rules is None:  # the last answers are looked at all at once
-        each[-1] *= _AT_ONCE
-    kept = found if problem.rules is not None else found[:-1]
-    limited = problem.rules is None and len(found) <= problem.n_questions
-    return bool(kept.sum() <= min(_WITHIN_LIMITS if limited else FEW, most) and found @ each <= _WORK)
+    kept = found
+    if problem.rules is None:  # the last answers are looked at all at once, and not kept
+        kept, each[-1] = found[:-1], _AT_ONCE * each[-1]
+    most = min(_WITHIN_LIMITS if is_limited(problem) else FEW, most)
+    return bool(kept.sum() <= most and found @ each <= _WORK)
+
+
+def is_limited(problem: AcquisitionProblem) -> bool:
+    """Whether no case of a free problem can be asked all questions, and its last answers are looked at all at once."""
+    return problem.rules is None and most_asked(problem.begin()) < problem.n_questions
 
 
 def partial_answers(n_outcomes: IntArray, most: int) -> FloatArray:

@@ -202,9 +202,9 @@ class Adaptive(Solver):
     max_rounds : int
         Most rounds of improvement.
     max_nodes : int or None
-        Partial answers up to which the exact optimum is found, as `ExactFreeOrder` does: enumerated up to 50,000, or
-        where answers are independent given hidden states listed, up to 20 million; 0 never does. None: 2 million, and
-        50,000 where ``rules`` are named.
+        Partial answers up to which the exact optimum is found, as `ExactFreeOrder` does: enumerated up to 50,000
+        (within a limit of questions or cost 400,000), or where answers are independent given hidden states listed, up
+        to 20 million; 0 never does. None: 2 million, and 50,000 where ``rules`` are named.
     search_nodes : int or None
         Partial answers that the search for the optimum keeps at most, fewer where each takes long; 0 leaves it out.
         None: 5000 and no more than ``max_nodes``, and 0 where ``rules`` are named.
