@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -27,6 +29,7 @@ from seqclass.adaptive_classifier import (
     worth_contexts,
 )
 from seqclass.bn import NaiveBayes
+from seqclass.cli import main
 from seqclass.datasets.cube import make_cube_nm
 from seqclass.fitting.choice import choose
 from seqclass.pomdp import Adaptive
@@ -131,7 +134,7 @@ def test_of_many_columns_a_mixture_of_few_is_tried() -> None:
         assert (narrow in candidates(EFFORTS["quick"], 0, n_rows, n_columns)) == tried
 
 
-def test_a_tree_is_tried_of_rows_enough_for_its_pairs() -> None:
+def test_a_tree_is_tried_of_rows_enough_for_its_pairs(tmp_path: Path) -> None:
     name = "tree, cuts by labels, one order"
     for effort in EFFORTS.values():
         assert name not in candidates(effort, 0, 299, 4)
@@ -150,11 +153,14 @@ def test_a_tree_is_tried_of_rows_enough_for_its_pairs() -> None:
     assert tree > 0.95 > 0.85 > bayes
     for n_categories, tried in ((50, True), (51, False)):
         frame = pd.DataFrame({"x": pd.Categorical(np.arange(300) % n_categories), "y": when[:300]})
-        choice = seqclass.adaptive(0.05, effort="quick").fit(frame, when[:300] < 0.5).choice_
-        assert choice is not None
+        clf = seqclass.adaptive(0.05, effort="quick").fit(frame, when[:300] < 0.5)
+        assert (choice := clf.choice_) is not None
         assert (name in [one.name for one in choice.candidates]) == tried
         why = () if tried else (f"{name}, as a column has more than 50 categories",)
         assert choice.skipped == why
+        clf.save(tmp_path / "model.seq")
+        shown = CliRunner().invoke(main, ["show", str(tmp_path / "model.seq"), "--json"]).stdout
+        assert json.loads(shown)["skipped"] == list(why)
         assert ("not tried: tree" in str(choice)) == (not tried)
 
 

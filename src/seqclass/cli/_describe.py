@@ -101,6 +101,7 @@ def describe(clf: DecidingClassifier, most: int | None = None) -> dict[str, Any]
         "expected_cost": clf.expected_cost_,
         "held_out": held.record() if (held := vars(clf).get("held_out_")) else None,
         "choice": choice_record(clf),
+        "skipped": list(getattr(vars(clf).get("choice_"), "skipped", ())),
         "settings": settings(clf),
     }
 

@@ -10,6 +10,7 @@ from textwrap import indent, wrap
 from typing import Any
 
 from seqclass.pomdp.bounds.optimum import FEW
+from seqclass.pomdp.information import budget_of
 from seqclass.pomdp.solvers.exact_free_order import ANEW
 from seqclass.report._markup import resource
 
@@ -254,7 +255,7 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         "STAGES": min(held["max_questions"], asked) if limited else asked,
         "LIMITED": int(limited),
         "ANY_ORDER": int(held["any_order"]),
-        "MOST": "HUGE_VAL" if held["max_cost"] is None else repr(held["max_cost"] * (1 + 1e-12)),
+        "MOST": "HUGE_VAL" if held["max_cost"] is None else repr(budget_of(held["max_cost"])),
         "DEAREST": repr(float(max(map(max, data["decision_costs"])) or 1.0)),
         "GROUPS": max(groups, default=-1) + 1 or 1,
         "INFORMATION": 0,

@@ -21,9 +21,14 @@ TIE = 1e-12
 OPEN = -2
 
 
-def affords(budget: float, spent: FloatArray) -> BoolArray:
-    """Whether a budget allows for what is spent; what sums up to it but for rounding is within it."""
-    return spent <= budget * (1 + 1e-12)
+def budget_of(most: float) -> float:
+    """What may be spent: what sums up to the most but for rounding is within it."""
+    return most * (1 + TIE)
+
+
+def affords(most: float, spent: FloatArray) -> BoolArray:
+    """Whether what is spent is within the budget, but for rounding."""
+    return spent <= budget_of(most)
 
 
 class InformationState:

@@ -16,13 +16,12 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import register
 from seqclass._utils.text import listed, shown
 from seqclass._utils.validation import check_integer, columns_of
+from seqclass.pomdp.information import affords, budget_of
 
 __all__ = ["QuestionRules", "Rules"]
 
 #: Most areas that are tied together by enemies: all their subsets are looked at.
 _MOST_TIED = 8
-#: What sums up to a budget but for rounding is within it.
-_WITHIN = 1 + 1e-12
 
 
 @register
@@ -516,7 +515,7 @@ class QuestionRules:
                 f"rules: {most} questions have to be asked, and at most {problem.n_stages} may be: raise max_features, "
                 "or ask for less."
             )
-        if problem.max_cost is not None and book.reserve[0] > problem.max_cost * _WITHIN:
+        if problem.max_cost is not None and not affords(problem.max_cost, book.reserve[0]):
             raise ValueError(
                 f"rules: what has to be asked costs {book.reserve[0]:g} at full prices, above max_cost="
                 f"{problem.max_cost:g}: raise that, or ask for less."
@@ -639,10 +638,9 @@ class _Book:
             self.must[:, compelled] = must & (np.cumsum(must, axis=1) <= self.left[:, None])
             before = self.must.sum(axis=1)[:, None] + np.cumsum(self.need, axis=1) - self.need
             self.need = np.clip(self.left[:, None] - before, 0, self.need)
-        if self.problem.max_cost is not None:
-            limit = self.problem.max_cost * _WITHIN
-            if (self.spent + self.reserve > limit).any():
-                self._afford(limit - self.spent, compelled)
+        most = self.problem.max_cost
+        if most is not None and not affords(most, self.spent + self.reserve).all():
+            self._afford(budget_of(most) - self.spent, compelled)
         for name in ("_dearest", "reserve"):  # of other needs, or other prices
             self.__dict__.pop(name, None)
 
@@ -729,7 +727,7 @@ class _Book:
             tight = (slack[:, number, None] < rules._takes[number]) & (self.need[:, some] > 0).all(axis=1)[:, None]
             after &= ~tight | (wanted & np.isin(rules.area, some))
         if problem.max_cost is not None:
-            after &= self.spent[:, None] + info.prices + self._reserve_after(wanted) <= problem.max_cost * _WITHIN
+            after &= affords(problem.max_cost, self.spent[:, None] + info.prices + self._reserve_after(wanted))
         allowed = allowed & after
         closed: BoolArray = required > 0
         return Standing(allowed, serves & allowed, closed, required[:, None] - serves > 0)

@@ -11,7 +11,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelo
 from seqclass._utils.model_files import register
 from seqclass.costs import Visits
 from seqclass.pomdp.bounds.optimum import asked_once
-from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.information import TIE, InformationState, affords
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 
@@ -350,7 +350,7 @@ class Growing:
         total = spent[:, None] + prices + self.visits.cost + np.maximum(longest[:, None], waits[asked]) + expected
         if problem.max_cost is not None:
             paid = total - expected + self.info.spent[rows][:, None]
-            total = np.where(paid <= problem.max_cost * (1 + TIE), total, np.inf)
+            total = np.where(affords(problem.max_cost, paid), total, np.inf)
         total = np.where(allowed[:, asked], total, np.inf)
         best = (total <= total.min(axis=1, keepdims=True) * (1 + TIE)).argmax(axis=1)
         return asked[best], total[np.arange(len(rows)), best]

@@ -16,7 +16,7 @@ from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.evaluation import evaluate
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import InformationState, affords
 from seqclass.pomdp.policy import DECIDE, Policy, RepricedPolicy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, uncertified
@@ -243,8 +243,7 @@ def within_budget(
                 "max_cost cuts a fixed order where one visit a feature would exceed it, and here a visit may hold "
                 'several: use order="adaptive" (free=True), or max_features.'
             )
-        # what sums up to the budget but for rounding is within it
-        fits = worst_costs(problem) <= limit * (1 + 1e-12)
+        fits = affords(limit, worst_costs(problem))
         n_stages = min(n_stages, int(fits.size if fits.all() else fits.argmin()))
     return problem if n_stages == problem.n_stages else problem.subset(np.arange(n_stages))
 
