@@ -118,7 +118,7 @@ def test_text_is_sparse_at_any_size(exponent: float) -> None:
 def test_a_million_words_in_little_memory() -> None:
     """The size of news20.binary: 19,996 texts, 1,355,191 words, nine million filled cells."""
     code = (
-        "import resource; from seqclass.datasets import make_sparse_text; "
+        "import resource; from seqclass.datasets.text import make_sparse_text; "
         "X = make_sparse_text(20_000, 1_355_191, words_per_text=600).X; "
         "print(X.nnz, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
