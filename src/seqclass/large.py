@@ -313,7 +313,7 @@ def predict_parquet(
         A fitted classifier.
     path : path
         File or folder, as in `read_parquet`. Columns may come in any order; further ones are ignored, and ones that no
-        row asks for may be left out.
+        row asks for may be left out, unless they are known at the start.
     output : path
         Folder to write to; it is made if need be.
     keep : sequence of str
