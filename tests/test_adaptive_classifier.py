@@ -280,6 +280,9 @@ def test_wrong_settings() -> None:
         seqclass.adaptive(solver=None)
     with pytest.raises(ValueError, match="feature_costs"):
         seqclass.adaptive(-1, effort="quick").fit(X, Y)
+    for limit in ("max_features", "max_cost", "target_cost"):  # and not of a fit without a fold
+        with pytest.raises(ValueError, match=f"^{limit} must be"):
+            seqclass.adaptive(**{limit: -1}).fit(X, Y)
 
 
 @pytest.mark.filterwarnings("ignore:y. class 0 has a single row")

@@ -323,3 +323,10 @@ def test_answers_of_a_bundle_that_are_too_many_to_list_are_left_out() -> None:
     assert node["kind"] == "more"
     assert node["label"].startswith("ask lab\\nand so on")
     assert "100% of instances are asked for more" in decision_graph(clf)
+
+
+@pytest.mark.parametrize("visit_cost", [0.0, 0.01])
+def test_where_nothing_is_asked_there_is_one_node(visit_cost: float) -> None:
+    X, y = load_iris(return_X_y=True)
+    clf = SequentialClassifier(feature_costs=Costs(0.01, visit_cost=visit_cost), max_features=0).fit(X, y)
+    assert [node["kind"] for node in parse(decision_graph(clf))[0].values()] == ["decide"]

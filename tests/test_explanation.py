@@ -133,6 +133,8 @@ def test_it_stops_where_the_next_feature_does_not_pay(clf: Any, cancer: Any) -> 
 
 def test_nothing_left_to_ask_for(cancer: Any) -> None:
     X, y = cancer
+    none = etana(solver=QUICK, max_features=0).fit(X, y).explain(X[:1])[0]
+    assert (none.steps, none.not_asked, none.cost) == ((), None, 0.0)
     told = etana(solver=QUICK, max_features=1).fit(X, y).explain(X[:3])[0]
     assert told.not_asked is None
     # others there are, but not within the limit

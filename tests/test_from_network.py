@@ -165,6 +165,18 @@ def test_a_network_is_read_and_wrong_settings_are_named(tmp_path: Path) -> None:
         SequentialClassifier.from_network(tmp_path / "none.bif", "n0")
 
 
+def test_what_is_known_is_as_likely_as_the_network_says() -> None:
+    network = random_network(26, 5)
+    for order in ("conditional", "adaptive"):
+        clf = SequentialClassifier.from_network(network, "n0", known=["n2"], max_features=0, order=order)
+        chance = DiscreteNetwork(network, "n2").fit().posterior(np.full((1, 4), -1))[0]
+        starts = clf.problem_.starts
+        assert starts is not None
+        assert sorted(starts.weight) == pytest.approx(sorted(chance))
+    with pytest.raises(ValueError, match="known: what a column makes needless is learnt from rows"):
+        SequentialClassifier.from_network(network, "n0", known={"n2": "n1"})
+
+
 def test_damage_to_a_network_in_a_file_is_found(tmp_path: Path) -> None:
     clf = SequentialClassifier.from_network(random_network(3), "n0", solver=QUICK)
     good = tmp_path / "plan.seq"

@@ -124,3 +124,11 @@ def test_a_forced_question_is_the_one_that_tells_most():
     clf = SequentialClassifier(**settings).fit(X, y)
     told = ClassInformation().scores(clf.problem_.begin())[0]
     assert clf.acquire(X[:1], budget=1).order.tolist() == [[int(told.argmax())]]
+
+
+def test_of_what_is_known_alone_the_best_decision_is_taken() -> None:
+    X, y = drawn(0)
+    clf = SequentialClassifier(order="adaptive", solver=QUICK, known=[2], max_features=0).fit(X, y)
+    record = clf.acquire(X)
+    assert not record.n_features.any()
+    assert clf.expected_cost_ == pytest.approx(1 - record.posterior.max(axis=1).mean())

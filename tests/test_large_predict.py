@@ -11,7 +11,7 @@ import pytest
 from large_cases import cut, people, quick, write
 
 import seqclass
-from seqclass import Costs, SequentialClassifier, large
+from seqclass import Costs, SequentialClassifier, certify_differential, large
 from seqclass.bn import ClassMixture
 from seqclass.large import predict_parquet
 
@@ -139,6 +139,22 @@ def test_columns_that_nobody_asks_for_may_be_left_out(clf: SequentialClassifier,
     with pytest.raises(ValueError, match="lacks the column"):
         predict_parquet(clf, tmp_path / "none.parquet", tmp_path / "out")
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["few.parquet"]
+
+
+def test_what_is_known_at_the_start_is_read(tmp_path: Path) -> None:
+    rows, labels = FRAME[["dose", "visits", "zeros"]].fillna(0.0), ILL.to_numpy().astype(str)
+    clf = SequentialClassifier(known=["visits"], feature_costs=Costs(0.05, bundles=["a", None, "a"])).fit(rows, labels)
+    write(tmp_path / "rows", [(rows, ILL)])
+    predict_parquet(clf, tmp_path / "rows", tmp_path / "out", chunk_rows=50)
+    np.testing.assert_allclose(table(tmp_path / "out")["posterior_no"], clf.predict_proba(rows)[:, 0])
+    for lacking in ("visits", "zeros"):  # of a bundle the first stands for all
+        write(tmp_path / lacking, [(rows.drop(columns=lacking), ILL)])
+        with pytest.raises(ValueError, match=f"lacks the column '{lacking}', which row"):
+            predict_parquet(clf, tmp_path / lacking, tmp_path / "others")
+    sets = certify_differential(clf, rows, labels, alpha=0.2, allow_seen=True)
+    assert predict_parquet(sets, tmp_path / "rows", tmp_path / "again").n_skipped == 0
+    with pytest.raises(ValueError, match="was decided by another model"):
+        predict_parquet(sets, tmp_path / "rows", tmp_path / "out")
 
 
 def test_no_rows_give_no_rows(clf: SequentialClassifier, tmp_path: Path) -> None:

@@ -445,7 +445,8 @@ class AdaptiveClassifier(DecidingClassifier):
         columns = Classifier()
         _, seen, encoder = check_training(columns, kept, labels)
         self._chosen = self._for_visits(standard(effort, self.random_state, *np.shape(kept)))
-        # what is wrong with prices and costs is said before anything is tried
+        # what is wrong with limits, prices and costs is said before anything is tried
+        self.settings().check()
         money(self.settings(), columns, np.unique(seen), warn=False)
         if ruled := Rules.of(self.rules) is not None:  # and so is what cannot be met
             quick: dict[str, Any] = _LOOK | {"observation_model": NaiveBayes(), "target_cost": None}

@@ -108,23 +108,39 @@ def example_frame(clf: DecidingClassifier) -> Any:
     return decided_frame(clf, record, None)
 
 
-def full_frame(clf: DecidingClassifier, frame: Any) -> Any:
-    """Rows of all the columns that a classifier knows, from a data frame that may lack some and have others."""
+def full_frame(clf: DecidingClassifier, frame: Any, columns: IntArray | None = None) -> Any:
+    """Rows of all the columns that a classifier knows, from a data frame that may lack some and have others.
+
+    The ``columns`` are those that are read, by default what it may ask for and what is known at the start.
+    """
     if clf.encoder_ is not None:
         return frame.reindex(columns=clf.encoder_.columns_)
     position = {str(name): i for i, name in enumerate(frame.columns)}
-    present = [j for j in clf.order_.tolist() if clf.feature_name(j) in position]
+    read = decider_of(clf).read if columns is None else columns
+    present = [j for j in read.tolist() if clf.feature_name(j) in position]
     values = FrameEncoder().fit_levels(dict.fromkeys(frame.columns, Levels())).encode(plain(frame)).to_numpy()
     full = np.full((len(frame), clf.n_features_in_), np.nan)
     full[:, present] = values[:, [position[clf.feature_name(j)] for j in present]]
     return full
 
 
-def absent_asked(clf: DecidingClassifier, record: AcquisitionRecord, names: Any) -> tuple[int, int] | None:
-    """First row, and column, that was asked for and is not among the names; None where there is none."""
-    absent = [j for j in clf.order_.tolist() if clf.feature_name(j) not in names]
-    row, step = np.nonzero(np.isin(record.order, absent))
-    return (int(row[0]), int(record.order[row[0], step[0]])) if row.size else None
+def absent_asked(clf: DecidingClassifier, order: IntArray, names: Any) -> tuple[int, int] | None:
+    """First row, and column, that was known or asked for and is not among the names; None where there is none.
+
+    What each row asked for is given as in `AcquisitionRecord.order`.
+    """
+    decider, bundles = decider_of(clf), decider_of(clf).prices.bundles
+    absent = [j for j in decider.read.tolist() if clf.feature_name(j) not in names]
+    if len(order) and (always := np.intersect1d(absent, decider.support[decider.known])).size:
+        return 0, int(always[0])
+    # a bundle goes by one of its columns
+    needs = {
+        i: j
+        for j in absent
+        for i in ([j] if bundles is None or bundles[j] < 0 else np.flatnonzero(bundles == bundles[j]).tolist())
+    }
+    row, step = np.nonzero(np.isin(order, list(needs)))
+    return (int(row[0]), needs[int(order[row[0], step[0]])]) if row.size else None
 
 
 #: Entry in the metadata of a part.
@@ -235,10 +251,10 @@ def _write(
     for name in keep:
         if name not in names:
             raise ValueError(f"keep: {file} has no column {shown(name)}; {near(name, names)}")
-    asked = [clf.feature_name(j) for j in clf.order_.tolist()]
-    wanted = [name for name in asked if name in set(names)]
-    if asked and not wanted:
-        raise ValueError(f"{file} lacks the column {shown(asked[0])}; {near(asked[0], names)}")
+    needed = [clf.feature_name(j) for j in decider_of(clf).read.tolist()]
+    wanted = [name for name in needed if name in set(names)]
+    if needed and not wanted:
+        raise ValueError(f"{file} lacks the column {shown(needed[0])}; {near(needed[0], names)}")
     ours = pa.Schema.from_pandas(example_frame(clf), preserve_index=False)
     fields = [source.field(name) if name in source.names else pa.field(name, pa.string()) for name in keep]
     schema = pa.schema([*fields, *ours], metadata={_KEY: json.dumps(mark).encode()})
@@ -246,7 +262,7 @@ def _write(
         first = 1
         for frame, kept in frames(file, root, wanted or names[:1], rows, keep):
             record = clf.acquire(full_frame(clf, frame[wanted]))
-            lacking = absent_asked(clf, record, set(names))
+            lacking = absent_asked(clf, record.order, set(names))
             if lacking is not None:
                 column = shown(clf.feature_name(lacking[1]))
                 raise ValueError(f"{file} lacks the column {column}, which row {first + lacking[0]} needs.")
@@ -297,7 +313,7 @@ def predict_parquet(
         A fitted classifier.
     path : path
         File or folder, as in `read_parquet`. Columns may come in any order; further ones are ignored, and ones that no
-        row asks for may be left out.
+        row asks for may be left out, unless they are known at the start.
     output : path
         Folder to write to; it is made if need be.
     keep : sequence of str
@@ -404,7 +420,7 @@ def _decided(X: Any, clf: DecidingClassifier, keep: tuple[str, ...]) -> Any:
             found.insert(at, name, X[name].to_numpy())
         return found.set_index(X.index) if hasattr(X, "index") else found
     record = clf.acquire(full_frame(clf, X) if hasattr(X, "columns") else X)
-    if hasattr(X, "columns") and (wanted := absent_asked(clf, record, set(map(str, X.columns)))) is not None:
+    if hasattr(X, "columns") and (wanted := absent_asked(clf, record.order, set(map(str, X.columns)))) is not None:
         raise ValueError(f"X lacks the column {shown(clf.feature_name(wanted[1]))}, which a row asks for.")
     found = decided_frame(clf, record, kept)
     return found.set_index(X.index) if hasattr(X, "index") else found

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import seqclass
+from seqclass.pomdp import FirstK
 
 
 @pytest.fixture
@@ -49,6 +50,28 @@ def test_fit_show_ask_and_predict(table: pd.DataFrame, run: Any, how: list[str])
     assert not asked.str.contains("age").any()
     assert json.loads(run("evaluate", "m.seq", "train.csv", "--json").stdout)["accuracy"] > 0.6
     assert "0." in run("explain", "m.seq", "train.csv", "--row", "1").stdout
+
+
+def test_rows_of_files_tell_what_is_known(table: pd.DataFrame, run: Any, refuses: Any) -> None:
+    rows = table[["age", "a", "b"]]
+    costs = seqclass.Costs([0.0, 0.05, 0.05], bundles=[None, "both", "both"])
+    solver = FirstK(1, certificate_paths=0)
+    clf = seqclass.SequentialClassifier(solver=solver, known=["age"], feature_costs=costs).fit(rows, table["ill"])
+    clf.save("m.seq")
+    record = clf.acquire(rows)
+    assert run("predict", "m.seq", "train.csv", "-o", "out.csv").exit_code == 0
+    np.testing.assert_allclose(pd.read_csv("out.csv")["posterior_no"], record.posterior[:, 0], atol=1e-5)
+    told = json.loads(run("evaluate", "m.seq", "train.csv", "--target", "ill", "--json").stdout)
+    assert told["accuracy"] == pytest.approx((record.decision == table["ill"]).mean())
+    told = json.loads(run("explain", "m.seq", "train.csv", "--row", 2, "--json").stdout)
+    told.pop("row")
+    assert told == json.loads(clf.explain(rows.iloc[[1]])[0].to_json())
+    for lacking in ("age", "b"):
+        table.drop(columns=lacking).to_csv("fewer.csv", index=False)
+        assert f"lacks the column '{lacking}'" in refuses("predict", "m.seq", "fewer.csv")
+        assert f"lacks the column '{lacking}'" in refuses("explain", "m.seq", "fewer.csv")
+    table.drop(columns="age").to_csv("fewer.csv", index=False)
+    assert "lacks the column 'age'" in refuses("certify", "m.seq", "fewer.csv", "--target", "ill")
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,15 @@ def test_the_source_stands_where_a_session_stands(name: str, model: Any, cases: 
             assert [price, saving] == pytest.approx([stand["price"], told], abs=1e-9, rel=0, nan_ok=True)
 
 
+def test_a_source_of_no_question_compiles(tmp_path: Path) -> None:
+    if COMPILER is None:
+        pytest.skip("no C compiler")
+    X, y = np.repeat([[0.0], [1.0]], 20, axis=0), np.repeat(["a", "b"], 20)
+    export_policy(SequentialClassifier(feature_costs=0.02, max_cost=0.01).fit(X, y), tmp_path / "p.c")
+    strict = [COMPILER, *STRICT, "-fsyntax-only", "p.c"]
+    assert not subprocess.run(strict, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
+
+
 def test_names_are_texts_whatever_is_in_them(tmp_path: Path) -> None:
     y = np.repeat(['a"b\\c??/\n', "\N{LATIN SMALL LETTER E WITH ACUTE}1"], 20)
     clf = SequentialClassifier().fit((y == y[0]).astype(float)[:, None], y)

@@ -251,3 +251,9 @@ def test_answers_change_all_functions_as_long_as_columns_are_few(make_tree, monk
 def weights_of(problem):
     policy = ProjectedValueIteration(n_beliefs=500, certificate_paths=0).solve(problem)
     return [w for w in policy.values.weights if w is not None]
+
+
+def test_of_no_question_the_best_decision_is_left():
+    problem = TableProblem([0.4, 0.3, 0.2, 0.1], np.empty((0, 2, 4)), prices=[])
+    policy = ProjectedValueIteration(certificate_paths=0).solve(problem)
+    assert evaluate(problem, policy).cost == pytest.approx(0.6)

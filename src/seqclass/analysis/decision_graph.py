@@ -92,8 +92,8 @@ def histories_of(
         prices = np.broadcast_to(level.info.prices, (len(question), policy.problem.n_questions))
         price[known] = prices[known, following[known]]
         if visits is not None and level.info.ordered is not None:
-            ordered = level.info.ordered[np.arange(len(question)), following]
-            price -= np.where(known & ~ordered, visits.alone[following], 0.0)
+            ordered = level.info.ordered[known, following[known]]
+            price[known] -= np.where(ordered, 0.0, visits.alone[following[known]])
         visit = np.zeros(len(question)) if visits is None else visits.of(panel)
         decision, feature = policy.decide(level.info.belief), question.copy()
         feature[question != DECIDE] = policy.problem.features[question[question != DECIDE]]

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from seqclass._shell import DecidingClassifier
+from seqclass._utils.arrays import IntArray
 from seqclass._utils.text import shown
 from seqclass.cli._errors import InputError, near, refused
 from seqclass.cli._format import count
 from seqclass.cli._progress import progress
 from seqclass.cli._training import class_labels, header, kind, pick, read_arrays, read_frame
+from seqclass.deciding.decider import decider_of
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.large import absent_asked, full_frame
 
@@ -25,46 +27,50 @@ _MAX_ROWS = 100_000
 
 @dataclass(frozen=True)
 class Cases:
-    """The rows to decide for."""
+    """The rows to decide for, and the columns of the classifier that are read of them."""
 
     X: Any
     position: dict[str, int] | None
+    columns: IntArray
     kept: Any = None
 
 
-def read_cases(clf: DecidingClassifier, path: Path, keep: tuple[str, ...] = ()) -> Cases:
-    """Read what a classifier may ask for."""
+def read_cases(
+    clf: DecidingClassifier, path: Path, keep: tuple[str, ...] = (), columns: IntArray | None = None
+) -> Cases:
+    """Read what a classifier may ask for and is known at the start, unless told which columns."""
+    columns = decider_of(clf).read if columns is None else columns
     if kind(path) == "npz":
         if keep:
             raise InputError(f"--keep: {path} is no table with columns.")
-        return _from_arrays(clf, path)
+        return _from_arrays(clf, path, columns)
     names = header(path)
     for name in keep:
         pick(name, names, path, "--keep")
-    asked = [clf.feature_name(j) for j in clf.order_.tolist()]
+    needed = [clf.feature_name(j) for j in columns.tolist()]
     categorical = set() if clf.encoder_ is None else {str(name) for name in clf.encoder_.categories_}
-    wanted = [name for name in asked if name in set(names)]
-    if asked and not wanted:
-        raise InputError(lacks(clf, path, names, int(clf.order_[0])))
+    wanted = [name for name in needed if name in set(names)]
+    if needed and not wanted:
+        raise InputError(lacks(clf, path, names, int(columns[0])))
     # a model that asks for nothing still has rows to decide
     frame = read_frame(path, wanted or names[:1], text=categorical)
     # what is copied is read once more, as it stands
     kept = read_frame(path, keep, text=keep, verbatim=True)[list(keep)] if keep else None
-    return Cases(frame[wanted], {name: i for i, name in enumerate(wanted)}, kept)
+    return Cases(frame[wanted], {name: i for i, name in enumerate(wanted)}, columns, kept)
 
 
-def _from_arrays(clf: DecidingClassifier, path: Path) -> Cases:
+def _from_arrays(clf: DecidingClassifier, path: Path, columns: IntArray) -> Cases:
     arrays = read_arrays(path)
     if clf.encoder_ is not None and clf.encoder_.categories_:
         raise InputError(f"{path}: the model has categorical columns, so it needs a table such as CSV.")
     if arrays.names is not None and hasattr(clf, "feature_names_in_"):
-        return Cases(arrays.X, {name: j for j, name in enumerate(arrays.names)})
+        return Cases(arrays.X, {name: j for j, name in enumerate(arrays.names)}, columns)
     if arrays.X.shape[1] != clf.n_features_in_:
         raise InputError(
             f"{path} has {count(arrays.X.shape[1], 'feature')}, the model {clf.n_features_in_:,}; without names they "
             "must be the same, in the same order."
         )
-    return Cases(arrays.X, None)
+    return Cases(arrays.X, None, columns)
 
 
 def read_answers(clf: DecidingClassifier, path: Path, target: str | None) -> Any:
@@ -119,13 +125,13 @@ def lacks(clf: DecidingClassifier, path: Path, names: list[str], column: int, ro
 
 
 def full_rows(clf: DecidingClassifier, cases: Cases, part: slice) -> Any:
-    """Rows of all the columns that the classifier knows; those that are not there or never asked for are missing."""
+    """Rows of all the columns that the classifier knows; those that are not there or never read are missing."""
     if cases.position is None:
         rows = cases.X[part]
         return rows if clf.encoder_ is None else _as_frame(clf, rows.toarray() if hasattr(rows, "toarray") else rows)
     if hasattr(cases.X, "columns"):
-        return full_frame(clf, cases.X.iloc[part])
-    present = [j for j in clf.order_.tolist() if clf.feature_name(j) in cases.position]
+        return full_frame(clf, cases.X.iloc[part], cases.columns)
+    present = [j for j in cases.columns.tolist() if clf.feature_name(j) in cases.position]
     columns = [cases.position[clf.feature_name(j)] for j in present]
     values = cases.X[part][:, columns]
     values = values.toarray() if hasattr(values, "toarray") else values
@@ -150,7 +156,7 @@ def acquire_parts(clf: DecidingClassifier, cases: Cases, path: Path) -> Iterator
         with refused(str(path)):
             record = clf.acquire(full_rows(clf, cases, part))
         # a column that is not there may stay away as long as no case asks for it
-        wanted = None if cases.position is None else absent_asked(clf, record, cases.position)
+        wanted = None if cases.position is None else absent_asked(clf, record.order, cases.position)
         if wanted is not None:
             raise InputError(lacks(clf, path, list(cases.position or ()), wanted[1], start + wanted[0] + 1))
         yield part, record

@@ -401,7 +401,7 @@ def predict() -> None:
     """Decide for every row of the table NEW with a MODEL that 'seqclass fit' wrote.
 
     NEW is read as 'seqclass fit' reads its data. Columns may come in any order; further ones are ignored, and ones
-    that no row asks for may be left out. A cell that is asked for and missing tells nothing.
+    that no row asks for and that are not --known may be left out. A cell that is asked for and missing tells nothing.
 
     \b
     The output is CSV, a line a row:

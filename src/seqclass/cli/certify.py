@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from pathlib import Path
 from typing import Any
@@ -86,15 +85,15 @@ def _differential(
 
 
 def _rows(classifiers: list[DecidingClassifier], path: Path) -> Any:
-    """All that any rule may ask for, whatever the models' own rules do."""
-    clf, whole = classifiers[0], copy.copy(classifiers[0])
-    whole.order_ = np.unique(np.concatenate([one.support_[decider_of(one).asked(whole=True)] for one in classifiers]))
-    cases = read_cases(whole, path)
+    """All that any rule may ask for, whatever the models' own rules do, and what is known at the start."""
+    clf = classifiers[0]
+    columns = np.unique(np.concatenate([decider_of(one).marked_columns for one in classifiers]))
+    cases = read_cases(clf, path, columns=columns)
     if cases.position is not None:
-        absent = [j for j in whole.order_.tolist() if clf.feature_name(j) not in cases.position]
+        absent = [j for j in columns.tolist() if clf.feature_name(j) not in cases.position]
         if absent:
             raise InputError(lacks(clf, path, list(cases.position), absent[0]))
-    return full_rows(whole, cases, slice(0, int(cases.X.shape[0])))
+    return full_rows(clf, cases, slice(0, int(cases.X.shape[0])))
 
 
 def _report(text: str, record: dict[str, Any], output: Path | None, as_json: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+import numpy as np
 
 from seqclass._utils.text import value_text
 from seqclass.cli._cases import full_rows, lacks, read_cases
@@ -12,6 +13,7 @@ from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, refused
 from seqclass.cli._format import count, echo_json
 from seqclass.deciding.decider import decider_of
+from seqclass.large import absent_asked
 
 
 def _command(
@@ -27,10 +29,10 @@ def _command(
     with refused():
         words = decider_of(clf).words(labels)
     told = explanation.in_words(words)
-    for step in explanation.steps:
-        # a column that is not there may stay away as long as the case does not ask for it
-        if cases.position is not None and step.name not in cases.position:
-            raise InputError(lacks(clf, data, list(cases.position), step.column, row))
+    # a column that is not there may stay away as long as the case does not ask for it
+    asked = np.array([[step.column for step in explanation.steps]], dtype=np.intp)
+    if cases.position is not None and (wanted := absent_asked(clf, asked, cases.position)) is not None:
+        raise InputError(lacks(clf, data, list(cases.position), wanted[1], row))
     if as_json:
         content = {"row": row, **explanation.to_dict()}
         if labels is not None:  # names stay, and words stand beside them

@@ -44,6 +44,7 @@ def acting_fingerprint(decider: Decider) -> str:
         decider.decisions,
         decider.charge_missing,
         decider.handle_unknown,
+        decider.differential,
     )
     with suppress(TypeError):  # parts of other packages cannot be written down
         digest.update(content_digest([*acts], without=("seconds", "certify_seconds", "timings_")))

@@ -151,6 +151,11 @@ class Decider:
         return self.support[self.asked()]
 
     @property
+    def read(self) -> IntArray:
+        """Columns that are read of rows: what is known before the first question, and what may be asked for."""
+        return np.concatenate([self.support[self.known], self.order])
+
+    @property
     def ordering(self) -> OrderingChoice | None:
         """The orders that were tried, where the solver chose among several."""
         return self.policy.info.ordering

@@ -960,7 +960,7 @@ static double seq_after_panel(const seq_view *s, int question, int closed)
     if (!SEQ_PANEL_FITTED || closed)
         return seq_deciding_after(s, question);
     last = weights + 8 + (SEQ_CLASSES <= 10 ? SEQ_CLASSES : 0);
-    share = ((SEQ_ANY_ORDER ? seq_n_seen(s) : s->stage) + 1.0) / SEQ_ASKED;
+    share = ((SEQ_ANY_ORDER ? seq_n_seen(s) : s->stage) + 1.0) / (SEQ_ASKED ? SEQ_ASKED : 1);
     for (i = 0; i < SEQ_ASKED; i++)
         cheapest = seq_least(cheapest, seq_prices[i]);
     for (v = 0; v < seq_table_size[question]; v++) {

@@ -243,8 +243,9 @@ def planned(
 ) -> Decider:
     """Order, make the problem, calibrate on rows of the data if wanted, and solve."""
     decider = with_needless(settings, decider, codes)
-    with timed(timings, "order"):
-        order = ordered(settings, decider, codes, y) if order is None else order
+    if order is None:
+        with timed(timings, "order"):
+            order = ordered(settings, decider, codes, y)
     problem = staged(settings, decider, order, codes)
     if settings.calibrate:
         with timed(timings, "calibrate"):
@@ -439,15 +440,17 @@ def _without_data(
         columns.feature_names_in_ = np.array(names, dtype=object)
     prices, costs, decisions = money(settings, columns, model.classes_, warn=False)
     decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, target)
-    needs, cases = isinstance(settings.order, str) and not is_free(settings.order), (None, None)
-    if needs:
+    order = None
+    if isinstance(settings.order, str) and not is_free(settings.order):
         if not hasattr(model, "sample"):
             raise ValueError(
                 f"order={settings.order!r} needs cases, and {type(model).__name__} draws none: give the columns in "
                 "order."
             )
-        cases = model.sample(_CASES, settings.random_state)
-    return Fit(settings, planned(settings, decider, cases[0], cases[1], timings), None, timings)
+        # cases serve for the order alone: how they begin and what they cost is known of the model
+        with timed(timings, "order"):
+            order = ordered(settings, decider, *model.sample(_CASES, settings.random_state))
+    return Fit(settings, planned(settings, decider, None, None, timings, order=order), None, timings)
 
 
 def _states(name: str, states: Sequence[Any]) -> npt.NDArray[Any]:

@@ -126,6 +126,11 @@ def with_needless(settings: Settings, decider: Decider, codes: Any) -> Decider:
         for one, other in settings.known.items()
         if other is not None
     }
+    if pairs and codes is None:
+        raise ValueError(
+            "known: what a column makes needless is learnt from rows, and a model is given without: give known as a "
+            "list."
+        )
     sizes = decider.model.n_outcomes_[decider.known]
     needless: IntArray = np.full((len(decider.known), int(sizes.max())), -1)
     for row, feature in enumerate(decider.known.tolist()):

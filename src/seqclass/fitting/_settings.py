@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.validation import check_choice, check_flag, check_part, faded
+from seqclass._utils.validation import check_choice, check_flag, check_integer, check_part, check_real, faded
 from seqclass.bn import ObservationModel
 from seqclass.costs import Costs
 from seqclass.pomdp import Solver
@@ -68,6 +68,12 @@ class Settings:
                 raise ValueError("half_life: with prefit=True the model learns nothing; leave it out.")
         for name in ("calibrate", "prefit"):
             check_flag(getattr(self, name), name)
+        if self.max_features is not None:
+            check_integer(self.max_features, "max_features", 0)
+        if self.max_cost is not None:
+            check_real(self.max_cost, "max_cost", 0)
+        if self.target_cost is not None:
+            check_real(self.target_cost, "target_cost", 0, np.finfo(float).max)
         for name, (what, methods) in _PARTS.items():
             part = getattr(self, name)
             if part is not None and not (name == "discretizer" and isinstance(part, str)):

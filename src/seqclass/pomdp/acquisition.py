@@ -254,8 +254,10 @@ class Histories:
             price[asked] -= np.where(alone, info.problem.visits.alone[question[asked]], 0.0)
         self.records["price"].append(price)
         self.records["saving"].append(saving)
-        closed = before.closed & (question != DECIDE)
-        self.records["demanded"].append(closed & before.sensible[np.arange(len(info)), question])
+        demanded = before.closed & (question != DECIDE)
+        closed = np.flatnonzero(demanded)
+        demanded[closed] = before.sensible[closed, question[closed]]
+        self.records["demanded"].append(demanded)
         self.following.append(following[ends])
 
     def _end(self, stop: BoolArray) -> None:

@@ -634,7 +634,7 @@ def _reaches_end(states: list[list[InformationState]], n_stages: int, problem: A
 
 
 def _n_beliefs(problem: AcquisitionProblem) -> int:
-    if problem.n_classes <= 3:
+    if problem.n_classes <= 3 or not problem.n_questions:
         return _N_BELIEFS
     dear = _CHEAP * float(problem.stopping_cost(problem.prior[None])[0])
     cheaper = dear / max(float(problem.prices.mean()), np.finfo(float).tiny)

@@ -520,7 +520,7 @@ class _Search:
         """Fit values to a rule; None where that is too laborious."""
         settings = self.settings
         # each case is followed, and after each question all that its answer may be is looked at
-        most = settings.max_work / (rule.work(self.problem) * min(self.n_stages, _ASKED))
+        most = settings.max_work / (rule.work(self.problem) * max(1, min(self.n_stages, _ASKED)))
         exact_expectation, fewest = settings.exact_expectation, min(_FEWEST, settings.n_paths)
         n_paths = int(min(settings.n_paths, most / (1 + exact_expectation * self.problem.n_outcomes.mean())))
         if n_paths < fewest:
