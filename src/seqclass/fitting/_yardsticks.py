@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit
 
 from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
 from seqclass.costs import Prices, charged
@@ -28,6 +29,8 @@ _ROWS, _CELLS, _LABELS = 5000, 10**7, 20_000
 _INNER = 4
 #: Penalty on the squared weights of standardised columns: for stability, and next to nothing of many rows.
 _RIDGE = 1.0
+#: A regression is near enough where the mean slope is no steeper than this, and ends after so many steps.
+_TOLERANCE, _STEPS = 1e-3, 200
 
 
 def deciding_at_once(costs: FloatArray, label: IntArray, fold: IntArray) -> HeldOut:
@@ -105,6 +108,46 @@ class _Model(NamedTuple):
     questions: IntArray
     line: Any
     frequency: FloatArray
+
+
+class _Line(NamedTuple):
+    """Logistic regression of two classes; of its weights the last is the constant."""
+
+    weights: FloatArray
+
+    @property
+    def classes_(self) -> IntArray:
+        return np.arange(2)
+
+    def predict_proba(self, Z: FloatArray) -> FloatArray:
+        second = expit(Z @ self.weights[:-1] + self.weights[-1])
+        return np.column_stack([1 - second, second])
+
+
+def _newton(Z: FloatArray, label: IntArray) -> _Line:
+    """The steps of scikit-learn's ``newton-cholesky``, whose checks take several times as long on a few columns."""
+    Z = np.column_stack([Z, np.ones(len(Z))])
+    penalty = np.append(np.full(Z.shape[1] - 1, _RIDGE), 0.0)
+    weights = np.zeros(Z.shape[1])
+
+    def cost(weights: FloatArray) -> float:
+        score = Z @ weights
+        return float((np.logaddexp(0.0, score) - label * score).sum() + penalty @ weights**2 / 2)
+
+    def slope(chance: FloatArray) -> FloatArray:
+        return np.asarray(Z.T @ (chance - label) + penalty * weights)
+
+    chance = expit(Z @ weights)
+    for _ in range(_STEPS):
+        curve = (Z.T * (chance * (1 - chance))) @ Z + np.diag(penalty)
+        step, before = -np.linalg.solve(curve, slope(chance)), cost(weights)
+        while cost(weights + step) > before * (1 + 1e-12):
+            step /= 2
+        weights = weights + step
+        chance = expit(Z @ weights)
+        if max(np.abs(slope(chance)).max(), step @ curve @ step / 2) <= _TOLERANCE * len(Z):
+            break
+    return _Line(weights)
 
 
 class _Part:
@@ -293,11 +336,13 @@ class _Part:
 
         label = self.label[self.train[rows]]
         frequency = np.bincount(label, minlength=len(self.costs)) / len(label)
-        line = None
+        line: Any = None
         if questions.size and frequency.max() < 1:
-            solver = "newton-cholesky" if len(self.costs) == 2 else "lbfgs"
-            line = LogisticRegression(C=1 / _RIDGE, solver=solver, tol=1e-3, max_iter=200)
-            line.fit(self.Z[np.ix_(rows, self._shown(questions))], label)
+            Z = self.Z[np.ix_(rows, self._shown(questions))]
+            if len(self.costs) == 2:
+                line = _newton(Z, label)
+            else:
+                line = LogisticRegression(C=1 / _RIDGE, tol=_TOLERANCE, max_iter=_STEPS).fit(Z, label)
         return _Model(questions, line, frequency)
 
     def _shown(self, questions: IntArray) -> IntArray:
