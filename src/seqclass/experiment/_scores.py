@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import f1_score, log_loss, roc_auc_score
+from scipy.stats import rankdata
+from sklearn.metrics import log_loss
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.datasets import Dataset
@@ -47,8 +48,9 @@ def scores(data: Dataset, y: IntArray, decided: Decided) -> dict[str, float]:
 def _macro_f1(y: IntArray, decision: npt.NDArray[Any], classes: IntArray) -> float:
     # decisions beyond the classes, such as "refer", take part as misses of every class
     decided = np.where(np.isin(decision, classes), decision, -1).astype(np.intp)
-    present = np.union1d(y, decided[decided >= 0])
-    return float(f1_score(y, decided, labels=present, average="macro", zero_division=0.0))
+    there, told, both = (np.bincount(of[of >= 0], minlength=classes.size) for of in (y, decided, y[y == decided]))
+    found = there + told
+    return float(np.mean(2 * both[found > 0] / found[found > 0]))
 
 
 def _class_shares(y: IntArray, decision: npt.NDArray[Any], n_classes: int) -> dict[str, float]:
@@ -68,7 +70,12 @@ def _auroc(y: IntArray, proba: FloatArray) -> float:
     n_classes = proba.shape[1]
     if np.unique(y).size < n_classes or n_classes < 2:
         return float("nan")
-    areas = [roc_auc_score(y == c, proba[:, c]) for c in ([1] if n_classes == 2 else range(n_classes))]
+    areas = []
+    for c in [1] if n_classes == 2 else range(n_classes):
+        own = y == c
+        n = int(own.sum())
+        above = float(rankdata(proba[:, c])[own].sum()) - n * (n + 1) / 2  # pairs in the right order
+        areas.append(above / (n * (len(y) - n)))
     return float(np.mean(areas))
 
 
