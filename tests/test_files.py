@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,10 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from forked import forked, needs_fork
 
 from seqclass import SequentialClassifier
 from seqclass.export import export_policy
 from seqclass.large import predict_parquet
+from seqclass.persistence import save
 from seqclass.pomdp import FirstK, TableProblem, write_pomdp
 
 CLF = SequentialClassifier(solver=FirstK(0, certificate_paths=0)).fit([[0.0], [1.0]] * 20, ["a", "b"] * 20)
@@ -72,19 +73,18 @@ def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-_WRITES = """
-import os, sys
-from seqclass.persistence import save
+def writes(path: Path, end: Any) -> None:
+    """Write a file that never takes its place."""
 
-def wait(file):
-    print("written", flush=True)
-    sys.stdin.read()
+    def wait(file: int) -> None:
+        end.send("written")
+        end.recv()
 
-os.fsync = wait
-save("what never takes its place", sys.argv[1])
-"""
+    os.fsync = wait
+    save("what never takes its place", path)
 
 
+@needs_fork
 def test_what_a_killed_predict_left_goes_when_it_runs_again(tmp_path: Path) -> None:
     frame = pd.DataFrame({"x": np.repeat([0.0, 1.0], 20)})
     clf = SequentialClassifier().fit(frame, np.repeat(["a", "b"], 20))
@@ -93,12 +93,14 @@ def test_what_a_killed_predict_left_goes_when_it_runs_again(tmp_path: Path) -> N
     predict_parquet(clf, tmp_path / "new.parquet", out)
     other = out / ".seqclass-of-somebody.parquet"
     other.touch()
-    command = [sys.executable, "-c", _WRITES, str(out / "new.parquet")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
-        assert writer.stdout is not None
-        writer.stdout.readline()
+    mine, theirs = multiprocessing.Pipe()
+    writer = forked(writes, out / "new.parquet", theirs)
+    try:
+        assert mine.recv() == "written"
         predict_parquet(clf, tmp_path / "new.parquet", out)
         assert len(list(out.glob(".seqclass-*"))) == 2  # it may yet finish
+    finally:
         writer.kill()
+        writer.join()
     predict_parquet(clf, tmp_path / "new.parquet", out)
     assert {path.name for path in out.iterdir()} == {"new.parquet", other.name}

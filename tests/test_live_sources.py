@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from forked import forked, needs_fork
 from scipy import sparse
 from sklearn.preprocessing import KBinsDiscretizer
 
@@ -197,27 +197,28 @@ def test_a_run_that_was_cut_short_goes_on(where: str, tmp_path: Path) -> None:
     assert cut.told[:3] + rest.told == whole.told
 
 
+@needs_fork
 def test_a_process_that_is_killed_loses_the_call_under_way(tmp_path: Path) -> None:
-    clf = fit(**FREE)
+    clf, kept = fit(**FREE), tmp_path / "told.db"
     clf.save(tmp_path / "clf.seq")
-    np.save(tmp_path / "x.npy", HOLES)
-    code = """
-import os, sys
-import numpy as np
-import seqclass
-clf, X, calls = seqclass.load("clf.seq"), np.load("x.npy"), []
-def ask(rows, feature):
-    calls.append(feature)
-    if len(calls) == 4:
-        os._exit(9)
-    return X[rows, feature]
-clf.acquire(provider=ask, n=200, kept="told.db")
-"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path)
-    assert done.returncode == 9
+
+    def dies() -> None:
+        calls = []
+
+        def ask(rows: Any, feature: int) -> Any:
+            calls.append(feature)
+            if len(calls) == 4:
+                os._exit(9)
+            return HOLES[rows, feature]
+
+        seqclass.load(tmp_path / "clf.seq").acquire(provider=ask, n=200, kept=kept)
+
+    process = forked(dies)
+    process.join()
+    assert process.exitcode == 9
     whole, rest = Reads(HOLES), Reads(HOLES)
     expected = clf.acquire(provider=whole, n=200)
-    assert_same(clf.acquire(provider=rest, n=200, kept=tmp_path / "told.db"), expected)
+    assert_same(clf.acquire(provider=rest, n=200, kept=kept), expected)
     assert rest.told == whole.told[3:]
 
 

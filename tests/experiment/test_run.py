@@ -20,6 +20,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
+from forked import forked, needs_fork
 from run_files import read_parts
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.dummy import DummyClassifier
@@ -317,32 +318,32 @@ def test_an_interrupted_run_keeps_what_is_done(
 
 
 #: Stops for good in the middle of the fifth cell.
-STUCK = """
-import sys, time
-from seqclass.cli import main
-from seqclass.experiment import grid
-run_cell, left = grid.run_cell, iter(range(4))
-def stuck(cell, held):
-    if next(left, None) is None:
-        time.sleep(10**6)
-    return run_cell(cell, held)
-grid.run_cell = stuck
-main(sys.argv[1:])
-"""
+def stuck(command: list[str]) -> None:
+    """The command, which computes four cells and no more."""
+    run_cell, left = grid.run_cell, iter(range(4))
+
+    def one(cell: Any, held: Any) -> Any:
+        if next(left, None) is None:
+            time.sleep(10**6)
+        return run_cell(cell, held)
+
+    grid.run_cell = one
+    main(command)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
+@needs_fork
 def test_killed_in_the_middle(tmp_path: Path) -> None:
     command = ["compare", "iris", "-m", "etana", "--price", "0.01", "0.1", "--folds", "2", "--seeds", "0", "1", "-o"]
     path = tmp_path / "killed.run"
-    process = subprocess.Popen([sys.executable, "-c", STUCK, *command, str(path)], env=os.environ)
+    process = forked(stuck, [*command, str(path)])
     try:
         while not path.is_file() or count_done(path) < 4:
-            assert process.poll() is None
+            assert process.is_alive()
             time.sleep(0.05)
     finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.kill()
+        process.join()
+    assert process.exitcode == -signal.SIGKILL
     kept = Results.load(path).table()
     assert len(kept) == 4
     again = CliRunner().invoke(main, [*command, str(path)])
