@@ -383,15 +383,19 @@ class Reader:
 
     def next_panel(self):
         """The questions to order together, or those that are waited for; none where it decides."""
+        return self.goes_on()[0]
+
+    def goes_on(self):
+        """The next panel, and what going on is expected to cost; None where the policy does not tell, or one waits."""
         if self.case["ordered"]:
-            return self.case["ordered"]
+            return self.case["ordered"], None
         case = self.view()
-        q, _ = self.asks(self.policy, case)
+        q, cost = self.asks(self.policy, case)
         sure = self.policy["type"] == "sure"
         policy, limit = (self.policy["policy"], self.policy["n_stages"]) if sure else (self.policy, self.stages)
         if q < 0 or policy["type"] != "panels" or (policy["once"] and case["visits"]):
-            return [q] if q >= 0 else []
-        return [one for one in self.panel(policy, case, limit)[0] or [q] if one not in case["seen"]]
+            return ([q] if q >= 0 else []), cost
+        return [one for one in self.panel(policy, case, limit)[0] or [q] if one not in case["seen"]], cost
 
     def cheapest(self, costs):
         """The first of the least costs."""
@@ -446,12 +450,9 @@ class Reader:
 
     def stand(self):
         """Belief, the question asked (-1: none), its expected saving, and the decision as things stand."""
-        belief, panel = self.belief(self.case["w"]), self.next_panel()
-        q, cost = panel[0] if panel else -1, None
-        if panel and not self.case["ordered"]:
-            cost = self.asks(self.policy, self.view())[1]
-        saving = None if cost is None else self.stop(self.case["w"]) - cost
-        return belief, q, saving, self.cheapest(dict(enumerate(self.decisions(belief))))
+        belief, (panel, cost) = self.belief(self.case["w"]), self.goes_on()
+        saving = None if cost is None or not panel else self.stop(self.case["w"]) - cost
+        return belief, panel[0] if panel else -1, saving, self.cheapest(dict(enumerate(self.decisions(belief))))
 
 
 def outcome(feature, value):

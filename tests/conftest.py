@@ -40,6 +40,7 @@ def pytest_collection() -> Generator[None, Any, Any]:
     finally:
         gc.collect()
         gc.freeze()
+        gc.set_threshold(50_000, 20, 100)  # what tests leave in circles is little, and they make much that is none
         gc.enable()
 
 

@@ -236,10 +236,15 @@ def test_another_prior(fitted: AdaptiveClassifier) -> None:
     assert not hasattr(other, "held_out_")
 
 
-def test_cloned_and_fitted_again(fitted: AdaptiveClassifier) -> None:
-    again = clone(fitted).fit(X, Y)
+def test_cloned_and_fitted_again_and_the_share_that_is_done_is_told(fitted: AdaptiveClassifier, caplog: Any) -> None:
+    with caplog.at_level(logging.INFO, "seqclass"):
+        again = clone(fitted).fit(X, Y)
     assert again.held_out_.cost == fitted.held_out_.cost
     assert again.choice_.chosen == fitted.choice_.chosen
+    shares = [record.share for record in caplog.records if hasattr(record, "share")]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < 0.1
+    assert 0.8 < shares[-1] < 1  # the fit to all rows is still to come
 
 
 def test_settings_reach_every_candidate() -> None:
@@ -366,12 +371,3 @@ def test_what_fails_in_another_process_is_said_as_in_this_one():
             AdaptiveClassifier(0.05, effort="quick", max_cost=-1, n_jobs=n_jobs).fit(X, bad)
         told.append(str(caught.value))
     assert told[0] == told[1]
-
-
-def test_the_share_that_is_done_is_told(caplog):
-    with caplog.at_level(logging.INFO, "seqclass"):
-        AdaptiveClassifier(0.05, effort="quick").fit(X, Y)
-    shares = [record.share for record in caplog.records if hasattr(record, "share")]
-    assert shares == sorted(shares)
-    assert 0 < shares[0] < 0.1
-    assert 0.8 < shares[-1] < 1  # the fit to all rows is still to come

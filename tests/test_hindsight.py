@@ -62,9 +62,10 @@ def by_hand(made, problem, cases):
     begun, _ = problem.opening()
     depth, n_questions, prices = made.depth, problem.n_questions, problem.prices
     classes_of = np.eye(problem.n_classes)[classes]
+    decide, known, after = (classes_of @ np.asarray(vectors).T for vectors in (made.decide, made.known, made.after))
 
     def class_cost(states, vectors):
-        return (states @ classes_of @ np.asarray(vectors).T).min()
+        return min((states @ vectors).tolist())
 
     def asking(states, asked, value):
         """Of each question the price and what is expected after it."""
@@ -76,12 +77,12 @@ def by_hand(made, problem, cases):
 
     def value(states, asked):
         if len(asked) == depth:
-            return class_cost(states, made.after)
-        return min(class_cost(states, made.decide), *asking(states, asked, value).values())
+            return class_cost(states, after)
+        return min(class_cost(states, decide), *asking(states, asked, value).values())
 
     def rest(states, asked):
-        ask = asking(states, asked, lambda after, _: class_cost(after, made.known))
-        return min(class_cost(states, made.decide), *ask.values())
+        ask = asking(states, asked, lambda states, _: class_cost(states, known))
+        return min(class_cost(states, decide), *ask.values())
 
     found = []
     for case in cases:
@@ -89,7 +90,7 @@ def by_hand(made, problem, cases):
         for order in itertools.permutations(range(n_questions), depth):
             states, asked, spent = begun.states[0], (), 0.0
             for question in order:
-                least = min(least, spent + class_cost(states, made.decide))
+                least = min(least, spent + class_cost(states, decide))
                 expected = asking(states, asked, value)[question]
                 states, asked = states * tables[question, case[question]], (*asked, question)
                 states = states / states.sum()

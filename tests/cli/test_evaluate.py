@@ -81,8 +81,8 @@ def test_scores_are_those_of_what_is_acquired(model: str, run: Any, patients: pd
 def test_any_model(folder: Path, run: Any, method: str) -> None:
     if method == "sequential":
         np.savez("d.npz", X=np.repeat([[0.0, 1.0], [1.0, 1.0]], 20, axis=0), y=np.repeat([3, 7], 20))
-        arrays = np.load("d.npz")
-        seqclass.SequentialClassifier().fit(arrays["X"], arrays["y"]).save("other.seq")
+        with np.load("d.npz") as arrays:
+            seqclass.SequentialClassifier().fit(arrays["X"], arrays["y"]).save("other.seq")
         assert told(run, "evaluate", "other.seq", "d.npz")["accuracy"] == 1.0
         return
     quick = ["--effort", "quick"] if method == "adaptive" else []

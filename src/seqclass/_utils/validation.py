@@ -180,6 +180,8 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
         array = np.array(labels, dtype=object)  # numpy would make texts of numbers and of NaN, and numbers of booleans
     # scikit-learn makes floats of nullable integers and booleans, and a series is read by index, not by row
     plain = array if array.dtype != object else _plain_objects(array.ravel(), name).reshape(array.shape)
+    if plain.ndim == 1 and plain.dtype.kind in "biufU":
+        return plain  # as it comes out of scikit-learn's checks, which take as long as a small fit
     return column_or_1d(plain, warn=True)
 
 

@@ -100,7 +100,9 @@ def seen_outcomes(X: Codes) -> IntArray:
 
 def check_labels(y: Any, n_rows: int) -> Any:
     """Check class labels and give them as a one-dimensional array."""
-    labels = column_or_1d(plain_labels(y))
+    labels = plain_labels(y)
+    if getattr(labels, "ndim", 0) != 1:
+        labels = column_or_1d(labels)
     if len(labels) != n_rows:
         raise ValueError(f"y has {len(labels)} labels, but X has {n_rows} rows")
     if n_rows == 0:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import methodcaller
 from typing import Any
+
+import numpy as np
 
 from seqclass._utils.text import near, shown
 from seqclass.experiment._scores import QUANTILES
@@ -71,14 +74,19 @@ def table_of(results: Mapping[str, dict[str, Any]]) -> Any:
     """Table of results, a row a cell."""
     import pandas as pd
 
-    frame = pd.DataFrame(list(results.values()), index=pd.Index(list(results), name="key", dtype=object))
-    frame = frame.reindex(columns=list(COLUMNS))
-    types = dict.fromkeys((*FIGURES, "price", "budget"), "float64") | dict.fromkeys(("seed", "fold"), "int64")
-    types |= dict.fromkeys(_COUNTS, "Int64")
-    frame = frame.astype(types)
-    for name in _TEXTS:
-        frame[name] = frame[name].astype(object).where(frame[name].notna(), "")
-    return frame
+    index = pd.Index(list(results), name="key", dtype=object)
+
+    def column(name: str) -> Any:
+        values = list(map(methodcaller("get", name), results.values()))
+        if name in _COUNTS:
+            return pd.array(values, dtype="Int64")
+        if name in _TEXTS:
+            return pd.Series([value or "" for value in values], index, dtype=object)
+        if name in ("seed", "fold"):
+            return np.array(values, dtype=np.int64)
+        return values if name in ("data", "method") else np.array(values, dtype=np.float64)
+
+    return pd.DataFrame({name: column(name) for name in COLUMNS}, index)
 
 
 def check_columns(names: Sequence[str], known: Sequence[str], what: str) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 import sklearn
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator, clone
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped, unused-ignore]
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.frames import is_frame
@@ -137,10 +137,16 @@ class Cell:
     budget: int | None = None
 
 
+@lru_cache(maxsize=1)
+def _threads(n_modules: int) -> Any:
+    """Libraries that run threads; to look for them takes as long as a small fit, and only an import brings another."""
+    return ThreadpoolController()
+
+
 def run_cell(cell: Cell, held: Held) -> tuple[str, dict[str, Any], dict[str, bytes]]:
     """Fit on the training rows of a cell, score on the others; an error becomes part of the answer."""
     # one thread, so that neither results nor seconds hang on how many cells run at a time
-    with _ONE_AT_A_TIME, threadpool_limits(1):
+    with _ONE_AT_A_TIME, _threads(len(sys.modules)).limit(limits=1):
         found, scored = _measured(cell, held.data)
         parts: dict[str, bytes] = {}
         if scored is not None:  # neither seconds nor memory of the cell have this in them

@@ -90,9 +90,8 @@ def program(decider: Decider, problem: AcquisitionProblem) -> dict[str, Any]:
 
 def short(numbers: Any) -> Any:
     """Nested lists of numbers with as few digits as they need."""
-    if np.ndim(numbers):
-        return [short(number) for number in np.asarray(numbers)]
-    return float(f"{numbers:.{_DIGITS}g}")
+    array = np.asarray(numbers)
+    return np.array([float(f"{number:.{_DIGITS}g}") for number in array.ravel().tolist()]).reshape(array.shape).tolist()
 
 
 def _hidden(problem: AcquisitionProblem) -> tuple[IntArray, FloatArray, FloatArray] | None:

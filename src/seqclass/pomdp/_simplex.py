@@ -44,15 +44,16 @@ class SimplexGrid:
         self.points: FloatArray = (tails[:, :-1] - tails[:, 1:]) / resolution
 
     def interpolate(self, values: FloatArray, belief: FloatArray, offset: IntArray | int = 0) -> FloatArray:
-        """Interpolate values given on the grid; of a concave function the result is a lower bound."""
+        """Interpolate values on the grid, its points the last axis; of a concave function that is a lower bound."""
         tails = self._tails(belief)
         level = tails.astype(np.int64)
         fraction = tails - level
         if level.shape[1] == 0:  # one class: the simplex is a point
-            return np.asarray(values[np.zeros(len(belief), dtype=np.intp) + offset])
+            return np.asarray(values.take(np.zeros(len(belief), dtype=np.intp) + offset, axis=-1))
         index = sum(rank.take(column) for rank, column in zip(self._rank, level.T))
         if level.shape[1] == 1:  # two classes: the triangulation is the line
-            low, high = values[index + offset], values[np.minimum(index + 1, self.resolution) + offset]
+            low = values.take(index + offset, axis=-1)
+            high = values.take(np.minimum(index + 1, self.resolution) + offset, axis=-1)
             return np.asarray(low + fraction[:, 0] * (high - low))
         step = np.column_stack([np.diff(rank).take(column) for rank, column in zip(self._rank, level.T)])
         if level.shape[1] == 2:
@@ -63,9 +64,9 @@ class SimplexGrid:
         # a vertex of weight zero may lie outside the grid
         np.clip(vertices, 0, len(self.points) - 1, out=vertices)
         weights = fraction - np.column_stack([fraction[:, 1:], np.zeros(len(fraction))])
-        result = (1 - fraction[:, 0]) * values[index + offset]
+        result = (1 - fraction[:, 0]) * values.take(index + offset, axis=-1)
         for column in range(vertices.shape[1]):
-            result += weights[:, column] * values[vertices[:, column] + offset]
+            result += weights[:, column] * values.take(vertices[:, column] + offset, axis=-1)
         return np.asarray(result)
 
     def _interpolate_triangle(
@@ -78,9 +79,9 @@ class SimplexGrid:
         high, low = np.maximum(first, second), np.minimum(first, second)
         largest = len(self.points) - 1  # a vertex of weight zero may lie outside the grid
         return np.asarray(
-            (1 - high) * values[index + offset]
-            + (high - low) * values[np.minimum(middle, largest) + offset]
-            + low * values[np.minimum(last, largest) + offset]
+            (1 - high) * values.take(index + offset, axis=-1)
+            + (high - low) * values.take(np.minimum(middle, largest) + offset, axis=-1)
+            + low * values.take(np.minimum(last, largest) + offset, axis=-1)
         )
 
     def read(
@@ -100,8 +101,7 @@ class SimplexGrid:
             if interpolation == "nearest":
                 result[part] = columns[self.nearest(normalised[part]) + inside]
                 continue
-            for number, column in enumerate(columns.T):
-                result[part, number] = self.interpolate(np.ascontiguousarray(column), normalised[part], inside)
+            result[part] = self.interpolate(np.ascontiguousarray(columns.T), normalised[part], inside).T
         result *= total[:, None]
         return result if values.ndim == 2 else result[:, 0]
 

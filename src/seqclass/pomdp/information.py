@@ -376,7 +376,7 @@ class InformationState:
     def _price(self) -> FloatArray:
         """Price of the question for each row, asked by itself."""
         problem, question = self.problem, self.question
-        price = np.broadcast_to(problem.prices[question], len(self))
+        price: FloatArray = problem.prices[question] if self._mixed else np.full(len(self), problem.prices[question])
         if self.paid is None or problem.groups is None or not self.paid.shape[1]:
             return price
         if not self._mixed and problem.groups[question] < 0:
