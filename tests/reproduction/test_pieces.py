@@ -17,6 +17,7 @@ import seqclass
 
 pytest.importorskip("reproduction.run", reason="the papers' tables are made from a checkout, and this is none")
 
+import reproduction
 from reproduction import reproduce
 from reproduction._context import Context
 from reproduction._pieces import PART, Piece, Result, compute
@@ -117,7 +118,9 @@ reproduce(["semi_rfs-fig3"], path="run.db", quick=True)
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     """What was done is kept as it is, and the figures are those of a run that nobody disturbed."""
     path = tmp_path / "run.db"
-    done = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, check=False)
+    where = os.pathsep.join([str(Path(reproduction.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": where}
+    done = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, env=environment, check=False)
     assert done.returncode == -signal.SIGKILL
     before = read_parts(path)
     assert len(before) == 2

@@ -29,7 +29,7 @@ from seqclass.bn._parameters import check_cpds, check_feature_names, check_state
 from seqclass.bn.contexts import StageContexts
 from seqclass.bn.item_parameters import ItemParameters
 from seqclass.bn.mixture import HiddenStates
-from seqclass.costs import Costs, Prices
+from seqclass.costs import Costs, Prices, Visits
 from seqclass.deciding._coding import OutcomeCoder, category_counts
 from seqclass.deciding._seen_rows import SeenRows, check_seen
 from seqclass.deciding.calibration import Calibration, check_calibration
@@ -43,6 +43,7 @@ from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import DECIDE, AcquisitionProblem, MixtureProblem, OrderingRule, Policy, SolveInfo, TableProblem
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.alpha import AlphaSet, AlphaVectors
+from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.bounds.repeats import LogOddsLine, RepeatValues, has_repeats
 from seqclass.pomdp.bridge.planner import PomdpPyPolicy
 from seqclass.pomdp.bundles import Bundle, DrawnBundle
@@ -309,6 +310,17 @@ def check_prices(prices: Prices) -> None:
         bundles = array(prices.bundles, "bundles", "iu", len(full))
         known = bundles.min(initial=-1) >= -1 and bundles.max(initial=-1) < len(prices.bundle_names)
         need(bool(known), "bundles are wrong")
+    _check_visits(prices.visits, len(full))
+
+
+def _check_visits(visits: Any, n: int) -> None:
+    if visits is None:
+        return
+    need(isinstance(visits, Visits), "visits are of another kind")
+    check_costs([visits.cost, visits.delay_cost], "costs of visits")
+    check_costs(array(visits.delays, "delays", "f", n), "delays")
+    if visits.max_panel is not None:
+        whole(visits.max_panel, "max_panel", 1)
 
 
 def rehearse(policy: Policy) -> None:
@@ -365,6 +377,7 @@ def check_problem(problem: AcquisitionProblem) -> None:
     features = array(problem.features, "features", "i", len(prices))
     need(features.min(initial=0) >= 0 and len(np.unique(features)) == len(features), "features are wrong")
     _check_groups(problem.groups, len(prices))
+    _check_visits(problem.visits, len(prices))
     need(type(problem.free) is bool, "free is neither true nor false")
     if problem.starts is not None:
         _check_starts(problem, len(prior))
@@ -593,7 +606,7 @@ def check_policy(policy: Policy) -> None:
     problem, info = policy.problem, policy.info
     need(isinstance(problem, AcquisitionProblem), "a policy has no problem")
     n_stages = whole(policy.n_stages, "n_stages", 0, problem.n_stages)
-    need(isinstance(info, SolveInfo) and type(info.status) is str, "info is none of a solver")
+    need(isinstance(info, SolveInfo) and type(info.status) is str and info.scope in SCOPES, "info is none of a solver")
     for name in ("upper", "lower", "gap", "confidence", "seconds", "certify_seconds", "n_stages", "size"):
         need(isinstance(getattr(info, name), (float, int)), f"{name} is no number")
     need(info.ordering is None or isinstance(info.ordering, OrderingChoice), "nothing was chosen")
