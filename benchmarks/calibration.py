@@ -22,7 +22,7 @@ import numpy as np
 from _common import Row, parser, write_json
 from _real import absent, add_data_option, data_folder, load
 
-from seqclass import SequentialClassifier, etana, ifc2f
+from seqclass import Costs, SequentialClassifier, etana, ifc2f
 
 PRICE, MOST_FOLDS = 0.01, 5
 RECIPES: dict[str, Callable[..., SequentialClassifier]] = {"etana": etana, "ifc2f": ifc2f}
@@ -34,7 +34,7 @@ QUICK = ["breast_cancer", "pima"]
 def fitted(recipe: str, error: float, calibrate: bool, X: Any, y: Any) -> tuple[SequentialClassifier, float]:
     costs = error * (1 - np.eye(len(np.unique(y))))
     began = time.process_time()
-    clf = RECIPES[recipe](PRICE, decision_costs=costs, calibrate=calibrate).fit(X, y)
+    clf = RECIPES[recipe](Costs(PRICE, decision_costs=costs), calibrate=calibrate).fit(X, y)
     return clf, time.process_time() - began
 
 

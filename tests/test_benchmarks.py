@@ -205,6 +205,7 @@ ALL_SETS = ["mll 5-fold", "mll split", "colon_disc", "madelon", "spambase", AT_H
 
 
 @CHECKOUT
+@pytest.mark.filterwarnings("ignore:column.* lies so far from all other values:UserWarning")
 @pytest.mark.parametrize("name", [pytest.param(s, marks=pytest.mark.slow if s != AT_HAND else ()) for s in ALL_SETS])
 def test_a_row_of_results_is_what_the_calls_give(real_data: Any, name: str, request: pytest.FixtureRequest) -> None:
     real = importlib.import_module("_real")

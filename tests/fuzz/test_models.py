@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from seqclass import Costs, SequentialClassifier, etana, load
 from seqclass.cli import main
-from seqclass.costs import Prices
+from seqclass.costs import Prices, Visits
 from seqclass.persistence import ModelFileError
 from seqclass.pomdp import ExactValueIteration, LinearThresholdSPSA, Lookahead
 
@@ -325,6 +325,28 @@ def test_numbers_that_make_later_questions_fail_are_refused(tmp_path: Path, part
         object.__setattr__(getattr(clf.decider_, part), name, value)
     clf.save(tmp_path / "model.seq")
     with pytest.raises(ModelFileError, match=r"groups are wrong|counts are too large|temperature_ is"):
+        load(tmp_path / "model.seq")
+
+
+@pytest.mark.parametrize(
+    "part, name, value, told",
+    [
+        ("prices", "visits", 0.5, "visits are of another kind"),
+        ("prices", "visits", Visits(0.1, np.zeros(3)), "delays is not the array"),
+        ("prices", "visits", Visits(0.1, np.zeros(2), -1.0), "costs of visits"),
+        ("prices", "visits", Visits(0.1, np.zeros(2), 0.0, 0), "max_panel is wrong"),
+        ("info", "scope", "x", "info is none of a solver"),
+        ("info", "upper", 10**30, "upper is no number"),
+    ],
+)
+def test_what_is_told_of_visits_and_bounds_is_checked(
+    tmp_path: Path, part: str, name: str, value: Any, told: str
+) -> None:
+    clf = etana(order="given", feature_costs=0.1, n_bins=2).fit(np.tile([[0, 0], [1, 1]], (9, 1)), np.tile([0, 1], 9))
+    holder = clf.decider_.prices if part == "prices" else clf.decider_.policy.info
+    object.__setattr__(holder, name, value)
+    clf.save(tmp_path / "model.seq")
+    with pytest.raises(ModelFileError, match=told):
         load(tmp_path / "model.seq")
 
 

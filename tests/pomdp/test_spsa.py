@@ -335,7 +335,7 @@ def training_set(name, load_data):
     return (data.X[data.train_idx], data.y[data.train_idx]) if name == "mll split" else (data.X, data.y)
 
 
-@pytest.mark.filterwarnings("ignore:column .* lies so far from all other values:UserWarning")
+@pytest.mark.filterwarnings("ignore:column.* lies so far from all other values:UserWarning")
 @pytest.mark.parametrize(
     "name",
     ["breast_cancer", *(pytest.param(name, marks=pytest.mark.slow) for name in ("colon_disc", "mll", "mll split"))],

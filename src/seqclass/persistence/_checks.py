@@ -319,8 +319,7 @@ def _check_visits(visits: Any, n: int) -> None:
     need(isinstance(visits, Visits), "visits are of another kind")
     check_costs([visits.cost, visits.delay_cost], "costs of visits")
     check_costs(array(visits.delays, "delays", "f", n), "delays")
-    if visits.max_panel is not None:
-        whole(visits.max_panel, "max_panel", 1)
+    need(visits.max_panel is None or whole(visits.max_panel, "max_panel", 1) > 0, "max_panel is wrong")
 
 
 def rehearse(policy: Policy) -> None:
@@ -608,7 +607,8 @@ def check_policy(policy: Policy) -> None:
     n_stages = whole(policy.n_stages, "n_stages", 0, problem.n_stages)
     need(isinstance(info, SolveInfo) and type(info.status) is str and info.scope in SCOPES, "info is none of a solver")
     for name in ("upper", "lower", "gap", "confidence", "seconds", "certify_seconds", "n_stages", "size"):
-        need(isinstance(getattr(info, name), (float, int)), f"{name} is no number")
+        value = getattr(info, name)
+        need(isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**62), f"{name} is no number")
     need(info.ordering is None or isinstance(info.ordering, OrderingChoice), "nothing was chosen")
     if isinstance(policy, LookaheadPolicy):
         values = policy.values
