@@ -363,6 +363,12 @@ def test_several_processes_find_the_same(budget):
     assert "n_jobs" not in two.chosen().get_params()
 
 
+@pytest.mark.parametrize(("n_jobs", "error"), [("a", TypeError), (True, TypeError), (1.5, TypeError), (0, ValueError)])
+def test_wrong_numbers_of_processes_are_refused(n_jobs, error):
+    with pytest.raises(error, match=r"^n_jobs must be a number of processes, -1 for one a processor, or None, got "):
+        AdaptiveClassifier(effort="quick", n_jobs=n_jobs).fit(X, Y)
+
+
 def test_what_fails_in_another_process_is_said_as_in_this_one(monkeypatch):
     class Fails(NaiveBayes):  # of this function alone, it is sent to other processes whole
         def fit(self, X, y, **settings):

@@ -121,6 +121,12 @@ def test_prices_categories_and_further_decisions(fruit: Any, settings: dict[str,
     assert ("not charged" in text) != charged
 
 
+def test_nobody_reads_a_negative_zero() -> None:
+    X, y = np.array([[-0.0], [2.0]] * 20), np.array([0, 1] * 20)
+    (told,) = SequentialClassifier().fit(X, y).explain(X[:1])
+    assert "1. x0 = 0: " in str(told)
+
+
 def test_it_stops_where_the_next_feature_does_not_pay(clf: Any, cancer: Any) -> None:
     for told in clf.explain(cancer[0][::20]):
         assert told.not_asked is not None

@@ -112,6 +112,21 @@ def test_doubly_robust_is_unbiased_whatever_the_model(clf: Any, kind: Any) -> No
     assert (probability * scores).reshape(8, 2, 8).sum(axis=2) == pytest.approx(true_costs(clf))
 
 
+def test_a_column_that_everybody_has_by_luck_is_weighed_as_declared(clf: Any) -> None:
+    X, y, chance, _ = all_records()
+    lucky = ~np.isnan(X[:, 0])
+    model, _ = exact_model()
+    found = []
+    for rows in (slice(None), lucky):
+        records = read_records(clf, X[rows], y[rows], [0, 1, 2], True)
+        chances = declared(records, chance[rows], y[rows])
+        found.append((replayed(clf, records, chances)[0], robust(clf, records, chances, model, Alike())))
+    (weight, score), (weight_alone, score_alone) = found
+    assert weight_alone == pytest.approx(weight[lucky])
+    assert weight_alone.max() > 1 / 0.7
+    assert score_alone == pytest.approx(score[lucky])
+
+
 def test_what_answers_change_sums_to_the_cost_also_where_the_pool_has_nobody(clf: Any) -> None:
     replay = Replayer(clf, np.arange(3), 1, np.random.default_rng(0)).run(CELLS, np.zeros(8, dtype=int))
     label = np.array([0, 1])

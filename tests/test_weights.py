@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -59,6 +60,25 @@ def test_weights_are_repeated_rows(model: ObservationModel) -> None:
         clf.fit(np.repeat(CODES, WEIGHT, axis=0), np.repeat(Y, WEIGHT)).predict_proba(CODES), weighted, atol=1e-9
     )
     assert np.abs(clf.fit(CODES, Y).predict_proba(CODES) - weighted).max() > 0.01
+
+
+def test_cases_begin_as_weighted_rows_do() -> None:
+    clf = SequentialClassifier(discretizer="precomputed", order="information", feature_costs=0.02, known=[3])
+    starts = clf.fit(CODES, Y, WEIGHT).problem_.starts
+    repeated = np.repeat(CODES, WEIGHT, axis=0), np.repeat(Y, WEIGHT)
+    np.testing.assert_allclose(clf.fit(*repeated).problem_.starts.weight, starts.weight)
+    assert clf.fit(CODES, Y).problem_.starts.weight[0] != pytest.approx(starts.weight[0], abs=0.01)
+
+
+def test_of_faded_rows_cases_begin_as_the_later_ones() -> None:
+    clf = SequentialClassifier(
+        discretizer="precomputed", order="information", feature_costs=0.02, known=[3], half_life=20
+    )
+    share = 2.0 ** (-np.arange(N)[::-1] / 20)
+    of_all, of_last = (np.bincount(CODES[-n:, 3], share[-n:]) / share[-n:].sum() for n in (N, 60))
+    np.testing.assert_allclose(clf.fit(CODES, Y).problem_.starts.weight, of_all)
+    parts = clone(clf).partial_fit(CODES[:70], Y[:70], classes=[0, 1], n_outcomes=2).partial_fit(CODES[70:], Y[70:])
+    np.testing.assert_allclose(parts.problem_.starts.weight, of_last)  # three half-lives are planned on
 
 
 @pytest.mark.usefixtures("loose_mixtures")

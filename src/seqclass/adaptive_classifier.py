@@ -18,7 +18,7 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import plain
 from seqclass._utils.progress import tell_share, telling
-from seqclass._utils.validation import check_choice, check_integer, plain_labels
+from seqclass._utils.validation import check_choice, check_integer, check_jobs, plain_labels
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.bn.context_bayes import MOST_TESTED, changes_what_others_tell
 from seqclass.bn.contexts import MOST_OUTCOMES
@@ -438,6 +438,7 @@ class AdaptiveClassifier(DecidingClassifier):
         """
         effort = EFFORTS[check_choice(self.effort, "effort", tuple(EFFORTS))]
         budgets = self._budgets()
+        check_jobs(self.n_jobs)
         n_folds = effort.n_folds if held_out is None else check_folds(held_out)
         self.choice_: Choice | None = None
         began = perf_counter()

@@ -212,8 +212,9 @@ class SequentialClassifier(DecidingClassifier):
         y : array-like of shape (n,)
             Class labels.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row in what the model learns: a row of weight 2 counts as two rows, one of weight 0 not at
-            all. Bins, the selector, ``order="conditional"`` and what is judged on rows take every other row as one.
+            Weight of each row in what the model learns, and in how cases begin where columns are ``known``: a row of
+            weight 2 counts as two rows, one of weight 0 not at all. Bins, the selector, ``order="conditional"`` and
+            what is judged on rows take every other row as one.
         held_out : int
             Folds for `held_out_`, at least 2: all is fitted once more without each fold, which takes as long as so many
             fits. Folds are stratified, and follow from ``random_state``; there are fewer where no class has as many

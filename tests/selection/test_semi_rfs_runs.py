@@ -58,6 +58,11 @@ def test_the_result_does_not_depend_on_the_workers(data: Any, undisturbed: Any, 
             assert_same(make(n_jobs=n_jobs, **form).fit(*data), alone)
 
 
+def test_a_wrong_number_of_processes_is_refused(data: Any) -> None:
+    with pytest.raises(TypeError, match="n_jobs must be a number of processes"):
+        make(n_jobs="two").fit(*data)
+
+
 def test_worker_processes(data: Any, undisturbed: Any) -> None:
     alone = undisturbed(max_iter=4)
     assert_same(make(max_iter=4, n_jobs=2).fit(*data), alone)

@@ -18,7 +18,7 @@ _WHOLE = 2**53
 def value_text(value: Any) -> str:
     """Write a raw value as a person would: whole numbers in full, six digits of others, no trailing zeros."""
     if isinstance(value, Real) and not isinstance(value, Integral):  # numpy's too
-        number = float(value)
+        number = float(value) + 0.0  # nobody writes -0
         return f"{number:.0f}" if number.is_integer() and 0 < abs(number) < _WHOLE else f"{number:.6g}"
     if isinstance(value, dict):  # of a bundle, by name
         return ", ".join(f"{name} {value_text(one)}" for name, one in value.items())
@@ -32,6 +32,7 @@ def answered(question: str, text: str, sign: str = " = ") -> str:
 
 def money(value: float, unit: str = "", decimals: int | None = None) -> str:
     """Write a price or a cost, in a unit in four digits or as whole; without one with so many decimals, if told."""
+    value += 0.0  # nobody writes -0
     if decimals is not None and not unit:
         return f"{value:.{decimals}f}"
     text = f"{value:.4g}" if abs(value) < 9999.5 else f"{value:.0f}"

@@ -103,6 +103,17 @@ def check_integer(value: Any, name: str, low: int, high: int | None = None) -> i
     return number
 
 
+def check_jobs(n_jobs: Any) -> int | None:
+    """Return a number of processes, negative to count from one a processor, or None."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral):
+        raise TypeError(f"n_jobs must be a number of processes, -1 for one a processor, or None, got {shown(n_jobs)}.")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be a number of processes, -1 for one a processor, or None, got 0.")
+    return int(n_jobs)
+
+
 def check_real(value: Any, name: str, low: float = -np.inf, high: float = np.inf) -> float:
     """Return ``value`` as a float between ``low`` and ``high``, both included."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):

@@ -23,7 +23,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped, u
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.frames import is_frame
-from seqclass._utils.validation import check_choice, check_costs, check_integer, check_real, columns_of
+from seqclass._utils.validation import check_choice, check_costs, check_integer, check_jobs, check_real, columns_of
 from seqclass.costs import Costs
 from seqclass.datasets import Dataset, load
 from seqclass.deciding.record import AcquisitionRecord
@@ -460,6 +460,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         and 0.01 to 0.04 s and 7 kB (MLL, 14 rows of 5848 genes); a classifier that is not sequential 0.001 s and 2 to 9
         kB. The ways are the most of it: at worst, each instance asking its own, 4 bytes a class and step, compressed.
         """
+        check_jobs(n_jobs)
         cells, held = self._cells(Keep(keep_instances, keep_explanations))
         with opened(Path(path), create=True) as store:
             store.plan((cell.key, cell.labels, cell.settings) for cell in cells)

@@ -79,10 +79,11 @@ def add_rows(
     else:
         settings.check()
         decider, kept = _counted(settings, before[0], before[1], X, labels, timings)
-    some = kept
+    some, weight = kept, None
     if settings.half_life is not None:
         some = _picked(kept, np.flatnonzero(kept.age < _RECENT * settings.half_life))
-    decider = planned(settings, decider, some.codes, decider.classes[some.classes], timings)
+        weight = fading(some.age, settings.half_life)
+    decider = planned(settings, decider, some.codes, decider.classes[some.classes], timings, weight)
     return Fit(settings, replace(decider, seen=None), None, timings), kept
 
 

@@ -57,6 +57,8 @@ class Fit:
     timings: dict[str, float] = field(default_factory=dict)
     #: Features, labels and weights of all rows, to hold some out; none of a fold's.
     rows: tuple[Any, Any, FloatArray | None] | None = None
+    #: Weights of the rows that it was planned on.
+    weight: FloatArray | None = None
 
 
 def fit_rows(
@@ -94,10 +96,10 @@ def fit_rows(
     decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
     if certify:
         warn_of_doubts(encoder, coder, X, classes, sizes, decider.feature_names)
-    decider = planned(settings, decider, codes, y, timings, rows=given, certify=certify, found=found)
+    decider = planned(settings, decider, codes, y, timings, weight, rows=given, certify=certify, found=found)
     if certify:
         decider = replace(decider, seen=both_marks([SeenRows.of(marks) for marks in decider.marks(X, y)]))
-    return Fit(settings, decider, selector, timings, given if certify else None)
+    return Fit(settings, decider, selector, timings, given if certify else None, weight)
 
 
 def money(
@@ -235,6 +237,7 @@ def planned(
     codes: Any,
     y: Any,
     timings: dict[str, float],
+    weight: FloatArray | None = None,
     *,
     rows: tuple[Any, Any, Any] | None = None,
     certify: bool = True,
@@ -246,7 +249,7 @@ def planned(
     if order is None:
         with timed(timings, "order"):
             order = ordered(settings, decider, codes, y)
-    problem = staged(settings, decider, order, codes)
+    problem = staged(settings, decider, order, codes, weight)
     if settings.calibrate:
         with timed(timings, "calibrate"):
             calibration, asked = found or calibrate(settings, *rows)  # type: ignore[misc]
@@ -254,7 +257,7 @@ def planned(
             exponents[decider.support[decider.known]] = 1.0  # beliefs at the start stay what the others go on from
             model = decider.model.tempered(exponents[decider.support])
             decider = replace(decider, model=model, calibration=calibration)
-            problem = staged(settings, decider, order, codes)
+            problem = staged(settings, decider, order, codes, weight)
     with timed(timings, "solve", without="certify"):
         decider = solved(settings, decider, problem, certify, codes, y)
         if y is not None:
@@ -271,8 +274,9 @@ def replanned(
     codes = fit.decider.outcomes(rows_of(X, rows))
     asked = [problem.members(question) for question in range(problem.n_questions)]
     order = None if problem.free or not asked else np.concatenate(asked)
-    decider = planned(settings, fit.decider, codes, y[rows], timings, certify=False, found=found, order=order)
-    return Fit(settings, decider, fit.selector, timings)
+    given = (codes, y[rows], timings, fit.weight)
+    decider = planned(settings, fit.decider, *given, certify=False, found=found, order=order)
+    return replace(fit, settings=settings, decider=decider, timings=timings)
 
 
 def fitted_without(

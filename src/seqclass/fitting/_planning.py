@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from seqclass._utils.arrays import IntArray, as_generator
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_distribution, check_integer, columns_of
 from seqclass.costs import Prices
@@ -91,7 +91,9 @@ def _beside_known(rules: Rules, known: set[int], members: list[IntArray], names:
     return replace(rules, areas=areas, first=first), left
 
 
-def starts_of(settings: Settings, decider: Decider, problem: AcquisitionProblem, codes: Any) -> Starts:
+def starts_of(
+    settings: Settings, decider: Decider, problem: AcquisitionProblem, codes: Any, weight: FloatArray | None
+) -> Starts:
     """How cases begin once what is known at the start was seen: as the training rows, or as cases of the model do."""
     known, rng = decider.known, as_generator(settings.seed, "starts")
     if codes is None:
@@ -101,17 +103,18 @@ def starts_of(settings: Settings, decider: Decider, problem: AcquisitionProblem,
         cases = model_cases(alone, _MOST_STARTS, rng)
         rows, share = cases.answers, cases.weight
     else:
+        weight = np.ones(codes.shape[0]) if weight is None else weight
         if codes.shape[0] > _MOST_STARTS:
-            codes = codes[np.sort(rng.choice(codes.shape[0], _MOST_STARTS, replace=False))]
+            some = np.sort(rng.choice(codes.shape[0], _MOST_STARTS, replace=False))
+            codes, weight = codes[some], weight[some]
         seen = codes[:, known]
-        rows = np.asarray(seen.toarray() if sparse.issparse(seen) else seen)
-        share = np.full(len(rows), 1 / len(rows))
+        rows, share = np.asarray(seen.toarray() if sparse.issparse(seen) else seen), weight / weight.sum()
     outcomes, at = np.unique(rows, axis=0, return_inverse=True)
     info = beginning(decider.model, problem, known, outcomes)
     state = info.state if isinstance(info.state, np.ndarray) else None
-    weight = np.bincount(at.reshape(-1), share, len(outcomes)).astype(np.float64)
+    total = np.bincount(at.reshape(-1), share, len(outcomes)).astype(np.float64)
     needless = needless_of(decider.needless, outcomes)
-    return Starts(weight, info.belief, known, outcomes.astype(np.intp), state, needless)
+    return Starts(total, info.belief, known, outcomes.astype(np.intp), state, needless)
 
 
 def with_needless(settings: Settings, decider: Decider, codes: Any) -> Decider:
@@ -143,13 +146,15 @@ def with_needless(settings: Settings, decider: Decider, codes: Any) -> Decider:
     return replace(decider, needless=needless)
 
 
-def staged(settings: Settings, decider: Decider, order: IntArray, codes: Any) -> AcquisitionProblem:
-    """The problem of a model whose features come in an order, or in any, with rows to begin as."""
+def staged(
+    settings: Settings, decider: Decider, order: IntArray, codes: Any, weight: FloatArray | None
+) -> AcquisitionProblem:
+    """The problem of a model whose features come in an order, or in any, with rows to begin as, by their weight."""
     prices, free = decider.prices.take(decider.support), is_free(settings.order)
     costs, bundles = decider.decision_costs, prices.bundles
     problem = acquisition_problem(decider.model, order, prices, costs, free=free, bundles=bundles)
     if decider.known.size:
-        problem = problem.replace(starts=starts_of(settings, decider, problem, codes))
+        problem = problem.replace(starts=starts_of(settings, decider, problem, codes, weight))
     problem = within_budget(problem, max_features=settings.max_features, max_cost=settings.max_cost)
     rules = rules_of(settings, decider.n_features, decider.feature_names)
     if rules is not None:

@@ -41,11 +41,6 @@ class Records:
         """Number of rows."""
         return len(self.label)
 
-    @property
-    def always(self) -> BoolArray:
-        """Columns that were recorded of everybody, (K,)."""
-        return np.asarray(self.seen.all(axis=0))
-
 
 def read_records(clf: DecidingClassifier, X: Any, y: npt.ArrayLike, order: Any, allow_seen: bool) -> Records:
     """Check records, and that the classifier was not fitted to them."""
@@ -134,6 +129,11 @@ class Chances:
     scores: FloatArray | None  # (n, n_parameters), None where the rule was given
     kinds: tuple[Any, ...] = ()  # unfitted classifiers that the rule was fitted by
 
+    @property
+    def certain(self) -> BoolArray:
+        """Columns that were recorded of everybody and had to be, (K,)."""
+        return np.asarray((self.records.seen & (self.chance == 1)).all(axis=0))
+
     def along(self, rows: IntArray, paths: IntArray, shows: BoolArray, cut: IntArray | None = None) -> FloatArray:
         """Inverse probability that each beginning of some paths was recorded, 0 where it was not, (E, M, T).
 
@@ -188,7 +188,7 @@ def declared(records: Records, rule: Any, y: npt.NDArray[Any]) -> Chances:
             f"recording says that column {column} could not be recorded in row {row}, and X has it: the rule is not "
             "the one that made these records."
         )
-    return Chances(records, np.where(records.always, 1.0, chance) if not records.stepwise else chance, None)
+    return Chances(records, chance, None)
 
 
 def fitted(

@@ -215,7 +215,7 @@ def robust_scores(
     chances: Chances,
 ) -> FloatArray:
     """Doubly robust scores of some rows, (len(rows), n_parts)."""
-    step, count = _steps(records, completions)
+    step, count = _steps(records, completions, chances)
     pool, pool_label = _pool(completions, records, label, rows)
     result = np.empty((len(rows), len(PARTS)))
     longest = int(count[rows].max(initial=0)) + 1
@@ -254,10 +254,10 @@ def _pool(completions: Completions, records: Records, label: IntArray, rows: Int
     return drawn.reshape(-1, records.asked.size), np.repeat(classes, _POOL)
 
 
-def _steps(records: Records, completions: Completions) -> tuple[IntArray, IntArray]:
+def _steps(records: Records, completions: Completions, chances: Chances) -> tuple[IntArray, IntArray]:
     """Step at which each feature of the model was revealed, (n, m), 0 at once, NEVER if not; and how many steps."""
     seen, rank = records.seen[:, records.support], records.rank[:, records.support]
-    moving = seen if records.stepwise else seen & ~records.always[records.support]
+    moving = seen if records.stepwise else seen & ~chances.certain[records.support]
     if completions.independent:  # what the policy does not ask for changes nothing
         moving = moving & np.isin(np.arange(len(records.support)), records.asked)
     order = np.argsort(np.where(moving, rank, NEVER), axis=1, kind="stable")

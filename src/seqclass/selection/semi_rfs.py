@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.model_files import load, save
-from seqclass._utils.validation import plain_labels
+from seqclass._utils.validation import check_jobs, plain_labels
 from seqclass.selection._base import Selector
 from seqclass.selection._semi_evaluate import (
     EVALUATIONS,
@@ -590,7 +590,7 @@ class SemiRFS(Selector):
             X,
             y,
             splits,
-            n_jobs=self.n_jobs,
+            n_jobs=check_jobs(self.n_jobs),
             error_score=self.error_score,
             feature_params=tuple(self.feature_params),
             max_evaluations=_or_infinite(self.max_evaluations),
