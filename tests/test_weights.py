@@ -81,6 +81,20 @@ def test_of_faded_rows_cases_begin_as_the_later_ones() -> None:
     np.testing.assert_allclose(parts.problem_.starts.weight, of_last)  # three half-lives are planned on
 
 
+def test_of_many_rows_those_that_weigh_stand_for_all() -> None:
+    y = np.arange(20_000) % 2
+    X = np.column_stack([y, np.arange(20_000) // 2 % 3])
+    recent = np.arange(20_000) >= 19_900  # half-lives that few of 2000 rows drawn evenly would be in
+    X[recent, 1] = np.where(np.arange(100) % 4 == 0, 2, 0)
+    clf = SequentialClassifier(discretizer="precomputed", order="information", known=[1], half_life=10)
+    weight = 2.0 ** (-np.arange(20_000)[::-1] / 10)
+    share = np.bincount(X[:, 1], weight) / weight.sum()
+    starts = clf.fit(X, y).problem_.starts
+    found = np.zeros(3)
+    found[starts.outcomes[:, 0]] = starts.weight
+    np.testing.assert_allclose(found, share, atol=0.04)
+
+
 @pytest.mark.usefixtures("loose_mixtures")
 @pytest.mark.parametrize("make", [SequentialClassifier, lambda: seqclass.adaptive(effort="quick")])
 def test_a_row_of_weight_zero_is_as_good_as_absent(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,12 +103,14 @@ def starts_of(
         cases = model_cases(alone, _MOST_STARTS, rng)
         rows, share = cases.answers, cases.weight
     else:
-        weight = np.ones(codes.shape[0]) if weight is None else weight
-        if codes.shape[0] > _MOST_STARTS:
-            some = np.sort(rng.choice(codes.shape[0], _MOST_STARTS, replace=False))
-            codes, weight = codes[some], weight[some]
+        if codes.shape[0] > _MOST_STARTS:  # rows that weigh little are hardly drawn, so that few do not stand for all
+            chance = None if weight is None else weight / weight.sum()
+            some = rng.choice(codes.shape[0], _MOST_STARTS, replace=weight is not None, p=chance)
+            codes, weight = codes[np.sort(some)], None
         seen = codes[:, known]
-        rows, share = np.asarray(seen.toarray() if sparse.issparse(seen) else seen), weight / weight.sum()
+        rows = np.asarray(seen.toarray() if sparse.issparse(seen) else seen)
+        weight = np.ones(len(rows)) if weight is None else weight
+        share = weight / weight.sum()
     outcomes, at = np.unique(rows, axis=0, return_inverse=True)
     info = beginning(decider.model, problem, known, outcomes)
     state = info.state if isinstance(info.state, np.ndarray) else None
