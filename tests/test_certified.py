@@ -303,6 +303,34 @@ def test_mean_cost(clf: Any, fresh: Any) -> None:
     assert contract.risk < contract.bound < 0.25
 
 
+def test_a_mean_cost_is_not_tried_at_the_dearest_rule_alone(cancer: Any) -> None:
+    """Where features are dear, the rule that asks most costs most, and no other was ever looked at."""
+    X, y = cancer
+    clf = seqclass.etana(0.08).fit(X[:300], y[:300])
+    found = {
+        starts: certify_error(clf, X[300:], y[300:], 0.37, metric="cost", starts=starts) for starts in (1, None, 5)
+    }
+    assert not found[1].certified
+    assert found[None].certified
+    assert found[None].record() == found[5].record()
+    assert found[None].reachable < found[1].reachable
+    few = certify_error(clf, X[300:], y[300:], 0.37, metric="cost", ladder="price", n_rungs=3)
+    assert len(few.rungs) == 3
+
+
+def test_prices_are_told_in_their_unit(cancer: Any, tmp_path: Any) -> None:
+    X, y = cancer
+    clf = seqclass.etana(Costs(1, decision_costs=[[0, 90], [100, 0]], unit="EUR")).fit(X[:300], y[:300])
+    contract = certify_error(clf, X[300:], y[300:], alpha=0.2)
+    assert f"at a price of {contract.price:.4g} EUR on average" in str(contract)
+    contract.save(tmp_path / "c.seq")
+    assert str(seqclass.load(tmp_path / "c.seq")) == str(contract)
+    dear = certify_error(clf, X[300:], y[300:], alpha=4, metric="cost")
+    assert not dear.certified
+    assert "a mean cost of at most 4 EUR" in str(dear)
+    assert f"at a price of {dear.rule.price:.4g} EUR on average" in str(dear)
+
+
 def test_a_ladder_of_prices(clf: Any, fresh: Any) -> None:
     X, y = fresh
     contract = certify_error(clf, X, y, ladder="price", n_rungs=5)

@@ -60,7 +60,6 @@ class TestTextsLikeNumbers:
             [f"{i} months" for i in (12, 24, 36, 60)],
             [f"{i},{j}" for i in range(1, 3) for j in range(1, 4)],
             [f"{letter}{i}" for i in range(4) for letter in "abc"],
-            [f"2020-01-{i:02d}" for i in range(1, 20)],
             [f"{i}:30" for i in range(12)],
             [f"{i}{unit}" for i in range(6) for unit in "abc"],
         ],
@@ -82,6 +81,25 @@ class TestTextsLikeNumbers:
             ValueError, match=r"must hold numbers, but row 0 has '.*'. Are they numbers\? Take the unit"
         ):
             etana().fit(FRAME, Y).predict(FRAME.assign(age=texts(AGE, "{} cm")))
+
+
+class TestManyCategories:
+    DAYS = pd.Series(pd.date_range("2020-01-28", periods=N // 2).repeat(2))
+
+    @pytest.mark.parametrize("form", ["%d.%m.%Y", "%Y-%m-%d", "%m/%d/%y", "%d-%b-%Y", "%Y-%m-%d 10:30:00"])
+    def test_dates_written_as_texts(self, form: str) -> None:
+        [line] = told(FRAME.assign(seen=self.DAYS.dt.strftime(form)), Y)
+        assert line.startswith("column 'seen': texts such as ")
+        assert "make 100 categories. Are they dates? Turn them into numbers" in line
+        dates = pd.Series(pd.date_range("2020-01-28", periods=N)).dt.strftime(form)
+        with pytest.raises(ValueError, match=r"200 different texts in 200 rows, .* Are they dates\?"):
+            etana().fit(FRAME.assign(seen=dates), Y)
+
+    def test_names_of_few_rows_each(self) -> None:
+        names = np.array([f"village {chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(N // 2)], dtype=object)
+        [line] = told(FRAME.assign(home=names.repeat(2)), Y)
+        assert line.startswith("column 'home' has 100 categories in 200 rows: each tells next to nothing")
+        assert told(FRAME.assign(home=names[np.arange(N) % 30]), Y) == []
 
 
 class TestAlike:

@@ -125,9 +125,26 @@ def test_what_is_known_is_read_and_never_asked_for(name, order):
         told_of = clf.explain(X[row])[0]
         assert [step.column for step in told_of.steps] == asked
         np.testing.assert_allclose(told_of.prior, record.beliefs[row, 0], atol=ALIKE)
+        assert told_of.known == values
+        assert type(told_of).from_dict(told_of.to_dict()) == told_of
     nothing = np.zeros(X.shape, dtype=bool)
     first = record.order[:, 0] if record.order.shape[1] else np.full(len(X), -1)
     assert clf.next_question(X, nothing).tolist() == first.tolist()
+
+
+def test_an_explanation_begins_with_what_was_known():
+    X, y = drawn(3)
+    X = pd.DataFrame(X, columns=list("abcdef")).assign(d=np.where(X[:, 3] == 1, "old", "young"))
+    clf = SequentialClassifier(known=["d", "f"], feature_costs=0.03, order="adaptive").fit(X, y)
+    row = X.iloc[[0]].assign(d="old", f=1.0)
+    [why] = clf.explain(row)
+    assert str(why).startswith("Known: d = old, f = 1\nAt first: ")
+    words = {"d": {"question": "How old?", "answers": {"old": "past 60"}}, "f": {"unit": "cm"}}
+    assert str(why.in_words(words)).startswith("Known: How old? past 60, f = 1 cm\nAt first: ")
+    assert clf.explain(row, feature_names={**dict(enumerate("ABCDE")), 5: "F"})[0].known == {"D": "old", "F": 1.0}
+    assert clf.explain(row, feature_names=dict(enumerate("ABC")))[0].known == {"d": "old", "f": 1.0}
+    [less] = clf.explain(row.assign(d=None))
+    assert str(less).startswith("Known: f = 1\nAt first: ")
 
 
 def test_more_may_be_known_of_a_batch_than_of_every_case():

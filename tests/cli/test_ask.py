@@ -150,6 +150,22 @@ def test_save_and_resume(numbers: str, model: str, run: Any, refuses: Any) -> No
     assert "no folder" in refuses("ask", model, "--save", "nowhere/case.json")
 
 
+def test_an_answer_is_put_right_after_the_decision(numbers: str, run: Any) -> None:
+    plain = run("ask", numbers, "--save", "case.json", answers="1.2\n").stdout
+    assert "Decision: " in plain
+    assert not plain.endswith("> \n")
+    undone = run("ask", numbers, "--save", "case.json", answers="1.2\nundo\n?\n1.1\n").stdout
+    assert undone.count("Decision: ") == 2
+    assert undone.endswith("(x1 = unavailable, x0 = 1.1)\nThe case is kept in case.json.\n")
+    resumed = run("ask", numbers, "--resume", "case.json", answers="undo\n1.3\nx1 = 0.4\nanything else\nundo\n").stdout
+    assert resumed.startswith("Resumed after 2 answers.")
+    assert "(x1 = unavailable, x0 = 1.3)" in resumed
+    assert "x1 = 0.4" in resumed.rpartition("Decision: ")[2]
+    odd = run("ask", numbers, "--resume", "case.json", answers="x1 = many\nundo\nundo\nundo\nquit\n").stdout
+    assert "Feature 'x1' must be a number" in odd or "feature 'x1' must be a number" in odd
+    assert "Stopped before the end" in odd
+
+
 def test_known_first_and_others(numbers: str, run: Any, refuses: Any) -> None:
     result = run("ask", numbers, "--known", "x1=10.5")
     assert "Decision: 1" in result.stdout

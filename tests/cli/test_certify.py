@@ -151,5 +151,7 @@ def test_refusals(model: str, table: str, refuses: Any, others: pd.DataFrame) ->
     others[:15].to_csv("few.csv", index=False)
     assert "it takes at least 22" in refuses("certify", model, "few.csv", "--target", "the label")
     others.assign(ward=others["ward"].where(others.index != 3)).to_csv("holes.csv", index=False)
-    assert "has no 'ward' in row 4" in refuses("certify", model, "holes.csv", *CERTIFY, "--groups", "ward")
+    assert "has no 'ward' in 1 row, first in row 4; fill it in" in refuses(
+        "certify", model, "holes.csv", *CERTIFY, "--groups", "ward"
+    )
     assert "--alpha" in refuses("certify", model, table, "--alpha", "0")

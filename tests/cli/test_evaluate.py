@@ -238,7 +238,41 @@ def test_curve_groups_and_calibration(two: pd.DataFrame, run: Any, refuses: Any)
         "evaluate", "two.seq", "two.csv", "--groups", "klinic"
     )
     two.assign(clinic=None).to_csv("none.csv", index=False)
-    assert "has no 'clinic' in row 1" in refuses("evaluate", "two.seq", "none.csv", "--groups", "clinic")
+    assert f"has no 'clinic' in {len(two)} rows, first in row 1; fill it in" in refuses(
+        "evaluate", "two.seq", "none.csv", "--groups", "clinic"
+    )
+
+
+def test_who_was_decided_for_what(folder: Path, patients: pd.DataFrame, run: Any) -> None:
+    """Sensitivities do not tell how many were referred, nor what the others were taken for."""
+    Path("wrong.csv").write_text("c,maybe,no,yes,refer\nmaybe,0,1,1,.3\nno,1,0,1,.3\nyes,1,9,0,.3\n")
+    fit = (
+        "fit",
+        "data.csv",
+        "--target",
+        "the label",
+        "--drop",
+        "id",
+        "--decision-costs",
+        "wrong.csv",
+        "-o",
+        "refer.seq",
+    )
+    assert run(*fit).exit_code == 0
+    _, record = acquired("refer.seq", patients.assign(smokes=patients["smokes"].map(str, na_action="ignore")))
+    y, found = patients["the label"].to_numpy(), told(run, "evaluate", "refer.seq", "data.csv")
+    assert found["decisions"] == ["maybe", "no", "yes", "refer"]
+    by_hand = [
+        [int(((y == a) & (record.decision == b)).sum()) for b in found["decisions"]] for a in ("maybe", "no", "yes")
+    ]
+    assert found["confusion"] == by_hand
+    assert sum(row[-1] for row in by_hand) > 0
+    lines = run("evaluate", "refer.seq", "data.csv").stdout.splitlines()
+    at = lines.index("Rows of each class (row) by what was decided (column):")
+    assert lines[at + 1].split() == ["class", *found["decisions"]]
+    assert [line.split() for line in lines[at + 2 : at + 5]] == [
+        [name, *map(str, row)] for name, row in zip(found["decisions"], by_hand)
+    ]
 
 
 def test_one_class_against_the_rest(model: str, run: Any) -> None:

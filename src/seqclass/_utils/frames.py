@@ -281,7 +281,10 @@ class FrameEncoder:
 
 
 def _unknown(name: Any, value: Any, categories: npt.NDArray[Any]) -> str:
-    return f"column {shown(name)} holds the unknown category {shown(value)}; known are {listed(categories.tolist())}."
+    return (
+        f"column {shown(name)} holds the unknown category {shown(value)}; known are {listed(categories.tolist())}. "
+        "handle_unknown='missing' (--unknown missing on the command line) takes such cells as missing."
+    )
 
 
 def check_names(X: Any) -> list[Any]:
@@ -323,11 +326,14 @@ def _refuse_many(name: Any, categories: npt.NDArray[Any], n_present: int, declar
 _DECIMAL = re.compile(r"[+-]?\d+(\.\d{3})*,\d+")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_DATE = re.compile(
+    r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3(\d{2}|\d{4})|\d{1,2}[- ]?[A-Za-z]{3}[- ]?\d{2,4})([T ].*)?"
+)
 _WITH_UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*([^\d\s.,:;/+-][^\d]*)")
 
 
 def as_if_numbers(texts: Collection[str]) -> str:
-    """Sentence, after a blank, that says how texts were read as the numbers that they seem to be; else nothing."""
+    """Sentence, after a blank, that says how texts were read as the numbers or dates that they seem; else nothing."""
     few = len(texts) / 10  # that may be something else
     commas = [text for text in texts if "," in text]
     others = sum(not _NUMBER.fullmatch(text) for text in texts if "," not in text)
@@ -339,6 +345,8 @@ def as_if_numbers(texts: Collection[str]) -> str:
     unit = max(set(units), key=units.count, default="")
     if units and len(texts) - units.count(unit) <= few:
         return f" Are they numbers? Take the unit {shown(unit)} off."
+    if texts and sum(not _DATE.fullmatch(text) for text in texts) <= few:
+        return " Are they dates? Turn them into numbers, such as days since one of them, or leave the column out."
     return ""
 
 

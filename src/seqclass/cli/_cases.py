@@ -98,7 +98,11 @@ def read_groups(path: Path, column: str) -> Any:
     pick(column, header(path), path, "--groups")
     found = read_frame(path, [column], text=[column])[column]
     if found.isna().any():
-        raise InputError(f"--groups: {path} has no {shown(column)} in row {int(found.isna().to_numpy().argmax()) + 1}.")
+        missing = found.isna().to_numpy()
+        raise InputError(
+            f"--groups: {path} has no {shown(column)} in {count(int(missing.sum()), 'row')}, first in row "
+            f"{int(missing.argmax()) + 1}; fill it in, say with 'unknown' if these are to be a group."
+        )
     return found.astype(str).to_numpy(dtype=object)
 
 

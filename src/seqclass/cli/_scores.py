@@ -11,6 +11,9 @@ from seqclass.stats.paired import LEAST_ROWS
 #: Thresholds of a decision curve that are printed, unless others were asked for.
 _SHOWN = (0.05, *(k / 10 for k in range(1, 10)))
 
+#: A table of more decisions than this is left to ``--json``.
+_MOST_DECISIONS = 12
+
 
 def scores_text(scores: Scores, unit: str = "") -> str:
     """Lay out what was paid and decided, and the same class by class."""
@@ -33,7 +36,16 @@ def scores_text(scores: Scores, unit: str = "") -> str:
         for one in scores.classes
     ]
     header = ["class", "rows", "sensitivity", "specificity", "cost", "price", "features"]
-    return "\n".join([*lines, table(header, rows)])
+    return "\n".join([*lines, table(header, rows), *_confusion(scores)])
+
+
+def _confusion(scores: Scores) -> list[str]:
+    """How many of each class were decided for what, where sensitivities do not say it and there is room."""
+    names = scores.decisions
+    if len(names) == 2 or len(names) > _MOST_DECISIONS:
+        return []
+    rows = [[one.label, *map(str, counts)] for one, counts in zip(scores.classes, scores.confusion)]
+    return ["", "Rows of each class (row) by what was decided (column):", table(["class", *names], rows)]
 
 
 def details_text(scores: Scores, every: bool = False) -> str:

@@ -158,7 +158,9 @@ def _command(
         _remark(asking, _values(session))
     if untold := _untold(asking):
         click.echo(wrapped(f"Known at the start as a rule, and not told yet: {listed(untold)}. Tell as NAME = VALUE."))
-    _conclude(asking, _run(asking))
+    _conclude(asking, finished := _run(asking))
+    while finished and _goes_on(asking):
+        _conclude(asking, finished := _run(asking))
 
 
 def _untold(asking: _Asking) -> list[str]:
@@ -191,6 +193,27 @@ def _run(asking: _Asking) -> bool:
             shown = None
             _keep(asking)
     return True
+
+
+def _goes_on(asking: _Asking) -> bool:
+    """Take what is corrected or added after the decision; False where nothing is."""
+    here = sys.stdin.isatty()
+    if here:
+        click.echo("undo takes the last answer back, NAME = VALUE adds one; an empty line ends the case.")
+    while (line := _read_line("> " if here else "")) is not None:
+        named = _parted(line)[0] if "=" in line.strip("= ") else None
+        if line.lower() not in ("undo", "u") and named not in asking.columns:
+            return False
+        if not here:
+            click.echo(f"\n> {line}")
+        try:
+            _observe(asking, *_parted(line)) if named is not None else asking.session.undo()
+        except ValueError as error:
+            click.echo(f"  {sentence(error)}")
+            continue
+        _keep(asking)
+        return True
+    return False
 
 
 def _show_visit(asking: _Asking) -> None:
@@ -298,17 +321,18 @@ def _parted(text: str) -> tuple[str, str]:
     return name.strip(), spelt(value)
 
 
-def _read_line() -> str | None:
+def _read_line(prompt: str = "> ") -> str | None:
     """One line of input without blanks around it; None at the end of the input."""
     try:
-        line = spelt(input("> "))
+        line = spelt(input(prompt))
         line.encode()  # of other encodings Python makes halves of characters, where it does not stop at them
     except EOFError:
-        click.echo()
+        if prompt:
+            click.echo()
         return None
     except UnicodeError as error:
         raise InputError("the answers are not text in UTF-8; what was answered before is kept with --save.") from error
-    if not sys.stdin.isatty():
+    if prompt and not sys.stdin.isatty():
         # so that a transcript shows what was answered
         click.echo(line)
     return line

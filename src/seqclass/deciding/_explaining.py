@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import plain
 from seqclass.bn import ClassMixture
-from seqclass.deciding._case import Feature, Question, Questions
+from seqclass.deciding._case import Feature, Question, Questions, named
 from seqclass.deciding.components import Component, Likeness, component
 from seqclass.deciding.decider import Decider
 from seqclass.deciding.explanation import Explanation, ExplanationStep
@@ -77,7 +77,17 @@ class _Teller:
             cost=float(sum(step.paid + step.visit_price for step in steps)),
             likeness=self._likeness(row, leaf, n_asked, known[leaf, n_asked]),
             unit=decider.unit,
+            known=self._known(row),
         )
+
+    def _known(self, row: int) -> dict[str, float | str]:
+        """What is known of a case before the first question, by name."""
+        own, cells = self.names is None, {}
+        for column in self.decider.support[self.decider.known].tolist():
+            untold = own or (isinstance(self.names, Mapping) and column not in self.names)  # it was not asked for
+            name = self.decider.feature_name(column) if untold else named(self.names, column)
+            cells[name] = self._cell(row, column)
+        return {name: value for name, value in cells.items() if value == value}
 
     def _likeness(self, row: int, leaf: int, n_asked: int, belief: FloatArray) -> Likeness | None:
         """The component that those of a history are most like, where classes have several."""

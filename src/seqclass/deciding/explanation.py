@@ -7,7 +7,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -153,6 +154,8 @@ _RENDERERS: dict[str, _Renderer] = {
 _MOVED = 1e-12
 #: What an instance is most like is told in words from this probability on.
 _LIKELY = 0.5
+#: So many of what was known at the start are told in the text.
+_KNOWN = 8
 
 
 @dataclass(frozen=True)
@@ -232,7 +235,7 @@ class Explanation:
     classes : tuple of length n_classes
         Class labels.
     prior, posterior : tuple of float of length n_classes
-        P(class) before anything was asked, and at the stop.
+        P(class) before anything was asked (given what is known of every case at the start), and at the stop.
     steps : tuple of ExplanationStep
         What was asked, in order.
     not_asked : Question or None
@@ -249,6 +252,8 @@ class Explanation:
         it where it has a probability of at least a half.
     unit : str
         What prices and costs are counted in, such as ``"EUR"``; empty where nobody said.
+    known : dict
+        What was known before the first question, by name, of a classifier with ``known``; what was missing is left out.
 
     References
     ----------
@@ -279,12 +284,13 @@ class Explanation:
     cost: float
     likeness: Likeness | None = None
     unit: str = ""
+    known: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.steps)
 
     def __str__(self) -> str:
-        lines = [f"At first: {belief_text(self.classes, self.prior)}"]
+        lines = [*_known_lines(self.known), f"At first: {belief_text(self.classes, self.prior)}"]
         visits = self.visit_texts
         for number, step in enumerate(self.steps, 1):
             lines += [visits[number - 1]] if number - 1 in visits else []
@@ -349,6 +355,7 @@ class Explanation:
         Decision: a, expected to cost 0.0455 (b 0.9545). 1 feature acquired, 0.01 paid.
         """
         names = {step.name for step in self.steps} | ({self.not_asked.name} if self.not_asked else set())
+        names |= set(self.known)
         words = Labels.of(labels).apart(names)
         asked, likeness, order = self.not_asked, self.likeness, words.class_order(self.classes)
         if likeness is not None:
@@ -365,6 +372,7 @@ class Explanation:
             steps=tuple(_worded(step, words, order) for step in self.steps),
             not_asked=None if asked is None else replace(asked, name=words.in_line(asked.name)),
             likeness=likeness,
+            known={words.in_line(name): words.shown(name, value, None)[0] for name, value in self.known.items()},
         )
         if not words.classes and not words.decisions:
             return found
@@ -506,6 +514,13 @@ def _worded(step: ExplanationStep, words: Labels, order: Sequence[int]) -> Expla
     return replace(step, name=words.in_line(step.name), value=value, label=label, before=before, after=after)
 
 
+def _known_lines(known: Mapping[str, Any]) -> list[str]:
+    """What was known at the start, in a line; none where nothing was."""
+    told = [answered(name, value_text(value)) for name, value in islice(known.items(), _KNOWN)]
+    more = f" and {len(known) - _KNOWN} more" if len(known) > _KNOWN else ""
+    return [f"Known: {', '.join(told)}{more}"] if told else []
+
+
 def worth(step: ExplanationStep, price: float, unit: str, beside: str = "it costs") -> str:
     """What asking was expected to save beyond a price, in words, or that rules asked for it."""
     if step.compelled:
@@ -574,6 +589,7 @@ def _from_dict(content: Mapping[str, Any]) -> Explanation:
         cost=content["cost"],
         likeness=_likeness_from_dict(content.get("likeness"), labels),
         unit=content.get("unit", ""),
+        known=dict(content.get("known", {})),
     )
 
 

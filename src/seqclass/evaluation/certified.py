@@ -39,6 +39,9 @@ from seqclass.stats.risk import (
 
 __all__ = ["CertifiedError", "GroupRisk", "Rung", "certify_error"]
 
+#: Rules at which testing starts where a mean cost is limited.
+_COST_STARTS = 5
+
 
 #: Rungs of a ladder of beliefs; the surest stops where the model expects this part of the errors that are allowed.
 N_BELIEFS, _SUREST = 40, 0.1
@@ -193,7 +196,7 @@ def certify_error(
     groups: npt.ArrayLike | None = None,
     ladder: str = "belief",
     n_rungs: int | None = None,
-    starts: int = 1,
+    starts: int | None = None,
     max_features: int | None = None,
     others: Sequence[DecidingClassifier] = (),
     allow_seen: bool = False,
@@ -211,9 +214,10 @@ def certify_error(
     ``delta``, whatever the model is worth, as long as the rows are independent draws of what the classifier will meet.
     A worse model abstains or asks more; the promise holds all the same.
 
-    With ``starts`` above 1 testing starts at several rules, spread over the ladder, each with its part of ``delta``; a
-    part that was not used up goes on to the next start (`seqclass.stats.fallback_test`). That pays where the rule
-    that asks most is not the best, and costs rules near the limit elsewhere.
+    With ``starts`` above 1, as by default with ``metric="cost"``, testing starts at several rules, spread over the
+    ladder, each with its part of ``delta``; a part that was not used up goes on to the next start
+    (`seqclass.stats.fallback_test`). That pays where the rule that asks most is not the best, and costs rules near the
+    limit elsewhere.
 
     What is cheapest where costs decide need not be what keeps to a contract most cheaply. ``others``, such as
     `seqclass.adaptive_classifier.AdaptiveClassifier.runners_up`, are tried beside ``clf``: each has a ladder of its own
@@ -248,8 +252,9 @@ def certify_error(
         once is expected to cost; or the solver's own at multiples of the prices, each of which is solved for anew.
     n_rungs : int, optional
         Number of rules; by default 40 of beliefs, or 13 of prices between a sixteenth and 16 times theirs.
-    starts : int
-        Rules at which testing starts.
+    starts : int, optional
+        Rules at which testing starts; by default one, the rule that asks most, and five where a mean cost is limited,
+        since there that rule may be the dearest.
     max_features : int, optional
         Most questions of any rule of beliefs; by default 200.
     others : sequence of SequentialClassifier
@@ -295,6 +300,7 @@ def certify_error(
     risk = max((RISKS[metric](one.problem_, m.longest) for one, m in zip(classifiers, made)), key=lambda r: r.highest)
     check_level(alpha, "alpha", risk.highest)
     check_level(delta, "delta", 1.0)
+    starts = min(_COST_STARTS if metric == "cost" else 1, made[0].values.size) if starts is None else starts
     check_integer(starts, "starts", 1, made[0].values.size)
     levels = np.concatenate([start_levels(m.values.size, delta / len(made), starts) for m in made])
     cases = Cases.of(clf, X, y, groups, metric, target)
@@ -317,7 +323,7 @@ def certify_error(
             classifiers[number], replace(decider_of(classifiers[number]), policy=policy, differential=None)
         )
     about = (float(alpha), float(delta), metric, target, reachable)
-    return CertifiedError(certified, *about, chosen, rungs, fitted)
+    return CertifiedError(certified, *about, chosen, rungs, fitted, decider_of(clf).unit)
 
 
 def _alike(clf: DecidingClassifier, others: Sequence[DecidingClassifier]) -> list[DecidingClassifier]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.model_files import register, save
-from seqclass._utils.text import percent, shown
+from seqclass._utils.text import money, percent, shown
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.deciding.session import Session
 
@@ -133,6 +133,8 @@ class CertifiedError:
         The ladder, from the rule that asks most to the one that asks least, in the order of testing.
     classifier : DecidingClassifier or None
         The classifier, with the chosen stopping rule; None where nothing is certified.
+    unit : str
+        What prices and costs are counted in, such as ``"EUR"``; empty where nobody said.
 
     Examples
     --------
@@ -156,6 +158,9 @@ class CertifiedError:
     chosen: int
     rungs: tuple[Rung, ...]
     classifier: DecidingClassifier | None
+    unit: str = ""
+    #: What files of earlier releases lack.
+    _later = ("unit",)
 
     @property
     def rule(self) -> Rung:
@@ -344,10 +349,10 @@ class CertifiedError:
 
     def __str__(self) -> str:
         what, one = _spoken(self.metric, self.target), self.metric == "cost"
-        figure = (lambda x: f"{x:.4g}") if one else percent
+        figure = (lambda x: money(x, self.unit)) if one else percent
         rule, sure = self.rule, f"{100 * (1 - self.delta):.4g}%"
         seen = f"{figure(rule.risk)} on {self.n_rows:,} rows, with {rule.n_features:.2f} features at a price of "
-        seen += f"{rule.price:.4f} on average"
+        seen += f"{money(rule.price, self.unit, 4)} on average"
         if rule.specificity is not None:
             seen += f"; of the other rows {percent(rule.specificity)} were not decided for {shown(self.target)}"
         each = " in every group" if len(self.groups) > 1 else ""

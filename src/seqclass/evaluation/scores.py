@@ -297,6 +297,10 @@ class Scores:
         Whether those who stopped after so many questions were as sure as they were right.
     decision_curve : DecisionCurve or None
         Net benefit against threshold probability: of two classes for the second, or of the one that was named.
+    decisions : tuple of str
+        Names of the decisions: the classes, then further ones such as "refer".
+    confusion : tuple of tuple of int
+        Rows of each class (a row, as in `classes`) for which each decision was taken (a column, as in `decisions`).
 
     Examples
     --------
@@ -320,6 +324,8 @@ class Scores:
     groups: tuple[GroupScores, ...] = ()
     calibration: tuple[QuestionCalibration, ...] = ()
     decision_curve: DecisionCurve | None = field(default=None, compare=False)
+    decisions: tuple[str, ...] = ()
+    confusion: tuple[tuple[int, ...], ...] = ()
 
     def record(self) -> dict[str, Any]:
         """Return the figures as a plain record."""
@@ -399,6 +405,8 @@ def score_rows(
     paid = record.cost if prices is None else step_prices(record, prices, charged).sum(axis=1)
     told = Told(label, class_numbers(clf.decisions_, record.decision), paid, costs, record.n_features)
     names = [str(name) for name in clf.classes_.tolist()]
+    counts = np.zeros(costs.shape, dtype=int)
+    np.add.at(counts, (told.label, told.decided), 1)
     curve = None
     if positive is not None or prevalence is not None or (len(names) == 2 and costs[1, 0] > costs[1, 1]):
         about = {"positive": positive, "thresholds": thresholds, "price": paid, "decision_costs": costs}
@@ -412,4 +420,6 @@ def score_rows(
         groups=() if groups is None else told.groups(groups, names),
         calibration=calibration_by_questions(label, record.posterior, (record.order >= 0).sum(axis=1)),
         decision_curve=curve,
+        decisions=tuple(map(str, clf.decisions_.tolist())),
+        confusion=tuple(map(tuple, counts.tolist())),
     )

@@ -18,6 +18,8 @@ from seqclass.discretize import Discretizer
 
 #: Fewer categories than this may be meant, however much they look like numbers.
 _FEW_CATEGORIES = 8
+#: More categories than this, of fewer rows each than that on average, are rather names or free text.
+_RARE_CATEGORIES, _ROWS_EACH = 50, 5
 #: In fewer rows than this a class of one is no surprise.
 _FEW_ROWS = 20
 #: In fewer rows than this whole numbers may well differ all; and greater ones are no longer all there.
@@ -38,7 +40,13 @@ def warn_of_doubts(
 ) -> None:
     """Warn of each kind of doubt once; ``X`` are the rows as numbers, or no rows where there are too many."""
     categories = {} if encoder is None else encoder.categories_
-    for told in (*_as_if_numbers(categories), *_alike(categories, classes), *_single(classes, sizes)):
+    told_of = (
+        *_as_if_numbers(categories),
+        *_rare(categories, int(sizes.sum())),
+        *_alike(categories, classes),
+        *_single(classes, sizes),
+    )
+    for told in told_of:
         warnings.warn(told, UserWarning, stacklevel=3)
     if names is not None and (numbering := _numbering(coder, X)):
         called = listed(names[j] for j in numbering)
@@ -75,6 +83,20 @@ def _as_if_numbers(categories: dict[Any, npt.NDArray[Any]]) -> Iterator[str]:
         known = categories[names[0]].tolist()
         like = shown(next((text for text in known if as_if_numbers([text])), known[0]))
         yield f"{_columns(len(names))} {listed(names)}: texts such as {like} make {len(known)} categories.{hint}"
+
+
+def _rare(categories: dict[Any, npt.NDArray[Any]], n_rows: int) -> Iterator[str]:
+    """Texts of which so many differ that they tell little, and that new rows will hold others."""
+    names = [
+        name
+        for name, known in categories.items()
+        if len(known) > max(_RARE_CATEGORIES, n_rows / _ROWS_EACH) and not as_if_numbers(known.tolist())
+    ]
+    for name in names:
+        yield (
+            f"column {shown(name)} has {len(categories[name])} categories in {n_rows:,} rows: each tells next to "
+            "nothing, new rows will hold others, and planning takes long; group its values, or leave the column out."
+        )
 
 
 def _alike(categories: dict[Any, npt.NDArray[Any]], classes: npt.NDArray[Any]) -> Iterator[str]:
