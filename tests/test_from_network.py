@@ -271,3 +271,47 @@ def test_one_step_is_tried_where_hardly_anything_pays() -> None:
     tried = clf.policy_.info.ordering.candidates
     assert tried[0].name == "one step"
     assert evaluate(clf.problem_, clf.policy_).cost <= clf.problem_.begin().stopping_cost[0] + 1e-12
+
+
+def certain() -> NetworkTables:
+    """A cause whose sign cannot be missing, a copy of that sign, and states that are called by numbers with a point."""
+    tables = [
+        np.array([0.7, 0.3]),
+        np.array([[0.6, 0.0], [0.4, 1.0]]),
+        np.array([[1.0, 0.0], [0.0, 1.0]]),
+        np.array([[0.5, 0.1], [0.3, 0.2], [0.2, 0.7]]),
+    ]
+    states = [["0.0", "1.0"], ["False", "True"], ["x", "y"], ["1.0", "1.5", "2.0"]]
+    return NetworkTables(["ill", "sign", "copy", "grade"], states, [[], [0], [1], [0]], tables)
+
+
+def test_an_impossible_answer_is_named_with_what_it_contradicts() -> None:
+    clf = SequentialClassifier.from_network(certain(), "ill", feature_costs=0.0)
+    case = clf.session()
+    case.observe("sign", True)
+    with pytest.raises(ValueError, match=r"^copy = x is impossible given sign = True: take back by undo\(\)"):
+        case.observe("copy", "x")
+    assert [answer.name for answer in case.history] == ["sign"]
+    case.undo()
+    case.observe("sign", False)
+    case.observe("copy", "x")
+    assert case.posterior.tolist() == [1.0, 0.0]
+    with pytest.raises(ValueError, match="copy = x is impossible given sign = True"):
+        clf.session(known={"sign": True, "copy": "x"})
+    row = pd.DataFrame({"sign": [True], "copy": ["x"], "grade": [None]})
+    known = np.array([[True, True, False]])
+    for ask in (clf.predict, clf.explain, lambda X: clf.next_question(X, known)):
+        with pytest.raises(ValueError, match=r"a row of X cannot be by the model: (copy = x|sign = True) has prob"):
+            ask(row)
+
+
+@pytest.mark.parametrize("grade", [2.0, 2, "2.0", "2", np.float32(2), np.int64(2)])
+def test_states_that_are_numbers_with_a_point(grade: Any) -> None:
+    """pgmpy's states may be floats, which data frames, files and sessions write without a point where they can."""
+    clf = SequentialClassifier.from_network(certain(), "ill", questions=["grade"], feature_costs=0.0)
+    case = clf.session()
+    case.observe("grade", grade)
+    assert case.posterior[1] == pytest.approx(0.3 * 0.7 / (0.3 * 0.7 + 0.7 * 0.2))
+    assert clf.predict_proba(pd.DataFrame({"grade": [grade]}))[0] == pytest.approx(case.posterior)
+    with pytest.raises(ValueError, match="the unknown category 3"):
+        clf.session().observe("grade", 3.0)

@@ -122,7 +122,7 @@ def test_wrong_answers_are_refused(clf):
     for value in ("big", None, [1]):
         with pytest.raises(ValueError, match=f"'{name}' must be a number"):
             session.observe(name, value)
-    for value in (float("nan"), float("inf")):
+    for value in (float("nan"), float("inf"), None, pd.NA):
         with pytest.raises(ValueError, match="call it unavailable"):
             session.observe(name, value)
     assert session.history == ()

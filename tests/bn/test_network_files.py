@@ -180,3 +180,19 @@ def test_any_cut_and_any_slip_is_an_error_or_a_network(tmp_path: Path) -> None:
             file.write_text("".join(letters[: rng.integers(len(letters))] if rng.random() < 0.3 else letters))
             with contextlib.suppress(ValueError):  # and nothing else
                 read_network(file)
+
+
+def test_states_of_several_words_as_pgmpy_writes_them(tmp_path: Path) -> None:
+    """It puts them down without quotes, with commas between, and reads them back."""
+    states = [["very bad", "ok"], ["not so good", "good"], ["a", "b c", "d"]]
+    table = np.random.default_rng(0).dirichlet(np.ones(3), (2, 2)).transpose(2, 0, 1)
+    tables = [np.array([0.3, 0.7]), np.array([[0.2, 0.6], [0.8, 0.4]]), table]
+    own = NetworkTables(["c", "d", "e"], states, [[], [0], [0, 1]], tables)
+    as_pgmpy(own).save(str(tmp_path / "words.bif"))
+    assert '"' not in (tmp_path / "words.bif").read_text()
+    found = read_network(tmp_path / "words.bif")
+    models = [DiscreteNetwork(one, "c", questions=["d", "e"]).fit() for one in (own, found)]
+    assert models[0].outcomes_ == models[1].outcomes_
+    rows = [[0, 2], [-1, 1], [1, -1]]
+    np.testing.assert_allclose(models[0].posterior(rows), models[1].posterior(rows), atol=1e-12)
+    assert sorted(found.states) == sorted(states)

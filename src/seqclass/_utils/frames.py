@@ -249,23 +249,22 @@ class FrameEncoder:
 
     def code(self, name: Any, value: Any, unknown: str = "error") -> float:
         """Number of one value of a categorical column; NaN where it is unknown and that counts as missing."""
-        categories = self.categories_[name].tolist()
-        key = spelt(value)
-        if key not in categories and unknown == "missing":
+        numbers, key = _numbered(self.categories_[name]), spelt(value)
+        if key not in numbers and unknown == "missing":
             return float("nan")
-        if key not in categories:
+        if key not in numbers:
             raise ValueError(_unknown(name, value, self.categories_[name]))
-        return float(categories.index(key))
+        return numbers[key]
 
     def n_unknown(self, X: Any) -> int:
         """How many cells hold a category that is not known, in a data frame of some of the columns."""
-        known = {str(name): {None, *categories.tolist()} for name, categories in self.categories_.items()}
+        known = {str(name): {None, *_numbered(categories)} for name, categories in self.categories_.items()}
         return sum(
             key not in known[name] for name in map(str, X.columns) if name in known for key in column_keys(X[name])
         )
 
     def _encode_column(self, column: Any, name: Any, unknown: str) -> FloatArray:
-        categories: dict[str | None, float] = {v: float(i) for i, v in enumerate(self.categories_[name].tolist())}
+        categories: dict[str | None, float] = dict(_numbered(self.categories_[name]).items())
         at: IntArray | None = None
         if hasattr(column, "cat"):  # each category once, not each cell
             seen, at = np.unique(column.cat.codes.to_numpy(), return_inverse=True)
@@ -278,6 +277,13 @@ class FrameEncoder:
             raise ValueError(_unknown(name, new, self.categories_[name]))
         numbers = np.array([categories.get(key, math.nan) for key in keys])
         return numbers if at is None else numbers[at]
+
+
+def _numbered(categories: npt.NDArray[Any]) -> dict[str, float]:
+    """Numbers of categories by how they are spelt, whole numbers with a point, as states of networks are, without."""
+    known = {text: float(number) for number, text in enumerate(categories.tolist())}
+    pointed = {text.split(".")[0]: number for text, number in known.items() if _POINTED.fullmatch(text)}
+    return pointed | known
 
 
 def _unknown(name: Any, value: Any, categories: npt.NDArray[Any]) -> str:
@@ -325,6 +331,7 @@ def _refuse_many(name: Any, categories: npt.NDArray[Any], n_present: int, declar
 
 _DECIMAL = re.compile(r"[+-]?\d+(\.\d{3})*,\d+")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+_POINTED = re.compile(r"-?\d+\.0")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _DATE = re.compile(
     r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3(\d{2}|\d{4})|\d{1,2}[- ]?[A-Za-z]{3}[- ]?\d{2,4})([T ].*)?"

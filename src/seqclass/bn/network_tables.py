@@ -310,10 +310,21 @@ def _bare(token: str) -> str:
 
 def _bif_states(name: str, body: list[str]) -> list[str]:
     at = body.index("discrete") + 4  # type discrete [ n ] {
-    own = [_bare(token) for token in body[at + 1 : body.index("}", at)] if token not in (",", ";")]
+    wanted = int(body[at - 2]) if body[at - 2].isdecimal() else -1
+    own = _named(body[at + 1 : body.index("}", at)], wanted)
     if not body[at - 2].isdecimal() or len(own) != int(body[at - 2]):
         raise ValueError(f"variable {shown(name)} must list {body[at - 2]} states, it lists {listed(own)}.")
     return own
+
+
+def _named(tokens: list[str], wanted: int) -> list[str]:
+    """Names of states, with commas between or without; of several words each, as pgmpy writes them, with commas."""
+    words = [_bare(token) for token in tokens if token not in (",", ";")]
+    if len(words) == wanted:
+        return words
+    parts = " ".join("\n" if token in (",", ";") else _bare(token) for token in tokens).split("\n")
+    several = [part.strip() for part in parts if part.strip()]
+    return several if len(several) == wanted else words
 
 
 def _bif_table(name: str, states: dict[str, list[str]], given: dict[str, Any]) -> tuple[list[str], FloatArray]:
@@ -337,9 +348,10 @@ def _bif_table(name: str, states: dict[str, list[str]], given: dict[str, Any]) -
             own = _numbers(values[1:], name, shape[:1]).reshape(-1, *[1] * len(parents))
             table = np.where(np.isnan(table), own, table)
         elif entry[0] == "(":
-            known = [_bare(token) for token in values[: len(parents)]]
+            end = entry.index(")")
+            known = _named(entry[1:end], len(parents))
             place: Any = (slice(None), *(states[above].index(state) for above, state in zip(parents, known)))
-            table[place] = _numbers(values[len(parents) :], name, shape[:1])
+            table[place] = _numbers([token for token in entry[end + 1 :] if token != ","], name, shape[:1])
         elif entry[0] != "property":
             raise ValueError(f"the table of {shown(name)} holds {shown(' '.join(entry[:4]))}.")
     if np.isnan(table).any():

@@ -126,7 +126,8 @@ def finite(name: str, value: Any) -> float:
             np.nan if value is np.ma.masked else float(str(value) if isinstance(value, (bytes, bytearray)) else value)
         )
     except (TypeError, ValueError):
-        raise ValueError(f"feature {shown(name)} must be a number, got {shown(value)}.") from None
+        how = "; call it unavailable if it is" if _is_missing(value) else ""
+        raise ValueError(f"feature {shown(name)} must be a number, got {shown(value)}{how}.") from None
     except OverflowError:
         number = np.inf
     if not np.isfinite(number):

@@ -28,16 +28,17 @@ def explain(
     rows = _as_rows(decider, X)
     encoded = decider.encode(rows)
     policy, charged = decider.policy, decider.charge_missing
-    acquired = acquire(
-        policy,
-        encoded.codes,
-        columns=encoded.columns,
-        charge_missing=charged,
-        record_beliefs=True,
-        record_expected=True,
-        keys=encoded.keys,
-        start=decider.opening(encoded),
-    )
+    with decider.possible():
+        acquired = acquire(
+            policy,
+            encoded.codes,
+            columns=encoded.columns,
+            charge_missing=charged,
+            record_beliefs=True,
+            record_expected=True,
+            keys=encoded.keys,
+            start=decider.opening(encoded),
+        )
     # instances that share a history share its expected savings
     tell = _Teller(decider, rows, encoded, acquired, feature_names)
     return [tell(i, int(leaf)) for i, leaf in enumerate(acquired.leaf)]

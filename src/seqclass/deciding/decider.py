@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -31,7 +32,7 @@ from seqclass.deciding.record import AcquisitionRecord, EncodedRows
 from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy, acquire, evaluate
 from seqclass.pomdp.acquisition import Acquisition
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import ImpossibleOutcome, InformationState
 from seqclass.pomdp.policy import OrderingChoice
 from seqclass.pomdp.solvers.ordering.rules import asking
 
@@ -273,17 +274,32 @@ class Decider:
         rows = self.encode(X, np.union1d(asked, features) if features.size else asked)
         if keys is not None and rows.keys is not None:
             rows = rows._replace(keys=keys)
-        start, ask = self.started(rows, features, budget)
-        return acquire(
-            self.policy,
-            rows.codes,
-            columns=rows.columns,
-            charge_missing=self.charge_missing,
-            record_beliefs=record_beliefs,
-            keys=rows.keys,
-            start=start,
-            ask=ask,
-        )
+        with self.possible():
+            start, ask = self.started(rows, features, budget)
+            return acquire(
+                self.policy,
+                rows.codes,
+                columns=rows.columns,
+                charge_missing=self.charge_missing,
+                record_beliefs=record_beliefs,
+                keys=rows.keys,
+                start=start,
+                ask=ask,
+            )
+
+    @contextmanager
+    def possible(self) -> Iterator[None]:
+        """Name the column and its value where rows show what the model holds for impossible."""
+        try:
+            yield
+        except ImpossibleOutcome as error:
+            column = int(self.support[error.feature])
+            alone = self.prices.bundles is None or self.prices.bundles[column] < 0
+            showed = f" = {self.outcome_labels(column)[error.outcome]}" if alone else ", with what is shown beside it,"
+            raise ValueError(
+                f"a row of X cannot be by the model: {self.feature_name(column)}{showed} has probability zero given "
+                "what was seen of the row before; correct the value or leave it missing, or smooth the model."
+            ) from None
 
     def started(self, rows: EncodedRows, known: IntArray, budget: int | None) -> tuple[Any, Any]:
         """Where instances start that have known features, and what they ask at a budget: what `acquire` takes."""
@@ -367,7 +383,8 @@ class Decider:
         features, lot = np.arange(self.support.size), np.zeros(len(codes), dtype=np.intp)
         needless, charged = needless_of(self.needless, codes[:, self.known]), self.charge_missing
         whole, known_of_all = self.all_questions(), self.known
-        warm = WarmStart(self.policy, whole, features, codes, features, lot, asked, charged, needless, known_of_all)
+        with self.possible():
+            warm = WarmStart(self.policy, whole, features, codes, features, lot, asked, charged, needless, known_of_all)
         question = warm.next_question(self.policy, budget)[warm.node]
         return np.asarray(np.append(self.support[self.problem.features], DECIDE)[question])
 

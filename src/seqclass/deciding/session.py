@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.text import belief_text, listed, money, near, shown
+from seqclass._utils.text import belief_text, listed, money, near, shown, value_text
 from seqclass._utils.validation import check_integer, columns_of
 from seqclass.deciding._case import (
     Answer,
@@ -29,7 +29,7 @@ from seqclass.deciding._fingerprint import fingerprint
 from seqclass.deciding.decider import decider_of
 from seqclass.deciding.differential import labels_of
 from seqclass.pomdp import DECIDE, Policy
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import ImpossibleOutcome, InformationState
 
 __all__ = ["Session", "expected_saving"]
 
@@ -690,10 +690,11 @@ class Session:
             assert case.facts.problem.visits is not None
             visit = float(case.facts.problem.visits.alone[question])  # it was made, whatever came of it
         needless = self._needless(question, outcome)
-        following = replace(
-            case.learn(question, outcome, known=known, charge_missing=charged, needless=needless),
-            due=case.due if known else 0.0,
-        )
+        try:
+            learnt = case.learn(question, outcome, known=known, charge_missing=charged, needless=needless)
+        except ImpossibleOutcome:
+            raise ValueError(self._impossible(name, value)) from None
+        following = replace(learnt, due=case.due if known else 0.0)
         self._cases.append(following)
         self._answers.append(
             Answer(
@@ -706,6 +707,12 @@ class Session:
                 known,
             )
         )
+
+    def _impossible(self, name: str, value: Any) -> str:
+        """Say which answer cannot be, and beside which others."""
+        told = [f"{answer.name} = {value_text(answer.value)}" for answer in self._answers if answer.outcome >= 0]
+        given = f"given {', '.join(told)}: take back by undo() what is wrong" if told else "by the model: check it"
+        return f"{name} = {value_text(value)} is impossible {given}; where all is true, the model should allow for it."
 
 
 def expected_saving(policy: Policy, info: InformationState) -> FloatArray:

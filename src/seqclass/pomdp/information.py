@@ -31,6 +31,17 @@ def affords(most: float, spent: FloatArray) -> BoolArray:
     return spent <= budget_of(most)
 
 
+class ImpossibleOutcome(ValueError):
+    """An outcome that has probability zero given what was seen before."""
+
+    def __init__(self, feature: int, outcome: int) -> None:
+        super().__init__(
+            f"feature {feature}: outcome {outcome} has probability zero given what was seen before, so no belief "
+            "follows; smooth the likelihoods or check the value."
+        )
+        self.feature, self.outcome = feature, outcome
+
+
 class InformationState:
     """What is known of a batch of instances that were asked equally many questions.
 
@@ -506,10 +517,7 @@ class InformationState:
         total = joint.sum(axis=1, keepdims=True)
         if total.size and total.min() <= 0:
             wrong = int(seen[int(total.argmin())])
-            raise ValueError(
-                f"feature {parent._feature(wrong)}: outcome {int(outcome[wrong])} has probability zero given what was "
-                "seen before, so no belief follows; smooth the likelihoods or check the value."
-            )
+            raise ImpossibleOutcome(parent._feature(wrong), int(outcome[wrong]))
         belief[seen] = joint / total
         state = self.problem.advance(parent.question, parent.state, outcome)
         acquired = (outcome >= 0) | charge_missing

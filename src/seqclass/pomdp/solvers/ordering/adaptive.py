@@ -342,8 +342,8 @@ class Adaptive(Solver):
     def _check(self, problem: AcquisitionProblem) -> None:
         if not problem.free:
             raise ValueError(
-                "Adaptive needs a problem in which any question may come next: make it with free=True, or use a solver "
-                "of a fixed order, such as default_solver(problem)."
+                "Adaptive needs a problem in which any question may come next: make it with free=True (a classifier "
+                'with order="adaptive"), or use a solver of a fixed order, such as default_solver(problem).'
             )
         for name, low in (("n_paths", 1), ("n_cases", 2), ("n_candidates", 1), ("max_rounds", 0)):
             check_integer(getattr(self, name), name, low)
