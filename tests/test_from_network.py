@@ -315,3 +315,9 @@ def test_states_that_are_numbers_with_a_point(grade: Any) -> None:
     assert clf.predict_proba(pd.DataFrame({"grade": [grade]}))[0] == pytest.approx(case.posterior)
     with pytest.raises(ValueError, match="the unknown category 3"):
         clf.session().observe("grade", 3.0)
+
+
+def test_joint_states_are_told_apart() -> None:
+    """Their names hold commas, which also stood between them."""
+    clf = SequentialClassifier.from_network(certain(), ["ill", "sign"], questions=["grade"], feature_costs=0.1)
+    assert "; ill=1.0, sign=True 30.0%" in str(clf.explain(pd.DataFrame({"grade": [None]}))[0])

@@ -138,3 +138,20 @@ def test_a_limit_of_memory_says_what_it_takes(network: Path, run: Any) -> None:
     assert refused.exit_code == 2
     assert "max_cells" in refused.stderr
     assert "of memory" in refused.stderr
+
+
+def test_what_is_known_as_a_rule_costs_nothing_whenever_it_is_told(network: Path, run: Any) -> None:
+    """`ask` says to tell it as NAME = VALUE; that was charged a visit, and counted as acquired."""
+    assert run(*PLAN, "--price", "0.02", "--visit-cost", "0.03", "--known", "season").exit_code == 0
+    for told in ("season = winter", "season = ?"):
+        late = run("ask", "plan.seq", answers=f"{told}\nquit\n").stdout
+        assert "Acquired 0 features at a price of 0;" in late
+    at_once = run("ask", "plan.seq", "--known", "season=winter", answers="swab = positive\nquit\n").stdout
+    late = run("ask", "plan.seq", answers="swab = positive\nseason = winter\nquit\n").stdout
+    paid = [text.rpartition("Acquired ")[2].split(";")[0] for text in (at_once, late)]
+    assert paid == ["1 feature at a price of 0.05"] * 2
+
+
+def test_a_price_that_lacks_is_asked_for_by_the_option_of_plan(network: Path, refuses: Any) -> None:
+    Path("costs.csv").write_text("feature,cost\nswab,0.02\n")
+    assert "give one for the rest with --price." in refuses(*PLAN, "--costs", "costs.csv")

@@ -58,7 +58,8 @@ def belief_text(labels: Sequence[Any], posterior: Sequence[float], most: int = 4
     index = list(range(len(labels)))
     if len(index) > most:
         index = sorted(index, key=lambda i: -posterior[i])[:most]
-    return ", ".join(f"{labels[i]} {percent(posterior[i])}" for i in index)
+    apart = "; " if any("," in str(label) for label in labels) else ", "  # several targets of a network are one label
+    return apart.join(f"{labels[i]} {percent(posterior[i])}" for i in index)
 
 
 def percent(p: float) -> str:

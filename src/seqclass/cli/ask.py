@@ -274,11 +274,12 @@ def _observe(asking: _Asking, name: str, value: str) -> None:
     """Take what a feature shows, and say what is odd about it."""
     session = asking.session
     session.categories(name)  # refuses what is a bundle
+    known = name in _untold(asking)  # and so costs nothing, whenever it is told
     if value == "?":
-        session.unavailable(name)
+        session.unavailable(name, known=known)
         return
     value = asking.value_of(name, value)
-    session.observe(name, value, strict=asking.strict)
+    session.observe(name, value, strict=asking.strict, known=known)
     _remark(asking, {name: value})
 
 

@@ -66,7 +66,7 @@ def _command(
     left_out = [name for name in model.network_.names if name not in model.questions_]
     with refused():
         columns_of(known, len(model.questions_), model.questions_, "--known")
-    given = read_prices(costs, price, model.questions_, model.classes_, left_out, known)
+    given = read_prices(costs, price, model.questions_, model.classes_, left_out, known, "--price")
     given |= read_decision_costs(decision_costs, model.classes_)
     given |= said(visit_cost=visit_cost, delay_cost=delay_cost, max_panel=max_panel)
     prices = Costs(**given, unit=currency)
