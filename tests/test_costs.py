@@ -12,8 +12,11 @@ from sklearn.model_selection import GridSearchCV
 
 import seqclass
 from seqclass import Costs
+from seqclass.bn import NaiveBayes
 from seqclass.deciding.decider import decider_of
-from seqclass.metrics import realised_cost
+from seqclass.drift import DriftTest
+from seqclass.evaluation.decision_curves import acquired_curve
+from seqclass.metrics import realised_cost, score_rows
 from seqclass.pomdp import GridValueIteration
 
 
@@ -169,3 +172,49 @@ def test_a_unit_is_kept_and_changes_no_number(tmp_path):
     for wrong in ("", "E\nUR", 3):
         with pytest.raises(ValueError, match="unit must be a text of one line"):
             seqclass.SequentialClassifier(feature_costs=Costs(0.02, unit=wrong)).fit(X, y)
+
+
+NAMED = pd.DataFrame([[0, 5, 0.3], [1, 0, 0.3]], index=["m", "b"], columns=["m", "b", "refer"])
+
+
+def test_costs_of_decisions_go_by_their_names():
+    """Classes are sorted, and a table that a person writes need not be: its names were ignored."""
+    classes = np.array(["b", "m"])
+    costs, labels = Costs(decision_costs=NAMED, decisions=["refer"]).of_decisions(classes)
+    assert costs.tolist() == [[0, 1, 0.3], [5, 0, 0.3]]
+    assert labels.tolist() == ["b", "m", "refer"]
+    plain = Costs(decision_costs=NAMED.to_numpy(), decisions=["refer"]).of_decisions(classes)[0]
+    assert plain.tolist() == NAMED.to_numpy().tolist()
+    nameless = pd.DataFrame(NAMED.to_numpy())
+    assert Costs(decision_costs=nameless, decisions=["refer"]).of_decisions(classes)[0].tolist() == plain.tolist()
+    for own, wanted in (([True, False], [False, True]), ([2, 1], [1.0, 2.0]), ([1, 0], [0, 1]), (["2", "1"], [1, 2])):
+        frame = pd.DataFrame([[0, 5], [1, 0]], index=own, columns=own)
+        assert Costs(decision_costs=frame).of_decisions(np.array(wanted))[0].tolist() == [[0, 1], [5, 0]]
+    with pytest.raises(ValueError, match="its columns are called 'm', 'b', 'refer', which should be 'b', 'm'; call"):
+        Costs(decision_costs=NAMED).of_decisions(classes)
+    with pytest.raises(ValueError, match="its rows are called 'mal', 'b', which should be 'b', 'm'; call them so"):
+        Costs(decision_costs=NAMED.rename(index={"m": "mal"}), decisions=["refer"]).of_decisions(classes)
+
+
+def test_named_costs_and_priors_are_the_same_everywhere():
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(300) < 0.3, "m", "b")
+    X = rng.normal((y == "m")[:, None], 1, (300, 3))
+    clf = seqclass.etana(Costs(0.01, decision_costs=NAMED, decisions=["refer"])).fit(X[:200], y[:200])
+    record, label = clf.acquire(X[200:]), y[200:]
+    about = {"classes": clf.classes_, "decisions": clf.decisions_}
+    expected = realised_cost(label, record.decision, record.cost, decision_costs=clf.decision_costs_, **about)
+    assert realised_cost(label, record.decision, record.cost, decision_costs=NAMED, **about) == expected
+    assert score_rows(clf, X[200:], label, decision_costs=NAMED).realised_cost == pytest.approx(expected)
+    curves = [
+        acquired_curve(clf, X[200:], label, positive="m", decision_costs=costs).after_price
+        for costs in (NAMED, clf.decision_costs_)
+    ]
+    np.testing.assert_array_equal(*curves)
+    test = DriftTest(NAMED, clf.classes_, clf.decisions_)
+    np.testing.assert_array_equal(test.decision_costs, clf.decision_costs_)
+    for prior in ({"m": 0.2, "b": 0.8}, pd.Series([0.2, 0.8], index=["m", "b"]), [0.8, 0.2]):
+        np.testing.assert_allclose(clf.with_prior(prior).problem_.prior, [0.8, 0.2])
+        np.testing.assert_allclose(NaiveBayes(prior=prior).fit((X > 0).astype(int), y).class_prior_, [0.8, 0.2])
+    with pytest.raises(ValueError, match="prior: its entries are called 'm', 'x', which should be 'b', 'm'"):
+        clf.with_prior({"m": 0.2, "x": 0.8})

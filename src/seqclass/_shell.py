@@ -394,7 +394,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
 
         Parameters
         ----------
-        prior : array-like of shape (n_classes,)
+        prior : array-like of shape (n_classes,), or dict or Series by class
             P(class) where the classifier will be used, in the order of ``classes_``.
 
         Returns

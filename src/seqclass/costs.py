@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import is_unit, listed, shown
-from seqclass._utils.validation import check_costs, check_flag, check_integer, check_n_classes, columns_of
+from seqclass._utils.validation import check_costs, check_flag, check_integer, check_n_classes, columns_of, in_order
 
 __all__ = ["Costs", "Prices", "Visits"]
 
@@ -38,8 +38,9 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
     bundles : array-like of shape (n_features,), dict or None
         Bundle label of features that are bought and seen at once, for the price of one, such as the values of one blood
         test; as ``groups``. Prices and groups given by name may name the bundle.
-    decision_costs : array-like of shape (n_classes, n_decisions) or None
-        Cost of each decision (column) when each class (row, in sorted order) is true. None: 1 for a wrong class.
+    decision_costs : array-like or data frame of shape (n_classes, n_decisions), or None
+        Cost of each decision (column) when each class (row, in sorted order) is true; of a data frame with names its
+        own rows and columns are meant, in any order. None: 1 for a wrong class.
     decisions : sequence or None
         Labels of the decisions beyond the classes, such as ``["refer"]``: the further columns of ``decision_costs``.
     charge_missing : bool
@@ -256,7 +257,8 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
             if extra:
                 raise ValueError("decisions names further decisions, so decision_costs must give them a column each.")
             return 1.0 - np.eye(n_classes), classes
-        costs = check_costs(decision_costs, "decision_costs")
+        named = in_order(decision_costs, "decision_costs", classes, [*classes.tolist(), *extra])
+        costs = check_costs(named, "decision_costs")
         wanted = (n_classes, n_classes + len(extra))
         if costs.shape != wanted:
             raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.validation import check_costs, check_not_negative, class_numbers, plain_labels
+from seqclass._utils.validation import check_costs, check_not_negative, class_numbers, in_order, plain_labels
 from seqclass.evaluation.decision_curves import decision_curve
 from seqclass.evaluation.scores import score_rows
 
@@ -69,7 +69,8 @@ def realised_cost(
         wrong = (label != class_numbers(rows, decided, "decision", other=-1)).astype(np.float64)
     else:
         columns = rows if decisions is None else np.asarray(decisions)
-        matrix = check_costs(decision_costs, "decision_costs", (len(rows), len(columns)))
+        named = in_order(decision_costs, "decision_costs", rows, columns)
+        matrix = check_costs(named, "decision_costs", (len(rows), len(columns)))
         wrong = matrix[label, class_numbers(columns, decided, "decision")]
     weight = None if sample_weight is None else check_not_negative(sample_weight, "sample_weight", truth.shape)
     return float(np.average(paid + wrong, weights=weight))

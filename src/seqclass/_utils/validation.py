@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,39 @@ from sklearn.utils.validation import column_or_1d
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import meant
-from seqclass._utils.text import listed, near, shown
+from seqclass._utils.text import listed, near, shown, value_text
 
 #: Costs that are not 0: products and quotients of such are neither 0 nor infinite, and not rounded more than others.
 _COSTS = (1e-100, 1e100)
 #: Each decision has a cost for each class: of so many, 200 MB.
 _MOST_CLASSES = 5000
+
+
+def in_order(value: Any, name: str, *labels: Any) -> Any:
+    """Put what pandas, or a dict, has by name into the order of labels, an axis each; leave anything else as it is."""
+    if isinstance(value, Mapping) and len(labels) == 1:
+        keys, value = [list(value)], np.array(list(value.values()), dtype=object)
+    elif hasattr(value, "iloc") and value.ndim == len(labels):
+        keys, value = [axis.tolist() for axis in value.axes], value.to_numpy()
+    else:
+        return value
+    what = ("entries",) if len(labels) == 1 else ("rows", "columns")
+    for axis, (own, wanted) in enumerate(zip(keys, labels)):
+        known = np.asarray(wanted).tolist()
+        if own != known and own != list(range(len(known))):  # without names of its own it is in order
+            value = np.take(value, _places(own, known, name, what[axis]), axis=axis)
+    return value
+
+
+def _places(own: list[Any], wanted: list[Any], name: str, what: str) -> list[int]:
+    """Where the labels that are wanted stand."""
+    texts, asked = [value_text(label) for label in own], [value_text(label) for label in wanted]
+    if sorted(texts) != sorted(asked):
+        raise ValueError(
+            f"{name}: its {what} are called {listed(own)}, which should be {listed(wanted)}; call them so, or give an "
+            "array in that order."
+        )
+    return [texts.index(text) for text in asked]
 
 
 def check_distribution(value: npt.ArrayLike, n: int | None, name: str) -> FloatArray:

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from seqclass._utils.arrays import FloatArray, IntArray, unmasked
-from seqclass._utils.validation import check_choice, check_distribution, plain_labels
+from seqclass._utils.validation import check_choice, check_distribution, in_order, plain_labels
 
 #: A discretised matrix: integer ndarray or scipy CSR of outcome codes, -1 where nothing is known.
 Codes = Any
@@ -111,15 +111,15 @@ def check_labels(y: Any, n_rows: int) -> Any:
     return labels
 
 
-def resolve_prior(prior: Any, class_count: FloatArray) -> FloatArray:
-    """Give the class prior: from counts (None), ``"uniform"``, or as given."""
+def resolve_prior(prior: Any, class_count: FloatArray, classes: Any = None) -> FloatArray:
+    """Give the class prior: from counts (None), ``"uniform"``, or as given, by name where it has names."""
     n_classes = len(class_count)
     if prior is None:
         return np.asarray(class_count / class_count.sum(), dtype=np.float64)
     if isinstance(prior, str):
         check_choice(prior, "prior", ("uniform",))
         return np.full(n_classes, 1.0 / n_classes)
-    return check_distribution(prior, n_classes, "prior")
+    return check_distribution(prior if classes is None else in_order(prior, "prior", classes), n_classes, "prior")
 
 
 #: Sums of probabilities may be off by so much, as those of single precision are.

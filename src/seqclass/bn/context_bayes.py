@@ -387,7 +387,7 @@ class ContextBayes(Mixture):
         weight = np.ones(len(codes)) if sample_weight is None else sample_weight
         rows = Rows(X, codes, weight, len(self.classes_), self.n_outcomes_)
         self.class_count_ = np.bincount(codes, weights=weight, minlength=rows.n_classes).astype(np.float64)
-        self.class_prior_ = resolve_prior(self.prior, self.class_count_)
+        self.class_prior_ = resolve_prior(self.prior, self.class_count_, self.classes_)
         rng, began = as_generator(self.random_state), perf_counter()
         folds = stratified_folds(codes, rows.n_classes, FOLDS, rng)
         by_fold = rows.counts(folds=folds)

@@ -423,7 +423,7 @@ class ItemResponse(Tested):
         if codes is not None:
             self.class_count_ = np.bincount(codes, weights=weight, minlength=len(joint)).astype(np.float64)
             counts = self.class_count_ if self.cuts is None else counts
-        self.class_prior_ = resolve_prior(self.prior, counts)
+        self.class_prior_ = resolve_prior(self.prior, counts, self.classes_)
         self.state_names_, self.feature_names_ = None, None if items.names is None else list(items.names)
 
     def _groups(self) -> list[Group]:

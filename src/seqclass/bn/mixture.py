@@ -507,7 +507,7 @@ class ClassMixture(Mixture):
         weight = np.ones(len(codes)) if sample_weight is None else sample_weight
         rows = groups = Rows(X, codes, weight, len(self.classes_), self.n_outcomes_)
         self.class_count_ = np.bincount(codes, weights=weight, minlength=rows.n_classes).astype(np.float64)
-        self.class_prior_ = resolve_prior(self.prior, self.class_count_)
+        self.class_prior_ = resolve_prior(self.prior, self.class_count_, self.classes_)
         rng = as_generator(self.random_state)
         began = perf_counter()
         if allowed != ("tables",):
@@ -544,7 +544,7 @@ class ClassMixture(Mixture):
             return
         began = perf_counter()
         self.class_count_ = chunks.class_count
-        self.class_prior_ = resolve_prior(self.prior, self.class_count_)
+        self.class_prior_ = resolve_prior(self.prior, self.class_count_, self.classes_)
         bag = np.zeros(len(self.weights_), dtype=np.intp)
         states = Components(self.hidden_class_, self.weights_, self.tables_, self.n_components_, self.n_iter_, bag)
         states = go_on(chunks, states, self.n_outcomes_, self._settings())

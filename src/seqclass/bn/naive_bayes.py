@@ -154,7 +154,7 @@ class NaiveBayes(ObservationModel):
         n_classes = len(classes)
         self.counts_ += contingency_table(X, codes, n_classes, self.n_outcomes_, weight)
         self.class_count_ += np.bincount(codes, weights=weight, minlength=n_classes)
-        self.class_prior_ = resolve_prior(self.prior, self.class_count_)
+        self.class_prior_ = resolve_prior(self.prior, self.class_count_, self.classes_)
         return self
 
     def likelihood_table(self, features: Any = None) -> FloatArray:
@@ -199,12 +199,12 @@ class NaiveBayes(ObservationModel):
         n_classes = len(self.classes_)
         self.counts_ = contingency_table(X, codes, n_classes, self.n_outcomes_, sample_weight)
         self.class_count_ = np.bincount(codes, weights=sample_weight, minlength=n_classes).astype(np.float64)
-        self.class_prior_ = resolve_prior(self.prior, self.class_count_)
+        self.class_prior_ = resolve_prior(self.prior, self.class_count_, self.classes_)
 
     def _fit_chunks(self, chunks: CodedChunks) -> None:
         self._check_settings()
         self.counts_, self.class_count_ = chunks.counts, chunks.class_count
-        self.class_prior_ = resolve_prior(self.prior, self.class_count_)
+        self.class_prior_ = resolve_prior(self.prior, self.class_count_, self.classes_)
 
     def _temper(self, temperature: FloatArray) -> None:
         self.temperature_ = self.temperature_ * temperature

@@ -334,7 +334,7 @@ class SkillProfile(Tested):
         tables[self.n_outcomes_ < 2] = np.array([1.0, 0.0])[:, None]  # of which nothing is known
         self._set_states(of_class[order], within[order], tables[:, : int(self.n_outcomes_.max(initial=1)), order])
         self.profiles_, self.profile_prior_ = _profiles(int(np.log2(len(share))))[order], share[order]
-        self.class_prior_ = resolve_prior(self.prior, mass)
+        self.class_prior_ = resolve_prior(self.prior, mass, self.classes_)
         self.state_names_ = self.feature_names_ = None
 
     def _errors(self, rows: Answers, met: BoolArray, alpha: float, share: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -17,6 +17,7 @@ from seqclass._utils.validation import (
     check_real,
     check_weights,
     class_numbers,
+    in_order,
     plain_labels,
 )
 from seqclass.deciding.record import AcquisitionRecord
@@ -401,7 +402,8 @@ def acquired_curve(
     """
     record = clf.acquire(X) if record is None else record
     column = class_position(clf.classes_, positive)
-    costs = clf.decision_costs_ if decision_costs is None else np.asarray(decision_costs, dtype=np.float64)
+    named = in_order(decision_costs, "decision_costs", clf.classes_, clf.decisions_)
+    costs = clf.decision_costs_ if decision_costs is None else np.asarray(named, dtype=np.float64)
     return decision_curve(
         y,
         record.posterior[:, column],

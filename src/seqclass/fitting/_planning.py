@@ -12,7 +12,7 @@ from scipy import sparse
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.text import shown
-from seqclass._utils.validation import check_distribution, check_integer, columns_of
+from seqclass._utils.validation import check_distribution, check_integer, columns_of, in_order
 from seqclass.costs import Prices
 from seqclass.deciding._warm_start import beginning, needless_of
 from seqclass.deciding.decider import Decider
@@ -228,7 +228,7 @@ def judge(settings: Settings, decider: Decider, codes: Any, y: npt.NDArray[Any],
 
 def with_prior(settings: Settings, decider: Decider, prior: npt.ArrayLike) -> Decider:
     """The same solved again for another class prior, along the order that the training rows preferred, if any."""
-    prior = check_distribution(prior, len(decider.classes), "prior")
+    prior = check_distribution(in_order(prior, "prior", decider.classes), len(decider.classes), "prior")
     other = solved(settings, decider, decider.problem.replace(prior=prior))
     solver, ordering = _chooser(settings, other.problem), decider.policy.info.ordering
     if solver is None or ordering is None or ordering.chosen != ON_ROWS:
