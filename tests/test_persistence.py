@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -268,6 +269,14 @@ def test_naive_bayes(path: Path) -> None:
         ),
         (Estimator([{"a": lambda: 1}]), r"^part\[0\]\['a'\]: function cannot be saved"),
         (Stranger(), r"^the model: \S*Stranger cannot be saved"),
+        (
+            Estimator(pd.Series({"a": 1.0})),
+            r"^part: pandas\.Series cannot be saved; set its \.to_dict\(\)",
+        ),
+        (
+            Estimator(pd.DataFrame([[0, 1]])),
+            r"^part: pandas\.DataFrame cannot be saved; set an array .* decision_costs_",
+        ),
         (Estimator(Record(Stranger())), r"^part\.weights: \S*Stranger"),
         (Estimator(np.random.default_rng(0)), r"^part: numpy\.random\.Generator"),
         (

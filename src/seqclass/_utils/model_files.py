@@ -399,6 +399,11 @@ class _Writer:
                 raise TypeError(f"{shown}: {_name(cls)}.__getstate__ must give a dict by attribute name")
             pairs = [[name, self.encode(part, prefix + name, depth + 1)] for name, part in state.items()]
             return {"type": "instance", "class": cls.__name__, "state": pairs}
+        if hasattr(value, "iloc"):
+            instead = "its .to_dict()" if value.ndim == 1 else "an array (of costs of decisions, decision_costs_)"
+            raise TypeError(
+                f"{shown}: {_name(cls)} cannot be saved; set {instead} in its place, which needs no other fit."
+            )
         dtype = f" of dtype {value.dtype}" if isinstance(value, (np.ndarray, np.generic)) else ""
         raise TypeError(f"{shown}: {_name(cls)}{dtype} cannot be saved ({_ADVICE})")
 
