@@ -50,21 +50,25 @@ class LogOddsLine:
 
     def weights(self, belief: FloatArray) -> tuple[IntArray, FloatArray]:
         """Points on both sides of normalised beliefs and their weights, (n, 2) each."""
-        share = self.points[:, 1]
-        left = np.clip(np.searchsorted(share, belief[:, 1], side="right") - 1, 0, len(share) - 2)
-        right_weight = (belief[:, 1] - share[left]) / (share[left + 1] - share[left])
-        right_weight = np.clip(right_weight, 0.0, 1.0)
+        left, right_weight = self._between(belief[:, 1])
         return np.column_stack([left, left + 1]), np.column_stack([1 - right_weight, right_weight])
+
+    def _between(self, second: FloatArray) -> tuple[IntArray, FloatArray]:
+        """The point on the left of probabilities of the second class, and the weight of the one on its right."""
+        share = self.points[:, 1]
+        left: IntArray = np.minimum(np.maximum(share.searchsorted(second, side="right") - 1, 0), len(share) - 2)
+        before = share[left]
+        return left, np.minimum(np.maximum((second - before) / (share[left + 1] - before), 0.0), 1.0)
 
     def read(
         self, values: FloatArray, belief: FloatArray, interpolation: str, context: IntArray | None = None
     ) -> FloatArray:
         """Values of unnormalised beliefs, which scale with them; see `SimplexGrid.read`."""
         total = row_sums(belief)
-        vertices, weights = self.weights(belief / np.where(total > 0, total, 1.0)[:, None])
+        left, right_weight = self._between(belief[:, 1] / np.where(total > 0, total, 1.0))
         if context is not None:
-            vertices = vertices + (context * len(self.points))[:, None]
-        return np.asarray(total * (values[vertices] * weights).sum(axis=1))
+            left = left + context * len(self.points)
+        return np.asarray(total * (values[left] * (1 - right_weight) + values[left + 1] * right_weight))
 
 
 #: Distance of the points between two classes in log-odds, and steps along an edge for three.
