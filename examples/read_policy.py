@@ -31,7 +31,7 @@ class Reader:
     def __init__(self, data):
         self.data, self.questions = data, data["questions"]
         vars(self).update(data["program"])
-        self.spreads = {}
+        self.spreads, self.optima = {}, {}
         self.stages = min(self.n_questions if self.max_questions is None else self.max_questions, self.n_questions)
         self.dearest = max(map(max, data["decision_costs"])) or 1.0
         self.perfect = [min(row) for row in data["decision_costs"]]
@@ -288,9 +288,14 @@ class Reader:
         return {q: self.expected(case, q, self.optimum) for q in self.open(case)}
 
     def optimum(self, case):
-        """Expected cost of the best of all that may follow."""
-        stop = self.stop(case["w"])
-        return stop if self.settled(case) else min([stop, *self.costs({"type": "recursion"}, case).values()])
+        """Expected cost of the best of all that may follow; kept, as many orders lead to the same answers."""
+        key = case["stage"], self.max_cost and case["spent"], *map(frozenset, (case["seen"].items(), case["paid"]))
+        if key not in self.optima:
+            stop, costs = self.stop(case["w"]), {}
+            if not self.settled(case):
+                costs = self.costs({"type": "recursion"}, case)
+            self.optima[key] = min([stop, *costs.values()])
+        return self.optima[key]
 
     def prices(self, case, panel):
         """What is in a panel costs this: of a group the first question pays in full."""

@@ -43,8 +43,10 @@ def test_the_reader_stands_where_a_session_stands(name: str, model: Any, cases: 
     if name.startswith("listed"):
         pytest.skip("so many partial answers are too many for plain Python")
     number = {question["name"]: i for i, question in enumerate(data["questions"])}
+    found = reader()(data)
+    begun = found.case
     for case in cases(clf, 60 if name.startswith("default") else 6, True):
-        found, before = reader()(data), []
+        found.case, before = dict(begun), []
         for told, stand in zip([None, *case["answers"]], case["stands"], strict=True):
             if told is not None and told[0] == "undo":
                 found.case = before.pop()
