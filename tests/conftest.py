@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 #: What only some of the files hold.
 OPTIONAL = (
@@ -29,6 +30,9 @@ _SETTINGS: Any = {"derandomize": True, "deadline": None, "suppress_health_check"
 settings.register_profile("seqclass", max_examples=25, **_SETTINGS)
 settings.register_profile("full", max_examples=250, **_SETTINGS)
 settings.load_profile("seqclass")
+# What is drawn must not depend on which modules happen to be imported: hypothesis would read the constants of ours, all
+# of them anew in each process of a fresh checkout, and go through them for each kind of draw.
+providers._get_local_constants = providers.Constants
 
 
 @pytest.hookimpl(wrapper=True)
@@ -61,11 +65,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def loose_mixtures() -> Iterator[None]:
-    """Mixtures of `seqclass.adaptive` stop early, where it matters how ways are compared, not how close each fits."""
+    """Mixtures of `seqclass.adaptive` stop early, where it matters how ways are compared, not how close each fits.
+
+    The linear model that is told beside them is tried with few features.
+    """
     from seqclass import adaptive_classifier
     from seqclass.bn import ClassMixture
+    from seqclass.fitting import _yardsticks
 
     with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_yardsticks, "_SIZES", (0, 1, 2, 4))
         patched.setattr(adaptive_classifier, "ClassMixture", partial(ClassMixture, tol=1e-3))
         yield
 

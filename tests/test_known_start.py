@@ -32,6 +32,8 @@ from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_b
 from seqclass.pomdp.bounds.optimum import expand
 from seqclass.pomdp.files.pomdpx import write_pomdpx
 
+pytestmark = pytest.mark.usefixtures("loose_mixtures")
+
 ALIKE = 1e-9
 KNOWN = [3, 5]
 MODELS = {"naive Bayes": None, "tree": TreeNetwork(), "mixture": ClassMixture(2, random_state=0)}
@@ -214,8 +216,15 @@ def test_another_prior_weighs_and_believes_the_starts_anew():
     np.testing.assert_allclose(after.weight, weight / weight.sum(), atol=ALIKE)
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+@pytest.mark.parametrize(
+    ("order", "name"),
+    [
+        *(("conditional", name) for name in MODELS),
+        ("adaptive", "naive Bayes"),
+        pytest.param("adaptive", "tree", marks=pytest.mark.slow),
+        pytest.param("adaptive", "mixture", marks=pytest.mark.slow),
+    ],
+)
 def test_files_clones_and_exports_keep_it(name, order, tmp_path):
     X, y = drawn(9)
     frame = pd.DataFrame(X, columns=list("abcdef"))

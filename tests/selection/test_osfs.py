@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.stats import chi2, norm
 from scipy.stats import f as f_distribution
 
-from seqclass.selection import OSFS, FastOSFS
+from seqclass.selection import OSFS, FastOSFS, osfs
 from seqclass.selection.osfs import Joint, LikelihoodRatioTest, PartialCorrelationTest
 
 
@@ -204,7 +204,7 @@ def test_columns_tested_together_fare_as_one_by_one(selector, coding, monkeypatc
     for columns in np.array_split(np.arange(80), 11):
         stream.partial_fit_features(X[:, columns], y)
     assert stream.selected_.tolist() == found.selected_.tolist()
-    monkeypatch.setattr("seqclass.selection.osfs._CELLS", 500)
+    monkeypatch.setattr(osfs, "_CELLS", 500)
     assert selector(alpha=0.05, class_coding=coding).fit(X, y).selected_.tolist() == found.selected_.tolist()
     monkeypatch.setattr(PartialCorrelationTest, "passing", lambda *_: 0)
     assert selector(alpha=0.05, class_coding=coding).fit(X, y).selected_.tolist() == found.selected_.tolist()
