@@ -256,7 +256,7 @@ def test_whenever_the_time_is_up_what_is_returned_is_sound(kind):
     else:
         problem = CASES[kind](5).problem
     best, ends = optimal_cost(problem), set()
-    settings = {"n_paths": 200, "n_cases": 400, "max_rounds": 1, "certificate_paths": 500}
+    settings = {"n_paths": 200, "n_cases": 200, "max_rounds": 1, "certificate_paths": 100}
     for rules, limit in itertools.product([None, [EC2(), ClassInformation()]], [0, 1, 10, 60, 300, 1000, 10**6]):
         with ticking() as looks:
             policy = Adaptive(rules, max_nodes=0, max_seconds=limit, **settings).solve(problem)

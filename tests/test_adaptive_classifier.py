@@ -54,7 +54,7 @@ def fitted() -> AdaptiveClassifier:
 
 @pytest.fixture(scope="module")
 def pointed() -> AdaptiveClassifier:
-    return seqclass.adaptive(0.03, effort="quick").fit(*pointer(600, np.random.default_rng(0)))
+    return seqclass.adaptive(0.03, effort="quick").fit(*pointer(300, np.random.default_rng(0)))
 
 
 def test_contexts_are_tried_where_a_column_changes_what_the_others_tell(
@@ -62,9 +62,9 @@ def test_contexts_are_tried_where_a_column_changes_what_the_others_tell(
 ) -> None:
     """Of ten bits the first column names the label: no question says anything about the class by itself."""
     rng = np.random.default_rng(0)
-    bits, which = rng.integers(0, 2, (2, 600, 10)), rng.integers(0, 10, (2, 600))
+    bits, which = rng.integers(0, 2, (2, 400, 10)), rng.integers(0, 10, (2, 400))
     data = [np.column_stack([w, b]).astype(float) for w, b in zip(which, bits)]
-    label = [b[np.arange(600), w] for w, b in zip(which, bits)]
+    label = [b[np.arange(400), w] for w, b in zip(which, bits)]
     some = (NOTHING, INCUMBENT, "contexts, equal counts")  # the others take their time
     monkeypatch.setattr(
         adaptive_classifier, "candidates", lambda *told: {k: v for k, v in candidates(*told).items() if k in some}
@@ -134,7 +134,7 @@ def test_of_many_columns_a_mixture_of_few_is_tried() -> None:
         assert (narrow in candidates(EFFORTS["quick"], 0, n_rows, n_columns)) == tried
 
 
-def test_a_tree_is_tried_of_rows_enough_for_its_pairs(tmp_path: Path) -> None:
+def test_a_tree_is_tried_of_rows_enough_for_its_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = "tree, cuts by labels, one order"
     for effort in EFFORTS.values():
         assert name not in candidates(effort, 0, 299, 4)
@@ -151,6 +151,11 @@ def test_a_tree_is_tried_of_rows_enough_for_its_pairs(tmp_path: Path) -> None:
     ]
     tree, bayes = (clf.score(data, labels) for clf in fits)
     assert tree > 0.95 > 0.85 > bayes
+    monkeypatch.setattr(
+        adaptive_classifier,
+        "candidates",
+        lambda *told: {k: v for k, v in candidates(*told).items() if k in (NOTHING, INCUMBENT, name)},
+    )
     for n_categories, tried in ((50, True), (51, False)):
         frame = pd.DataFrame({"x": pd.Categorical(np.arange(300) % n_categories), "y": when[:300]})
         clf = seqclass.adaptive(0.05, effort="quick").fit(frame, when[:300] < 0.5)
@@ -164,12 +169,13 @@ def test_a_tree_is_tried_of_rows_enough_for_its_pairs(tmp_path: Path) -> None:
         assert ("not tried: tree" in str(choice)) == (not tried)
 
 
-def test_of_few_rows_sizes_are_averaged_over() -> None:
+def test_of_few_rows_sizes_are_averaged_over(fitted: AdaptiveClassifier) -> None:
     for n_rows, components in ((299, "average"), (300, "auto")):
         assert candidates(EFFORTS["quick"], 0, n_rows, 4)[INCUMBENT]["observation_model"].n_components == components
-    clf = seqclass.adaptive(0.05, effort="quick").fit(X, Y)
     assert {
-        way.observation_model.n_components for way in [clf.chosen(), *clf.runners_up(9)] if way.order == "adaptive"
+        way.observation_model.n_components
+        for way in [fitted.chosen(), *fitted.runners_up(9)]
+        if way.order == "adaptive"
     } == {
         "average",
         "auto",

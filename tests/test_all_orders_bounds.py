@@ -348,7 +348,7 @@ def test_of_many_outcomes_a_few_are_followed_which_is_right_on_average_and_too_l
 
 
 def test_certificates_of_all_orders_bracket_the_optimum():
-    for seed in range(1100, 1106):
+    for seed in range(1100, 1104):
         case = free_case(seed, tree=bool(seed % 2), most=4)
         truth = case.optimum()
         for solver in (FirstK(0, certificate_paths=0), Lookahead(2, certificate_paths=0)):

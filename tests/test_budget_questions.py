@@ -130,7 +130,8 @@ def test_of_policies_drawn_by_lot(data):
     assert len(clf.policy_.begin()[0]) == 2
     assert check_budgets(clf, data[0]) > 100
     # calibration asks what such a policy would, whether or not it would stop
-    assert fit(data, clf.solver, target_cost=0.05, calibrate=True).calibration_ is not None
+    few = data[0][:, :3], data[1]
+    assert fit(few, clf.solver, target_cost=0.05, calibrate=True).calibration_ is not None
 
 
 def test_a_rule_goes_on_beyond_its_own_length(data):

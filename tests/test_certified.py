@@ -422,7 +422,7 @@ def test_fresh_rows_that_lie_near_are_taken_for_chance(n_columns: int, kind: str
     rng = np.random.default_rng(0)
     for n in (60, 300):
         for _ in range(3):
-            y = rng.integers(0, 2, n + 4000)
+            y = rng.integers(0, 2, n + 1500)
             X = rng.normal(size=(y.size, n_columns)) + y[:, None]
             X = np.where(rng.random(X.shape) < 0.8, 0.0, X) if kind == "spiked" else X
             X = np.rint(2 * X) if kind == "whole" else X

@@ -138,7 +138,7 @@ def test_one_of_the_best_changes_nothing() -> None:
 def test_no_item_is_asked_of_too_many(tmp_path: Path) -> None:
     plan = ExposureControl(QUICK, max_exposure=0.4, n_lots=50, n_cases=1000, certificate_paths=0)
     clf = planned(plan)
-    more, _ = MODEL.sample(3000, random_state=11)
+    more, _ = MODEL.sample(1500, random_state=11)
     found = exposures(clf, more)
     assert exposures(quick(), more).max() == 1
     assert found.max() < 0.4 + 0.05

@@ -16,7 +16,7 @@ from sklearn.base import clone
 import seqclass
 from seqclass import Costs, SequentialClassifier
 from seqclass.bn import DiscreteNetwork, NaiveBayes, NetworkTables, TreeNetwork
-from seqclass.pomdp import Adaptive, ClassInformation, CrossEntropy, TableProblem, certify, evaluate
+from seqclass.pomdp import Adaptive, ClassInformation, CrossEntropy, FirstK, TableProblem, certify, evaluate
 from seqclass.pomdp.solvers.ordering.cases import model_cases
 
 QUICK = Adaptive([ClassInformation()], n_paths=200, n_cases=200, max_nodes=0, max_rounds=0, certificate_paths=200)
@@ -95,7 +95,7 @@ def test_networks_of_some_ten_thousand_partial_answers_are_solved_exactly() -> N
 
 
 def test_cases_of_a_network_are_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    clf = SequentialClassifier.from_network(random_network(6, 12), "n0", solver=QUICK)
+    clf = SequentialClassifier.from_network(random_network(6, 12), "n0", solver=FirstK(0, certificate_paths=0))
     asked: list[int] = []
     stage_likelihood = DiscreteNetwork.stage_likelihood
     monkeypatch.setattr(DiscreteNetwork, "stage_likelihood", lambda *given: asked.append(1) or stage_likelihood(*given))

@@ -69,8 +69,14 @@ def test_the_optimum_of_a_small_bank(name: str) -> None:
     assert bounds.upper >= best - 1e-9
 
 
-@pytest.mark.parametrize("order", ["adaptive", "information", "conditional", [2, 0, 1]])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        pytest.param(name, order, marks=() if order == "adaptive" or name == "items" else pytest.mark.slow)
+        for name in MODELS
+        for order in ("adaptive", "information", "conditional", [2, 0, 1])
+    ],
+)
 def test_plans_without_data(name: str, order: Any, tmp_path: Path) -> None:
     model = MODELS[name]()
     solver = QUICK if order == "adaptive" else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -398,8 +399,13 @@ def test_quantiles_without_the_library_say_what_to_install(monkeypatch: pytest.M
         quick(discretizer=Discretizer(strategy="quantile")).fit_chunks(cut(X, Y, [100]))
 
 
-@pytest.mark.parametrize("strategy", ["uniform", "quantile", "auto"])
-@pytest.mark.parametrize("size", [7, 50, 400])
+@pytest.mark.parametrize(
+    ("strategy", "size"),
+    [
+        pytest.param(*pair, marks=() if pair in (("uniform", 50), ("quantile", 7), ("auto", 400)) else pytest.mark.slow)
+        for pair in product(["uniform", "quantile", "auto"], [7, 50, 400])
+    ],
+)
 def test_frequent_values_of_chunks_are_those_of_all_rows(strategy: str, size: int) -> None:
     rng = np.random.default_rng(4)
     spike = rng.random((400, 4)) < [0.9, 0.6, 0.55, 0.4]

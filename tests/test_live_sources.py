@@ -102,22 +102,22 @@ def fit(classes: int = 2, **settings: Any) -> SequentialClassifier:
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_it_is_the_record_of_a_table(name: str) -> None:
-    clf, data = fit(**SETTINGS[name]), HOLES[:90]
+    clf, data = fit(**SETTINGS[name]), HOLES[:50]
     bundled = "bundles" in name
     for how in ({}, {"budget": 3}, {"known": [0, 4]}, {"known": [2], "budget": 2}):
         expected = clf.acquire(data, record_beliefs=True, **how)
         questions = {(row, j) for row, order in enumerate(expected.order.tolist()) for j in order if j >= 0}
-        known = {(row, j) for row in range(90) for j in how.get("known", []) if j in clf.support_}
+        known = {(row, j) for row in range(len(data)) for j in how.get("known", []) if j in clf.support_}
         expected_calls = known | {(row, (BUNDLES[j] or j) if bundled else j) for row, j in questions}
-        ways: list[tuple[Reads, dict[str, Any]]] = [(ReadsLater(data), {"batch_size": 40, "concurrency": 3})]
+        ways: list[tuple[Reads, dict[str, Any]]] = [(ReadsLater(data), {"batch_size": 20, "concurrency": 3})]
         if not how:
-            ways += [(Reads(data), {}), (Reads(data), {"batch_size": 40})]
+            ways += [(Reads(data), {}), (Reads(data), {"batch_size": 20})]
         for source, more in ways:
-            found = clf.acquire(provider=source, n=90, record_beliefs=True, **how, **more)
+            found = clf.acquire(provider=source, n=len(data), record_beliefs=True, **how, **more)
             assert_same(found, expected)
             # what counts is asked for once, and nothing else
             assert asked_of(source.told) == dict.fromkeys(expected_calls, 1)
-            assert max(len(rows) for rows, _ in source.told) <= more.get("batch_size", 90)
+            assert max(len(rows) for rows, _ in source.told) <= more.get("batch_size", len(data))
 
 
 def test_rows_of_a_level_ask_together() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -285,12 +286,17 @@ def test_known_gaps_of_bundles_tell_something() -> None:
         np.testing.assert_allclose(clf.session(known=known).posterior, batch.beliefs[0, 0])
 
 
+@cache
+def of_a_laboratory(order: str) -> SequentialClassifier:
+    costs = Costs(0.02, bundles={"a": "lab", "kind": "lab", "b": "lab"})
+    solver = Lookahead(1, certificate_paths=0)
+    return informed(observation_model=ClassMixture(2), feature_costs=costs, order=order, solver=solver)
+
+
 @pytest.mark.parametrize("order", ["given", "adaptive"])
 @pytest.mark.parametrize("known", [["a"], ["kind"], ["a", "kind"], ["kind", "d"]])
 def test_of_a_bundle_no_more_is_known_than_what_is_told(order: str, known: list[str]) -> None:
-    costs = Costs(0.02, bundles={"a": "lab", "kind": "lab", "b": "lab"})
-    clf = informed(observation_model=ClassMixture(2), feature_costs=costs, order=order, solver=Lookahead(1))
-    rows = FRESH[:20]
+    clf, rows = of_a_laboratory(order), FRESH[:20]
     record = clf.acquire(rows, known=known)
     for i, (_, row) in enumerate(rows.iterrows()):
         case = clf.session(known=row[known].to_dict())

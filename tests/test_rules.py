@@ -173,7 +173,7 @@ def check(seed: int) -> bool:
         exact = ExactFreeOrder().solve(ruled)
         assert exact.info.upper == pytest.approx(best, abs=1e-9)
         assert evaluate(ruled, exact).cost == pytest.approx(best, abs=1e-9)
-    for solver in (FirstK(0), Lookahead(2), QUICK):
+    for solver in (FirstK(0, certificate_paths=0), Lookahead(2, certificate_paths=0), QUICK):
         policy = solver.solve(ruled)
         cost = evaluate(ruled, policy, method="exact").cost
         assert cost >= best - 1e-9
@@ -186,7 +186,7 @@ def check(seed: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 12))])
 def test_problems_with_rules_are_what_brute_force_says(seed: int) -> None:
     check(seed)
 
@@ -496,7 +496,7 @@ def test_what_has_to_be_asked_comes_first_and_no_more_than_pays_after_it() -> No
     bank = {"a": rng.lognormal(0.2, 0.3, 40), "b": rng.normal(size=40), "c": np.full(40, 0.2)}
     model = ItemResponse.from_items(bank, cuts=[0.0], points=15)
     rules = Rules({f"area {k}": {"items": list(range(k, 40, 4)), "at_least": 2} for k in range(4)})
-    X, _ = model.sample(300, random_state=2)
+    X, _ = model.sample(100, random_state=2)
     plain, ruled = (
         SequentialClassifier.from_model(model, feature_costs=0.005, solver=QUICK, rules=r).acquire(X)
         for r in (None, rules)

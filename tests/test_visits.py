@@ -124,7 +124,7 @@ def test_the_recursion_is_the_optimum(seed):
 
 def test_grown_panels_are_near_the_optimum_and_bounds_hold():
     above = []
-    for seed in range(30):
+    for seed in range(20):
         problem = random_problem(1000 + seed)
         optimum = Panels().solve(problem).info.upper
         policy = Panels(max_nodes=0, **FAST).solve(problem)
@@ -156,13 +156,14 @@ def test_dearer_visits_cost_no_less(seed, factor):
     visits = problem.visits
     other = problem.without_visits().with_visits(Visits(visits.cost * factor, visits.delays, visits.delay_cost))
     cheap = problem.without_visits().with_visits(Visits(visits.cost, visits.delays, visits.delay_cost))
-    assert Panels().solve(other).info.upper >= Panels().solve(cheap).info.upper - 1e-12
-    assert Panels().solve(scale_prices(cheap, factor)).info.upper >= Panels().solve(cheap).info.upper - 1e-12
+    least = Panels().solve(cheap).info.upper
+    assert Panels().solve(other).info.upper >= least - 1e-12
+    assert Panels().solve(scale_prices(cheap, factor)).info.upper >= least - 1e-12
 
 
 def test_where_visits_cost_nothing_nothing_changes():
     X, y = load_breast_cancer(return_X_y=True)
-    X = X[:, 22:]
+    X = X[:, 24:]
     for order in ("adaptive", "conditional"):
         plain = SequentialClassifier(order=order).fit(X[:300], y[:300])
         said = Costs(visit_cost=0.0, delays=np.ones(X.shape[1]), delay_cost=0.0, max_panel=3)
@@ -175,10 +176,18 @@ def test_where_visits_cost_nothing_nothing_changes():
             assert clf.policy_.info.upper == plain.policy_.info.upper
 
 
-@pytest.mark.parametrize("free", [True, False])
 @pytest.mark.parametrize(
-    "solver",
-    [Panels(**FAST), Panels(max_nodes=0, **FAST), FixedPanels(2, **FAST), FixedPanels(once=True, **FAST)],
+    ("solver", "free"),
+    [
+        (Panels(**FAST), True),
+        (Panels(max_nodes=0, **FAST), True),
+        pytest.param(Panels(**FAST), False, marks=pytest.mark.slow),
+        (Panels(max_nodes=0, **FAST), False),
+        (FixedPanels(2, **FAST), True),
+        pytest.param(FixedPanels(2, **FAST), False, marks=pytest.mark.slow),
+        pytest.param(FixedPanels(once=True, **FAST), True, marks=pytest.mark.slow),
+        (FixedPanels(once=True, **FAST), False),
+    ],
     ids=repr,
 )
 def test_solvers_of_panels_do_what_solvers_promise(solver, free):
@@ -294,6 +303,7 @@ MODELS = {
 LONG = [
     *itertools.product(["mixture"], ["plain", "groups", "bundles"]),
     *itertools.product(["tree"], ["plain", "groups", "delays"]),
+    *itertools.product(["fixed"], ["plain", "delays"]),
 ]
 
 
@@ -382,7 +392,7 @@ def test_a_session_waits_leaves_and_takes_back(table):
 
 
 def test_a_fitted_adaptive_classifier_orders_panels(few_ways, table):
-    X, y = table.iloc[:, :5], table["diagnosis"]
+    X, y = table.iloc[:, :4], table["diagnosis"]
     clf = adaptive(Costs(0.01, visit_cost=0.05), effort="quick").fit(X[:200], y[:200])
     record = clf.acquire(X[300:])
     assert isinstance(clf.solver, Panels)
@@ -443,7 +453,7 @@ def test_a_graph_of_panels_is_refused(table):
     costs = Costs(0.01, visit_cost=0.05)
     tree = SequentialClassifier(TreeNetwork(conditioning="ancestor"), order="adaptive", feature_costs=costs)
     with pytest.raises(ValueError, match="a graph asks one question at a time"):
-        policy_data(tree.fit(table.iloc[:, :-1], table["diagnosis"]))
+        policy_data(tree.fit(table.iloc[::3, :3], table["diagnosis"][::3]))
 
 
 def test_costs_beside_data_tell_of_visits(tmp_path):
@@ -534,7 +544,7 @@ def test_a_ladder_orders_panels_that_fit_in_what_is_left(solver, free):
 
 
 def test_a_hard_budget_orders_panels_that_fit(table):
-    X, y = table.iloc[:, :-1], table["diagnosis"]
+    X, y = table.iloc[::2, :-1], table["diagnosis"][::2]
     for order in ("adaptive", "conditional"):
         costs = Costs(0.01, visit_cost=0.03, max_panel=4)
         clf = SequentialClassifier(ClassMixture(2, random_state=0), feature_costs=costs, order=order).fit(X, y)

@@ -30,7 +30,7 @@ def test_a_run_of_them_is_kept_and_shown_as_it_was(tmp_path: Path) -> None:
     assert table.loc["any order", "scope"].tolist() == ["all orders"] * 2
     assert len(results.summary()) == len(METHODS)
     train, test = StratifiedFolds(2).split(data, 0, 0)
-    clf = SequentialClassifier(order="adaptive", solver=Lookahead(), feature_costs=0.02)
+    clf = SequentialClassifier(order="adaptive", solver=Lookahead(certificate_paths=0), feature_costs=0.02)
     clf.fit(data.X[train], data.y[train])
     record = clf.acquire(data.X[test], record_beliefs=True)
     kept = results.record("wine", "any order", fold=0)
