@@ -44,7 +44,7 @@ def pointer(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     return data, data[np.arange(n), data[:, 0].astype(int)].astype(int)
 
 
-pytestmark = pytest.mark.usefixtures("loose_mixtures")
+pytestmark = pytest.mark.usefixtures("loose_mixtures", "short_lines")
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_b
 from seqclass.pomdp.bounds.optimum import expand
 from seqclass.pomdp.files.pomdpx import write_pomdpx
 
-pytestmark = pytest.mark.usefixtures("loose_mixtures")
+pytestmark = pytest.mark.usefixtures("short_lines")
 
 ALIKE = 1e-9
 KNOWN = [3, 5]

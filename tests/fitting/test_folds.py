@@ -20,7 +20,7 @@ from seqclass.fitting._folds import _known, assign_folds, some_rows
 
 X, Y = load_iris(return_X_y=True)
 N = 5000
-pytestmark = pytest.mark.usefixtures("loose_mixtures")
+pytestmark = pytest.mark.usefixtures("loose_mixtures", "short_lines")
 
 
 @pytest.fixture(scope="module")
