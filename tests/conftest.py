@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +17,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, settings
-from hypothesis.internal.conjecture import providers
 
 #: What only some of the files hold.
 OPTIONAL = (
@@ -31,8 +32,11 @@ settings.register_profile("seqclass", max_examples=25, **_SETTINGS)
 settings.register_profile("full", max_examples=250, **_SETTINGS)
 settings.load_profile("seqclass")
 # What is drawn must not depend on which modules happen to be imported: hypothesis would read the constants of ours, all
-# of them anew in each process of a fresh checkout, and go through them for each kind of draw.
-providers._get_local_constants = providers.Constants
+# of them anew in each process of a fresh checkout, and go through them for each kind of draw. Versions that do not
+# have nothing to replace.
+with suppress(ImportError, AttributeError):
+    providers: Any = importlib.import_module("hypothesis.internal.conjecture.providers")
+    providers._get_local_constants = providers.Constants
 
 
 @pytest.hookimpl(wrapper=True)
