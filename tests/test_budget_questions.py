@@ -59,7 +59,7 @@ def short(cls: Any) -> Solver:
 
 
 #: What is not for a problem of any order, and what is for no other.
-STAGED = {"ExactValueIteration", "FittedValueIteration", "GridValueIteration", "LinearThresholdSPSA", "Perseus"}
+STAGED = {"ExactValueIteration", "GridValueIteration", "LinearThresholdSPSA", "Perseus"}
 STAGED |= {"ProjectedValueIteration"}
 FREE = {"Adaptive", "ExactFreeOrder"}
 #: All but one for problems in which visits cost something.

@@ -51,7 +51,7 @@ from seqclass.pomdp.policy import LookaheadPolicy, OrderingChoice, RepricedPolic
 from seqclass.pomdp.rules import QuestionRules
 from seqclass.pomdp.solvers.exact import LineSet
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy
-from seqclass.pomdp.solvers.fitted import BeliefFunctions, FittedValues
+from seqclass.pomdp.solvers.fitted import BeliefFunctions, FittedValues, StageSaving
 from seqclass.pomdp.solvers.grid import GridValues
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
@@ -539,14 +539,12 @@ def check_values(values: ValueFunction) -> None:
             known = some.pointer is None or len(some.pointer) == _n_contexts(values, stage) + 1
             need(known, "sets are of other contexts")
     elif isinstance(values, GridValues):
-        need(
-            isinstance(values.grid, SimplexGrid) and values.grid.points.shape[1] == n_classes,
-            "grid is of other classes",
-        )
+        grid = values.grid
+        need(isinstance(grid, SimplexGrid) and grid.points.shape[1] == n_classes, "grid is of other classes")
         need(values.interpolation in ("freudenthal", "nearest"), "interpolation is wrong")
         need(type(values.continuation) is list and len(values.continuation) == n_stages, "grid is of other stages")
         for stage, table in enumerate(values.continuation):
-            numbers(table, "continuation", _n_contexts(values, stage), len(values.grid.points))
+            numbers(table, "continuation", _n_contexts(values, stage), len(grid.points))
     elif isinstance(values, FittedValues):
         _check_fitted(values)
     elif isinstance(values, InterpolatedValues):
@@ -563,10 +561,8 @@ def check_values(values: ValueFunction) -> None:
 
 def _check_fitted(values: FittedValues) -> None:
     functions, n_classes = values.functions, values.problem.n_classes
-    need(
-        isinstance(functions, BeliefFunctions) and functions.problem is values.problem,
-        "functions are of another problem",
-    )
+    own = isinstance(functions, BeliefFunctions) and functions.problem is values.problem
+    need(own, "functions are of another problem")
     need(functions.n_classes == n_classes and 0 < float(functions.unit) < np.inf, "functions are of other classes")
     first = array(functions.first, "first", "i", None)
     second = array(functions.second, "second", "i", len(first))
@@ -598,6 +594,10 @@ def check_rule_values(values: RuleValues) -> None:
         whole(values.rule.n_candidates, "n_candidates", 1)
         inner = values.rule.values
         need(isinstance(inner, RuleValues) and inner.problem is values.problem, "a rule is improved on other values")
+    if isinstance(values.rule, StageSaving):
+        need(type(values.rule.vectors) is list and len(values.rule.vectors) > 0, "a rule has no vectors")
+        for vectors in values.rule.vectors:
+            need(numbers(vectors, "vectors", None, values.problem.n_classes).size > 0, "a stage has no vectors")
 
 
 def check_policy(policy: Policy) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -151,9 +152,9 @@ class HindsightValues:
             states = states * self.answer[place[row, chosen]]
             states /= states.sum(axis=1, keepdims=True)
             asked = np.column_stack([asked, chosen])
-        return _least_of(
-            self._of_classes(states), self._best(states, self._asked(states, self.known, asked)), self._rng
-        )
+        values = self._best(states, self._asked(states, self.known, asked))
+        # what is above would be taken for luck where there was none; what is below, everywhere alike, does no harm
+        return least_of(self._of_classes(states), values, _VECTORS, self._rng, _ABOVE).astype(np.float32)
 
     def _tabled(self) -> list[Single]:
         """What asking costs where fewer than ``depth - 1`` questions were asked, from the last of these back."""
@@ -204,14 +205,11 @@ class HindsightValues:
         return least
 
 
-def _least_of(classes: Single, values: Single, rng: np.random.Generator) -> Single:
-    """Vectors the least of which is near to values of beliefs, and seldom above, (n_vectors, n_classes).
-
-    What is above would be taken for luck where there was none; what is below, in the same way everywhere, does no harm.
-    """
-    centres = classes[rng.choice(len(classes), _VECTORS, replace=False)]
+def least_of(classes: Any, values: Any, n_vectors: int, rng: np.random.Generator, above: float = 1.0) -> FloatArray:
+    """Vectors the least of which is near to values of beliefs, being above weighted more, (n_vectors, n_classes)."""
+    centres = classes[rng.choice(len(classes), n_vectors, replace=False)]
     nearest = ((classes[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
-    vectors: Single = np.full_like(centres, values.mean())
+    vectors: FloatArray = np.full_like(centres, values.mean())
     ridge, weight = _RIDGE * np.eye(classes.shape[1]), np.ones(len(values))
     best, least = vectors, np.inf
     for _ in range(_ROUNDS):
@@ -222,10 +220,10 @@ def _least_of(classes: Single, values: Single, rng: np.random.Generator) -> Sing
             vectors[number] = np.linalg.solve(square + ridge, side + ridge @ vectors[number])
         every = classes @ vectors.T
         nearest, off = every.argmin(axis=1), values - every.min(axis=1)
-        weight = np.where(off < 0, _ABOVE, 1.0)
+        weight = np.where(off < 0, above, 1.0)
         if (error := float(weight @ off**2)) < least:
             best, least = vectors.copy(), error
-    return np.asarray(best, dtype=np.float32)
+    return best
 
 
 def sets_of(n_questions: int, size: int) -> IntArray:

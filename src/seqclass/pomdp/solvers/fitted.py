@@ -1,7 +1,8 @@
-"""Value iteration over stages by regression on smooth functions of the belief."""
+"""Value iteration over stages by regression on functions of the belief."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -9,13 +10,22 @@ from scipy import linalg
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.model_files import register
+from seqclass._utils.progress import look
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.alpha import Points, merged, sample_beliefs
-from seqclass.pomdp.needs import needed_order, needed_tables
-from seqclass.pomdp.policy import LookaheadPolicy, unit
+from seqclass.pomdp.answers import SampledAnswers
+from seqclass.pomdp.bounds.hindsight import least_of
+from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.needs import needed_no_visits, needed_tables
+from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, unit
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver
+from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver, horizons
+from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
+from seqclass.pomdp.solvers.ordering.base import OrderingRule
+from seqclass.pomdp.solvers.ordering.values import drawn_starts
+from seqclass.pomdp.solvers.simple import cheapest
 from seqclass.pomdp.values import ValueFunction
+from seqclass.pomdp.walk import Level, walk
 
 __all__ = ["FittedValueIteration", "FittedValues"]
 
@@ -185,6 +195,86 @@ def fitted_values(problem: AcquisitionProblem, points: list[Points], terminal: F
     return values
 
 
+#: Where any question may come next: most vectors of a stage, beliefs that each is fitted to at least, and of how many
+#: questions that are best to be the last one is asked on the way to a belief.
+_VECTORS, _EACH, _AMONG = 64, 64, 10
+
+
+@dataclass(eq=False)
+class StageSaving(OrderingRule):
+    """The cost of deciding now less that of asking and then the least of some functions of the class, by stage.
+
+    Parameters
+    ----------
+    vectors : list of ndarray of shape (n_vectors, n_classes)
+        What may be had after the question of each stage; after the last, and beyond, one decides.
+
+    Examples
+    --------
+    >>> from seqclass.pomdp import TableProblem
+    >>> sensors = np.array([[[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.2], [0.1, 0.8]]])
+    >>> problem = TableProblem([0.5, 0.5], sensors, prices=[0.1, 0.2], free=True)
+    >>> StageSaving([problem.decision_costs.T]).scores(problem.begin()).round(3)
+    array([[-0.  ,  0.15]])
+    """
+
+    per_price = False
+    saves = True
+
+    vectors: list[FloatArray]
+
+    def __repr__(self) -> str:
+        return f"fitted values of {len(self.vectors)} stages"
+
+    def work(self, problem: AcquisitionProblem) -> float:
+        """Products that scoring all questions of one instance takes, roughly; see `OrderingRule.work`."""
+        widest = max(map(len, self.vectors))
+        return super().work(problem) * (1 + widest) / (1 + problem.n_decisions)
+
+    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+        """Savings, prices counted; see `OrderingRule.gains`."""
+        problem, vectors = info.problem, self.vectors[min(info.stage, len(self.vectors) - 1)]
+        prices = np.broadcast_to(info.prices, (len(info), problem.n_questions))[:, questions]
+        return np.asarray(info.deciding_cost[:, None] - prices - problem.costs_after(questions, info, vectors))
+
+    def value(self, info: InformationState) -> FloatArray:
+        """Cost of deciding or of the best question, whichever is lower, (n,)."""
+        saved = self.scores(info).max(axis=1, initial=-np.inf)
+        return np.asarray(np.minimum(info.finishing_cost, info.deciding_cost - saved))
+
+
+def stage_saving(problem: AcquisitionProblem, n_beliefs: int, n_stages: int, rng: np.random.Generator) -> StageSaving:
+    """Fit the vectors of each stage to one step of look-ahead on the stage after, from the last to the first.
+
+    They are of the class, not of hidden states: of these they would find luck where there is none.
+    """
+    found: list[InformationState] = []
+    n_vectors = max(1, min(_VECTORS, n_beliefs // _EACH))
+
+    def ask(level: Level) -> IntArray:
+        question = np.full(len(level.info), DECIDE)
+        rows = np.flatnonzero(~level.info.settled)
+        if len(rows) < 2 * n_vectors or level.stage == n_stages:
+            return question
+        info = level.info[rows]
+        found.append(info)
+        once = np.where(info.sensible, info.costs_once, np.inf)
+        near = cheapest(once, min(_AMONG, once.shape[1]), problem)
+        each = np.arange(len(rows))
+        chosen = near[each, rng.integers(0, near.shape[1], len(rows))]
+        question[rows] = np.where(np.isfinite(once[each, chosen]), chosen, once.argmin(axis=1))
+        return question
+
+    begun, weight = drawn_starts(problem, n_beliefs, rng), np.ones(n_beliefs)
+    for _ in walk(begun, weight, ask, SampledAnswers(rng)):
+        pass
+    rule = StageSaving([problem.decision_costs.T] * max(1, len(found)))
+    for stage in reversed(range(1, len(found))):
+        look()
+        rule.vectors[stage - 1] = least_of(found[stage].belief, rule.value(found[stage]), n_vectors, rng)
+    return rule
+
+
 @dataclass(repr=False, eq=False)
 class FittedValueIteration(ValueSolver):
     """Value iteration over stages by least squares on smooth functions of the belief, for any number of classes.
@@ -196,16 +286,22 @@ class FittedValueIteration(ValueSolver):
     cost; the certificate is that of the policy, as valid as any, and its gap paired (see `certify`). `Perseus` is exact
     where beliefs are few, and the better choice with twenty classes and more.
 
+    Where any question may come next, look-ahead goes through all of them; what it finds is fitted by the least of at
+    most 64 linear functions of the class a stage, so that a step is a product of matrices. When to stop is fitted along
+    what that asks, as `Adaptive` does it. It pays where many weak questions tell more together than one by one, for
+    whoever trusts the model: what it plans is further from what a rule would ask, and leans on the model the more.
+
     Parameters
     ----------
     n_beliefs : int
-        Most beliefs a stage, half of them from all trajectories, half from the newest policy's.
+        Most beliefs a stage, half of them from all trajectories, half from the newest policy's; where any question may
+        come next all are on the way of cases that are asked what is nearly best to be the last.
     n_rounds : int
-        Rounds of sampling, the first of which knows no policy.
+        Rounds of sampling, the first of which knows no policy; in a fixed order, as is the next one.
     horizon_tolerance : float
         The horizon is doubled until its two bounds differ by less than this share.
     first_horizon : int
-        The horizon that is tried first.
+        The horizon that is tried first; the only one of what is asked where any question may come next.
     max_stages : int or None
         Longest horizon.
     certificate_paths, random_state
@@ -239,8 +335,29 @@ class FittedValueIteration(ValueSolver):
     def _check(self, problem: AcquisitionProblem) -> None:
         check_integer(self.n_beliefs, "n_beliefs", 1)
         check_integer(self.n_rounds, "n_rounds", 1)
-        needed_order(problem, "FittedValueIteration")
-        needed_tables(problem, "FittedValueIteration", "ProjectedValueIteration or Lookahead")
+        needed_no_visits(problem, "FittedValueIteration", "Panels")
+        if not problem.free:
+            needed_tables(problem, "FittedValueIteration", "ProjectedValueIteration or Lookahead")
+
+    def solve(self, problem: AcquisitionProblem) -> Policy:
+        """Solve a problem; see `Solver.solve`."""
+        if not problem.free:
+            return super().solve(problem)
+        self._check(problem)
+        began, rng = time.perf_counter(), as_generator(self.random_state)
+        (n_stages, _), *_ = horizons(problem, self.max_stages, self.first_horizon)
+        rule = stage_saving(problem, self.n_beliefs, n_stages, rng)
+        seconds = time.perf_counter() - began
+        stopping = Adaptive(
+            [rule],
+            max_nodes=0,
+            max_rounds=0,
+            max_stages=problem.n_stages if self.max_stages is None else self.max_stages,
+            certificate_paths=self.certificate_paths,
+            random_state=self.random_state,
+        )
+        found = stopping.solve(problem)
+        return found.with_info(seconds=found.info.seconds + seconds)
 
     @property
     def _half(self) -> int:

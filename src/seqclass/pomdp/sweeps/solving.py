@@ -249,7 +249,7 @@ def _(solver: Perseus, problem: AcquisitionProblem, multipliers: FloatArray) -> 
 @solve_sweep.register(FittedValueIteration)
 @solve_sweep.register(ProjectedValueIteration)
 def _(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArray) -> SweepPolicies:
-    return _blended(solver, problem, multipliers)
+    return (_one_by_one if problem.free else _blended)(solver, problem, multipliers)
 
 
 def _one_by_one(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArray) -> SweepPolicies:

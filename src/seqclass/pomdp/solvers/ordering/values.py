@@ -272,7 +272,7 @@ class _Walk:
         self.n_cases, self.total = n_cases, 1.0 if rng is None else float(n_cases)
         # cases that begin at random go each its own way
         if self.random.size:
-            self.info, weight = _drawn_starts(problem, self.random.size, rng), np.ones(self.random.size)
+            self.info, weight = drawn_starts(problem, self.random.size, rng), np.ones(self.random.size)
         else:
             self.info, weight = opened(problem, self.total, ALL if rng is None else SampledAnswers(rng))
         self.visited, n = 0, len(self.info)
@@ -338,7 +338,7 @@ class _Walk:
         return float(self.steps[stage].weight[self._reached(stage)].sum()) / self.total
 
 
-def _drawn_starts(problem: AcquisitionProblem, n: int, rng: Any) -> InformationState:
+def drawn_starts(problem: AcquisitionProblem, n: int, rng: Any) -> InformationState:
     """Cases as they begin, drawn at random where they differ."""
     info, weight = problem.opening()
     return info[np.zeros(n, dtype=np.intp) if len(weight) == 1 else rng.choice(len(weight), n, p=weight)]
