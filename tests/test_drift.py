@@ -250,6 +250,20 @@ def test_a_challenger_takes_over_where_beliefs_stay_true_and_say_little() -> Non
     assert still.switches.size == still.alarms.size == 0
 
 
+def test_what_visits_cost_is_among_the_most_that_a_case_can() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 500)
+    X = (rng.random((500, 3)) < np.where(y == 1, 0.8, 0.2)[:, None]).astype(int)
+    X[:, 0] = np.where(rng.random(500) < 0.02, 1 - y, y)
+    X[200:, 0] = rng.integers(0, 2, 300)
+    costs = Costs(1e-6, visit_cost=0.1, max_panel=1)
+    clf = SequentialClassifier(feature_costs=costs, order="given", discretizer="precomputed")
+    with np.errstate(all="raise"):  # a bet that could lose more than all had a capital that is no number
+        done = follow(clf, X, y, start=150, batch_size=25, margin=0.9, growth=np.inf, recent=100)
+    assert done.prices.max() > 0.1
+    assert done.switches.size
+
+
 def test_a_window_bounds_what_is_learnt_from() -> None:
     X, y = stream(900, 900)
     done = follow(SequentialClassifier(), X, y, window=200, growth=np.inf, recent=None)

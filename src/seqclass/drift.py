@@ -454,7 +454,9 @@ class _Stream:
         """Look at cases from a row on, and at none before."""
         self.test, self.offset = test, offset
         self.challenger: Any = None
-        self.challenged, highest = offset, test._worst + float(np.sum(decider_of(self.fitted).prices.full))
+        prices = decider_of(self.fitted).prices
+        visits = 0.0 if prices.visits is None else float(prices.visits.alone.sum())
+        self.challenged, highest = offset, test._worst + float(prices.full.sum()) + visits
         self.duel = _Bets(max(highest, 1e-12), test.alpha)
 
     def fit(self, end: int) -> Any:
