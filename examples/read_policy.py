@@ -461,9 +461,9 @@ class Reader:
 
 
 def outcome(feature, value):
-    """Outcome that a value of a feature belongs to; -1 where there is none."""
+    """Outcome that a value of a feature belongs to; without a value that of missing, or -1 where that tells nothing."""
     if value is None:
-        return -1
+        return feature.get("missing", -1)
     if feature["type"] == "category":
         return feature["categories"].index(value.strip(" \t\n\r\f\v"))
     if feature["type"] == "outcome":

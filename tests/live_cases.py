@@ -90,12 +90,12 @@ GRAPHS = ("graph",)
 
 
 @functools.cache
-def reader():
-    """The class that reads programs in plain Python, an example."""
+def reader(name="Reader"):
+    """The class that reads programs in plain Python, or another part of that example."""
     script = Path(__file__).parents[1] / "examples" / "read_policy.py"
     if not script.exists():
         pytest.skip("no examples beside the tests: not a checkout")
-    return runpy.run_path(str(script))["Reader"]
+    return runpy.run_path(str(script))[name]
 
 
 @functools.cache

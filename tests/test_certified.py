@@ -281,6 +281,20 @@ def test_others_are_tried_beside_it(cancer: Any, clf: Any, fresh: Any) -> None:
         certify_error(clf, *fresh, others=[seqclass.etana().fit(*fresh)])
 
 
+def test_others_of_other_costs_are_refused(cancer: Any, clf: Any, fresh: Any) -> None:
+    """The cheapest is chosen by what rules pay, so that what is planned at other prices would win by its prices."""
+    X, y = cancer
+    for costs, metric, what in (
+        (0.0001, "error", "prices"),
+        (Costs(0.01, visit_cost=0.1), "error", "prices"),
+        (Costs(0.01, decision_costs=[[0, 1], [5, 0]]), "cost", "decision_costs"),
+    ):
+        other = seqclass.SequentialClassifier(feature_costs=costs, solver=FirstK(1)).fit(X[:300], y[:300])
+        with pytest.raises(ValueError, match=rf"others\[0\] has other {what}, so that which rule is cheapest"):
+            certify_error(clf, *fresh, 0.1, 0.1, metric=metric, others=[other])
+    assert certify_error(clf, *fresh, 0.1, 0.1, others=[other]).certified  # of errors only prices are compared
+
+
 def test_to_refer_is_no_error(cancer: Any) -> None:
     X, y = cancer
     costs = [[0, 1, 0.05], [1, 0, 0.05]]

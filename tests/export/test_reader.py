@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from live_cases import DEFAULTS, EVERY, EXPORTED, reader, short_reader
 
+from seqclass import Costs, SequentialClassifier
 from seqclass.export import policy_data
 
 #: Policies of a fixed order with values, and bounds, which are told in words.
@@ -73,6 +74,23 @@ def test_the_reader_stands_where_a_session_stands(name: str, model: Any, cases: 
             assert data["decisions"][decision] == stand["decision"]
             if stand["asked"] is not None and stand["saving"] is not None:
                 assert saving == pytest.approx(stand["saving"], abs=1e-9, rel=0)
+
+
+def test_what_is_not_available_may_be_an_answer_on_the_command_line() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = y[:, None] + rng.normal(size=(200, 2))
+    X[(rng.random(200) < 0.6) & (y == 1), 0] = np.nan
+    costs = Costs([0.01, 0.02])
+    clf = SequentialClassifier(feature_costs=costs, order="adaptive", missing="informative").fit(X, y)
+    data, case = policy_data(clf), clf.session()
+    found = reader()(data)
+    for text in ("x0=?", "x1=0.5"):
+        found.tell(*reader("answers")(data, text))
+    case.unavailable("x0")
+    case.observe("x1", 0.5)
+    np.testing.assert_allclose(found.stand()[0], case.posterior, atol=1e-9, rtol=0)
+    assert found.case["spent"] == pytest.approx(case.cost)
 
 
 @pytest.mark.parametrize("name", ["mixture of the documentation", DEFAULTS[0], *DEFAULTS[2:-1]])

@@ -17,6 +17,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.frames import plain
 from seqclass._utils.text import listed, shown
 from seqclass._utils.validation import check_choice, check_integer, class_numbers, group_numbers
+from seqclass.costs import Prices
 from seqclass.deciding.decider import copy_fitted, decider_of
 from seqclass.deciding.record import EncodedRows
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
@@ -258,7 +259,8 @@ def certify_error(
     max_features : int, optional
         Most questions of any rule of beliefs; by default 200.
     others : sequence of SequentialClassifier
-        Further classifiers of the same classes and decisions, fitted to none of these rows either.
+        Further classifiers of the same classes, decisions and prices, fitted to none of these rows either; of the same
+        decision costs unless ``metric`` is ``"error"``.
     allow_seen : bool
         Whether to take rows that look like those of the fit all the same.
 
@@ -292,11 +294,11 @@ def certify_error(
     >>> print(seqclass.certify_error(clf, X[300:], y[300:], alpha=0.1))  # doctest: +ELLIPSIS
     Certified: an error rate of at most 10.0%, with 90% confidence. Seen: ...
     """
-    classifiers = _alike(clf, others)
     check_choice(metric, "metric", tuple(RISKS))
+    classifiers = _alike(clf, others, metric)
     check_level(alpha, "alpha", np.inf)
     made = [made_ladder(one, ladder, n_rungs, max_features, alpha) for one in classifiers]
-    # of several scales of cost the widest holds for all
+    # of several numbers of questions the most holds for all
     risk = max((RISKS[metric](one.problem_, m.longest) for one, m in zip(classifiers, made)), key=lambda r: r.highest)
     check_level(alpha, "alpha", risk.highest)
     check_level(delta, "delta", 1.0)
@@ -326,15 +328,29 @@ def certify_error(
     return CertifiedError(certified, *about, chosen, rungs, fitted, decider_of(clf).unit)
 
 
-def _alike(clf: DecidingClassifier, others: Sequence[DecidingClassifier]) -> list[DecidingClassifier]:
-    """All classifiers, of the same columns, classes and decisions."""
+def _alike(clf: DecidingClassifier, others: Sequence[DecidingClassifier], metric: str) -> list[DecidingClassifier]:
+    """All classifiers, of the same columns, classes, decisions and costs, as far as these are compared."""
     for number, one in enumerate([clf, *others]):
         check_is_fitted(one, "policy_")
         for name in ("classes_", "decisions_", "n_features_in_"):
             own = np.atleast_1d(getattr(one, name)).tolist()
             if own != np.atleast_1d(getattr(clf, name)).tolist():
                 raise ValueError(f"others[{number - 1}] has other {name}: {listed(own)}.")
+        same = {"prices": np.array_equal(_paid(decider_of(one).prices), _paid(decider_of(clf).prices))}
+        if metric != "error":  # of errors only the prices are compared
+            same["decision_costs"] = np.array_equal(one.decision_costs_, clf.decision_costs_)
+        if unlike := [name for name, equal in same.items() if not equal]:
+            raise ValueError(
+                f"others[{number - 1}] has other {unlike[0]}, so that which rule is cheapest cannot be told: fit it "
+                'with the same ones. For rules that ask more or less take ladder="price".'
+            )
     return [clf, *others]
+
+
+def _paid(prices: Prices) -> FloatArray:
+    """What each feature costs: by itself, after another of its group, and for a visit."""
+    visits = 0.0 if prices.visits is None else prices.visits.alone
+    return np.stack([prices.full, prices.discounted, np.broadcast_to(visits, prices.full.shape)])
 
 
 def decided(
