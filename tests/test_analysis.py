@@ -669,3 +669,18 @@ def test_what_is_no_policy_is_refused_by_name():
     for find in (stopping_regions, thresholds):
         with pytest.raises(TypeError, match=r"policy must be a Policy, such as clf\.policy_, got"):
             find("none")
+
+
+@pytest.mark.parametrize("visit_cost", [0.0, 0.01])
+def test_what_if_keeps_to_the_hard_budget_at_prices_that_exceed_it(visit_cost: float) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = (rng.random((200, 3)) < np.where(y == 1, 0.8, 0.2)[:, None]).astype(int)
+    costs = Costs([0.011, 0.013, 0.017], visit_cost=visit_cost)
+    clf = SequentialClassifier(feature_costs=costs, order="adaptive", discretizer="precomputed", max_cost=0.04)
+    clf.fit(X, y)
+    for factor in (1.0, 1.6, 2.2, 5.0):
+        found = what_if(clf.problem_, clf.policy_, prices=clf.problem_.own_prices * factor)
+        assert found.held.price <= 0.04 + 1e-9
+        assert found.held.cost >= found.after.cost - 1e-9
+        assert (found.held.n_features == 0) == (factor == 5.0)

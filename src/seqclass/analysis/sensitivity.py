@@ -13,12 +13,13 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_costs, check_distribution, check_real
 from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect
-from seqclass.pomdp import Policy, Solver, evaluate
+from seqclass.pomdp import DECIDE, Policy, Solver, evaluate
 from seqclass.pomdp.evaluation import Evaluation
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import InformationState, affords
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
+from seqclass.pomdp.solvers.panel_policy import panel_prices
 
 __all__ = ["HeldPolicy", "Sensitivity", "WhatIf", "finite_differences", "sensitivity", "what_if"]
 
@@ -65,14 +66,22 @@ class HeldPolicy(Policy):
 
     def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
         """What each row orders now, as the policy has it; see `Policy.panels`."""
-        return self.policy.panels(self._own(info), least)
+        panels, most = self.policy.panels(self._own(info), least), self.problem.max_cost
+        if panels is None or most is None or self.problem.visits is None:
+            return panels
+        paid = info.spent + panel_prices(info, panels) + self.problem.visits.of(panels)
+        return np.asarray(panels & affords(most, paid)[:, None])
 
     def ended(self, info: InformationState) -> BoolArray:
         """Where nothing more is asked, as the policy has it; see `Policy.ended`."""
         return self.policy.ended(self._own(info))
 
     def _act(self, info: InformationState) -> IntArray:
-        return self.policy.act(self._own(info))
+        question = self.policy.act(self._own(info))
+        may = np.take_along_axis(info.open, np.maximum(question, 0)[:, None], axis=1)[:, 0]
+        if self.problem.max_cost is not None and (panels := self.panels(info)) is not None:
+            may &= info.waiting | panels.any(axis=1)
+        return np.where(may, question, DECIDE)  # what it has planned may be beyond the other problem's budget
 
     def _own(self, info: InformationState) -> InformationState:
         own = copy.copy(info)
@@ -223,7 +232,7 @@ class Sensitivity:
     decision_cost : ndarray of shape (n_classes, n_decisions)
         With respect to each decision cost: P(class, decision).
     cost : float
-        The expected cost itself; it equals the sum of all costs times their derivatives.
+        The expected cost itself; where visits cost nothing it equals the sum of all costs times their derivatives.
     method : str
         ``"exact"`` or ``"simulation"``.
 
