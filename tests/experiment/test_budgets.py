@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,17 @@ def test_the_log_says_where_an_adaptive_order_ran_out_of_money() -> None:
     ends = log[log["action_performed"] == 0]
     assert (ends["forced_stop"] == np.isclose(ends["accumulated_cost"], 0.03)).all()
     assert 0 < ends["forced_stop"].mean() < 1
+
+
+def test_which_columns_are_known_is_part_of_a_cell() -> None:
+    data = load("wine")
+    names = data.names()
+    turned = replace(data, feature_names=(*names[1:], names[0]))
+    keep = seqclass.experiment.grid.Keep()
+    keys = [
+        {cell.key for cell in Experiment([one], ["sklearn:GaussianNB"], cv=2, known=known)._cells(keep)[0]}
+        for known in ([], ["hue"])
+        for one in (data, turned)
+    ]
+    assert keys[0] == keys[1]  # names alone change nothing
+    assert not keys[2] & keys[3]

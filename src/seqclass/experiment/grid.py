@@ -505,6 +505,8 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         seeds: list[int],
     ) -> Iterator[Cell]:
         mark, known = fingerprint(data), self._known(data)
+        # names are not of the data, and which columns they name is
+        where = {"known_columns": [data.names().index(name) for name in known]} if known else {}
         for name, method in methods.items():
             for price, budget in grid:
                 costs = self._costs(data, price)
@@ -521,7 +523,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
                     plain = {"estimator": canonical(estimator), "costs": canonical(costs), "cv": canonical(protocol)}
                     for fold in range(protocol.n_folds):
                         labels = shared | {"fold": fold}
-                        own = labels | plain | {"fingerprint": mark, "known": list(known)}
+                        own = labels | plain | {"fingerprint": mark, "known": list(known)} | where
                         yield Cell(key_of(own), own, labels, estimator, costs, protocol, known=known, budget=budget)
 
     def _known(self, data: Dataset) -> tuple[str, ...]:
