@@ -33,6 +33,7 @@ def test_summary(folder: Path, run: Any) -> None:
     # what the library says, also of one data set
     said = str(Results.load("run.db").compare())
     assert said.startswith("differences of realised_cost, paired")
+    assert "means over the prices 0.01, 0.1" in said
     assert all(f"  {line}\n" in result.stdout for line in said.splitlines())
     assert sorted(file.name for file in folder.iterdir()) == ["data.csv", "run.db"]
 
@@ -59,6 +60,7 @@ def test_json_and_csv(folder: Path, run: Any) -> None:
     assert [cell["key"] for cell in content["cells"]] == table.index.tolist()
     assert content["cells"][0]["accuracy"] == table["accuracy"].iloc[0]
     assert content["cells"][2]["gap"] is None
+    assert content["differences_over"] == {"price": [0.01], "budget": [None]}
     assert {cell["seed"] for cell in content["cells"]} == {3}
     frame = pd.read_csv(io.StringIO(run(*RUN, "--csv", "--seeds", "3").stdout), index_col="key")
     assert frame.index.tolist() == table.index.tolist()

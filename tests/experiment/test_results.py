@@ -138,6 +138,21 @@ def test_compare(results: Results) -> None:
     assert "critical difference" in text
 
 
+def test_a_comparison_says_what_it_is_a_mean_over(results: Results) -> None:
+    over = results.compare()
+    assert over.prices == (0.1, 0.2)
+    assert "All of this is of means over the prices 0.1, 0.2, at which methods may differ" in str(over)
+    assert "price= (--price on the command line) compares at one" in str(over)
+    assert "budget" not in str(over)
+    at_one = results.compare(price=0.2)
+    assert at_one.prices == (0.2,)
+    assert "means over" not in str(at_one)
+    labels = {"data": "d0", "price": 0.1, "seed": 0, "fold": 0, "budget": 3}
+    cells = [({**labels, "method": method}, {"realised_cost": 0.5, "error": ""}) for method in METHODS]
+    write_cells(results.path, cells)
+    assert "the prices 0.1, 0.2 and the budgets none, 3" in str(results.compare())
+
+
 def test_methods_are_compared_on_the_same_folds(results: Results) -> None:
     # c failed in the last fold of d0: what the others have there must not count
     scores = results.compare("accuracy", price=0.1).scores

@@ -150,8 +150,11 @@ def _report(results: Results, as_csv: bool, as_json: bool) -> None:
     elif as_json:
         rows = [{"key": key, **row} for key, row in zip(cells.index, cells.to_dict("records"))]
         summary, compared = results.summary().to_dict("records"), _compared(results, cells, failed)
-        apart = compared.differences.to_dict("records") if isinstance(compared, Comparison) else []
-        echo_json({"run": str(results.path), "summary": summary, "differences": apart, "cells": rows})
+        told: dict[str, Any] = {"differences": [], "differences_over": {}}
+        if isinstance(compared, Comparison):
+            told["differences"] = compared.differences.to_dict("records")
+            told["differences_over"] = {"price": compared.prices, "budget": compared.budgets}
+        echo_json({"run": str(results.path), "summary": summary, **told, "cells": rows})
     else:
         _print_summary(results, cells, failed)
     if len(failed) == len(cells):

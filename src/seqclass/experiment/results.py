@@ -181,6 +181,8 @@ class Comparison:
         Which differ; None as above.
     left_out : tuple of str
         Methods without any score, because all their cells failed, say.
+    prices, budgets : tuple of float
+        Prices and hard budgets (NaN for none) that scores and differences are means over; of one they are those at it.
     differences : pandas.DataFrame or None
         A row for every two methods on each data set, and over ``"all data sets"`` where there are several:
         ``difference`` of the score of ``method`` less that of ``against``, its 95% interval ``lower`` to ``upper`` and
@@ -209,6 +211,8 @@ class Comparison:
     nemenyi: CriticalDifference | None
     left_out: tuple[str, ...] = ()
     differences: Any = None
+    prices: tuple[float, ...] = ()
+    budgets: tuple[float, ...] = ()
 
     def __str__(self) -> str:
         # of one data set a win says nothing that the difference does not
@@ -217,7 +221,18 @@ class Comparison:
         lines += [] if self.friedman is None else [str(self.friedman)]
         lines += [] if self.nemenyi is None else [f"average ranks: {self.nemenyi}"]
         lines += [f"left out, without a score: {', '.join(self.left_out)}"] if self.left_out else []
-        return "\n".join([*lines, *self._told()])
+        return "\n".join([*lines, *self._told(), *self._means()])
+
+    def _means(self) -> list[str]:
+        """What scores are means over, which a summary tells apart; nothing where that is one price and budget."""
+        several = {"price": self.prices, "budget": self.budgets}
+        over = {name: values for name, values in several.items() if len(values) > 1}
+        if not over:
+            return []
+        each = [f"the {name}s {', '.join('none' if v != v else f'{v:g}' for v in vs)}" for name, vs in over.items()]
+        one = " and ".join(f"{name}= (--{name} on the command line)" for name in over)
+        all_of_it = f"All of this is of means over {' and '.join(each)}, at which methods may differ otherwise"
+        return [f"{all_of_it}: {one} compares at one."]
 
     def _told(self) -> list[str]:
         """Differences as lines; of very many those over all data sets."""
@@ -264,6 +279,8 @@ def compare_methods(path: Path, table: Any, metric: str, alpha: float) -> Compar
         nemenyi=critical_difference(scores, alpha=alpha, higher_is_better=higher) if several else None,
         left_out=tuple(name for name in named if name not in able),
         differences=differences(units, ratio, scores, higher, cases),
+        prices=tuple(cells["price"].unique().tolist()),
+        budgets=tuple(cells["budget"].unique().tolist()),
     )
 
 
@@ -617,7 +634,8 @@ class Results:
             Column of the table; of accuracy, macro-F1, sensitivity, specificity and AUROC more is better, of all others
             less.
         price : float, optional
-            Compare at this price; by default by the mean over all prices, so that each data set counts once.
+            Compare at this price; by default by the mean over all prices, so that each data set counts once. What is
+            printed says so.
         budget : int, optional
             Compare at this hard budget; by default likewise.
         alpha : float
