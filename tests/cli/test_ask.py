@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,21 @@ def test_unavailable_and_undo(numbers: str, run: Any) -> None:
     assert "Acquired 1 feature at a price of 0.01" in result.stdout
 
 
+def test_undo_leaves_what_was_known_at_the_start(numbers: str, run: Any) -> None:
+    nothing = "no answer to take back; what --known told stays"
+    answers = "undo\nx1 = ?\nundo\nu\nquit\n"
+    told = run("ask", numbers, "--known", "x0=0.5", "--save", "case.json", answers=answers).stdout
+    assert told.count(nothing) == 2
+    assert told.count("  Taken back: x1 = unavailable\n") == 1
+    assert told.endswith("(x0 = 0.5)\nThe case is kept in case.json.\n")
+    assert nothing in run("ask", numbers, "--known", "x1=?", "--known", "x0=0.5", answers="undo\n").stdout
+    # a case that was kept can be put right in no other way
+    again = run("ask", numbers, "--resume", "case.json", answers="undo\nundo\n10.5\n").stdout
+    assert "Taken back: x0 = 0.5" in again
+    assert "there is no answer to take back." in again
+    assert "(x1 = 10.5)" in again
+
+
 @pytest.mark.parametrize("end", ["", "quit\n", "Q\n"])
 def test_stopping_early(numbers: str, run: Any, end: str) -> None:
     result = run("ask", numbers, answers="?\n" + end)
@@ -164,6 +180,16 @@ def test_an_answer_is_put_right_after_the_decision(numbers: str, run: Any) -> No
     odd = run("ask", numbers, "--resume", "case.json", answers="x1 = many\nundo\nundo\nundo\nquit\n").stdout
     assert "Feature 'x1' must be a number" in odd or "feature 'x1' must be a number" in odd
     assert "Stopped before the end" in odd
+
+
+def test_a_slip_after_the_decision_does_not_end_the_case_on_a_terminal(
+    numbers: str, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seqclass.cli.ask.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    told = run("ask", numbers, answers="10.5\nx7 = 1\nx0 = 0.5\n\n").stdout
+    assert "'x7' is no feature of this model; did you mean" in told
+    assert told.count("Decision: ") == 2
+    assert "(x1 = 10.5, x0 = 0.5)" in told
 
 
 def test_known_first_and_others(numbers: str, run: Any, refuses: Any) -> None:

@@ -16,6 +16,7 @@ from seqclass._utils.text import answered, listed, money, percent, saving_text, 
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
 from seqclass.cli._format import belief_text, count, wrapped
+from seqclass.deciding._case import Answer
 from seqclass.deciding.decider import Decider, decider_of
 from seqclass.deciding.session import Question, Session
 from seqclass.labels import Labels
@@ -37,6 +38,8 @@ class _Asking:
     words: Labels
     save: Path | None
     strict: bool
+    #: Answers that ``--known`` gave, which were never typed and stay.
+    n_given: int
 
     @cached_property
     def columns(self) -> dict[str, int]:
@@ -82,6 +85,14 @@ class _Asking:
         """The value that a line stands for: itself, or the one whose words, or whose own letters, it has."""
         return _value_of(self.choices(name), text)
 
+    def undo(self) -> None:
+        """Take the last answer back, and say which; of a case that was kept also what it began with."""
+        answers = self.session.history
+        if 0 < self.n_given == len(answers):
+            raise ValueError("there is no answer to take back; what --known told stays: begin anew to change it.")
+        self.session.undo()
+        click.echo(f"  Taken back: {self.told(answers[-1])}")
+
     def shown(self, name: str, value: Any, outcome: int) -> str:
         """What an answer showed."""
         if value is None or value == {}:  # of a bundle nothing
@@ -91,6 +102,10 @@ class _Asking:
         text, within = self.words.shown(name, value, bin_)
         text = f"({text})" if isinstance(value, dict) else text
         return text if within == bin_ or within is None else f"{text} ({within})"
+
+    def told(self, answer: Answer) -> str:
+        """An answer in a list of them."""
+        return answered(self.words.in_line(answer.name), self.shown(answer.name, answer.value, answer.outcome))
 
 
 def _choices(decider: Decider, words: Labels, name: str) -> dict[str, str]:
@@ -146,7 +161,7 @@ def _command(
         _note_lacking(session, decider, [name for name, value in told.items() if value is None])
         if notes := " ".join(filter(None, (session.unusual(*one) for one in _values(session).items() if strict))):
             raise ValueError(notes)
-    asking = _Asking(decider, session, words, save, strict)
+    asking = _Asking(decider, session, words, save, strict, len(session.history))
     if resume is not None:
         check_input(resume)
         with refused(str(resume)):
@@ -202,12 +217,12 @@ def _goes_on(asking: _Asking) -> bool:
         click.echo("undo takes the last answer back, NAME = VALUE adds one; an empty line ends the case.")
     while (line := _read_line("> " if here else "")) is not None:
         named = _parted(line)[0] if "=" in line.strip("= ") else None
-        if line.lower() not in ("undo", "u") and named not in asking.columns:
+        if line.lower() not in ("undo", "u") and (named is None or (named not in asking.columns and not here)):
             return False
         if not here:
             click.echo(f"\n> {line}")
         try:
-            _observe(asking, *_parted(line)) if named is not None else asking.session.undo()
+            _observe(asking, *_parted(line)) if named is not None else asking.undo()
         except ValueError as error:
             click.echo(f"  {sentence(error)}")
             continue
@@ -255,7 +270,7 @@ def _answer(asking: _Asking, question: Question, line: str) -> None:
     elif line == "?":
         session.unavailable(question.name)
     elif line.lower() in ("undo", "u"):
-        session.undo()
+        asking.undo()
     elif line.lower() == "leave":
         session.leave()
     elif line.lower() == "best":
@@ -362,9 +377,7 @@ def _conclude(asking: _Asking, finished: bool) -> None:
             click.echo(_possible(asking, told.alpha))
     else:
         click.echo(f"Stopped before the end; the decision as things stand: {asking.decision}")
-    asked = ", ".join(
-        answered(asking.words.in_line(a.name), asking.shown(a.name, a.value, a.outcome)) for a in session.history
-    )
+    asked = ", ".join(map(asking.told, session.history))
     click.echo(
         f"Acquired {count(session.n_features, 'feature')} at a price of {money(session.cost, unit)}; expected cost of "
         f"this decision {money(session.expected_cost, unit, 4)}." + (f" ({asked})" if asked else "")
