@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import UnsetMetadataPassedError
-from sklearn.model_selection import GridSearchCV
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -175,6 +177,32 @@ def test_weights_are_routed_through_a_search_over_a_pipeline(seen: list[Any]) ->
     plain = SequentialClassifier(feature_costs=search.best_params_["sequentialclassifier__feature_costs"])
     scaled = StandardScaler().fit_transform(X)
     np.testing.assert_array_equal(search.predict_proba(X), plain.fit(scaled, Y, weight).predict_proba(scaled))
+
+
+def test_weights_are_routed_to_the_scorer_as_to_those_of_scikit_learn() -> None:
+    weight, clf = WEIGHT + 1.0, SequentialClassifier(feature_costs=0.05)
+    with pytest.raises(RuntimeError, match="enable_metadata_routing=True"):
+        realised_cost_scorer.set_score_request(sample_weight=True)
+    with sklearn.config_context(enable_metadata_routing=True):
+        clf.set_fit_request(sample_weight=False)
+        asking = realised_cost_scorer.set_score_request(sample_weight=True)
+        renamed = pickle.loads(pickle.dumps(asking.set_score_request(sample_weight="importance")))
+        silent = realised_cost_scorer.set_score_request(sample_weight=False)
+        theirs = make_scorer(accuracy_score).set_score_request(sample_weight=True)
+        folds = {"cv": 3, "return_estimator": True, "return_indices": True, "error_score": "raise"}
+        scoring = {"weighted": asking, "silent": silent, "accuracy": theirs}
+        found = cross_validate(clf, X, Y, params={"sample_weight": weight}, scoring=scoring, **folds)
+        other = cross_validate(clf, X, Y, params={"importance": weight}, scoring=renamed, **folds)
+        for unset in (realised_cost_scorer, make_scorer(accuracy_score)):  # asking changed nothing for others
+            with pytest.raises(UnsetMetadataPassedError, match=r"sample_weight.*set_score_request"):
+                cross_validate(clf, X, Y, params={"sample_weight": weight}, scoring=unset, **folds)
+        np.testing.assert_array_equal(
+            cross_validate(clf, X, Y, scoring=realised_cost_scorer, **folds)["test_score"], found["test_silent"]
+        )
+    for fold, (fitted, rows) in enumerate(zip(found["estimator"], found["indices"]["test"])):
+        expected = realised_cost_scorer(fitted, X[rows], Y[rows], weight[rows])
+        assert found["test_weighted"][fold] == other["test_score"][fold] == expected
+        assert found["test_silent"][fold] == realised_cost_scorer(fitted, X[rows], Y[rows]) != expected
 
 
 def test_what_a_pipeline_acquires() -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn import get_config
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from seqclass._utils.validation import check_costs, check_not_negative, class_numbers, in_order, plain_labels
 from seqclass.evaluation.decision_curves import decision_curve
@@ -81,6 +83,9 @@ def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight
 
     Prices and costs of decisions are the classifier's own, so a search over these compares what cannot be compared.
 
+    Where scikit-learn routes metadata, ``realised_cost_scorer.set_score_request(sample_weight=True)`` is a scorer that
+    weighs rows by what the search is given; this one, of which a search does not know whether to, refuses weights.
+
     Parameters
     ----------
     estimator : DecidingClassifier or Pipeline
@@ -122,3 +127,37 @@ def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight
     return -realised_cost(
         y, record.decision, record.cost, decisions=estimator.decisions_, sample_weight=sample_weight, **costs
     )
+
+
+class _Asking:
+    """`realised_cost_scorer` that asks for weights of rows, or not, as a scorer of scikit-learn's `make_scorer`."""
+
+    def __init__(self, sample_weight: bool | str | None = None) -> None:
+        self.sample_weight = sample_weight
+
+    def __call__(self, estimator: Any, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
+        return realised_cost_scorer(estimator, X, y, sample_weight)
+
+    def __repr__(self) -> str:
+        return f"realised_cost_scorer.set_score_request(sample_weight={self.sample_weight!r})"
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> _Asking:
+        """A scorer that asks, or does not, for weights of rows; of what all share nothing changes."""
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "weights are routed only after sklearn.set_config(enable_metadata_routing=True), which comes before "
+                "set_score_request."
+            )
+        return _Asking(sample_weight)
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """What is asked for."""
+        request = MetadataRequest(owner="realised_cost_scorer")
+        request.score.add_request(param="sample_weight", alias=self.sample_weight)
+        return request
+
+
+_unset = _Asking()
+vars(realised_cost_scorer).update(
+    set_score_request=_unset.set_score_request, get_metadata_routing=_unset.get_metadata_routing
+)
