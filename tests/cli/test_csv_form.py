@@ -68,13 +68,13 @@ def test_every_command_reads_them(german: Path, run: Any) -> None:
 
 @pytest.mark.filterwarnings("default:column 'age':UserWarning")
 def test_what_is_read_otherwise_is_told(german: Path, run: Any, refuses: Any) -> None:
-    assert "read it with sep=';' (--sep ';' on the command line)" in refuses("fit", "d.csv", *FIT, "-o", "m.seq")
+    assert "read it with --sep ';', or save" in refuses("fit", "d.csv", *FIT, "-o", "m.seq")
     result = run("fit", "d.csv", *FIT, "-o", "m.seq", *FORM)
     assert result.exit_code == 0
     assert result.stderr == ""
     message = refuses("predict", "m.seq", "d.csv", "--sep", ";")
     assert "column 'age' must hold numbers, but row 1 has '" in message
-    assert message.rstrip().endswith("Read the table with decimal=',' (--decimal , on the command line).")
+    assert message.rstrip().endswith("Read the table with --decimal ,.")
     whole = pd.read_csv("plain-d.csv").assign(age=lambda frame: frame["age"].round().map("{:.0f},0".format))
     whole.to_csv("quoted.csv", index=False)
     result = run("fit", "quoted.csv", *FIT, "-o", "m.seq")
@@ -85,7 +85,7 @@ def test_what_is_read_otherwise_is_told(german: Path, run: Any, refuses: Any) ->
     assert (result.exit_code, result.stderr) == (0, "")
     many = pd.read_csv("plain-d.csv").assign(age=lambda frame: [f"{i},5" for i in range(len(frame))])
     many.to_csv("many.csv", index=False)
-    assert "--drop age. Are they numbers? Read the table with decimal=','" in refuses(
+    assert "--drop age. Are they numbers? Read the table with --decimal ,." in refuses(
         "fit", "many.csv", *FIT, "-o", "m.seq"
     )
 

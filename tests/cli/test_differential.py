@@ -67,5 +67,5 @@ def test_what_does_not_go_with_sets_is_said(run: Any, tmp_path: Path, monkeypatc
         "certify", "m.seq", "fresh.csv", "-t", "illness", "--metric", "differential", "--alpha", "0.05", "-o", "d.seq"
     )
     assert few.exit_code != 0
-    assert "too few for alpha=0.05" in " ".join(few.stderr.split())
+    assert "too few for --alpha 0.05" in " ".join(few.stderr.split())
     assert not Path("d.seq").exists()

@@ -15,7 +15,7 @@ import pytest
 
 import seqclass
 from seqclass.adaptive_classifier import EFFORTS
-from seqclass.cli import COMMANDS, export, fit, main, show
+from seqclass.cli import COMMANDS, as_options, export, fit, main, show
 from seqclass.evaluation.certified import LADDERS, RISKS
 from seqclass.export import MAX_NODES
 
@@ -165,3 +165,25 @@ def test_a_reader_that_goes_away_is_no_failure(model: str) -> None:
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("command", "message", "told"),
+    [
+        ("fit", "held_out needs two rows; give held_out=0.", "--held-out needs two rows; give --held-out 0."),
+        ("fit", "take order=\"adaptive\", or missing='ignored'", "take --order adaptive, or --missing ignored"),
+        ("fit", "with calibrate=True, not calibrate=False", "with --calibrate, not calibrate=False"),
+        ("certify", "say allow_seen=True.", "say --allow-seen."),
+        ("certify", 'fit with max_features for ladder="belief"', "fit with max_features for --ladder belief"),
+        ("predict", "handle_unknown='missing' (--unknown missing on the command line)", "--unknown missing"),
+        ("fit", "handle_unknown='missing' (--unknown missing on the command line)", None),
+        ("fit", "column 'max_cost' of the user's max_cost=2.csv, \"n_bins=3\", known=[]: a rule of order 3", None),
+        ("fit", "--max-cost, data/max_cost and max_cost.csv", None),
+        ("show", "held_out=0", None),
+    ],
+)
+def test_settings_of_python_are_told_as_options(command: str, message: str, told: str | None) -> None:
+    running = main.get_command(click.Context(main), command)
+    assert running is not None
+    with click.Context(running):
+        assert as_options(message) == (message if told is None else told)

@@ -52,7 +52,7 @@ def test_costs_of_decisions_and_rows_without_label(parts: Path, run: Any, refuse
 def test_what_needs_all_rows_is_refused(parts: Path, refuses: Any) -> None:
     fit = ("fit", parts, "-o", "m.seq")
     assert "name the column of the labels with --target" in refuses(*fit)
-    for given in (("--method", "ifc2f"), ("--method", "adaptive"), ("--select", "fcbf")):
+    for given in (("--method", "ifc2f"), ("--method", "adaptive"), ("--select", "fcbf"), ("--missing", "informative")):
         assert "needs all rows in memory" in refuses(*fit, "--target", "the label", "--drop", "id", *given)
     assert "has no column 'sick'" in refuses(*fit, "--target", "sick")
     assert "'id' has 200 different texts" in refuses(*fit, "--target", "the label")

@@ -136,7 +136,7 @@ def test_of_no_case_more_is_asked_than_is_said(network: Path, run: Any, limit: l
 def test_a_limit_of_memory_says_what_it_takes(network: Path, run: Any) -> None:
     refused = run(*PLAN, "--max-cells", "1")
     assert refused.exit_code == 2
-    assert "max_cells" in refused.stderr
+    assert "set --max-cells to" in refused.stderr
     assert "of memory" in refused.stderr
 
 

@@ -14,7 +14,7 @@ import click
 from seqclass import __version__
 from seqclass._utils.files import NO_ROOM
 from seqclass._utils.text import brief, shown
-from seqclass.cli._errors import InputError, end_sentence, sentence
+from seqclass.cli._errors import InputError, as_options, end_sentence, sentence
 
 #: The line of each command in the help. `_commands` declares them, and a declaration loads what it runs when it runs.
 COMMANDS = {
@@ -117,7 +117,7 @@ class _Commands(Answering, click.Group):
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
     """One line for a warning, without the place in the code."""
-    click.echo(f"Warning: {end_sentence(brief(' '.join(str(message).split())))}", err=True)
+    click.echo(f"Warning: {as_options(end_sentence(brief(' '.join(str(message).split()))))}", err=True)
 
 
 def _not_in_terminal(error: UnicodeEncodeError) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice
@@ -18,7 +17,8 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.model_files import load
 from seqclass._utils.text import money, unit_text
 from seqclass.classifier import SequentialClassifier
-from seqclass.cli._errors import InputError, check_input, refused
+from seqclass.cli._commands import fit
+from seqclass.cli._errors import InputError, as_options, check_input, refused
 from seqclass.cli._format import count, gap_text, table, wrapped
 from seqclass.costs import Costs
 from seqclass.deciding._case import Questions
@@ -161,12 +161,6 @@ def choice_record(clf: DecidingClassifier) -> list[dict[str, Any]] | None:
     return [asdict(tried) | {"chosen": tried.name == choice.chosen} for tried in choice.candidates]
 
 
-def as_options(advice: str) -> str:
-    """What advice calls settings of Python, by the options of the command line."""
-    advice = advice.replace("calibrate=True", "--calibrate").replace("seqclass.ifc2f", "--method ifc2f")
-    return re.sub(r'\b(effort|order)="(\w+)"', r"--\1 \2", advice)
-
-
 def held_out_text(held: HeldOut, unit: str = "") -> str:
     """Lay out what a classifier costs on rows that it has not seen, beside its yardsticks."""
     rows = []
@@ -179,7 +173,8 @@ def held_out_text(held: HeldOut, unit: str = "") -> str:
     head = ["held out", "cost", "95% interval", "price", "decisions", "error", "features"]
     on = f"On rows that the fit had not seen ({held.n_folds} folds, {count(held.n_rows, 'row')}), per case"
     told = f"{on}, in {unit}:" if unit else f"{on}:"
-    return "\n".join([told, table(head, rows), *filter(None, [wrapped(as_options(held.advice))])])
+    advice = as_options(held.advice.replace("seqclass.ifc2f", "--method ifc2f"), fit)
+    return "\n".join([told, table(head, rows), *filter(None, [wrapped(advice)])])
 
 
 def settings(clf: DecidingClassifier) -> dict[str, str]:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+from seqclass._utils import text
 from seqclass._utils.text import brief, shown
 from seqclass._utils.text import end_sentence as end_sentence
 from seqclass._utils.text import near as near
-from seqclass._utils.text import sentence as sentence
+
+#: A setting of Python with its option beside it; a setting with a value or by itself, or what is quoted as it is.
+_TOLD = re.compile(r"[a-z_]+=\S* \((--[a-z-]+)([^()]*) on the command line\)")
+_SETTING = re.compile(
+    r"""(?<!\w)'[^']*'|(?<![\w=])"[^"]*"|(?<![\w./\\-])([a-z_]+)(?:=(["']?)(\d+\.\d+|\w+)\2)?(?![\w/\\(=\[]|\.\w)"""
+)
 
 
 class InputError(click.ClickException):
@@ -22,6 +29,29 @@ class InputError(click.ClickException):
 
     def __init__(self, message: str) -> None:
         super().__init__(brief(message))
+
+
+def as_options(message: str, command: click.Command | None = None) -> str:
+    """What a message calls settings of Python, by the options of a command: by default of the one that runs."""
+    context = click.get_current_context(silent=True)
+    command = command or (None if context is None else context.command)
+    options = {one.name: one for one in ([] if command is None else command.params) if isinstance(one, click.Option)}
+    written = {name for option in options.values() for name in option.opts}
+
+    def worded(match: re.Match[str]) -> str:
+        name, _, value = match.groups()
+        option = options.get(name)
+        if option is None or value == "False" or (value is None and "_" not in name):  # a word of English
+            return match[0]
+        return option.opts[0] if value is None or option.is_flag else f"{option.opts[0]} {value}"
+
+    alone = _TOLD.sub(lambda match: match[1] + match[2] if match[1] in written else match[0], message)
+    return _SETTING.sub(worded, alone)
+
+
+def sentence(error: BaseException) -> str:
+    """Message of an error on one line, with a full stop, in the words of the command line."""
+    return as_options(text.sentence(error))
 
 
 @contextmanager

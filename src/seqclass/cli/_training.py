@@ -18,7 +18,7 @@ from seqclass._utils.files import replacing
 from seqclass._utils.frames import as_if_numbers
 from seqclass._utils.text import listed, shown
 from seqclass.cli._commands import CSV_FORM
-from seqclass.cli._errors import InputError, is_folder, near, refused
+from seqclass.cli._errors import InputError, as_options, is_folder, near, refused
 from seqclass.cli._format import count
 from seqclass.cli._progress import reading
 from seqclass.datasets import _tables
@@ -266,7 +266,7 @@ def _check_texts(frame: Any, path: Path) -> None:
             raise InputError(
                 f"{path}: column {shown(name)} has {different} different texts in {count(rows, 'row')}, so it names "
                 f"rows rather than describing them; leave it out with --drop {quoted(str(name))}."
-                f"{as_if_numbers(present.astype(str).unique().tolist())}"
+                f"{as_options(as_if_numbers(present.astype(str).unique().tolist()))}"
             )
 
 

@@ -202,7 +202,7 @@ def _run(asking: _Asking) -> bool:
         try:
             _answer(asking, question, line)
         except ValueError as error:
-            click.echo(f"  {sentence(error)}")
+            click.echo(f"  {sentence(error).replace('undo()', 'undo')}")
             continue
         if session.history != before:
             shown = None
@@ -224,7 +224,7 @@ def _goes_on(asking: _Asking) -> bool:
         try:
             _observe(asking, *_parted(line)) if named is not None else asking.undo()
         except ValueError as error:
-            click.echo(f"  {sentence(error)}")
+            click.echo(f"  {sentence(error).replace('undo()', 'undo')}")
             continue
         _keep(asking)
         return True

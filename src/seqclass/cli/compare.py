@@ -28,12 +28,9 @@ from seqclass.experiment.results import Comparison
 #: What the library's messages call things that are options here.
 _OPTIONS = {
     "; name it as target": "; name it by --target",
-    "pass missing_cost": "give --missing-cost",
-    "pass data_dir": "give --data-dir",
-    "data_dir is": "--data-dir is",
+    "pass --": "give --",
     "rename one by dataclasses.replace": "give each once, and files of one name another name",
-    "feature_costs='dataset' needs them": "--dataset-costs needs them",
-    "missing_cost is for feature_costs='dataset'": "--missing-cost is for --dataset-costs",
+    "feature_costs='dataset'": "--dataset-costs",
     "visits: ": "",
     "use another protocol, such as StratifiedFolds": "use --folds, or --split 60/20/20",
 }

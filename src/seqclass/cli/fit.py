@@ -121,7 +121,7 @@ def _command(
     if calibrate:
         settings["calibrate"] = True
     if data.is_dir():
-        _check_chunks(method, select)
+        _check_chunks(method, select, missing)
     if held_out == 1:
         raise InputError("--held-out must be a number of folds, at least 2, or 0 for none.")
     if method == "adaptive":
@@ -149,13 +149,14 @@ def _command(
         click.echo(wrapped(f"Set aside {n} in {aside.path}, for seqclass evaluate or certify."))
 
 
-def _check_chunks(method: str, select: str | None) -> None:
+def _check_chunks(method: str, select: str | None, missing: str) -> None:
     """Refuse what needs all rows at once, of a folder that is read in chunks."""
     given = "--select" if select is not None else f"--method {method}" if method in ("ifc2f", "adaptive") else None
+    given = given or ("--missing informative" if missing == "informative" else None)
     if given is not None:
         raise InputError(
             f"{given} needs all rows in memory, and a folder is read in chunks: give one file, or choose "
-            "etana or f_etana without --select."
+            "etana or f_etana without --select and --missing."
         )
 
 
