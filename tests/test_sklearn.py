@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from seqclass import SequentialClassifier, etana
+from seqclass.bn import NaiveBayes
 from seqclass.metrics import realised_cost, realised_cost_scorer
 from seqclass.pomdp import Perseus
 
@@ -50,3 +51,13 @@ def test_a_search_by_realised_cost() -> None:
     assert (cross_val_score(scaled, X, y, scoring=realised_cost_scorer, cv=3, error_score="raise") > -0.4).all()
     with pytest.raises(TypeError, match="GaussianNB does not say what it acquires"):
         realised_cost_scorer(GaussianNB().fit(X, y), X, y)
+
+
+def test_logarithms_of_probabilities() -> None:
+    """Also of a class that an answer rules out, without a warning."""
+    X, y = np.array([[0], [1]] * 20), np.array(["a", "b"] * 20)
+    clf = SequentialClassifier(NaiveBayes(alpha=0), discretizer="precomputed").fit(X, y)
+    np.testing.assert_array_equal(clf.predict_log_proba(X[:2]), [[0, -np.inf], [-np.inf, 0]])
+    blurred = SequentialClassifier().fit(*load_iris(return_X_y=True))
+    rows = load_iris().data[::10]
+    np.testing.assert_array_equal(blurred.predict_log_proba(rows), np.log(blurred.predict_proba(rows)))

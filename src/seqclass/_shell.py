@@ -144,6 +144,22 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         acquired = decider_of(self).run(X)
         return np.asarray(acquired.leaf_belief[acquired.leaf])
 
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithm of the class posterior at the stop.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse array of shape (n, n_features)
+            As in `predict_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Minus infinity where a class is impossible.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
     def score(self, X: Any, y: npt.ArrayLike, sample_weight: Any = None) -> float:
         """Share of instances (weighted, if asked) whose decision is their label; "refer" and the like never are."""
         decided, labels = self.predict(X), column_or_1d(plain_labels(y))

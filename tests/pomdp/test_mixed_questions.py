@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp import walk as walking
 from seqclass.pomdp.answers import AllAnswers, Answers, SampledAnswers
+from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.solvers.ordering.values import RulePolicy
 from seqclass.pomdp.walk import Level, walk
@@ -159,3 +161,42 @@ def test_errors_name_the_feature_of_the_row(kind: str) -> None:
     never = TableProblem([1.0, 0.0], sure, [0.1] * 2, features=[7, 8], free=True).begin(2).asking(np.array([0, 1]))
     with pytest.raises(ValueError, match="feature 8: outcome 1 has probability zero"):
         never.update(np.array([0, 1]))
+
+
+#: One question of many more outcomes than the others have, so that tables of all would be padding for the most part.
+WIDE = [2, 40, 3, 2, 3]
+
+
+@pytest.mark.parametrize("kind", ["table", "mixture"])
+def test_a_question_of_many_outcomes_changes_nothing_for_the_others(kind: str) -> None:
+    """And is not laid out for them: what is computed at once is what is, question by question."""
+    wide = problem(kind, WIDE)
+    level = list(walk(wide.begin(), np.ones(1), ask_at_random(1, stop=0.0)))[1].info
+    every = np.arange(len(WIDE))
+    for vectors in (wide.decision_costs.T, np.random.default_rng(0).random((300, 3))):  # of many vectors another way
+        apart = [wide.costs_after(every[q : q + 1], level, vectors) for q in every]
+        np.testing.assert_allclose(wide.costs_after(every, level, vectors), np.hstack(apart), rtol=1e-12)
+    if wide.hidden is None:
+        return
+    states = wide.hidden.probability(level)
+    together, *alone = [wide.hidden.tables_of(some)[0] for some in (every, *every[:, None])]
+    assert together.by_class[0].shape[1] == sum(WIDE)
+    for name in ("class_information", "hidden_information", "separated"):
+        apart = [getattr(tables, name)(states) for tables in alone]
+        np.testing.assert_allclose(getattr(together, name)(states), np.hstack(apart), rtol=1e-9, atol=1e-12)
+
+
+def test_bounds_after_a_question_of_many_outcomes() -> None:
+    wide = problem("table", WIDE, groups=None, full_prices=None)
+    bounds, info = RepeatValues(wide), wide.begin()
+    tables = [wide.likelihoods[q] for q in range(len(WIDE))]
+    plain = [bounds.known(info, (table * info.states[:, None]), np.array([q])).sum() for q, table in enumerate(tables)]
+    np.testing.assert_allclose(bounds.asking(info)[0] - info.prices[0], plain, rtol=1e-12)
+
+
+def test_what_is_impossible_is_told_by_other_processes_too() -> None:
+    certain = TableProblem([0.5, 0.5], [np.array([[1.0, 1.0], [0.0, 0.0]])], [0.1])
+    with pytest.raises(ValueError, match="feature 0: outcome 1 has probability zero") as found:
+        certain.begin().asking(0).update(np.array([1]))
+    other = pickle.loads(pickle.dumps(found.value))
+    assert (str(other), other.feature, other.outcome) == (str(found.value), 0, 1)

@@ -37,22 +37,41 @@ def common(likelihood: FloatArray) -> FloatArray | None:
     return likelihood[0] if len(likelihood) and likelihood.strides[0] == 0 else None
 
 
+def unpadded(tables: FloatArray) -> tuple[FloatArray, IntArray | None]:
+    """Rows of tables, an outcome each, (R, n_classes), and where those of each question begin.
+
+    Where at least half are padding, as where one question has many more outcomes than others, it is left out; else
+    there is a row for it too, and no beginnings (None).
+    """
+    flat = tables.reshape(-1, tables.shape[-1])
+    used = row_sums(flat) > 0
+    if 2 * used.sum() >= len(flat):
+        return flat, None
+    return flat[used], np.append(0, used.reshape(tables.shape[:2]).sum(axis=1).cumsum()[:-1])
+
+
+def by_question(values: FloatArray, n_questions: int, starts: IntArray | None) -> FloatArray:
+    """Sums over the outcomes of each question, (n, n_questions), of values by rows that `unpadded` gave, (n, R)."""
+    if starts is not None:
+        return np.asarray(np.add.reduceat(values, starts, axis=1))
+    return row_sums(values.reshape(len(values), n_questions, values.shape[1] // max(n_questions, 1)))
+
+
 def table_costs(belief: FloatArray, table: FloatArray, vectors: FloatArray) -> FloatArray:
     """Expected cost of the best of some vectors after each question, by matrix products."""
-    shape = table.shape[:2]
-    flat = table.reshape(-1, table.shape[2])
-    cost = np.empty((len(belief), shape[0]))
+    (flat, starts), n = unpadded(table), len(table)
+    cost = np.empty((len(belief), n))
     if _FEW * len(belief) < len(vectors):  # of few beliefs the successors are worked out, not tables for each decision
         for part in chunks(len(belief), 8.0 * len(flat) * (table.shape[2] + len(vectors))):
             best = ((belief[part, None] * flat) @ vectors.T).min(axis=2)
-            cost[part] = row_sums(best.reshape(-1, *shape))
+            cost[part] = by_question(best, n, starts)
         return cost
     for part in chunks(len(belief), 8.0 * 3 * len(flat), CACHE_BYTES):
         # the successors' costs of one decision are one product of beliefs and weighted likelihoods
         best = belief[part] @ (flat * vectors[0]).T
         for vector in vectors[1:]:
             np.minimum(best, belief[part] @ (flat * vector).T, out=best)
-        cost[part] = row_sums(best.reshape(-1, *shape))
+        cost[part] = by_question(best, n, starts)
     return cost
 
 
@@ -66,13 +85,13 @@ class StateTables:
 
     Attributes
     ----------
-    by_class : list of ndarray of shape (n_states, m * V)
-        The tables of each class's states.
+    by_class : list of ndarray of shape (n_states, R)
+        The tables of each class's states, an outcome of a question a column; see `unpadded`.
     """
 
     def __init__(self, questions: IntArray, table: FloatArray, members: list[IntArray]) -> None:
         self.questions, self.members, self.shape = questions, members, table.shape[:2]
-        flat = table.reshape(-1, table.shape[2])
+        flat, self._starts = unpadded(table)
         if all(own.size == 1 for own in members):  # one product serves all
             self._whole: FloatArray | None = np.ascontiguousarray(flat[:, np.concatenate(members)].T)
             self.by_class = [self._whole[c : c + 1] for c in range(len(members))]
@@ -90,7 +109,7 @@ class StateTables:
         """Negative entropy in nats of the answer to each question in each hidden state, (n_hidden, m)."""
         found: FloatArray = np.empty((sum(map(len, self.members)), self.shape[0]))
         for own, table in zip(self.members, self.by_class):
-            found[own] = row_sums(plogp(table).reshape(-1, *self.shape))
+            found[own] = self._sums(plogp(table))
         return found
 
     @cached_property
@@ -116,14 +135,14 @@ class StateTables:
                 best = (alone[part] * vectors[0]) @ self._whole
                 for vector in vectors[1:]:
                     np.minimum(best, (alone[part] * vector) @ self._whole, out=best)
-                cost[part] = row_sums(best.reshape(-1, *self.shape))
+                cost[part] = self._sums(best)
             return cost
         for part in self._parts(states, max(n_classes, len(vectors))):
             joint = np.empty((n_classes, part.stop - part.start, self.by_class[0].shape[1]))
             for of_class, own, table in zip(joint, self.members, self.by_class):
                 np.matmul(states[part][:, own], table, out=of_class)
-            best = (vectors @ joint.reshape(n_classes, -1)).min(axis=0)
-            cost[part] = row_sums(best.reshape(-1, *self.shape))
+            best = (vectors @ joint.reshape(n_classes, -1)).min(axis=0).reshape(joint.shape[1:])
+            cost[part] = self._sums(best)
         return cost
 
     def class_information(self, states: FloatArray) -> FloatArray:
@@ -141,7 +160,7 @@ class StateTables:
                 found += plogp(both)
                 known += plogp(of_class.sum(axis=1, keepdims=True))
             found -= plogp(total)
-            result[part] = row_sums(found.reshape(-1, *self.shape)) - known
+            result[part] = self._sums(found) - known
         return result
 
     def hidden_information(self, states: FloatArray) -> FloatArray:
@@ -154,7 +173,7 @@ class StateTables:
                 pairs = zip(self.members, self.by_class)
                 predictive = np.asarray(sum(states[part][:, own] @ table for own, table in pairs))
             given = states[part] @ self.entropy
-            result[part] = given - row_sums(plogp(predictive).reshape(-1, *self.shape))
+            result[part] = given - self._sums(plogp(predictive))
         return result
 
     def separated(self, states: FloatArray) -> FloatArray:
@@ -175,9 +194,13 @@ class StateTables:
                 else:  # a state answers like itself
                     alone += weight
             # twice the weight of all pairs is one less that of pairs within a class; so of pairs that answer alike
-            kept = row_sums((total**2 - alike).reshape(-1, *self.shape)) - alone
+            kept = self._sums(total**2 - alike) - alone
             result[part] = (1 - within - kept) / 2
         return result
+
+    def _sums(self, values: FloatArray) -> FloatArray:
+        """Sums over the outcomes of each question."""
+        return by_question(values, self.shape[0], self._starts)
 
     def _empty(self, states: FloatArray) -> FloatArray:
         return np.empty((len(states), self.shape[0]))
@@ -185,7 +208,7 @@ class StateTables:
     def _parts(self, states: FloatArray, width: int) -> Iterator[slice]:
         """Rows of which ``width`` numbers of each answer fit into the cache, or a quarter of what the tables take."""
         most = max(CACHE_BYTES, 2 * self.size)  # tables beyond the cache are gone through for each part
-        return chunks(len(states), 8.0 * width * self.shape[0] * self.shape[1], most)
+        return chunks(len(states), 8.0 * width * self.by_class[0].shape[1], most)
 
 
 def plogp(p: FloatArray) -> FloatArray:

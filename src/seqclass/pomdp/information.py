@@ -41,6 +41,9 @@ class ImpossibleOutcome(ValueError):
         )
         self.feature, self.outcome = feature, outcome
 
+    def __reduce__(self) -> tuple[type[ImpossibleOutcome], tuple[int, int]]:
+        return type(self), (self.feature, self.outcome)  # from another process it comes as it went
+
 
 class InformationState:
     """What is known of a batch of instances that were asked equally many questions.

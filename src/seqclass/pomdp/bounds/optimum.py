@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_costs, check_integer
 from seqclass.pomdp.answers import PlannedAnswers
 from seqclass.pomdp.evaluation import MAX_HISTORIES
+from seqclass.pomdp.hidden import by_question, unpadded
 from seqclass.pomdp.information import OPEN, TIE, InformationState, affords
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -121,10 +122,11 @@ class StateBounds(OrderBounds):
         """See `OrderBounds.asking`."""
         if info.stage + 1 >= self.problem.n_stages:
             return asking_once(info)
-        after, every = np.empty((len(info), len(self.tables))), np.arange(len(self.tables))[None]
-        for part, some in info.parts(8.0 * 12 * self.tables.size):
-            joint = self.tables * some.states[:, None, None]
-            after[part] = row_sums(self.known(some, joint, every))
+        (flat, starts), n = unpadded(self.tables), len(self.tables)
+        rows = np.full(n, len(flat) // max(n, 1)) if starts is None else np.diff(starts, append=len(flat))
+        after, every = np.empty((len(info), n)), np.repeat(np.arange(n), rows)[None]
+        for part, some in info.parts(8.0 * 12 * flat.size):
+            after[part] = by_question(self.known(some, flat * some.states[:, None], every), n, starts)
         return np.where(info.open, info.prices + after, np.inf)
 
 
