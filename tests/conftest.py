@@ -89,6 +89,25 @@ def short_lines() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
+def short_certificates() -> Iterator[None]:
+    """Solvers certify on few paths, where it does not matter how near its ends come; not where it is tested."""
+    from seqclass.pomdp.solvers import base
+
+    whole, search = base.certify, base.search_of_cases
+
+    def certify(*arguments: Any, n_paths: int, **settings: Any) -> Any:
+        return whole(*arguments, n_paths=min(n_paths, 300), **settings)
+
+    def search_of_cases(problem: Any, upper: float, lower: float, n_paths: int, rng: Any) -> Any:
+        return search(problem, upper, lower, min(n_paths, 300), rng)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(base, "certify", certify)
+        patched.setattr(base, "search_of_cases", search_of_cases)
+        yield
+
+
+@pytest.fixture(scope="module")
 def few_ways(loose_mixtures: None, short_lines: None) -> Iterator[None]:
     """`seqclass.adaptive` tries two ways, where it does not matter which it takes."""
     from seqclass import adaptive_classifier

@@ -20,6 +20,8 @@ from seqclass.large import Chunks
 from seqclass.offpolicy import estimate_cost
 from seqclass.pomdp import Lookahead
 
+pytestmark = pytest.mark.usefixtures("short_lines")
+
 
 def gaps(n: int, seed: int = 0) -> tuple[pd.DataFrame, Any]:
     """Columns whose values say little, and of which the ill lack more; one has no gap, and one is a category."""

@@ -49,6 +49,8 @@ from seqclass.pomdp.sweeps.ladder import StopWhenSure, run_ladder
 from seqclass.testing import check_solver
 from seqclass.testing.solvers import sample_problems
 
+pytestmark = pytest.mark.usefixtures("short_certificates", "short_lines")
+
 FAST = {"n_paths": 200, "certificate_paths": 100}
 
 
