@@ -85,6 +85,55 @@ DEFAULTS = [
 ]
 #: All of them.
 EVERY = [*EXPORTED, *_MORE, *DEFAULTS]
+#: Whose sources between them run each line and branch of the C that those of all others of `EXPORTED` run, as gcov
+#: counts them; what all others ask and decide is held against a session in plain Python.
+WIDEST = {
+    "spelt",
+    "vectors",
+    "sure",
+    "mixture",
+    "ladder",
+    "expected saving",
+    "given order",
+    "looking ahead",
+    "first",
+    "likely",
+    "search, budgets",
+    "listed, groups",
+    "listed, max_features",
+    "listed, max_cost",
+    "bounds",
+    "thresholds",
+    "functions",
+    "known first",
+    "skills",
+    "hidden information",
+    "known at the start, fixed tree",
+    "visits",
+    "visits, fixed order",
+    "visits, bundles",
+    "visits, budgets",
+    "visits, ladder",
+    "visits, tree",
+    "network, known at the start",
+    "tree, any order",
+    "tree, improved",
+    "graph",
+    "sets, visits",
+}
+#: Those whose pages between them run each block of the script that the pages of all of `EXPORTED` run, as Chromium
+#: counts them, and those of which the page has something of its own to tell.
+PAGES = {
+    *WIDEST,
+    "few of many",
+    "fixed lookahead",
+    "network",
+    "refer",
+    "refer, adaptive",
+    "sets",
+    "sets, missing tells",
+}
+PAGES |= {DEFAULTS[0], *(name for name in EXPORTED if name.startswith("visits"))}
 #: Those that are a graph.
 GRAPHS = ("graph",)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_cases import EVERY
+from live_cases import EVERY, WIDEST
 
 from seqclass import SequentialClassifier
 from seqclass.export import export_policy
@@ -18,42 +18,6 @@ COMPILER = shutil.which("cc")
 SAFE = ["-fsanitize=address,undefined", "-fsanitize-undefined-trap-on-error"]
 #: One of each kind of source, which has to compile without a main of ours beside it.
 ALONE = ["grid2", "graph", "adaptive", "bundles", "tree", "network", "visits", "ec2"]
-#: Whose sources between them run each line and branch of the C that those of all others of `EXPORTED` run, as gcov
-#: counts them; what all others ask and decide is held against a session on the page and in plain Python.
-WIDEST = {
-    "spelt",
-    "vectors",
-    "sure",
-    "mixture",
-    "ladder",
-    "expected saving",
-    "given order",
-    "looking ahead",
-    "first",
-    "likely",
-    "search, budgets",
-    "listed, groups",
-    "listed, max_features",
-    "listed, max_cost",
-    "bounds",
-    "thresholds",
-    "functions",
-    "known first",
-    "skills",
-    "hidden information",
-    "known at the start, fixed tree",
-    "visits",
-    "visits, fixed order",
-    "visits, bundles",
-    "visits, budgets",
-    "visits, ladder",
-    "visits, tree",
-    "network, known at the start",
-    "tree, any order",
-    "tree, improved",
-    "graph",
-    "sets, visits",
-}
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
 #: Reads cases, one a line: their number of answers, and each as feature, outcome or value, and how it is given.
 MAIN = """

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_cases import EVERY, GRAPHS
+from live_cases import EVERY, GRAPHS, PAGES
 from sklearn.datasets import load_iris
 
 from seqclass import SequentialClassifier, certify_differential
@@ -72,7 +72,10 @@ def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
             assert price == pytest.approx(wanted_price, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow) if isinstance(n, str) and n not in PAGES else n for n in EVERY],
+)
 def test_the_page_stands_where_a_session_stands(
     name: str, model: Any, cases: Any, browser: Any, tmp_path: Path
 ) -> None:
