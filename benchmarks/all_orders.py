@@ -273,7 +273,7 @@ def hindsight_row(n_questions: int, depth: int, n_problems: int, n_cases: int = 
     gaps, began = [], time.perf_counter()
     for seed in range(n_problems):
         problem = small_mixture(n_questions, seed)
-        values = HindsightValues(problem, depth, np.random.default_rng(seed)).values(n_cases)
+        values = HindsightValues(problem, depth, depth - 1, np.random.default_rng(seed)).values(n_cases)
         gaps.append(1 - surely_less(values, 0.995) / optimal_cost(problem))
     title = (
         f"{n_problems} class mixtures of {n_questions} questions, {depth} of them in hindsight, {n_cases} cases: "
@@ -307,7 +307,7 @@ def chosen_rows(name: str, folder: Any) -> list[Row]:
     ]
     for depth in (1, 2):
         began = time.perf_counter()
-        values = HindsightValues(problem, depth, np.random.default_rng(0)).values(100)
+        values = HindsightValues(problem, depth, depth - 1, np.random.default_rng(0)).values(100)
         low = surely_less(values, 0.995)
         rows.append(
             Row(

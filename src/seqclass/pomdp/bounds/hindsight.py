@@ -5,6 +5,7 @@ For problems of many hidden states, of which all answers together leave little u
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from scipy.stats import t as student
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
-from seqclass._utils.progress import look
+from seqclass._utils.progress import TimeUp, left, look, now, within
 from seqclass.pomdp.problem import AcquisitionProblem
 
 __all__: list[str] = []
@@ -25,7 +26,9 @@ Single = npt.NDArray[np.float32]
 
 #: Questions that are followed at most, vectors of the values after them, and beliefs these are fitted to: those after
 #: questions drawn from so many that are best to be the last.
-_DEEPEST, _VECTORS, _BELIEFS, _AMONG = 3, 64, 16_000, 10
+_DEEPEST, _VECTORS, _BELIEFS, _AMONG = 3, 32, 16_000, 10
+#: In a limited time so many, if there are no more sets of them, and exact values after so many at most.
+_DEEPEST_IN_TIME, _SETS, _TABLED, _TRIALS = 5, 2_000_000, 2, 2
 #: How they are fitted: rounds, what holds vectors to where they were, and what being above weighs.
 _ROUNDS, _RIDGE, _ABOVE = 40, 0.01, 20.0
 #: Cases that are drawn, at least and at most, and products that they may take, the tables included; of them a second
@@ -34,7 +37,7 @@ _FEWEST, _CASES, _WORK, _A_SECOND, _VECTOR = 25, 200, 8.5e11, 1.5e10, 4
 #: Where fewer states are hidden, hints tell more.
 _FEWEST_STATES = 17
 #: Sets of questions whose end is looked at together, and bytes of products at once.
-_LOT, _BYTES = 1000, 2**20
+_LOT, _BYTES, _PIECE_BYTES, _FIRST, _BELOW, _SAMPLE = 1000, 2**21, 2**18, 0.05, 6, 1000
 #: Single precision suffices: its rounding is far below this share of the bound, which is taken off.
 _ROUNDING = 1e-5
 _TINY, _NEVER = 1e-30, np.float32(np.inf)
@@ -45,18 +48,19 @@ class HindsightValues:
 
     After ``depth`` questions one more is asked, and then either a decision made, or the cheapest price paid once more
     and the class known. Until then whoever asks knows the case's answers beforehand, but pays for each answer how much
-    better it is than expected, by values that are exact until the last of these questions, and fitted after it.
+    better it is than expected, by values that are exact after the first ``n_tabled`` questions, and fitted after more.
     """
 
-    def __init__(self, problem: AcquisitionProblem, depth: int, rng: np.random.Generator) -> None:
-        assert problem.state_tables is not None  # see `deepest`
-        self.depth, self._rng = depth, rng
+    def __init__(self, problem: AcquisitionProblem, depth: int, n_tabled: int, rng: np.random.Generator) -> None:
+        assert problem.state_tables is not None  # see `in_hindsight`
+        self.depth, self.n_tabled, self._rng = depth, n_tabled, rng
         tables, classes = problem.state_tables
         begun, weight = problem.opening()
         prior = weight @ begun.states
         order = np.flatnonzero(prior > 0)[np.argsort(classes[prior > 0], kind="stable")]
         #: Of all answers, one question's after the other's: the question, and their probabilities in each state.
         self.question: IntArray = np.repeat(np.arange(problem.n_questions), problem.n_outcomes)
+        self._sizes = problem.n_outcomes
         self.first: IntArray = np.cumsum(problem.n_outcomes) - problem.n_outcomes
         self.answer: Single = np.concatenate(
             [table[:size][:, order] for table, size in zip(tables, problem.n_outcomes.tolist())]
@@ -74,9 +78,12 @@ class HindsightValues:
         self._rows = [
             _rows(smaller, larger, problem.n_questions) for smaller, larger in zip(self._sets, self._sets[1:])
         ]
-        self.after = self._fitted()
+        #: By number of questions, vectors of classes of which the least is about what going on costs after them.
+        self.after: dict[int, Single] = {}
+        for n_asked in range(depth, n_tabled, -1):
+            self.after[n_asked] = self._fitted(n_asked)
         #: What it costs to ask each question first, and second after each answer: all but the last.
-        self.asking = self._tabled()
+        self.asking, self.going_on = self._tabled()
 
     def values(self, n: int) -> FloatArray:
         """Least costs in hindsight of ``n`` cases, (n,)."""
@@ -98,23 +105,28 @@ class HindsightValues:
         shown, least = self.answer[place], np.inf
         sets, states, spent = self._sets[0], self.prior[None], np.zeros(1, dtype=np.float32)
         for n_asked in range(self.depth):
-            if n_asked == self.depth - 1:
-                costs = self._asked(states, self.after, sets)
-            else:
-                costs = self.asking[n_asked][place[sets[:, 0]] if n_asked else [0]]
-            stop = self._class_costs(states, self.decide)
             if n_asked:
-                spent = spent - np.minimum(stop, costs.min(axis=1))
-            least = min(least, float((spent + stop).min()))
+                spent = spent - self._expected(n_asked, place[sets], states)
+            least = min(least, float((spent + self._class_costs(states, self.decide)).min()))
+            if n_asked == self.depth - 1:
+                break
+            if n_asked < self.n_tabled:
+                costs = self.asking[n_asked][place[sets[:, 0]] if n_asked else [0]]
+            else:
+                costs = self._asked(states, self.after[n_asked + 1], sets)
             costs = spent[:, None] + costs
             rows, further = self._rows[n_asked], self._sets[n_asked + 1]
             # whichever of a set was asked last
             spent = costs[rows, further].min(axis=1)
-            row, last = rows[:, -1], further[:, -1]
-            if n_asked < self.depth - 1:
-                sets, states = further, states[row] * shown[last]
-                states /= states.sum(axis=1, keepdims=True)
-        return self._ended(spent, states, shown, row, last, least)
+            sets, states = further, states[rows[:, -1]] * shown[further[:, -1]]
+            states /= states.sum(axis=1, keepdims=True)
+        return self._ended(spent, states, shown, least)
+
+    def _expected(self, n_asked: int, place: IntArray, states: Single) -> Single:
+        """What going on costs after so many questions, by tables or as fitted, (n,)."""
+        if n_asked <= self.n_tabled:
+            return np.asarray(self.going_on[n_asked - 1][tuple(place.T)])
+        return self._class_costs(states, self.after[n_asked])
 
     def _class_costs(self, states: Single, vectors: Single) -> Single:
         """Cost of the best of some vectors, (n,)."""
@@ -123,28 +135,41 @@ class HindsightValues:
     def _of_classes(self, states: Single) -> Single:
         return np.asarray(np.stack([states[:, own].sum(axis=1) for own in self._members], axis=1), dtype=states.dtype)
 
-    def _asked(self, states: Single, vectors: Single, asked: IntArray) -> Single:
-        """What each question costs, and the best of some vectors after it; inf of those asked, (n, n_questions)."""
-        result = np.empty((len(states), len(self.prices)), dtype=np.float32)
-        n_answers = len(self.answer)
-        for part in chunks(len(states), 4.0 * len(self.classes) * n_answers, _BYTES):
-            joint = np.empty((len(self.classes), part.stop - part.start, n_answers), dtype=np.float32)
+    def _asked(self, states: Single, vectors: Single, asked: IntArray, most: Single | None = None) -> Single:
+        """What each question costs, and the best of some vectors after it; inf of those asked, (n, n_questions).
+
+        Inf, too, where it is not less than ``most``, as few vectors below those after ``depth`` questions tell.
+        """
+        result = np.full((len(states), len(self.prices)), _NEVER)
+        paid = states.sum(axis=1, keepdims=True) * self.prices
+        n_classes, n_answers = len(self.classes), len(self.answer)
+        for part in chunks(len(states), 4.0 * n_classes * n_answers, _BYTES):
+            joint = np.empty((n_classes, part.stop - part.start, n_answers), dtype=np.float32)
             for of_class, own, table in zip(joint, self._members, self._by_class):
                 np.matmul(states[part, own], table, out=of_class)
-            best = (vectors @ joint.reshape(len(joint), -1)).min(axis=0)
-            result[part] = np.add.reduceat(best.reshape(-1, n_answers), self.first, axis=1)
-        result += states.sum(axis=1, keepdims=True) * self.prices
+            joint = joint.reshape(n_classes, -1)
+            if most is None:
+                best = _least_after(joint, vectors).reshape(-1, n_answers)
+                result[part] = np.add.reduceat(best, self.first, axis=1) + paid[part]
+                continue
+            best = _least_after(joint, self.below).reshape(-1, n_answers)
+            open_ = np.add.reduceat(best, self.first, axis=1) + paid[part] < most[part]
+            if not open_.any():
+                continue
+            best = _least_after(joint[:, np.flatnonzero(open_[:, self.question])], vectors)
+            sizes = np.broadcast_to(self._sizes, open_.shape)[open_]
+            result[part][open_] = np.add.reduceat(best, np.cumsum(sizes) - sizes) + paid[part][open_]
         np.put_along_axis(result, asked, _NEVER, axis=1)
         return result
 
     def _best(self, states: Single, asking: Single) -> Single:
         return np.asarray(np.minimum(self._class_costs(states, self.decide), asking.min(axis=1)))
 
-    def _fitted(self) -> Single:
-        """Vectors of classes, the least of which is about what going on costs after ``depth`` questions."""
+    def _fitted(self, n_asked: int) -> Single:
+        """Vectors of classes, the least of which is about what it costs to go on after so many questions."""
         place, row = self.draw(_BELIEFS), np.arange(_BELIEFS)
         states, asked = np.tile(self.prior, (_BELIEFS, 1)), np.empty((_BELIEFS, 0), dtype=np.intp)
-        for _ in range(self.depth):
+        for _ in range(n_asked):
             look()
             costs, among = self._asked(states, self.decide, asked), min(_AMONG, len(self.prices) - asked.shape[1])
             nearest = np.argpartition(costs, among - 1, axis=1)[:, :among]
@@ -152,57 +177,98 @@ class HindsightValues:
             states = states * self.answer[place[row, chosen]]
             states /= states.sum(axis=1, keepdims=True)
             asked = np.column_stack([asked, chosen])
-        values = self._best(states, self._asked(states, self.known, asked))
+        values = self._best(states, self._asked(states, self.after.get(n_asked + 1, self.known), asked))
+        beliefs = self._of_classes(states)
         # what is above would be taken for luck where there was none; what is below, everywhere alike, does no harm
-        return least_of(self._of_classes(states), values, _VECTORS, self._rng, _ABOVE).astype(np.float32)
+        found = least_of(beliefs, values, _VECTORS, self._rng, _ABOVE).astype(np.float32)
+        if n_asked == self.depth:
+            #: Fewer vectors below those after the last of these questions, which tell sooner what is not least.
+            self.below = _fewer(found, beliefs[:_SAMPLE], _BELOW)
+        return found
 
-    def _tabled(self) -> list[Single]:
-        """What asking costs where fewer than ``depth - 1`` questions were asked, from the last of these back."""
-        none = np.empty((1, 0), dtype=np.intp)
-        if self.depth == 1:
-            return []
-        alone = self.prior * self.answer
-        if self.depth == 2:
-            known = self._best(alone, self._asked(alone, self.after, self.question[:, None]))
-            return [self._summed(known[None], np.ones(1, dtype=np.float32), none)]
+    def _tabled(self) -> tuple[list[Single], list[Single]]:
+        """What asking costs before ``n_tabled`` questions were asked, and what going on does after one to so many."""
+        none, one = np.empty((1, 0), dtype=np.intp), np.ones(1, dtype=np.float32)
+        if self.n_tabled == 0:
+            return [], []
+        alone, after = self.prior * self.answer, self.after[self.n_tabled + 1]
+        mass = alone.sum(axis=1)
+        if self.n_tabled == 1:
+            known = self._best(alone, self._asked(alone, after, self.question[:, None]))
+            return [self._summed(known[None], one, none)], [known / np.maximum(mass, _TINY)]
         pairs = np.zeros((len(alone), len(alone)), dtype=np.float32)
         for place, question in enumerate(self.question.tolist()):
             look()
-            others = np.arange(self.first[question] + np.count_nonzero(self.question == question), len(alone))
+            others = np.arange(self.first[question] + self._sizes[question], len(alone))
             both = alone[place] * self.answer[others]
             asked = np.column_stack([np.full(len(others), question), self.question[others]])
-            pairs[place, others] = self._best(both, self._asked(both, self.after, asked))
+            pairs[place, others] = self._best(both, self._asked(both, after, asked))
             pairs[others, place] = pairs[place, others]
-        second = self._summed(pairs, alone.sum(axis=1), self.question[:, None])
+        second = self._summed(pairs, mass, self.question[:, None])
         known = self._best(alone, second)
-        return [
-            self._summed(known[None], np.ones(1, dtype=np.float32), none),
-            second / np.maximum(alone.sum(axis=1, keepdims=True), _TINY),
-        ]
+        return (
+            [self._summed(known[None], one, none), second / np.maximum(mass[:, None], _TINY)],
+            [known / np.maximum(mass, _TINY), pairs / np.maximum(alone @ self.answer.T, _TINY)],
+        )
 
     def _summed(self, values: Single, mass: Single, asked: IntArray) -> Single:
         costs: Single = np.add.reduceat(values, self.first, axis=1) + mass[:, None] * self.prices
         np.put_along_axis(costs, asked, _NEVER, axis=1)
         return costs
 
-    def _ended(
-        self, spent: Single, states: Single, shown: Single, row: IntArray, last: IntArray, least: float
-    ) -> float:
-        """The least of what is known, and of rows that ask a last question before what remains."""
+    def _ended(self, spent: Single, states: Single, shown: Single, least: float) -> float:
+        """The least of what is known, and of sets whose last question is asked before what remains."""
+        asked, rows, sets = self._sets[self.depth - 1], self._rows[-1], self._sets[self.depth]
         every = [states[:, own] @ shown[:, own].T for own in self._members]
-        joint = np.stack([of_class[row, last] for of_class in every], axis=1)
-        joint /= joint.sum(axis=1, keepdims=True)
-        fitted = (joint @ self.after.T).min(axis=1)
-        spent = spent - fitted
-        floor = spent + (joint @ self.known.T).min(axis=1)
-        ahead = np.argsort(spent + fitted)
-        while (ahead := ahead[floor[ahead] < least]).size:
-            lot, ahead = ahead[:_LOT], ahead[_LOT:]
-            some = states[row[lot]] * shown[last[lot]]
-            some /= some.sum(axis=1, keepdims=True)
-            asked = self._sets[self.depth][lot]
-            least = min(least, float((spent[lot] + self._best(some, self._asked(some, self.known, asked))).min()))
+        row, last = rows[:, -1], sets[:, -1]
+        expected, room = np.empty((2, len(sets)), dtype=np.float32)
+        for part in chunks(len(sets), 4.0 * _VECTORS):
+            joint = np.stack([of_class[row[part], last[part]] for of_class in every])
+            joint /= joint.sum(axis=0)
+            expected[part] = _least_after(joint, self.after[self.depth])
+            # what follows at least, beyond what was expected
+            room[part] = _least_after(joint, self.known) - expected[part]
+        most, costs = np.zeros((2, *every[0].shape), dtype=np.float32)
+        most[rows, sets], costs[:] = -room[:, None], _NEVER
+        order = np.argsort(spent)
+        first, others = np.split(order, [max(1, int(_FIRST * len(order)))])
+        # what is found after those that spent least tells which of the others need not be followed
+        for some, begun in ((first, False), (others, True)):
+            allowed = least - spent[some, None] + most[some] if begun else None
+            costs[some] = spent[some, None] + self._asked(states[some], self.after[self.depth], asked[some], allowed)
+            total = costs[rows, sets].min(axis=1)
+            ahead = np.flatnonzero(total + room < least)
+            ahead = ahead[np.argsort(total[ahead])]
+            if not begun:
+                ahead = ahead[:_LOT]
+            while (ahead := ahead[total[ahead] + room[ahead] < least]).size:
+                lot, ahead = ahead[:_LOT], ahead[_LOT:]
+                known = states[row[lot]] * shown[last[lot]]
+                known /= known.sum(axis=1, keepdims=True)
+                remains = self._best(known, self._asked(known, self.known, sets[lot])) - expected[lot]
+                least = min(least, float((total[lot] + remains).min()))
         return least
+
+
+def _least_after(joint: Single, vectors: Single) -> Single:
+    """The least of some vectors at columns of class probabilities, (n,)."""
+    result = np.empty(joint.shape[1], dtype=np.float32)
+    for part in chunks(len(result), 4.0 * len(vectors), _PIECE_BYTES):
+        (vectors @ joint[:, part]).min(axis=0, out=result[part])
+    return result
+
+
+def _fewer(vectors: Single, beliefs: Single, n: int) -> Single:
+    """So few vectors the least of which is not above that of these, and at beliefs not far below, (n, n_classes)."""
+    kept, costs = list(vectors), list(vectors @ beliefs.T)
+    while len(kept) > n:
+        pairs = [(np.minimum(kept[i], kept[j]), i, j) for i, j in combinations(range(len(kept)), 2)]
+        merged = np.stack([pair[0] for pair in pairs])
+        losses = np.maximum(np.min(costs, axis=0) - merged @ beliefs.T, 0).sum(axis=1)
+        vector, i, j = pairs[int(losses.argmin())]
+        kept = [*(one for place, one in enumerate(kept) if place not in (i, j)), vector]
+        costs = [*(one for place, one in enumerate(costs) if place not in (i, j)), vector @ beliefs.T]
+    return np.array(kept)
 
 
 def least_of(classes: Any, values: Any, n_vectors: int, rng: np.random.Generator, above: float = 1.0) -> FloatArray:
@@ -240,26 +306,62 @@ def _rows(smaller: IntArray, larger: IntArray, n_questions: int) -> IntArray:
     return np.stack([place[some @ digits] for some in without], axis=1)
 
 
-def work_of(problem: AcquisitionProblem, depth: int) -> tuple[float, float]:
-    """Products that tables take, and those of a case, about."""
+def work_of(problem: AcquisitionProblem, depth: int, n_tabled: int) -> tuple[float, float]:
+    """Products that tables and fits take, and those of a case at most, about."""
     assert problem.state_tables is not None
     n_answers, costs = float(problem.n_outcomes.sum()), problem.decision_costs
     each = n_answers * (len(problem.state_tables[1]) + _VECTOR * costs.size)
-    return each * n_answers ** (depth - 1), each * comb(problem.n_questions, depth)
+    return each * n_answers**n_tabled, each * comb(problem.n_questions, depth)
 
 
 def in_hindsight(problem: AcquisitionProblem, n: int, seconds: float, rng: np.random.Generator) -> FloatArray | None:
-    """Least costs in hindsight of up to ``n`` cases, as deep as the work allows; None where others serve better."""
+    """Least costs in hindsight of up to ``n`` cases, as deep as work or time allows; None where others serve better.
+
+    How deep and how many must not hang on what is found: it is told by the work, and in a limited time by that of other
+    cases, which are dropped.
+    """
     states = None if problem.samples or problem.starts is not None else problem.state_tables
     if states is None or len(states[1]) < _FEWEST_STATES:
         return None
-    work = min(_WORK, _A_SECOND * seconds)
-    for depth in range(min(_DEEPEST, problem.n_questions), 0, -1):
-        once, each = work_of(problem, depth)
-        n_cases = int(min(n, _CASES, (work - once) / each))
+    if seconds < np.inf:
+        with within(seconds):
+            return _in_time(problem, min(n, _CASES), rng)
+    for depth, n_tabled in _choices(problem, _DEEPEST):
+        once, each = work_of(problem, depth, n_tabled)
+        n_cases = int(min(n, _CASES, (_WORK - once) / each))
         if n_cases >= _FEWEST:
-            return HindsightValues(problem, depth, rng).values(n_cases)
+            return HindsightValues(problem, depth, n_tabled, rng).values(n_cases)
     return None
+
+
+def _in_time(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> FloatArray | None:
+    """The same, as deep as the time allows that is left."""
+    if n < _FEWEST:
+        return None
+    for depth, n_tabled in _choices(problem, _DEEPEST_IN_TIME):
+        if comb(problem.n_questions, depth) > _SETS or work_of(problem, depth, n_tabled)[0] > _A_SECOND * left() / 4:
+            continue
+        try:
+            with within(left() / 3):
+                made = HindsightValues(problem, depth, n_tabled, rng)
+            with within(left() * _TRIALS / _FEWEST / 2):
+                began = now()
+                made.values(_TRIALS)
+                each = (now() - began) / _TRIALS
+        except TimeUp:
+            look()
+            continue
+        n_cases = int(min(n, left() / 2 / max(each, _TINY)))
+        if n_cases >= _FEWEST:
+            return made.values(n_cases)
+    return None
+
+
+def _choices(problem: AcquisitionProblem, deepest: int) -> Iterator[tuple[int, int]]:
+    """How many questions are followed, and after how many of them values are exact: the deepest first."""
+    for depth in range(min(deepest, problem.n_questions), 0, -1):
+        for n_tabled in range(min(depth - 1, _TABLED), min(depth - 2, 0), -1):
+            yield depth, n_tabled
 
 
 def surely_less(values: FloatArray, confidence: float) -> float:
