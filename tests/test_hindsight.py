@@ -139,7 +139,19 @@ def test_it_is_made_where_many_states_are_hidden_and_time_is_there():
     assert in_hindsight(many_states(), 10, np.inf, rng) is None
     assert in_hindsight(many_states(), 4000, 1e-6, rng) is None
     assert in_hindsight(many_states(n_states=16), 4000, np.inf, rng) is None
-    assert least_in_hindsight(many_states(), 0.1, 0.099, 4000, 0.99, rng) == (0.0, 0)
+    assert least_in_hindsight(many_states(), 0.1, 0.099, 4000, 0.99, np.inf, rng) == (0.0, 0)
+
+
+def test_where_there_is_time_more_questions_are_followed():
+    problem = many_states(5)
+    by_work, in_time = (in_hindsight(problem, 50, seconds, np.random.default_rng(0)) for seconds in (np.inf, 1e6))
+    assert in_time is not None
+    assert len(in_time) == len(by_work) == 50
+    assert by_work.mean() < in_time.mean() < 1.02 * optimal_cost(problem)
+    low = [least_in_hindsight(problem, 1, 0, 50, 0.99, s, np.random.default_rng(0))[0] for s in (1e-6, np.inf, 1e6)]
+    assert 0 == low[0] < low[1] < low[2]
+    with pytest.raises(ValueError, match="hindsight"):
+        certify(problem, FirstK(0, certificate_paths=0).solve(problem), hindsight=-1.0)
 
 
 def test_certificates_say_that_it_is_sampled():

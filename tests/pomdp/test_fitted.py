@@ -9,8 +9,11 @@ from seqclass import load
 from seqclass.deciding.problem import ModelProblem
 from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import (
+    Adaptive,
+    ClassInformation,
     FittedValueIteration,
     GridValueIteration,
+    MixtureProblem,
     Perseus,
     ProjectedValueIteration,
     TableProblem,
@@ -21,7 +24,8 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.alpha import Points
 from seqclass.pomdp.policy import scale_prices
-from seqclass.pomdp.solvers.fitted import BeliefFunctions, FittedValues, fitted_values
+from seqclass.pomdp.problem import Visits
+from seqclass.pomdp.solvers.fitted import BeliefFunctions, FittedValues, StageSaving, fitted_values
 from seqclass.pomdp.sweeps.solving import InterpolatedSweep, solve_sweep
 
 
@@ -226,3 +230,88 @@ def test_a_file_whose_parts_do_not_belong_together_is_refused(change, message, t
     save(values, tmp_path / "values.model")
     with pytest.raises(ModelFileError, match=message):
         load(tmp_path / "values.model")
+
+
+def hidden_problem(seed, n_questions, n_states=12, n_classes=4, price=0.02, sharpness=1.0):
+    """Any question may come next, of states that are told apart by several questions together."""
+    rng = np.random.default_rng(seed)
+    tables = [rng.dirichlet(np.full(3, sharpness), n_states).T for _ in range(n_questions)]
+    prior = rng.dirichlet(np.full(n_states, 5.0))
+    return MixtureProblem(prior, np.arange(n_states) % n_classes, tables, price, free=True)
+
+
+def test_savings_are_those_of_the_best_vector_after_each_answer():
+    problem = hidden_problem(0, 3)
+    vectors = np.random.default_rng(1).uniform(size=(5, 4))
+    rule, info = StageSaving([problem.decision_costs.T, vectors]), problem.begin().asking(1).update(np.array([2]))
+    scores = rule.scores(info)
+    states = info.states[0]
+    for question in (0, 2):
+        joint = problem.likelihoods[question] * states
+        classes = np.stack([joint[:, problem.hidden_class == c].sum(axis=1) for c in range(4)], axis=1)
+        after = sum(min(vectors @ belief) for belief in classes)
+        assert scores[0, question] == pytest.approx(info.deciding_cost[0] - 0.02 - after)
+    assert scores[0, 1] == -np.inf
+    assert rule.value(info)[0] == pytest.approx(info.deciding_cost[0] - max(scores[0].max(), 0.0))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_in_any_order_it_is_near_the_optimum(seed):
+    problem = hidden_problem(seed, 4)
+    policy = FittedValueIteration(1000, random_state=seed).solve(problem)
+    best, cost = optimal_cost(problem), evaluate(problem, policy, method="exact").cost
+    assert best * (1 - 1e-9) <= cost < 1.03 * best
+    assert policy.info.lower <= best * (1 + 1e-9)
+    assert policy.info.upper == pytest.approx(cost)
+    assert policy.info.scope == "all orders"
+
+
+def test_where_questions_are_many_it_costs_about_what_a_rule_does():
+    problem = hidden_problem(3, 30, n_states=20, n_classes=5, price=0.02)
+    rule = Adaptive([ClassInformation()], max_nodes=0, max_rounds=0, certificate_paths=0)
+    fitted, ruled = (
+        evaluate(problem, solver.solve(problem), method="simulation", n_paths=2000, random_state=1).cost
+        for solver in (FittedValueIteration(certificate_paths=0), rule)
+    )
+    assert fitted < 1.05 * ruled < 0.6 * problem.stopping_cost(problem.prior[None])[0]
+
+
+def test_in_any_order_the_unit_and_the_seed_do_as_elsewhere():
+    problem = hidden_problem(1, 5)
+    dear = problem.replace(prices=1024 * problem.prices, decision_costs=1024 * problem.decision_costs)
+    one, other = (FittedValueIteration(300, certificate_paths=0).solve(p) for p in (problem, dear))
+    for some, dearer in zip(one.values.rule.vectors, other.values.rule.vectors):
+        np.testing.assert_allclose(1024 * some, dearer)
+    again = FittedValueIteration(300, certificate_paths=0).solve(problem)
+    assert all(map(np.array_equal, one.values.rule.vectors, again.values.rule.vectors))
+    assert repr(one.values.rule) == one.info.ordering.chosen == "fitted values of 5 stages"
+
+
+def test_in_any_order_frontiers_solve_anew_for_each_price():
+    problem = hidden_problem(2, 4)
+    solver, multipliers = FittedValueIteration(300, certificate_paths=0), np.array([0.5, 2.0])
+    frontier = cost_sweep(problem, multipliers, solver)
+    for total, multiplier in zip(frontier.upper, multipliers):
+        dear = scale_prices(problem, multiplier)
+        assert total == pytest.approx(evaluate(dear, solver.solve(dear), method="exact").cost)
+
+
+def test_rules_of_fitted_values_are_kept_and_checked(tmp_path):
+    problem = hidden_problem(1, 5)
+    policy = FittedValueIteration(300, certificate_paths=0).solve(problem)
+    save(policy, tmp_path / "rule.seqclass")
+    info = problem.begin().asking(0).update(np.array([1]))
+    np.testing.assert_array_equal(
+        load(tmp_path / "rule.seqclass").continuation_cost(info), policy.continuation_cost(info)
+    )
+    for vectors in ([], [np.ones((0, 4))], [np.ones((2, 3))], [np.full((2, 4), np.nan)]):
+        policy.values.rule.vectors = vectors
+        save(policy, tmp_path / "bad.seqclass")
+        with pytest.raises(ModelFileError, match="vectors"):
+            load(tmp_path / "bad.seqclass")
+
+
+def test_visits_are_for_panels():
+    problem = hidden_problem(0, 3).with_visits(Visits(0.1, np.zeros(3), 0.0))
+    with pytest.raises(ValueError, match=r"FittedValueIteration.*Panels"):
+        FittedValueIteration().solve(problem)

@@ -263,7 +263,7 @@ class OverOrders(NamedTuple):
     n_paths: int
     confidence: float
     max_histories: int
-    hindsight: bool
+    hindsight: bool | float
 
     def ends(
         self, problem: AcquisitionProblem, free: AcquisitionProblem, policy: Policy, rng: np.random.Generator
@@ -303,7 +303,8 @@ class OverOrders(NamedTuple):
         if drawn is not None:
             sampled, n_cases = drawn.lower(quantile(self.confidence)), len(drawn.least)
         elif wanted and self.hindsight:
-            sampled, n_cases = least_in_hindsight(free, mean, lower, self.n_paths, self.confidence, rng)
+            limit = np.inf if self.hindsight is True else float(self.hindsight)
+            sampled, n_cases = least_in_hindsight(free, mean, lower, self.n_paths, self.confidence, limit, rng)
         low = max(lower, sampled)
         if upper is None:
             return OrderEnds(
@@ -360,14 +361,20 @@ def search_of_cases(
 
 
 def least_in_hindsight(
-    free: AcquisitionProblem, upper: float, lower: float, n_paths: int, confidence: float, rng: np.random.Generator
+    free: AcquisitionProblem,
+    upper: float,
+    lower: float,
+    n_paths: int,
+    confidence: float,
+    limit: float,
+    rng: np.random.Generator,
 ) -> tuple[float, int]:
     """A lower end from first questions in hindsight, and of how many cases: where many hidden states are told apart."""
     if upper - lower <= _NEAR * upper:
         return 0.0, 0
     try:
-        with within(left() / 3):
-            values = in_hindsight(free, n_paths, left() / 3, rng)
+        with within(min(limit, left() / 3)):
+            values = in_hindsight(free, n_paths, left(), rng)
     except TimeUp:
         look()
         return 0.0, 0
@@ -473,7 +480,7 @@ def certify(
     max_histories: int = MAX_HISTORIES,
     random_state: Any = 0,
     scope: str | None = None,
-    hindsight: bool = True,
+    hindsight: bool | float = True,
 ) -> Certificate:
     """Bound the optimal cost from below and the policy's cost from above.
 
@@ -532,9 +539,10 @@ def certify(
         (`AcquisitionProblem.in_any_order`). Where visits cost something, it is about all panels of these. Whatever is
         asked takes one visit at least, or a share of those that its number takes; with that added to the prices, asking
         one at a time costs no more, and its lower end is taken.
-    hindsight : bool
+    hindsight : bool or float
         Whether cases are looked at in hindsight where that may be nearer, which takes up to a minute with hundreds of
-        hidden states. Solvers, for their own certificates, do without.
+        hidden states; or for how many seconds at most: the longer, the more questions are followed. Solvers, for their
+        own certificates, do without.
 
     Returns
     -------
@@ -574,6 +582,8 @@ def certify(
     check_real(confidence, "confidence", 0, 1 - 1e-12)
     if width is not None:
         check_real(width, "width", 0)
+    if not isinstance(hindsight, bool):
+        check_real(hindsight, "hindsight", 0)
     if not isinstance(policy, Policy):
         policy = FunctionPolicy(problem, policy)
     if values is None and isinstance(policy, LookaheadPolicy):

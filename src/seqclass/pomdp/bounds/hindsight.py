@@ -26,7 +26,7 @@ Single = npt.NDArray[np.float32]
 
 #: Questions that are followed at most, vectors of the values after them, and beliefs these are fitted to: those after
 #: questions drawn from so many that are best to be the last.
-_DEEPEST, _VECTORS, _BELIEFS, _AMONG = 3, 32, 16_000, 10
+_DEEPEST, _VECTORS, _BELIEFS, _AMONG = 3, 64, 16_000, 10
 #: In a limited time so many, if there are no more sets of them, and exact values after so many at most.
 _DEEPEST_IN_TIME, _SETS, _TABLED, _TRIALS = 5, 2_000_000, 2, 2
 #: How they are fitted: rounds, what holds vectors to where they were, and what being above weighs.

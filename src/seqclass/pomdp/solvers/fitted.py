@@ -288,8 +288,9 @@ class FittedValueIteration(ValueSolver):
 
     Where any question may come next, look-ahead goes through all of them; what it finds is fitted by the least of at
     most 64 linear functions of the class a stage, so that a step is a product of matrices. When to stop is fitted along
-    what that asks, as `Adaptive` does it. It pays where many weak questions tell more together than one by one, for
-    whoever trusts the model: what it plans is further from what a rule would ask, and leans on the model the more.
+    what that asks, as `Adaptive` does it. Whether that beats rules is seen on a problem alone: on a class mixture of
+    200 genes it costs a tenth less than the best rule, on mixtures drawn at random one or two hundredths more. What it
+    plans leans on the model more than a rule does, so that it is for models that are trusted.
 
     Parameters
     ----------
