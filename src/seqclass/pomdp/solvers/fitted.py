@@ -213,9 +213,9 @@ class StageSaving(OrderingRule):
     --------
     >>> from seqclass.pomdp import TableProblem
     >>> sensors = np.array([[[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.2], [0.1, 0.8]]])
-    >>> problem = TableProblem([0.5, 0.5], sensors, prices=[0.1, 0.2], free=True)
+    >>> problem = TableProblem([0.5, 0.5], sensors, prices=[0.05, 0.2], free=True)
     >>> StageSaving([problem.decision_costs.T]).scores(problem.begin()).round(3)
-    array([[-0.  ,  0.15]])
+    array([[0.05, 0.15]])
     """
 
     per_price = False
