@@ -541,8 +541,8 @@ def certify(
         one at a time costs no more, and its lower end is taken.
     hindsight : bool or float
         Whether cases are looked at in hindsight where that may be nearer, which takes up to a minute with hundreds of
-        hidden states; or for how many seconds at most: the longer, the more questions are followed. Solvers, for their
-        own certificates, do without.
+        hidden states; or for how many seconds at most: the longer, the more questions are followed, on fewer cases.
+        Solvers, for their own certificates, do without.
 
     Returns
     -------
