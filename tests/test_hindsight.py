@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from seqclass.pomdp import FirstK, MixtureProblem, certify, optimal_cost
+from seqclass.pomdp import FirstK, MixtureProblem, alpha, certify, optimal_cost
 from seqclass.pomdp.bounds import hindsight
 from seqclass.pomdp.bounds.certificate import least_in_hindsight
 from seqclass.pomdp.bounds.hindsight import HindsightValues, in_hindsight, surely_less
@@ -17,7 +17,7 @@ from seqclass.pomdp.bounds.hindsight import HindsightValues, in_hindsight, surel
 def _quickly(monkeypatch):
     monkeypatch.setattr(hindsight, "_BELIEFS", 500)
     monkeypatch.setattr(hindsight, "_VECTORS", 8)
-    monkeypatch.setattr(hindsight, "_ROUNDS", 5)
+    monkeypatch.setattr(alpha, "_ROUNDS", 5)
 
 
 def mixture(seed, n_questions, bound=9):

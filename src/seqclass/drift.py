@@ -17,7 +17,7 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import plain
 from seqclass._utils.text import shown
-from seqclass._utils.validation import check_costs, check_integer, check_real, class_numbers, in_order, plain_labels
+from seqclass._utils.validation import check_decision_costs, check_integer, check_real, class_numbers, plain_labels
 from seqclass.deciding.decider import decider_of
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.fitting._steps import rows_of
@@ -136,8 +136,7 @@ class DriftTest:
     def __post_init__(self) -> None:
         rows = np.asarray(self.classes)
         self.decisions = rows if self.decisions is None else np.asarray(self.decisions)
-        named = in_order(self.decision_costs, "decision_costs", rows, self.decisions)
-        self.decision_costs = check_costs(named, "decision_costs", (len(rows), len(self.decisions)))
+        self.decision_costs = check_decision_costs(self.decision_costs, rows, self.decisions)
         if not 0 < check_real(self.alpha, "alpha") < 1:
             raise ValueError(f"alpha must be above 0 and below 1, got {self.alpha}.")
         check_real(self.margin, "margin", 0)

@@ -9,7 +9,13 @@ import numpy.typing as npt
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from seqclass._utils.validation import check_costs, check_not_negative, class_numbers, in_order, plain_labels
+from seqclass._utils.validation import (
+    check_costs,
+    check_decision_costs,
+    check_not_negative,
+    class_numbers,
+    plain_labels,
+)
 from seqclass.evaluation.decision_curves import decision_curve
 from seqclass.evaluation.scores import score_rows
 
@@ -71,8 +77,7 @@ def realised_cost(
         wrong = (label != class_numbers(rows, decided, "decision", other=-1)).astype(np.float64)
     else:
         columns = rows if decisions is None else np.asarray(decisions)
-        named = in_order(decision_costs, "decision_costs", rows, columns)
-        matrix = check_costs(named, "decision_costs", (len(rows), len(columns)))
+        matrix = check_decision_costs(decision_costs, rows, columns)
         wrong = matrix[label, class_numbers(columns, decided, "decision")]
     weight = None if sample_weight is None else check_not_negative(sample_weight, "sample_weight", truth.shape)
     return float(np.average(paid + wrong, weights=weight))

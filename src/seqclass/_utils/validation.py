@@ -84,6 +84,12 @@ def check_costs(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None =
     return array
 
 
+def check_decision_costs(value: Any, classes: Any, decisions: Any) -> FloatArray:
+    """Check costs of decisions, (n_classes, n_decisions), by name where they have names."""
+    named = in_order(value, "decision_costs", classes, decisions)
+    return check_costs(named, "decision_costs", (len(classes), len(decisions)))
+
+
 def check_not_negative(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None = None) -> FloatArray:
     """Return ``value`` as a float64 array: finite, not negative, of the wanted shape."""
     array = check_finite(value, name, shape)

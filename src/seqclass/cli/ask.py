@@ -202,12 +202,17 @@ def _run(asking: _Asking) -> bool:
         try:
             _answer(asking, question, line)
         except ValueError as error:
-            click.echo(f"  {sentence(error).replace('undo()', 'undo')}")
+            _refuse(error)
             continue
         if session.history != before:
             shown = None
             _keep(asking)
     return True
+
+
+def _refuse(error: ValueError) -> None:
+    """Say why a line is not taken, in the words of this prompt."""
+    click.echo(f"  {sentence(error).replace('undo()', 'undo')}")
 
 
 def _goes_on(asking: _Asking) -> bool:
@@ -224,7 +229,7 @@ def _goes_on(asking: _Asking) -> bool:
         try:
             _observe(asking, *_parted(line)) if named is not None else asking.undo()
         except ValueError as error:
-            click.echo(f"  {sentence(error).replace('undo()', 'undo')}")
+            _refuse(error)
             continue
         _keep(asking)
         return True

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass._utils.validation import check_costs, class_numbers, group_numbers, in_order
+from seqclass._utils.validation import check_decision_costs, class_numbers, group_numbers
 from seqclass.costs import Prices
 from seqclass.deciding.decider import decider_of
 from seqclass.deciding.record import AcquisitionRecord, waits
@@ -400,8 +400,7 @@ def score_rows(
         )
     costs = clf.decision_costs_
     if decision_costs is not None:
-        named = in_order(decision_costs, "decision_costs", clf.classes_, clf.decisions_)
-        costs = check_costs(named, "decision_costs", costs.shape)
+        costs = check_decision_costs(decision_costs, clf.classes_, clf.decisions_)
     charged = decider_of(clf).charge_missing
     paid = record.cost if prices is None else step_prices(record, prices, charged).sum(axis=1)
     told = Told(label, class_numbers(clf.decisions_, record.decision), paid, costs, record.n_features)

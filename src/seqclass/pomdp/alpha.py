@@ -305,6 +305,31 @@ class Points(NamedTuple):
     likelihood: FloatArray | None = None
 
 
+#: How vectors are fitted: rounds, and what holds them to where they were.
+_ROUNDS, _RIDGE = 40, 0.01
+
+
+def least_of(classes: Any, values: Any, n_vectors: int, rng: np.random.Generator, above: float = 1.0) -> FloatArray:
+    """Vectors the least of which is near to values of beliefs, being above weighted more, (n_vectors, n_classes)."""
+    centres = classes[rng.choice(len(classes), n_vectors, replace=False)]
+    nearest = ((classes[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    vectors: FloatArray = np.full_like(centres, values.mean())
+    ridge, weight = _RIDGE * np.eye(classes.shape[1]), np.ones(len(values))
+    best, least = vectors, np.inf
+    for _ in range(_ROUNDS):
+        for number in np.unique(nearest).tolist():
+            own = nearest == number
+            weighted = classes[own].T * weight[own]
+            square, side = weighted @ classes[own], weighted @ values[own]
+            vectors[number] = np.linalg.solve(square + ridge, side + ridge @ vectors[number])
+        every = classes @ vectors.T
+        nearest, off = every.argmin(axis=1), values - every.min(axis=1)
+        weight = np.where(off < 0, above, 1.0)
+        if (error := float(weight @ off**2)) < least:
+            best, least = vectors.copy(), error
+    return best
+
+
 def sample_beliefs(
     problem: AcquisitionProblem,
     n_stages: int,

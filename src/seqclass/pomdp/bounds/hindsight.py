@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from scipy.stats import t as student
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.progress import TimeUp, left, look, now, within
+from seqclass.pomdp.alpha import least_of
 from seqclass.pomdp.problem import AcquisitionProblem
 
 __all__: list[str] = []
@@ -29,15 +29,18 @@ Single = npt.NDArray[np.float32]
 _DEEPEST, _VECTORS, _BELIEFS, _AMONG = 3, 64, 16_000, 10
 #: In a limited time so many, if there are no more sets of them, and exact values after so many at most.
 _DEEPEST_IN_TIME, _SETS, _TABLED, _TRIALS = 5, 2_000_000, 2, 2
-#: How they are fitted: rounds, what holds vectors to where they were, and what being above weighs.
-_ROUNDS, _RIDGE, _ABOVE = 40, 0.01, 20.0
+#: What being above weighs where they are fitted.
+_ABOVE = 20.0
 #: Cases that are drawn, at least and at most, and products that they may take, the tables included; of them a second
 #: does so many. To compare costs of answers takes so many times longer than a product.
 _FEWEST, _CASES, _WORK, _A_SECOND, _VECTOR = 25, 200, 8.5e11, 1.5e10, 4
 #: Where fewer states are hidden, hints tell more.
 _FEWEST_STATES = 17
-#: Sets of questions whose end is looked at together, and bytes of products at once.
-_LOT, _BYTES, _PIECE_BYTES, _FIRST, _BELOW, _SAMPLE = 1000, 2**21, 2**18, 0.05, 6, 1000
+#: Sets of questions whose end is looked at together, and bytes of products at once, and of their costs.
+_LOT, _BYTES, _PIECE_BYTES = 1000, 2**21, 2**18
+#: The share of sets that is followed first, those that spent least; and how many vectors below those after the last
+#: question, made with an eye on so many beliefs, tell which of the others need not be.
+_FIRST, _BELOW, _SAMPLE = 0.05, 6, 1000
 #: Single precision suffices: its rounding is far below this share of the bound, which is taken off.
 _ROUNDING = 1e-5
 _TINY, _NEVER = 1e-30, np.float32(np.inf)
@@ -82,7 +85,7 @@ class HindsightValues:
         self.after: dict[int, Single] = {}
         for n_asked in range(depth, n_tabled, -1):
             self.after[n_asked] = self._fitted(n_asked)
-        #: What it costs to ask each question first, and second after each answer: all but the last.
+        #: By tables, what it costs to ask each question after fewer than so many, and to go on after each answer.
         self.asking, self.going_on = self._tabled()
 
     def values(self, n: int) -> FloatArray:
@@ -269,27 +272,6 @@ def _fewer(vectors: Single, beliefs: Single, n: int) -> Single:
         kept = [*(one for place, one in enumerate(kept) if place not in (i, j)), vector]
         costs = [*(one for place, one in enumerate(costs) if place not in (i, j)), vector @ beliefs.T]
     return np.array(kept)
-
-
-def least_of(classes: Any, values: Any, n_vectors: int, rng: np.random.Generator, above: float = 1.0) -> FloatArray:
-    """Vectors the least of which is near to values of beliefs, being above weighted more, (n_vectors, n_classes)."""
-    centres = classes[rng.choice(len(classes), n_vectors, replace=False)]
-    nearest = ((classes[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
-    vectors: FloatArray = np.full_like(centres, values.mean())
-    ridge, weight = _RIDGE * np.eye(classes.shape[1]), np.ones(len(values))
-    best, least = vectors, np.inf
-    for _ in range(_ROUNDS):
-        for number in np.unique(nearest).tolist():
-            own = nearest == number
-            weighted = classes[own].T * weight[own]
-            square, side = weighted @ classes[own], weighted @ values[own]
-            vectors[number] = np.linalg.solve(square + ridge, side + ridge @ vectors[number])
-        every = classes @ vectors.T
-        nearest, off = every.argmin(axis=1), values - every.min(axis=1)
-        weight = np.where(off < 0, above, 1.0)
-        if (error := float(weight @ off**2)) < least:
-            best, least = vectors.copy(), error
-    return best
 
 
 def sets_of(n_questions: int, size: int) -> IntArray:

@@ -110,8 +110,8 @@ class StateBounds(OrderBounds):
     def known(self, info: InformationState, states: FloatArray, question: IntArray | None = None) -> FloatArray:
         """No way costs less, deciding among them, of unnormalised probabilities of the states, (..., n_states).
 
-        They are those of the rows, (n,), or after each answer to a question: of each row, (n, V), or of all of them, in
-        a row, (n, n_questions, V).
+        They are those of the rows, (n,), or after each answer to a question of each row, (n, V), or to all questions,
+        one's answers after the other's, (n, R), with the question of each.
         """
 
     def lower(self, info: InformationState) -> FloatArray:
