@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from seqclass._utils import progress
 from seqclass.pomdp import FirstK, MixtureProblem, alpha, certify, optimal_cost
 from seqclass.pomdp.bounds import hindsight
 from seqclass.pomdp.bounds.certificate import least_in_hindsight
@@ -152,6 +153,53 @@ def test_where_there_is_time_more_questions_are_followed():
     assert 0 == low[0] < low[1] < low[2]
     with pytest.raises(ValueError, match="hindsight"):
         certify(problem, FirstK(0, certificate_paths=0).solve(problem), hindsight=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "found", "spread", "expected"),
+    [
+        ([1, 1, 2, 4, 60], [0.1, 0.2, 0.3, 0.4, 0.5], 0.01, (4, 130)),  # of five questions no twelve cases fit
+        (
+            [1, 1, 2, 20, 60],
+            [0.1, 0.2, 0.3, 0.31, 0.32],
+            0.1,
+            (3, 200),
+        ),  # few cases would take more than a question gives
+        ([1, 1, 2, 20, 60], [0.1, 0.2, 0.3, 0.31, 0.32], 0.001, (4, 24)),
+        ([90, 90, 90, 90, 90], [0.1, 0.2, 0.3, 0.4, 0.5], 0.01, None),
+    ],
+)
+def test_depth_and_cases_are_chosen_together(monkeypatch, seconds, found, spread, expected):
+    clock, made = [0.0], []
+
+    class Timed(HindsightValues):
+        def __init__(self, problem, depth, n_tabled, rng):
+            self.depth, self.n_seen = depth, 0
+
+        def draw(self, n):
+            return np.zeros((n, 1), dtype=np.intp)
+
+        def least(self, place):
+            progress.look()
+            clock[0] += seconds[self.depth - 1]
+            self.n_seen += 1
+            return found[self.depth - 1] + spread * (-1) ** self.n_seen
+
+        def values(self, n):
+            made.append((self.depth, n))
+            return super().values(n)
+
+    monkeypatch.setattr(progress, "_clock", lambda: clock[0])
+    monkeypatch.setattr(hindsight, "HindsightValues", Timed)
+    values = in_hindsight(many_states(), 200, 1000.0, np.random.default_rng(0))
+    if expected is None:
+        assert values is None
+        return
+    [(depth, n)] = made
+    assert depth == expected[0]
+    assert 0.8 * expected[1] <= n <= expected[1]
+    assert len(values) == n
+    assert clock[0] < 1000
 
 
 def test_certificates_say_that_it_is_sampled():

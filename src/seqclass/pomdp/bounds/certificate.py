@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, hypot, log2
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -264,18 +264,15 @@ class OverOrders(NamedTuple):
     confidence: float
     max_histories: int
     hindsight: bool | float
+    width: float | None
+    max_paths: int
 
     def ends(
         self, problem: AcquisitionProblem, free: AcquisitionProblem, policy: Policy, rng: np.random.Generator
     ) -> OrderEnds:
         """Both ends: what the policy costs in a problem, and what none costs in another one, the same but free."""
-        most = self.max_histories
-
-        def cost() -> float:
-            return evaluate(problem, policy, method="exact", max_histories=most).cost
-
-        upper = self._exactly(("auto", "exact", "deterministic"), cost)
-        lower = self._exactly(("auto", "exact"), lambda: optimal_cost(free, max_histories=most))
+        upper = self.cost(problem, policy)
+        lower = self._exactly(("auto", "exact"), lambda: optimal_cost(free, max_histories=self.max_histories))
         if upper is not None and lower is not None:
             return OrderEnds(upper, upper, lower, 1.0, "exact", 0)
         certain, values = lower is not None, None
@@ -285,19 +282,16 @@ class OverOrders(NamedTuple):
         if lower is None:
             lower = lowest(free, values)
         if upper is None and isinstance(values, RepeatValues) and problem.free:
-            mean, high = (
-                values.value + above for above in cost_above(policy, values, self.n_paths, rng, self.confidence)
-            )
-            return OrderEnds(high, mean, lower, self.confidence, "mixed", self.n_paths)
-        if upper is None:
-            found = evaluate(problem, policy, method="simulation", n_paths=self.n_paths, random_state=rng)
-            mean, error = found.cost, found.cost_std_error
-        else:
-            mean, error = upper, 0.0
+            mean, high, n_paths = self._above(policy, values, rng)
+            return OrderEnds(high, mean, lower, self.confidence, "mixed", n_paths)
         wanted = not certain and not isinstance(values, RepeatValues) and self.method != "deterministic"
+        if upper is None:
+            # where both ends may be sampled, they hold together
+            both = self.confidence if wanted else 2 * self.confidence - 1
+            mean, margin, n_paths = self.simulated(problem, policy, both, rng)
+        else:
+            mean, margin, n_paths = upper, 0.0, 0
         drawn = search_of_cases(free, mean, lower, self.n_paths, rng) if wanted else None
-        # where both ends may be sampled, they hold together
-        z = quantile(self.confidence if wanted and upper is None else 2 * self.confidence - 1)
         # alone it takes the wider margin too: of 2002 at 99% of one side, 24 were above the optimum
         sampled, n_cases = 0.0, 0
         if drawn is not None:
@@ -307,12 +301,55 @@ class OverOrders(NamedTuple):
             sampled, n_cases = least_in_hindsight(free, mean, lower, self.n_paths, self.confidence, limit, rng)
         low = max(lower, sampled)
         if upper is None:
-            return OrderEnds(
-                mean + z * error, mean, low, self.confidence, "simulation" if low > lower else "mixed", self.n_paths
-            )
+            kind = "simulation" if low > lower else "mixed"
+            return OrderEnds(mean + margin, mean, low, self.confidence, kind, n_paths)
         if low > lower:
             return OrderEnds(upper, upper, low, self.confidence, "mixed", n_cases)
         return OrderEnds(upper, upper, lower, 1.0, "deterministic", 0)
+
+    def cost(self, problem: AcquisitionProblem, policy: Policy) -> float | None:
+        """What a policy costs, if all its histories can be looked at."""
+        return self._exactly(
+            ("auto", "exact", "deterministic"),
+            lambda: evaluate(problem, policy, method="exact", max_histories=self.max_histories).cost,
+        )
+
+    def simulated(
+        self, problem: AcquisitionProblem, policy: Policy, confidence: float, rng: np.random.Generator
+    ) -> tuple[float, float, int]:
+        """What a policy costs on drawn paths, the margin of two sides, and how many paths there were."""
+        mean, error, n, z = (
+            0.0,
+            0.0,
+            0,
+            quantile(1 - (1 - confidence) / n_looks(self.width, self.n_paths, self.max_paths)),
+        )
+        while True:
+            more = min(n, self.max_paths - n) if n else self.n_paths
+            try:
+                found = evaluate(problem, policy, method="simulation", n_paths=more, random_state=rng)
+            except TimeUp:
+                if not n:
+                    raise
+                return mean, z * error, n
+            n += more
+            share = more / n
+            mean += share * (found.cost - mean)
+            error = hypot((1 - share) * error, share * found.cost_std_error)
+            if self._narrow(z * error, mean, n):
+                return mean, z * error, n
+
+    def _above(self, policy: Policy, values: RepeatValues, rng: np.random.Generator) -> tuple[float, float, int]:
+        """What a policy costs, by how far it is above these values; what it costs at most; how many paths."""
+        n, confidence = self.n_paths, 1 - (1 - self.confidence) / n_looks(self.width, self.n_paths, self.max_paths)
+        while True:
+            mean, high = (values.value + above for above in cost_above(policy, values, n, rng, confidence))
+            if self._narrow(high - mean, mean, n):
+                return mean, high, n
+            n = min(2 * n, self.max_paths)
+
+    def _narrow(self, margin: float, mean: float, n: int) -> bool:
+        return self.width is None or margin <= self.width * (mean + margin) or n >= self.max_paths
 
     def _exactly(self, methods: tuple[str, ...], find: Callable[[], float]) -> float | None:
         """What is found by looking at all histories, if that is the method and they are not too many."""
@@ -517,9 +554,9 @@ def certify(
     n_paths : int
         Sampled paths, with ``width`` the first lot of them.
     width : float, optional
-        Sample until the margins of confidence are less than this share of the upper end. Paths are doubled until they
-        suffice or ``max_paths`` is reached; each of the at most K looks is at confidence ``1 - (1 - confidence) / K``,
-        so that looking more than once costs no validity.
+        Sample until the margins of confidence are less than this share of the upper end; over all orders or panels that
+        of the upper end alone. Paths are doubled until they suffice or ``max_paths`` is reached; each of the at most K
+        looks is at confidence ``1 - (1 - confidence) / K``, so that looking more than once costs no validity.
     max_paths : int
         Most paths, with ``width``.
     confidence : float
@@ -593,10 +630,10 @@ def certify(
         scope = "all orders" if problem.free else "order"
     check_choice(scope, "scope", ("order", "all orders"))
     if problem.visits is not None:
-        limits = OverOrders(method, n_paths, confidence, max_histories, hindsight)
+        limits = OverOrders(method, n_paths, confidence, max_histories, hindsight, width, max_paths)
         return _over_panels(problem, policy, limits, scope, rng, started)
     if scope == "all orders":
-        limits = OverOrders(method, n_paths, confidence, max_histories, hindsight)
+        limits = OverOrders(method, n_paths, confidence, max_histories, hindsight, width, max_paths)
         return _over_orders(limits.ends(problem, problem.in_any_order(), policy, rng), started, scope)
     needed_order(problem, 'certify(scope="order")', 'scope="all orders"')
     known = grid_lower_bound(problem) if method == "deterministic" else None
@@ -614,7 +651,7 @@ def certify(
         kind = "deterministic" if method == "deterministic" else "exact"
         return _certificate(_Interval((upper, upper), (known, known)), 1.0, kind, 0, started)
     if problem.samples:
-        limits = OverOrders("simulation", n_paths, confidence, max_histories, hindsight)
+        limits = OverOrders("simulation", n_paths, confidence, max_histories, hindsight, width, max_paths)
         return _over_orders(limits.ends(problem, problem, policy, rng), started, scope)
     if values is None:
         values = quick_values(problem, _QUICK_BELIEFS, rng)
@@ -643,11 +680,10 @@ def _sampled(
     paired: bool,
 ) -> _Interval:
     """Interval from paths; an end that is known is not sampled."""
-    n_looks = 1 if width is None else 1 + max(0, ceil(log2(max_paths / n_paths)))
     paired = paired and upper is None and lower is None
     # two one-sided statements, or three with the gap's own, fail with the wanted probability in all
     n_statements = 3 if paired else 2
-    z = quantile(1 - (1 - confidence) * 2 / n_statements / n_looks)
+    z = quantile(1 - (1 - confidence) * 2 / n_statements / n_looks(width, n_paths, max_paths))
     while True:
         ends = paths.run(n_paths if paths.n_paths == 0 else min(paths.n_paths, max_paths - paths.n_paths))
         found = _interval(ends, upper, lower, z)
@@ -656,6 +692,11 @@ def _sampled(
         margin = found.high[0] - found.high[1] + found.low[1] - found.low[0]
         if width is None or margin <= width * found.high[0] or paths.n_paths >= max_paths:
             return found
+
+
+def n_looks(width: float | None, n_paths: int, max_paths: int) -> int:
+    """How often margins are looked at, at most, where paths are doubled until they are narrow."""
+    return 1 if width is None else 1 + max(0, ceil(log2(max_paths / n_paths)))
 
 
 def _interval(ends: Ends, upper: float | None, lower: float | None, z: float) -> _Interval:
@@ -678,10 +719,10 @@ def _over_panels(
 ) -> Certificate:
     """What a policy of visits costs, and what none of any panels costs less than."""
     assert problem.visits is not None
-    how = "auto" if limits.method == "deterministic" else limits.method
-    found = evaluate(
-        problem, policy, method=how, n_paths=limits.n_paths, max_histories=limits.max_histories, random_state=rng
-    )
+    mean, margin, n_paths = limits.cost(problem, policy), 0.0, limits.n_paths
+    certain = mean is not None
+    if mean is None:
+        mean, margin, n_paths = limits.simulated(problem, policy, limits.confidence, rng)
     most, (begun, share) = problem.visits.max_panel or problem.n_stages, problem.opening()
     shares = [0.0, 1 / most] if most < problem.n_stages else [0.0]
     inner = [
@@ -702,10 +743,9 @@ def _over_panels(
         lower = min(float(begun.stopping_cost[0]), max(lower, once + inner[0].lower))
     else:  # of several starts some may decide at once
         lower = max(lower, _after_visits(begun, share, once, inner[0].lower))
-    exact = found.method == "exact" and all(one.confidence == 1.0 for one in inner)
-    upper = found.cost + quantile(limits.confidence) * found.cost_std_error
-    kind = "exact" if exact else "simulation"
-    ends, n_paths = _Interval((upper, found.cost), (lower, lower)), 0 if exact else limits.n_paths
+    exact = certain and all(one.confidence == 1.0 for one in inner)
+    kind, n_paths = ("exact", 0) if exact else ("simulation", n_paths)
+    ends = _Interval((mean + margin, mean), (lower, lower))
     return _certificate(ends, 1.0 if exact else limits.confidence, kind, n_paths, started, "all panels")
 
 

@@ -28,7 +28,9 @@ Single = npt.NDArray[np.float32]
 #: questions drawn from so many that are best to be the last.
 _DEEPEST, _VECTORS, _BELIEFS, _AMONG = 3, 64, 16_000, 10
 #: In a limited time so many, if there are no more sets of them, and exact values after so many at most.
-_DEEPEST_IN_TIME, _SETS, _TABLED, _TRIALS = 5, 2_000_000, 2, 2
+_DEEPEST_IN_TIME, _SETS, _TABLED = 5, 2_000_000, 2
+#: Cases then, at least; how many are tried first, and how many at each further depth; what is to hold how surely.
+_FEWEST_IN_TIME, _FIRST_TRIALS, _TRIALS, _SURE = 12, 10, 2, 0.995
 #: What being above weighs where they are fitted.
 _ABOVE = 20.0
 #: Cases that are drawn, at least and at most, and products that they may take, the tables included; of them a second
@@ -317,26 +319,38 @@ def in_hindsight(problem: AcquisitionProblem, n: int, seconds: float, rng: np.ra
 
 
 def _in_time(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> FloatArray | None:
-    """The same, as deep as the time allows that is left."""
-    if n < _FEWEST:
-        return None
-    for depth, n_tabled in _choices(problem, _DEEPEST_IN_TIME):
-        if comb(problem.n_questions, depth) > _SETS or work_of(problem, depth, n_tabled)[0] > _A_SECOND * left() / 4:
+    """The same, as deep and with as many cases as lets expect most in the time that is left.
+
+    What each depth finds is told by the same few cases, and how wide the margin will be by those of the least deep.
+    """
+    best: tuple[float, HindsightValues, int] | None = None
+    trials: IntArray = np.empty((0, 0), dtype=np.intp)
+    spread, reached = 0.0, 0
+    for depth, n_tabled in sorted(_choices(problem, _DEEPEST_IN_TIME), key=lambda choice: (choice[0], -choice[1])):
+        once = work_of(problem, depth, n_tabled)[0]
+        if depth == reached or comb(problem.n_questions, depth) > _SETS or once > _A_SECOND * left() / 4:
             continue
         try:
             with within(left() / 3):
                 made = HindsightValues(problem, depth, n_tabled, rng)
-            with within(left() * _TRIALS / _FEWEST / 2):
+            if best is None:
+                trials = made.draw(_FIRST_TRIALS)
+            with within(left() * _TRIALS / _FEWEST_IN_TIME / 2):
                 began = now()
-                made.values(_TRIALS)
-                each = (now() - began) / _TRIALS
+                found = np.array([made.least(case) for case in trials])
+                each = (now() - began) / len(trials)
         except TimeUp:
             look()
             continue
+        if best is None:
+            trials, spread = trials[:_TRIALS], float(found.std(ddof=1))
         n_cases = int(min(n, left() / 2 / max(each, _TINY)))
-        if n_cases >= _FEWEST:
-            return made.values(n_cases)
-    return None
+        if n_cases < _FEWEST_IN_TIME:
+            continue
+        promised, reached = float(found[:_TRIALS].mean()) - margin(n_cases, spread, _SURE), depth
+        if best is None or promised > best[0]:
+            best = promised, made, n_cases
+    return None if best is None else best[1].values(best[2])
 
 
 def _choices(problem: AcquisitionProblem, deepest: int) -> Iterator[tuple[int, int]]:
@@ -346,8 +360,12 @@ def _choices(problem: AcquisitionProblem, deepest: int) -> Iterator[tuple[int, i
             yield depth, n_tabled
 
 
+def margin(n: int, spread: float, confidence: float) -> float:
+    """How far the mean of ``n`` values of this standard deviation may be above their expectation."""
+    return float(student.ppf(confidence, n - 1)) * spread / float(np.sqrt(n))
+
+
 def surely_less(values: FloatArray, confidence: float) -> float:
     """What their expectation is not below, with this confidence of one side."""
-    n = len(values)
-    margin = float(student.ppf(confidence, n - 1)) * float(values.std(ddof=1)) / float(np.sqrt(n))
-    return max((float(values.mean()) - margin) * (1 - _ROUNDING), 0.0)
+    off = margin(len(values), float(values.std(ddof=1)), confidence)
+    return max((float(values.mean()) - off) * (1 - _ROUNDING), 0.0)
