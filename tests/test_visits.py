@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.naive_bayes import GaussianNB
 
 from seqclass import Costs, SequentialClassifier, adaptive, certify_error, load
@@ -203,6 +203,15 @@ def test_fixed_panels_are_of_their_size():
         policy = FixedPanels(size, **FAST).solve(problem)
         policy = type(policy)(policy.values, policy.sizes)
         assert policy.best(problem.begin()).panel.sum() == (size or 6)
+
+
+@pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(2, random_state=0)])
+def test_three_classes_are_planned_for_in_one_order_by_default(model):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    costs = Costs(0.02, visit_cost=0.02)
+    clf = SequentialClassifier(model, order="given", known=["alcohol"], discretizer=Discretizer(3), feature_costs=costs)
+    record = clf.fit(X.iloc[:, :4], y).acquire(X.iloc[:, :4])
+    assert record.n_visits.max() > 0
 
 
 def test_certificates_of_other_policies_are_about_panels_too():

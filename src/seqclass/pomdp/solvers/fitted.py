@@ -336,8 +336,9 @@ class FittedValueIteration(ValueSolver):
     def _check(self, problem: AcquisitionProblem) -> None:
         check_integer(self.n_beliefs, "n_beliefs", 1)
         check_integer(self.n_rounds, "n_rounds", 1)
-        needed_no_visits(problem, "FittedValueIteration", "Panels")
-        if not problem.free:
+        if problem.free:
+            needed_no_visits(problem, "FittedValueIteration", "Panels")
+        else:
             needed_tables(problem, "FittedValueIteration", "ProjectedValueIteration or Lookahead")
 
     def solve(self, problem: AcquisitionProblem) -> Policy:
