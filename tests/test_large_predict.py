@@ -183,3 +183,26 @@ def test_what_is_read_is_not_written_over(clf: SequentialClassifier, folder: Pat
     for keep, said in ((["cost"], "a column 'cost' of its own"), (["a", "a"], "given twice"), (["b"], "no column 'b'")):
         with pytest.raises(ValueError, match=said):
             predict_parquet(clf, folder, tmp_path / "out", keep=keep)
+
+
+def test_a_decision_beside_labels_that_are_numbers_is_written_as_text(tmp_path: Path) -> None:
+    costs = Costs(0.01, decision_costs=[[0, 1, 0.1], [1, 0, 0.1]], decisions=["refer"])
+    X, y = FRAME[["dose", "visits"]], (ILL == "yes").to_numpy().astype(int)
+    clf = SequentialClassifier(feature_costs=costs).fit(X, y)
+    write(tmp_path / "rows", [(X, ILL)])
+    predict_parquet(clf, tmp_path / "rows", tmp_path / "out")
+    found, wanted = table(tmp_path / "out")["decision"].tolist(), list(map(str, clf.predict(X)))
+    assert found == wanted
+    assert set(wanted) == {"0", "1", "refer"}
+
+
+def test_files_say_true_and_false_of_columns_that_are_logical_in_memory(tmp_path: Path) -> None:
+    flag, y = FRAME["flag"].to_numpy(), (ILL == "yes").to_numpy()
+    X = pd.DataFrame({"flag": flag, "own": y})
+    clf = SequentialClassifier().fit(X, y)
+    X["own"] = [None, *y[1:]]
+    write(tmp_path / "rows", [(X, ILL)])
+    predict_parquet(clf, tmp_path / "rows", tmp_path / "out")
+    assert table(tmp_path / "out")["decision"].tolist() == clf.predict(X).tolist()
+    with pytest.raises(ValueError, match="column 'own' must hold numbers, but row 0 has 'True'"):
+        clf.predict(X.assign(own=["True", "yes"] * 120))

@@ -53,7 +53,9 @@ def decided_frame(clf: DecidingClassifier, record: AcquisitionRecord, kept: Any)
     import pandas as pd
 
     columns: dict[str, Any] = {} if kept is None else {name: kept[name].to_numpy() for name in kept.columns}
-    columns["decision"] = record.decision
+    # labels that are numbers, beside a named decision, are texts as that is: a column holds one kind
+    mixed = clf.decisions_.dtype.kind == "O" and len(set(map(type, clf.decisions_.tolist()))) > 1
+    columns["decision"] = record.decision.astype(str) if mixed else record.decision
     for i, label in enumerate(clf.classes_.tolist()):
         columns[f"posterior_{label}"] = record.posterior[:, i]
     columns |= {"n_features": record.n_features, "cost": record.cost, "asked": _asked(clf, record.order, record.visit)}

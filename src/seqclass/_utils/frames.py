@@ -375,10 +375,17 @@ def to_numeric(column: Any) -> Any:
         )
 
 
+#: Truth as text, by its number.
+_LOGICAL = {"True": 1.0, "False": 0.0}
+
+
 def _numbers(column: Any, name: Any) -> FloatArray:
     if not is_numeric(column):
+        present = _present(column)
+        if present.any() and column[present].isin(_LOGICAL).all():  # as files have them
+            column = column.astype(object).map(_LOGICAL)
         numbers = to_numeric(column)
-        wrong = numbers.isna().to_numpy() & _present(column)
+        wrong = numbers.isna().to_numpy() & present
         if wrong.any():
             row = int(wrong.argmax())
             raise ValueError(
