@@ -249,6 +249,17 @@ def test_a_budget_counts_visits():
     assert (acquire(Panels(**FAST).solve(few), X).leaf_question >= 0).sum(axis=1).max() <= 2
 
 
+def test_a_panel_is_grown_as_far_as_the_budget_goes() -> None:
+    sensor = [[0.8, 0.3], [0.2, 0.7]]
+    prices = [0.03, 0.02, 0.02, 0.02]
+    problem = TableProblem([0.5, 0.5], np.array([sensor] * 4), prices, free=True, max_cost=0.07)
+    problem = problem.with_visits(Visits(0.01, np.zeros(4)))
+    policy = Panels(**FAST).solve(problem)
+    assert 0 < evaluate(problem, policy).price <= 0.07 + 1e-9
+    # four together are beyond it: it orders the three that are not
+    assert policy.panels(problem.begin(), 4).sum() == 3
+
+
 def test_what_may_not_be_ordered():
     problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, free=True)
     with pytest.raises(ValueError, match="visits cost nothing"):

@@ -299,13 +299,18 @@ class Growing:
         """Best panels and their costs."""
         n = len(self.info)
         best, cost, since = self.panel.copy(), np.full(n, np.inf), np.zeros(n, dtype=int)
+        total = cost.copy()
         rows = np.flatnonzero(self.most > 0)
         self._keep(rows)
         size = 0
         while rows.size:
             size += 1
             question, found = self.next(rows)
-            self.panel[rows, question] = True
+            left = np.isfinite(found)
+            full = rows[~left & ~np.isfinite(cost[rows])]  # the budget leaves nothing to add to what is too few
+            best[full], cost[full] = self.panel[full], total[full]
+            rows, question, found = rows[left], question[left], found[left]
+            self.panel[rows, question], total[rows] = True, found
             counts = size >= self.least[rows]
             better = counts & (found < cost[rows] * (1 - TIE))
             best[rows[better]], cost[rows[better]] = self.panel[rows[better]], found[better]
