@@ -18,7 +18,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import KBinsDiscretizer
 
 import seqclass
-from seqclass import SequentialClassifier
+from seqclass import Costs, SequentialClassifier
 from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, TreeNetwork
 from seqclass.discretize import Discretizer
@@ -215,6 +215,52 @@ def test_added_rows_leave_copies_alone_and_survive_a_file(tmp_path: Path) -> Non
     again = seqclass.load(tmp_path / "a.seq").partial_fit([[1, 0]] * 10, ["b"] * 10)
     assert copy.model_.class_count_.tolist() == [5, 10]
     assert again.model_.class_count_.tolist() == clf.model_.class_count_.tolist() == [5, 20]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"feature_costs": 0.2},
+        {"feature_costs": Costs(0.01, decision_costs=[[0, 1, 0.1], [1, 0, 0.1]], decisions=["refer"])},
+        {"known": ["b"]},
+        {"observation_model": NaiveBayes(alpha=9.0, prior=[0.9, 0.1])},
+        {"order": "adaptive", "max_features": 1},
+    ],
+)
+def test_rows_are_added_under_settings_that_changed(change: dict[str, Any]) -> None:
+    frame = pd.DataFrame(X[:240, :3], columns=["a", "b", "c"])
+    bins = Discretizer(4).fit(frame)
+    clf = SequentialClassifier(discretizer=bins).partial_fit(frame[:150], Y[:150], classes=[0, 1])
+    clf.set_params(**change).partial_fit(frame[150:], Y[150:240])
+    whole = SequentialClassifier(discretizer=bins, **change).partial_fit(frame, Y[:240], classes=[0, 1])
+    record, expected = clf.acquire(frame), whole.acquire(frame)
+    np.testing.assert_array_equal(record.order, expected.order)
+    assert record.decision.tolist() == expected.decision.tolist()
+    np.testing.assert_allclose(record.cost, expected.cost)
+    np.testing.assert_allclose(record.posterior, expected.posterior)
+
+
+def test_bins_that_were_fitted_to_named_columns_are_for_these() -> None:
+    frame = pd.DataFrame(X[:240, :2], columns=["a", "b"])
+    clf = SequentialClassifier(discretizer=Discretizer(4).fit(frame[["b", "a"]]))
+    with pytest.raises(
+        ValueError, match="fitted to the columns 'b', 'a', and the columns of numbers here are 'a', 'b'"
+    ):
+        clf.partial_fit(frame, Y[:240], classes=[0, 1])
+    other = KBinsDiscretizer(4, encode="ordinal", quantile_method="averaged_inverted_cdf").fit(frame[["b", "a"]])
+    chunks, clf = [(frame, Y[:240])], SequentialClassifier(discretizer=other)
+    with pytest.raises(ValueError, match="fitted to the columns 'b', 'a'"):
+        clf.fit_chunks(chunks)
+    chunks = [(frame[["b", "a"]], Y[:240])]
+    assert clf.fit_chunks(chunks).model_.counts_.sum() == 480
+
+
+def test_rows_of_other_classes_are_not_added() -> None:
+    clf = SequentialClassifier(discretizer="precomputed").partial_fit([[0], [1]], [0, 1], classes=[0, 1], n_outcomes=2)
+    with pytest.raises(ValueError, match="classes: those of the first call were 0, 1, and they stay"):
+        clf.partial_fit([[0], [1]], [0, 2], classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="y has the label 2, which is not among classes: 0, 1"):
+        clf.partial_fit([[0], [1]], [0, 2], classes=[1, 0])
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import add
@@ -18,7 +18,7 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, Levels, is_frame, levels_of, numbers_of, plain
 from seqclass._utils.information import contingency_table
 from seqclass._utils.model_files import register
-from seqclass._utils.text import shown
+from seqclass._utils.text import listed, shown
 from seqclass._utils.validation import fading
 from seqclass.bn import NaiveBayes
 from seqclass.bn._checks import check_n_outcomes
@@ -29,7 +29,7 @@ from seqclass.deciding.decider import Classifier, Decider
 from seqclass.discretize import Discretizer
 from seqclass.discretize._sums import ColumnSums, better
 from seqclass.fitting._doubts import warn_of_doubts
-from seqclass.fitting._fit import Fit, money, planned, undecided, unfitted, with_names
+from seqclass.fitting._fit import Fit, money, planned, undecided, unfitted
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import fit_model, prefitted, timed
 
@@ -78,6 +78,11 @@ def add_rows(
         decider, kept = _begun(settings, X, labels, np.unique(classes), n_outcomes, timings)
     else:
         settings.check()
+        if classes is not None and not np.array_equal(np.unique(classes), known := before[0].classes):
+            raise ValueError(
+                f"classes: those of the first call were {listed(known.tolist())}, and they stay; leave classes out, or "
+                "begin with partial_fit on a clone."
+            )
         decider, kept = _counted(settings, before[0], before[1], X, labels, timings)
     some, weight = kept, None
     if settings.half_life is not None:
@@ -121,7 +126,7 @@ def _begun(
         raise ValueError("classes must hold two labels at least.")
     support = np.arange(columns.n_features_in_)
     prices, costs, decisions = money(settings, columns, classes)
-    coder = OutcomeCoder(settings.discretizer).as_fitted(X)
+    coder = OutcomeCoder(_nameless(settings.discretizer, columns, encoder)).as_fitted(X)
     if isinstance(settings.discretizer, str):
         if n_outcomes is None:
             raise ValueError('the first call of partial_fit needs n_outcomes with discretizer="precomputed".')
@@ -135,6 +140,22 @@ def _begun(
     with timed(timings, "parameters"):
         model = _learnt(settings, model, classes, coder, codes, labels, kept)
     return undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), kept
+
+
+def _nameless(bins: Any, columns: Classifier, encoder: FrameEncoder | None) -> Any:
+    """Bins that may be fitted, without the names of their columns, if these are ours: they are given arrays."""
+    names, own = getattr(bins, "feature_names_in_", None), getattr(columns, "feature_names_in_", None)
+    if names is None:
+        return bins
+    numeric = [] if own is None else [name for name in own if encoder is None or name not in encoder.categories_]
+    if own is not None and list(names) != numeric:
+        raise ValueError(
+            f"discretizer was fitted to the columns {listed(names)}, and the columns of numbers here are "
+            f"{listed(numeric)}: give it the same in the same order."
+        )
+    bins = copy(bins)
+    del bins.feature_names_in_
+    return bins
 
 
 def _counted(
@@ -152,19 +173,24 @@ def _counted(
     classes = decider.classes
     counted = vars(decider.model).get("class_count_", np.zeros(len(classes)))
     kept = _kept(settings, codes, _numbers(labels, classes), counted, before)
+    columns, support, encoder = decider.columns, decider.support, decider.encoder
+    prices, costs, decisions = money(settings, columns, classes, warn=False)
+    model: Any = unfitted(settings, columns, prices, support, coder)  # settings may have changed since
+    if type(model) is NaiveBayes:
+        if type(decider.model) is not NaiveBayes:
+            raise ValueError("observation_model: rows before were for another; begin with partial_fit on a clone.")
+        model = deepcopy(decider.model).set_params(**model.get_params())  # copies of the classifier may share it
     with timed(timings, "parameters"):
-        model, columns, support = decider.model, decider.columns, decider.support
-        if type(model) is not NaiveBayes:  # it is fitted anew
-            model = unfitted(settings.but(observation_model=model), columns, decider.prices, support, coder)
         model = _learnt(settings, model, classes, coder, codes, labels, kept)
-    return replace(decider, model=with_names(columns, support, model)), kept
+    return undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), kept
 
 
 def _numbers(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> IntArray:
     """Number of the class of each label, if all are known."""
     at = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     if (unknown := classes[at] != labels).any():
-        raise ValueError(f"y has the label {labels[np.argmax(unknown)]!r}, which is not in classes")
+        label = shown(labels.tolist()[np.argmax(unknown)])
+        raise ValueError(f"y has the label {label}, which is not among classes: {listed(classes.tolist())}.")
     return np.asarray(at)
 
 
@@ -179,7 +205,6 @@ def _learnt(
 ) -> Any:
     """A model with further rows counted, or one fitted to those that are kept, by their age."""
     if type(model) is NaiveBayes:
-        model = deepcopy(model)  # copies of the classifier may share it
         return model.partial_fit(codes, labels, classes, coder.n_outcomes_, half_life=settings.half_life)
     assert settings.half_life is not None  # `_check` has looked
     if absent := np.setdiff1d(np.arange(len(classes)), kept.classes).tolist():
@@ -423,7 +448,10 @@ def _view(settings: Settings, source: Chunks, found: Look, sample_rows: int) -> 
     """Learn columns, categories, classes and bins."""
     encoder = None if found.levels is None else FrameEncoder().fit_levels(found.levels)
     classes = found.classes()
-    coder = OutcomeCoder(settings.discretizer, category_counts(encoder))
+    bins = settings.discretizer
+    if type(bins) is not Discretizer:  # which is fitted anew
+        bins = _nameless(bins, found.columns, encoder)
+    coder = OutcomeCoder(bins, category_counts(encoder))
     first = View(found.columns, encoder, coder, classes)
 
     sums, frequent = found.sums, np.where(found.sums.ahead > 0, found.sums.voted, 0.0)
