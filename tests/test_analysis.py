@@ -684,3 +684,15 @@ def test_what_if_keeps_to_the_hard_budget_at_prices_that_exceed_it(visit_cost: f
         assert found.held.price <= 0.04 + 1e-9
         assert found.held.cost >= found.after.cost - 1e-9
         assert (found.held.n_features == 0) == (factor == 5.0)
+
+
+def test_what_if_cuts_a_fixed_order_by_its_hard_budget_at_other_prices() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = (rng.random((200, 4)) < np.where(y == 1, 0.8, 0.2)[:, None]).astype(int)
+    clf = SequentialClassifier(feature_costs=0.01, order="given", discretizer="precomputed", max_cost=0.045).fit(X, y)
+    for factor, left in ((0.5, 4), (1.0, 4), (2.0, 2), (4.0, 1), (5.0, 0)):
+        found = what_if(clf.problem_, clf.policy_, prices=clf.problem_.prices * factor)
+        assert found.problem.n_stages == left
+        assert found.held.price <= 0.045 + 1e-9
+        assert found.held.cost >= found.after.cost - 1e-9

@@ -20,6 +20,7 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.panel_policy import panel_prices
+from seqclass.pomdp.sweeps.budget import within_budget
 
 __all__ = ["HeldPolicy", "Sensitivity", "WhatIf", "finite_differences", "sensitivity", "what_if"]
 
@@ -46,7 +47,7 @@ class HeldPolicy(Policy):
     """
 
     def __init__(self, policy: Policy, problem: AcquisitionProblem) -> None:
-        super().__init__(problem, policy.n_stages, policy.info)
+        super().__init__(problem, min(policy.n_stages, problem.n_stages), policy.info)
         self.policy = policy
 
     def begin(self) -> tuple[InformationState, FloatArray]:
@@ -88,7 +89,8 @@ class HeldPolicy(Policy):
         own.problem = self.policy.problem
         for name in ("deciding_cost", "context"):
             own.__dict__.pop(name, None)
-        own.__dict__["open"] = info.open  # what the other problem's budget leaves
+        if self.problem.free:
+            own.__dict__["open"] = info.open  # what the other problem's budget leaves
         return own
 
 
@@ -149,6 +151,8 @@ def what_if(
 ) -> WhatIf:
     """Change prices, decision costs or the class prior, solve again, and compare.
 
+    A hard budget, ``max_cost``, stands as it is: at higher prices a fixed order is cut shorter by it.
+
     Parameters
     ----------
     problem : AcquisitionProblem
@@ -196,7 +200,7 @@ def what_if(
         changes["decision_costs"] = check_costs(decision_costs, "decision_costs", shape)
     if prior is not None:
         changes["prior"] = check_distribution(prior, problem.n_classes, "prior")
-    changed = problem.replace(**changes)
+    changed = within_budget(problem.replace(**changes), max_cost=problem.cut_at)
     solved = policy_of(default_solver(changed, random_state) if solver is None else solver, changed)
     effort = vars(Effort(method, n_paths, max_histories, random_state))
     before, held, after = (

@@ -380,9 +380,9 @@ def check_problem(problem: AcquisitionProblem) -> None:
     need(type(problem.free) is bool, "free is neither true nor false")
     if problem.starts is not None:
         _check_starts(problem, len(prior))
-    for name in ("max_questions", "max_cost"):
+    for name in ("max_questions", "max_cost", "cut_at"):
         limit = getattr(problem, name)
-        need(limit is None or (problem.free and 0 <= limit < np.inf), f"{name} is wrong")
+        need(limit is None or (problem.free != (name == "cut_at") and 0 <= limit < np.inf), f"{name} is wrong")
     if problem.rules is not None:
         need(isinstance(problem.rules, QuestionRules) and problem.free, "rules are of another kind")
         _check_rules(problem.rules, len(prices))

@@ -95,6 +95,8 @@ class AcquisitionProblem(Stored, ABC):
     free: bool = False
     max_questions: int | None = None
     max_cost: float | None = None
+    #: What a fixed order was cut by; see `within_budget`.
+    cut_at: float | None = None
     bundles: Sequence[Bundle | None] | None = None
     #: What visits cost, by question; None where they cost nothing. Prices are those of what is asked in a visit alone.
     visits: Visits | None = None

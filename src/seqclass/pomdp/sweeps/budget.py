@@ -243,6 +243,8 @@ def within_budget(
                 "max_cost cuts a fixed order where one visit a feature would exceed it, and here a visit may hold "
                 'several: use order="adaptive" (free=True), or max_features.'
             )
+        limit = limit if problem.cut_at is None else min(limit, problem.cut_at)
+        problem = problem.replace(cut_at=limit)
         fits = affords(limit, worst_costs(problem))
         n_stages = min(n_stages, int(fits.size if fits.all() else fits.argmin()))
     return problem if n_stages == problem.n_stages else problem.subset(np.arange(n_stages))
