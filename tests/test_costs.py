@@ -218,3 +218,7 @@ def test_named_costs_and_priors_are_the_same_everywhere():
         np.testing.assert_allclose(NaiveBayes(prior=prior).fit((X > 0).astype(int), y).class_prior_, [0.8, 0.2])
     with pytest.raises(ValueError, match="prior: its entries are called 'm', 'x', which should be 'b', 'm'"):
         clf.with_prior({"m": 0.2, "x": 0.8})
+    # a dict has names, also where they are numbers; pandas numbers what has none
+    with pytest.raises(ValueError, match="prior: its entries are called 0, 1, which should be 'b', 'm'"):
+        clf.with_prior({0: 0.2, 1: 0.8})
+    np.testing.assert_allclose(clf.with_prior(pd.Series([0.8, 0.2])).problem_.prior, [0.8, 0.2])

@@ -22,7 +22,8 @@ _MOST_CLASSES = 5000
 
 def in_order(value: Any, name: str, *labels: Any) -> Any:
     """Put what pandas, or a dict, has by name into the order of labels, an axis each; leave anything else as it is."""
-    if isinstance(value, Mapping) and len(labels) == 1:
+    named = isinstance(value, Mapping)
+    if named and len(labels) == 1:
         keys, value = [list(value)], np.array(list(value.values()), dtype=object)
     elif hasattr(value, "iloc") and value.ndim == len(labels):
         keys, value = [axis.tolist() for axis in value.axes], value.to_numpy()
@@ -31,7 +32,8 @@ def in_order(value: Any, name: str, *labels: Any) -> Any:
     what = ("entries",) if len(labels) == 1 else ("rows", "columns")
     for axis, (own, wanted) in enumerate(zip(keys, labels)):
         known = np.asarray(wanted).tolist()
-        if own != known and own != list(range(len(known))):  # without names of its own it is in order
+        # what pandas numbers has no names of its own, and is in order
+        if own != known and (named or own != list(range(len(known)))):
             value = np.take(value, _places(own, known, name, what[axis]), axis=axis)
     return value
 
