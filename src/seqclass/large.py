@@ -266,8 +266,9 @@ def _write(
             record = clf.acquire(full_frame(clf, frame[wanted]))
             lacking = absent_asked(clf, record.order, set(names))
             if lacking is not None:
-                column = shown(clf.feature_name(lacking[1]))
-                raise ValueError(f"{file} lacks the column {column}, which row {first + lacking[0]} needs.")
+                column = clf.feature_name(lacking[1])
+                needs = f"which row {first + lacking[0]} needs; {near(column, names)}"
+                raise ValueError(f"{file} lacks the column {shown(column)}, {needs}")
             table = pa.Table.from_pandas(decided_frame(clf, record, None), ours, preserve_index=False)
             writer.write_table(pa.Table.from_arrays([*kept.columns, *table.columns], schema=schema))
             first += len(frame)
@@ -423,6 +424,8 @@ def _decided(X: Any, clf: DecidingClassifier, keep: tuple[str, ...]) -> Any:
         return found.set_index(X.index) if hasattr(X, "index") else found
     record = clf.acquire(full_frame(clf, X) if hasattr(X, "columns") else X)
     if hasattr(X, "columns") and (wanted := absent_asked(clf, record.order, set(map(str, X.columns)))) is not None:
-        raise ValueError(f"X lacks the column {shown(clf.feature_name(wanted[1]))}, which a row asks for.")
+        column = clf.feature_name(wanted[1])
+        advice = near(column, list(map(str, X.columns)))
+        raise ValueError(f"X lacks the column {shown(column)}, which a row asks for; {advice}")
     found = decided_frame(clf, record, kept)
     return found.set_index(X.index) if hasattr(X, "index") else found

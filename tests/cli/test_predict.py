@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from pathlib import Path
@@ -55,6 +56,10 @@ def test_a_column_that_nobody_asks_for_may_stay_away(
     assert f"which row {int(np.argmin(enough)) + 1} needs" in refuses("predict", model, "all.csv")
     patients[["id"]].to_csv("none.csv", index=False)
     assert f"none.csv lacks the column {first!r}" in refuses("predict", model, "none.csv")
+    patients.rename(columns={first: f" {first}".upper()}).to_csv("slip.csv", index=False, quoting=csv.QUOTE_ALL)
+    for command in (["predict"], ["explain", "--row", 1]):
+        said = refuses(command[0], model, "slip.csv", *command[1:])
+        assert f"which row 1 needs; did you mean {f' {first}'.upper()!r}?" in said
 
 
 def test_output_and_json(model: str, run: Any) -> None:

@@ -51,7 +51,7 @@ def read_cases(
     categorical = set() if clf.encoder_ is None else {str(name) for name in clf.encoder_.categories_}
     wanted = [name for name in needed if name in set(names)]
     if needed and not wanted:
-        raise InputError(lacks(clf, path, names, int(columns[0])))
+        raise InputError(lacks(clf, path, int(columns[0])))
     # a model that asks for nothing still has rows to decide
     frame = read_frame(path, wanted or names[:1], text=categorical)
     # what is copied is read once more, as it stands
@@ -119,10 +119,10 @@ def unknown_cells(clf: DecidingClassifier, cases: Cases) -> int:
     return int(clf.encoder_.n_unknown(cases.X))
 
 
-def lacks(clf: DecidingClassifier, path: Path, names: list[str], column: int, row: int = 1) -> str:
-    """Say that a column is needed and not there."""
+def lacks(clf: DecidingClassifier, path: Path, column: int, row: int = 1) -> str:
+    """Say that a column is needed and not there, and which of those that are may be meant."""
     name = clf.feature_name(column)
-    advice = near(name, names)
+    advice = near(name, (read_arrays(path).names or []) if kind(path) == "npz" else header(path))
     if not hasattr(clf, "feature_names_in_"):
         advice = "the model knows no names, so its columns are x0, x1 and so on."
     return f"{path} lacks the column {shown(name)}, which row {row} needs; {advice}"
@@ -162,5 +162,5 @@ def acquire_parts(clf: DecidingClassifier, cases: Cases, path: Path) -> Iterator
         # a column that is not there may stay away as long as no case asks for it
         wanted = None if cases.position is None else absent_asked(clf, record.order, cases.position)
         if wanted is not None:
-            raise InputError(lacks(clf, path, list(cases.position or ()), wanted[1], start + wanted[0] + 1))
+            raise InputError(lacks(clf, path, wanted[1], start + wanted[0] + 1))
         yield part, record

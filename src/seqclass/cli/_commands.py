@@ -296,9 +296,9 @@ def fit() -> None:
     """Learn a classifier from the table DATA and write it to a file.
 
     DATA is .csv, .tsv (both also .gz), .parquet, or .npz with arrays X and y, or with data, indices, indptr and
-    shape of a sparse matrix. Columns of text are categories; an empty cell, NA, NaN, None, null or ? is missing; a
-    first column without a name is a row index and left out. Rows are counted from 1, below the header. With --sep and
-    --decimal CSV and TSV files, those of prices and costs too, are read as they say.
+    shape of a sparse matrix. Columns of text are categories; in CSV and TSV an empty cell, NA, NaN, None, null or ?
+    is missing; a first column without a name is a row index and left out. Rows are counted from 1, below the header.
+    With --sep and --decimal CSV and TSV files, those of prices and costs too, are read as they say.
 
     DATA may be a folder of .parquet files as well, of any size: these are read in chunks, several times, so that memory
     does not grow with the rows. What looks at rows, such as --held-out, then looks at a sample of 20,000.

@@ -92,7 +92,7 @@ def _rows(classifiers: list[DecidingClassifier], path: Path) -> Any:
     if cases.position is not None:
         absent = [j for j in columns.tolist() if clf.feature_name(j) not in cases.position]
         if absent:
-            raise InputError(lacks(clf, path, list(cases.position), absent[0]))
+            raise InputError(lacks(clf, path, absent[0]))
     return full_rows(clf, cases, slice(0, int(cases.X.shape[0])))
 
 

@@ -32,7 +32,7 @@ def _command(
     # a column that is not there may stay away as long as the case does not ask for it
     asked = np.array([[step.column for step in explanation.steps]], dtype=np.intp)
     if cases.position is not None and (wanted := absent_asked(clf, asked, cases.position)) is not None:
-        raise InputError(lacks(clf, data, list(cases.position), wanted[1], row))
+        raise InputError(lacks(clf, data, wanted[1], row))
     if as_json:
         content = {"row": row, **explanation.to_dict()}
         if labels is not None:  # names stay, and words stand beside them
