@@ -56,6 +56,7 @@ class Reader:
 
     def tell(self, question, outcomes, known=False):
         """Answer a question: an outcome for each of its features, -1 where it is not available."""
+        known = known or "known" in self.questions[question]  # whenever it is told
         if self.data["visits"] and not known and question not in self.case["ordered"]:
             panel, waits = self.next_panel(), self.case["ordered"]
             self.order([question] if waits or question not in panel else panel)

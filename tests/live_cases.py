@@ -61,7 +61,7 @@ EXPORTED = [
         "tree, calibrated",
     ),
     *("fixed tree, lookahead", "fixed tree, corrected", "graph", "missing tells", "missing tells, fixed tree"),
-    *("missing tells, known at the start", "missing tells, mixture, calibrated"),
+    *("missing tells, known at the start", "missing tells, mixture, calibrated", "missing tells, visits"),
     *("sets", "sets, missing tells", "sets, visits"),
 ]
 #: More of a kind.
@@ -72,7 +72,7 @@ _MORE = [
         *("bounds of 3", "visits, pairs", "visits, once", "visits, three classes", "visits, one at a time"),
         *("visits, planned ladder", "visits, ladder of one", "network, joint targets", "tree, search", "tree, ladder"),
         *("clique, likely", "fixed tree, corrected functions", "fixed tree, vectors", "missing tells, bundles"),
-        *("missing tells, tree, known", "missing tells, fixed tree, known", "missing tells, visits"),
+        *("missing tells, tree, known", "missing tells, fixed tree, known"),
         *("missing tells, visits, bundles", "missing tells, max_cost", "missing tells, max_features"),
         *("known at the start, fixed mixture", "sets, tree", "listed"),
     )
@@ -102,6 +102,7 @@ WIDEST = {
     "listed, groups",
     "listed, max_features",
     "listed, max_cost",
+    "missing tells, visits",
     "bounds",
     "thresholds",
     "functions",

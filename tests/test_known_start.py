@@ -411,3 +411,16 @@ def test_thresholds_and_frontiers_begin_with_the_starts():
     assert exact.expected_cost_ <= clf.expected_cost_ + ALIKE
     frontier = cost_sweep(exact.problem_, [1.0])
     assert frontier.price[0] + frontier.decision_cost[0] == pytest.approx(exact.expected_cost_, rel=1e-3)
+
+
+def test_what_is_known_of_every_case_costs_nothing_whenever_it_is_told() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = pd.DataFrame(rng.random((200, 3)) < np.where(y == 1, 0.8, 0.2)[:, None], columns=["a", "b", "c"]).astype(int)
+    costs = Costs(0.01, visit_cost=0.02)
+    clf = SequentialClassifier(order="adaptive", feature_costs=costs, discretizer="precomputed", known=["a"]).fit(X, y)
+    for tell in (lambda case: case.observe("a", 1), lambda case: case.unavailable("a")):
+        case = clf.session()
+        tell(case)
+        assert (case.cost, case.n_features, case.n_visits) == (0.0, 0, 0)
+        assert case.history[0].known

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -542,6 +543,12 @@ def _values(clf: SequentialClassifier, question: Any, session: Any, rng: np.rand
     return {f.name: _value(clf, f, session, rng) for f in question.features if rng.random() < 0.8}
 
 
+def _in_range(session: Any, name: str, rng: np.random.Generator) -> Any:
+    """A number that training showed, or a category."""
+    ends = session.training_range(name)
+    return float(rng.choice(ends)) if ends else str(rng.choice(session.categories(name)))
+
+
 def _told(question: Any) -> float | None:
     return None if np.isnan(question.expected_saving) else question.expected_saving
 
@@ -593,8 +600,13 @@ def _cases(clf: SequentialClassifier, any_order: bool) -> Iterator[dict[str, Any
                 question = others[rng.integers(len(others))]
             if question is None or len(answers) == 8:
                 break
+            late = [name for name in clf.known or () if name not in [answer.name for answer in session.history]]
+            at_last = any_order and late and rng.random() < 0.2  # what was to be told at the start
+            question = SimpleNamespace(name=late[0]) if at_last else question
             known = bool(any_order and rng.random() < 0.2)
-            value = None if rng.random() < 0.15 else _values(clf, question, session, rng)
+            value = None
+            if rng.random() >= 0.15:
+                value = _in_range(session, late[0], rng) if at_last else _values(clf, question, session, rng)
             if value is None:
                 session.unavailable(question.name)
                 known = False

@@ -399,7 +399,7 @@ class Session:
         strict : bool
             Whether to refuse a number outside of `training_range`, which may be a slip of the pen.
         known : bool
-            Whether it was known beforehand, and so costs nothing.
+            Whether it was known beforehand, and so costs nothing; what is known of every case always was.
 
         Raises
         ------
@@ -470,7 +470,7 @@ class Session:
         name : str or int
             The feature or bundle, or the number of a column.
         known : bool
-            Whether that was known beforehand, and so costs nothing.
+            Whether that was known beforehand, and so costs nothing; what is known of every case always was.
 
         Raises
         ------
@@ -677,6 +677,7 @@ class Session:
         case, name = self._cases[-1], self._questions.name(question)
         if not case.facts.unasked[0, question]:
             raise ValueError(f"{shown(name)} was answered before; take that back by undo().")
+        known = known or question in self._told_at_start  # whenever it is told
         panel, saving = (list[int](), 0.0) if known else self._next()  # of what is known nothing was expected
         if not known and question not in panel[:1]:
             saving = float("nan") if question in panel else float(savings(case.facts)[question])

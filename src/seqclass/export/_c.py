@@ -275,6 +275,7 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         _table("double", "hidden_prior", held["hidden_prior"]),
         _table("double", "costs", _flat(data["decision_costs"]), len(data["decisions"])),
         _table("int", "group", groups),
+        _table("char", "told_at_start", [int(question.get("known", False)) for question in questions]),
         _table("double", "prices", [question["price"] + visit for question, visit in zip(questions, alone)]),
         _table("double", "full_prices", [question["full_price"] + visit for question, visit in zip(questions, alone)]),
         _table("double", "waits", waits),

@@ -86,7 +86,7 @@
       const shows = data.questions[question].features, texts = values || shows.map(() => null);
       const outcomes = texts.map((text, i) => text === null ? -1 : policy.outcomeOf(shows[i], text));
       odd.push(...texts.map((text, i) => text === null ? "" : policy.unusual(shows[i], text)));
-      return { question, outcomes, known, texts: texts.map((text, i) => text === null ? null : told(shows[i], text, outcomes[i])) };
+      return { question, outcomes, known: known || Boolean(data.questions[question].known), texts: texts.map((text, i) => text === null ? null : told(shows[i], text, outcomes[i])) };
     });
     policy.stand([...answers, ...more]);
     answers.push(...more);

@@ -593,7 +593,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   const stand = (given) => {
     /* where it tells something that an answer is not available, it is an outcome */
     const told = (q, outcomes) => outcomes.map((v, i) => v < 0 ? features[questions[q].features[i]].missing ?? v : v);
-    const answers = given.map((one) => one.outcomes ? { ...one, outcomes: told(one.question, one.outcomes) } : one);
+    const answers = given.map((one) => one.outcomes ? { ...one, outcomes: told(one.question, one.outcomes), known: one.known || Boolean(questions[one.question].known) } : one);
     const run = data.kind === "program" ? byProgram : byGraph, found = run(answers);
     const promised = data.sets !== null && found.asked === null && !found.cut && asPlanned(answers, run);
     found.set = promised ? possible(found.belief) : null;

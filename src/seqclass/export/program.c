@@ -1334,6 +1334,7 @@ static int seq_tell(seq_case *c, int question, const int *given, int known)
     int f, h, first, any = 0, pays, outcomes[SEQ_FEATURES];
     if (question < 0 || question >= SEQ_QUESTIONS || c->seen[question] != SEQ_OPEN)
         return SEQ_WRONG;
+    known = known || seq_told_at_start[question];
     first = seq_feature_start[question];
     for (f = first; f < seq_feature_start[question + 1]; f++) {
         if (given[f - first] < SEQ_MISSING || given[f - first] >= seq_outcomes[f])
