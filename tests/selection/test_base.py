@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import pickle
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from seqclass.selection import (
+    EFS,
     FCBF,
     FIRES,
     OFSA3M,
@@ -271,3 +274,15 @@ def test_a_stream_goes_on_after_pickling(stream):
     assert again.selected_.tolist() == expected.selected_.tolist()
     if isinstance(stream, SAOLA):
         assert again.explain().by.tolist() == expected.explain().by.tolist()
+
+
+@pytest.mark.parametrize("selector", [FCBF(), SAOLA(), OSFS(test="g2"), EFS()])
+def test_the_column_that_is_refused_is_called_by_its_name(selector: Any) -> None:
+    X, y = pd.DataFrame({"age": [1.0, 2.0, 1.0, 2.0], "sex": [0.0, -0.5, 1.0, 0.0]}), [0, 1, 0, 1]
+    with pytest.raises(ValueError, match="column 'sex'"):
+        clone(selector).fit(X, y)
+    with pytest.raises(ValueError, match="column 1"):
+        clone(selector).fit(X.to_numpy(), y)
+    if hasattr(selector, "partial_fit_features"):
+        with pytest.raises(ValueError, match="column 'sex'"):
+            clone(selector).partial_fit_features(X, y)

@@ -108,7 +108,10 @@ class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 ensure_all_finite=False,
                 ensure_min_samples=self._min_rows,
             )
-        check_finite_columns(X, self._allows_nan, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        check_finite_columns(X, self._allows_nan, names)
+        if self._discrete:
+            check_whole_numbers(X, names=names)
         return X, y
 
     def _check_labels(self, y: npt.ArrayLike, classes: npt.ArrayLike | None = None, *, reset: bool = True) -> IntArray:
@@ -561,7 +564,7 @@ class FeatureStream(Selector):
         check_consistent_length(X, y)
         if self._discrete:
             # before anything is taken, so that a block is taken whole or not at all
-            check_whole_numbers(X, 0 if first else self.n_seen_)
+            check_whole_numbers(X, 0 if first else self.n_seen_, names)
         codes = self._check_labels(y, reset=first)
         if first:
             self._start(codes)

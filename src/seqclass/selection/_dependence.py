@@ -221,7 +221,7 @@ def outcome_columns(X: Any, first: int = 0) -> Any:
     return sp.csc_array((codes, X.indices, X.indptr), shape=X.shape)
 
 
-def check_whole_numbers(X: Any, first: int = 0) -> None:
+def check_whole_numbers(X: Any, first: int = 0, names: Any = None) -> None:
     """Refuse numbers that are no integers (NaN may be); the error names the column."""
     if X.dtype.kind != "f":
         return
@@ -232,14 +232,15 @@ def check_whole_numbers(X: Any, first: int = 0) -> None:
         bad = (some != np.floor(some)) & ~np.isnan(some)
         if bad.any():
             where = X.tocoo().col[part] if sp.issparse(X) else np.broadcast_to(np.arange(X.shape[1]), some.shape)
-            _refuse(first + int(where[bad][0]), some[bad][0])
+            column = int(where[bad][0])
+            _refuse(first + column if names is None else repr(str(names[column])), some[bad][0])
 
 
-def _refuse(column: int, value: Any) -> NoReturn:
+def _refuse(column: int | str, value: Any) -> NoReturn:
     raise ValueError(
         f"column {column} of X holds {value:g}: mutual information and symmetric uncertainty need discrete data. "
         "Discretise X first (seqclass.discretize.Discretizer), or use a measure for continuous data "
-        "(measure='fisher_z')."
+        "(measure='fisher_z' of SAOLA, test='fisher_z' of OSFS)."
     )
 
 

@@ -95,7 +95,8 @@ class EFS(RowStream):
         if values.size and values.min() < 0:
             cells = X.tocoo() if sp.issparse(X) else None
             column = cells.col[np.argmin(cells.data)] if cells is not None else X.min(axis=0).argmin()
-            raise ValueError(f"Negative values in data passed to EFS, column {column}: scale features to [0, 1] first.")
+            name = repr(str(self.feature_names_in_[column])) if hasattr(self, "feature_names_in_") else column
+            raise ValueError(f"Negative values in data passed to EFS, column {name}: scale features to [0, 1] first.")
         # by the largest value first, so that no sum overflows
         largest = max(float(values.max()) if values.size else 0.0, 1.0)
         totals = np.ravel((X / largest).sum(axis=1)) + 1 / largest
