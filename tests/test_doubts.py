@@ -136,6 +136,8 @@ class TestFarValues:
                 f"column {name}: {value:g} lies so far from all other values that these fall into one"
             )
             assert "leave such cells empty if they stand for what is missing" in line
+            # the command line, which says the same, has no option for that
+            assert line.endswith("else take bins of equal counts, in Python by Discretizer(strategy='quantile').")
 
     def test_many_cells_that_hold_it(self) -> None:
         [line] = told(FRAME.assign(age=FRAME["age"].mask(np.arange(N) % 4 == 0, -999)), Y)

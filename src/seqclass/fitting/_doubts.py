@@ -64,7 +64,7 @@ def warn_of_doubts(
         warnings.warn(
             f"{_columns(len(far))} {called}: {values} lies so far from all other values that these fall into one bin; "
             "leave such cells empty if they stand for what is missing, else take bins of equal counts, "
-            "Discretizer(strategy='quantile').",
+            "in Python by Discretizer(strategy='quantile').",
             UserWarning,
             stacklevel=3,
         )
