@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.naive_bayes import GaussianNB
 
-from seqclass import Costs, SequentialClassifier, adaptive, certify_error, load
+from seqclass import Costs, SequentialClassifier, adaptive, adaptive_classifier, certify_error, load
 from seqclass.analysis import sensitivity, what_if
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.cli import main
@@ -239,12 +239,18 @@ def test_what_knows_of_one_question_at_a_time_refuses_or_says_the_same():
     assert Panels(**FAST).solve(problem.replace(max_questions=0)).n_stages == 0
 
 
-def test_a_budget_counts_visits():
-    problem = random_problem(3).replace(max_cost=0.1)
-    policy = Panels(**FAST).solve(problem)
+@pytest.mark.parametrize("seed, most, nodes", [(3, 0.1, 1000), (7, 0.2, 0), (10, 0.1, 0)])
+def test_a_budget_counts_visits(seed, most, nodes):
+    problem = random_problem(seed).replace(max_cost=most)
+    policy = Panels(max_nodes=nodes, **FAST).solve(problem)
     rng = np.random.default_rng(0)
     X = rng.integers(0, problem.n_outcomes, (200, problem.n_questions))
-    assert acquire(policy, X).leaf_price.max() <= 0.1 + 1e-9
+    assert acquire(policy, X).leaf_price.max() <= most + 1e-9
+
+
+def test_a_limit_of_questions_holds_for_panels():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, random_problem(3).n_outcomes, (200, random_problem(3).n_questions))
     few = random_problem(3).replace(max_questions=2)
     assert (acquire(Panels(**FAST).solve(few), X).leaf_question >= 0).sum(axis=1).max() <= 2
 
@@ -419,6 +425,19 @@ def test_a_fitted_adaptive_classifier_orders_panels(few_ways, table):
     record = clf.acquire(X[300:])
     assert isinstance(clf.solver, Panels)
     assert (record.n_features[record.n_visits == 1] > 1).any()
+
+
+def test_an_adaptive_classifier_with_a_budget_leaves_out_what_asks_in_one_order(loose_mixtures, monkeypatch, table):
+    every, some = adaptive_classifier.candidates, (adaptive_classifier.NOTHING, "naive Bayes, one order")
+    monkeypatch.setattr(
+        adaptive_classifier,
+        "candidates",
+        lambda *how: {name: way for name, way in every(*how).items() if name in (*some, "mixture of densities")},
+    )
+    X, y = table.iloc[:200, :4], table["diagnosis"][:200]
+    clf = adaptive(Costs(0.01, visit_cost=0.02), effort="quick", max_cost=0.05).fit(X, y)
+    assert clf.choice_.skipped == ("what asks in one order, as max_cost with costs of visits needs any order",)
+    assert clf.acquire(X).cost.max() <= 0.05 + 1e-9
 
 
 def test_the_command_line_orders_panels(tmp_path, monkeypatch):

@@ -472,6 +472,8 @@ class AdaptiveClassifier(DecidingClassifier):
         if _TREE in ways and max(category_counts(encoder).values(), default=0) > _PAIRED:
             skipped = (f"{_TREE}, as a column has more than {_PAIRED} categories",)
             del ways[_TREE]
+        elif self.max_cost is not None and self._visited:
+            skipped = ("what asks in one order, as max_cost with costs of visits needs any order",)
         if budgets:
             means, last, seconds = self._tried_at(budgets, ways, some, labels, fold, some_weight)
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
@@ -590,14 +592,20 @@ class AdaptiveClassifier(DecidingClassifier):
         if budgets:
             return at_budget(effort, self.random_state, numbers, contexts, budgets[-1])
         ways = candidates(effort, self.random_state, n_rows, n_columns, numbers, contexts)
-        if Rules.of(self.rules) is not None:  # they need any order
+        if Rules.of(self.rules) is not None or (self.max_cost is not None and self._visited):  # these need any order
             ways = {name: way for name, way in ways.items() if is_free(way["order"])}
         return {name: self._for_visits(way) for name, way in ways.items()}
 
+    @property
+    def _visited(self) -> bool:
+        """Whether a visit costs something."""
+        costs = Costs.of(self.feature_costs)
+        return bool(costs.visit_cost or costs.delay_cost)
+
     def _for_visits(self, way: dict[str, Any]) -> dict[str, Any]:
         """A way that plans what to order together, where a visit costs something."""
-        costs, solver = Costs.of(self.feature_costs), way["solver"]
-        if not isinstance(solver, Adaptive) or not (costs.visit_cost or costs.delay_cost):
+        solver = way["solver"]
+        if not isinstance(solver, Adaptive) or not self._visited:
             return way
         few, seed = min(1000, solver.certificate_paths), solver.random_state  # each takes longer
         settings: dict[str, Any] = {"certificate_paths": few, "random_state": seed}
