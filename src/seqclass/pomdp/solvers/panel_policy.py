@@ -318,7 +318,6 @@ class Growing:
             # whatever is added, what was spent is spent
             floor = self._price(rows, self.panel[rows]) + self.known[rows]
             on = (size < self.most[rows]) & (~counts | ((since[rows] < _PATIENCE) & (floor < cost[rows])))
-            on &= np.isfinite(found)  # else the budget has room for no other
             rows, question = rows[on], question[on]
             if rows.size:
                 self._keep(rows)
