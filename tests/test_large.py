@@ -294,6 +294,21 @@ def test_rows_are_added_only_where_bins_are_fixed() -> None:
         clf.partial_fit(FRAME[["colour"]], ILL, classes=["no", "yes"])
 
 
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        ([0, 1, np.nan], "classes holds nan"),
+        ([0, 1, np.inf], "classes holds inf"),
+        ([0, "b"], "classes mixes"),
+        ([[0, 1]], "shape"),
+    ],
+)
+def test_classes_of_the_first_call_are_labels(classes, message):
+    clf = SequentialClassifier(discretizer="precomputed")
+    with pytest.raises(ValueError, match=message):
+        clf.partial_fit([[0], [1]], [0, 1], classes=classes, n_outcomes=2)
+
+
 def generator() -> Iterator[tuple[Any, Any]]:
     yield X, Y
 

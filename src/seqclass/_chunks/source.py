@@ -112,19 +112,20 @@ def sizes_sum(one: dict[Any, int], other: dict[Any, int]) -> dict[Any, int]:
     return total
 
 
-def told_apart(y: Any) -> tuple[npt.NDArray[Any], IntArray]:
+def told_apart(y: Any, name: str = "y") -> tuple[npt.NDArray[Any], IntArray]:
     """Labels of a chunk that differ, in rising order, and which of them each row has."""
     import pandas as pd
 
-    labels = np.asarray(plain_labels(y))
+    labels = np.asarray(plain_labels(y, name))
     if labels.ndim != 1:
-        raise ValueError(f"y must hold one label for each row, got shape {labels.shape}.")
+        each = "row" if name == "y" else "class"
+        raise ValueError(f"{name} must hold one label for each {each}, got shape {labels.shape}.")
     if labels.dtype.kind == "S":
-        raise ValueError("y holds bytes: decode them into texts, or turn them into numbers.")
-    if labels.dtype.kind == "f" and not (labels == np.floor(labels)).all():
-        wrong = labels[labels != np.floor(labels)][0]
-        why = "leave out the rows without a label" if np.isnan(wrong) else "labels are classes, not quantities"
-        raise ValueError(f"y holds {wrong:g}: {why}.")
+        raise ValueError(f"{name} holds bytes: decode them into texts, or turn them into numbers.")
+    if labels.dtype.kind == "f" and (wrong := labels[~np.isfinite(labels) | (labels != np.floor(labels))]).size:
+        rows = "leave out the rows without a label" if name == "y" else "leave it out"
+        why = rows if np.isnan(wrong[0]) else "labels are classes, not quantities"
+        raise ValueError(f"{name} holds {wrong[0]:g}: {why}.")
     if labels.dtype.kind not in "OU":
         found, codes = np.unique(labels, return_inverse=True)
         return found, codes.ravel()

@@ -71,14 +71,15 @@ def add_rows(
     _check(settings)
     X, (found, at) = plain(X), told_apart(y)
     labels, timings = found[at], {"filter": 0.0, "structure": 0.0}
+    given = None if classes is None else told_apart(classes, "classes")[0]
     if before is None:
-        if classes is None:
+        if given is None:
             raise ValueError("the first call of partial_fit needs classes, all labels that there will be.")
         settings.check()
-        decider, kept = _begun(settings, X, labels, np.unique(classes), n_outcomes, timings)
+        decider, kept = _begun(settings, X, labels, given, n_outcomes, timings)
     else:
         settings.check()
-        if classes is not None and not np.array_equal(np.unique(classes), known := before[0].classes):
+        if given is not None and not np.array_equal(given, known := before[0].classes):
             raise ValueError(
                 f"classes: those of the first call were {listed(known.tolist())}, and they stay; leave classes out, or "
                 "begin with partial_fit on a clone."
