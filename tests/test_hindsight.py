@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-from seqclass._utils import progress
 from seqclass.pomdp import FirstK, MixtureProblem, alpha, certify, optimal_cost
 from seqclass.pomdp.bounds import hindsight
 from seqclass.pomdp.bounds.certificate import least_in_hindsight
 from seqclass.pomdp.bounds.hindsight import HindsightValues, in_hindsight, surely_less
+from seqclass.testing.solvers import ticking
 
 
 @pytest.fixture(autouse=True)
@@ -170,7 +170,7 @@ def test_where_there_is_time_more_questions_are_followed():
     ],
 )
 def test_depth_and_cases_are_chosen_together(monkeypatch, seconds, found, spread, expected):
-    clock, made = [0.0], []
+    made = []
 
     class Timed(HindsightValues):
         def __init__(self, problem, depth, n_tabled, rng):
@@ -180,8 +180,8 @@ def test_depth_and_cases_are_chosen_together(monkeypatch, seconds, found, spread
             return np.zeros((n, 1), dtype=np.intp)
 
         def least(self, place):
-            progress.look()
-            clock[0] += seconds[self.depth - 1]
+            for _ in range(seconds[self.depth - 1]):
+                hindsight.look()
             self.n_seen += 1
             return found[self.depth - 1] + spread * (-1) ** self.n_seen
 
@@ -189,9 +189,9 @@ def test_depth_and_cases_are_chosen_together(monkeypatch, seconds, found, spread
             made.append((self.depth, n))
             return super().values(n)
 
-    monkeypatch.setattr(progress, "_clock", lambda: clock[0])
     monkeypatch.setattr(hindsight, "HindsightValues", Timed)
-    values = in_hindsight(many_states(), 200, 1000.0, np.random.default_rng(0))
+    with ticking() as looks:
+        values = in_hindsight(many_states(), 200, 1000.0, np.random.default_rng(0))
     if expected is None:
         assert values is None
         return
@@ -199,7 +199,7 @@ def test_depth_and_cases_are_chosen_together(monkeypatch, seconds, found, spread
     assert depth == expected[0]
     assert 0.8 * expected[1] <= n <= expected[1]
     assert len(values) == n
-    assert clock[0] < 1000
+    assert looks() < 1000
 
 
 def test_certificates_say_that_it_is_sampled():
