@@ -377,6 +377,17 @@ def test_a_policy_learnt_from_records_is_as_good() -> None:
     assert sum(costs[1::2]) < 1.05 * sum(costs[::2])
 
 
+def test_what_adaptive_chose_is_judged_by_records() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 240)
+    X = rng.normal(size=(240, 3)) + y[:, None]
+    clf = seqclass.adaptive(0.02, effort="quick").fit(X[:120], y[:120])
+    found = seqclass.offpolicy.estimate_cost(clf, X[120:], y[120:])
+    record = clf.acquire(X[120:])
+    realised = (record.cost + (record.decision != y[120:])).mean()
+    assert found.cost == pytest.approx(realised, abs=1e-9)  # nothing is missing
+
+
 @pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork(), ClassMixture(), ContextBayes(0)])
 def test_every_model_takes_records_and_weights(model: Any) -> None:
     X, y = people(400, 40)

@@ -120,7 +120,7 @@ def fitted_model(
     clf: DecidingClassifier, model: ObservationModel | None, records: Records, train: IntArray
 ) -> ObservationModel:
     """A model of the classifier's kind, or the one given, fitted to some of the records."""
-    if model is None and clf.prefit:
+    if model is None and getattr(clf, "prefit", False):  # adaptive never is
         return clf.model_
     bundles = decider_of(clf).prices.take(records.support).bundles
     if model is None:  # what it names are features of the model already
