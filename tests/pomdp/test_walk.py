@@ -112,3 +112,20 @@ def test_histories_are_counted_before_any_is_followed(monkeypatch):
     with pytest.raises(TooLarge):
         evaluate(problem, policy, method="exact", max_histories=2**9 - 2)
     assert sum(followed) == 2**8 - 2
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_an_enumeration_that_comes_to_too_much_is_seen_from_few_rows(free: bool) -> None:
+    rng, n_asked = np.random.default_rng(0), []
+    problem = TableProblem([0.5, 0.5], rng.dirichlet(np.ones(50), (4, 2)).transpose(0, 2, 1), prices=0.0, free=free)
+
+    def ask(info: InformationState) -> np.ndarray:
+        n_asked.append(len(info))
+        return np.full(len(info), info.stage if info.stage < info.problem.n_stages else -1)
+
+    # 1, 50 and 2,500 histories, of which each has 50 branches
+    with pytest.raises(TooLarge, match="more than max_histories=10000 histories"):
+        evaluate(problem, FunctionPolicy(problem, ask), method="exact", max_histories=10_000)
+    assert sum(n_asked) < 300
+    n_asked.clear()
+    assert evaluate(problem.subset(np.arange(2)), FunctionPolicy(problem, ask), max_histories=2551).method == "exact"

@@ -258,13 +258,34 @@ def along(
 ) -> Iterator[Level]:
     """Walk along a policy, a stage at a time, until it has stopped everywhere."""
     info, weight = begin(problem, policy, total, answers)
-    return walk(info, weight, lambda level: next_of(policy, level), answers, max_histories)
+    return walk(info, weight, lambda level: next_of(policy, level, max_histories), answers, max_histories)
 
 
-def next_of(policy: Policy, level: Level) -> IntArray:
-    """What each history of a level asks next, after it has ordered what it orders now."""
-    level.info = policy.order(level.info)
-    return policy.act(level.info)
+#: A level that is likely to have too many branches is looked at by so many times the rows that would show it.
+_PROBED = 1.25
+
+
+def next_of(policy: Policy, level: Level, max_histories: float = np.inf) -> IntArray:
+    """What each history of a level asks next, after it has ordered what it orders now.
+
+    Where all of them are likely to have too many branches, some are looked at first, and may show that.
+    """
+    info = level.info = policy.order(level.info)
+    left, growth = max_histories - level.visited, len(info) / (int(level.parent.max()) + 1)
+    if len(info) * growth <= left:
+        return policy.act(info)
+    some = np.zeros(len(info), dtype=bool)
+    some[np.linspace(0, len(info) - 1, min(int(_PROBED * left / growth) + 1, len(info))).astype(np.intp)] = True
+    asked = np.full(len(info), DECIDE)
+    asked[some] = policy.act(info[some])
+    row = np.flatnonzero(asked != DECIDE)
+    check_questions(info, row, asked[row])
+    parts = ((row[at], part) for at, part in (parted(info, row, asked[row]) if row.size else []))
+    n_branches = sum(ALL.branch(part, level.weight[at], at).parent.size for at, part in parts)
+    _check_visited(level.visited + n_branches, max_histories)
+    if not some.all():
+        asked[~some] = policy.act(info[~some])
+    return asked
 
 
 def enumerated_or_sampled(
