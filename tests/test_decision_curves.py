@@ -299,3 +299,24 @@ def test_nothing_is_said_of_small_groups() -> None:
     assert alone.error_interval == pytest.approx((0.0, 0.975))
     (sure,) = [one for one in alone.classes if one.n_rows]
     assert sure.sensitivity_interval == pytest.approx((0.025, 1.0))
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.2])
+def test_rows_of_no_weight_count_for_nothing(prevalence: float | None) -> None:
+    rng = np.random.default_rng(0)
+    truth, chance, other, weight = rng.random(80) < 0.4, rng.random(80), rng.random(80), rng.integers(0, 3, 80)
+    about: dict[str, Any] = {"prevalence": prevalence, "shared": 0.02, "thresholds": [0.2, 0.5]}
+    seen = []
+    for rows in (slice(None), weight > 0):
+        curves = [decision_curve(truth[rows], p[rows], sample_weight=weight[rows], **about) for p in (chance, other)]
+        test = curves[0].compare(curves[1], 0.5)
+        seen.append([*curves[0].lower, *curves[0].upper, test.p_value, *test.interval])
+    np.testing.assert_allclose(*seen)
+
+
+def test_decision_costs_of_another_shape_are_refused_by_name() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 90)
+    clf = seqclass.etana(0.1).fit(rng.normal(size=(90, 2)) + y[:, None], y)
+    with pytest.raises(ValueError, match=r"decision_costs must have shape \(3, 3\), got \(2, 2\)"):
+        acquired_curve(clf, rng.normal(size=(90, 2)), y, positive=2, decision_costs=[[0, 1], [1, 0]])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm
 
@@ -216,6 +217,25 @@ def test_the_report_estimates_with_what_is_known() -> None:
     assert known.exposure.tolist() == [0, 0, 0, 1, 1, 1]
     np.testing.assert_allclose(known.sd, alone.sd)
     np.testing.assert_allclose(known.bias, alone.bias)
+
+
+def test_the_report_is_of_persons_of_the_prior_that_was_set() -> None:
+    clf = SequentialClassifier.from_model(SMALL, feature_costs=0.02).with_prior([0.9, 0.1])
+    report, expected = exam_report(clf, 4000, n_bands=1), evaluate(clf.problem_, clf.policy_)
+    assert report.n_items[0] == pytest.approx(expected.n_features, abs=0.05)
+    assert report.errors[0] == pytest.approx(expected.error, abs=0.02)
+    assert report.bias[0] == pytest.approx(0.0, abs=0.05)
+
+
+def test_the_report_takes_answers_that_are_words() -> None:
+    answers, level = SMALL.sample(300, random_state=0)
+    words = pd.DataFrame(np.where(answers == 1, "right", "missed"), columns=[*"abcdef"])
+    reports = []
+    for X in (pd.DataFrame(answers, columns=words.columns), words):
+        model = ItemResponse("1PL", cuts=[0.0], points=15)
+        clf = SequentialClassifier(model, FirstK(3), discretizer="precomputed", feature_costs=0.01)
+        reports.append(exam_report(clf.fit(X, level), 200).rmse)
+    np.testing.assert_allclose(*reports)
 
 
 def test_the_report_draws_a_lot_for_each_person() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_integer
 from seqclass.bn import ItemResponse
 from seqclass.deciding.decider import decider_of
+from seqclass.deciding.record import EncodedRows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +90,7 @@ def exam_report(
     clf : SequentialClassifier
         Fitted, with an `seqclass.bn.ItemResponse` of outcomes as its model.
     n_persons : int
-        Persons, drawn from the model.
+        Persons, drawn from the model with the class prior that the classifier goes by.
     n_bands : int
         Bands of ability, of equally many persons.
     random_state : int, generator or None
@@ -122,6 +124,8 @@ def exam_report(
         )
     if decider.coder.discretizer_ is not None:
         raise ValueError('clf must be given outcomes as they are: fit it with discretizer="precomputed".')
+    model = copy.copy(model)
+    model.class_prior_ = decider.problem.prior  # which `with_prior` has changed
     share = model.class_prior_[model.hidden_class_] * model.weights_
     state = np.sort(rng.choice(len(share), n_persons, p=share / share.sum()))
     codes: IntArray = np.empty((n_persons, len(decider.support)), dtype=np.intp)
@@ -130,12 +134,11 @@ def exam_report(
             (len(decider.support), 1, len(state[part]))
         )
         codes[part] = np.minimum(below.sum(axis=1).T, model.n_outcomes_ - 1)
-    X = np.zeros((n_persons, decider.n_features), dtype=np.intp)
-    X[:, decider.support] = codes
     # persons who would answer alike draw lots of their own
-    record = decider.acquire(X, keys=np.arange(1.0, n_persons + 1)[:, None])
+    rows = EncodedRows(codes, np.arange(len(decider.support)), np.arange(1.0, n_persons + 1)[:, None])
+    record = decider.told(decider.follow(rows, False, decider.known))
     row, at = np.nonzero(record.order >= 0)
-    asked = np.zeros(X.shape, dtype=bool)
+    asked = np.zeros((n_persons, decider.n_features), dtype=bool)
     asked[row, record.order[row, at]] = True
     asked = asked[:, decider.support]
     for members in map(decider.problem.members, range(decider.problem.n_questions)):

@@ -274,8 +274,14 @@ class Decider:
         rows = self.encode(X, np.union1d(asked, features) if features.size else asked)
         if keys is not None and rows.keys is not None:
             rows = rows._replace(keys=keys)
+        return self.follow(rows, record_beliefs, features, budget)
+
+    def follow(
+        self, rows: EncodedRows, record_beliefs: bool, known: IntArray, budget: int | None = None
+    ) -> Acquisition:
+        """Acquire and decide on rows of outcomes, of which features of the model are known."""
         with self.possible():
-            start, ask = self.started(rows, features, budget)
+            start, ask = self.started(rows, known, budget)
             return acquire(
                 self.policy,
                 rows.codes,

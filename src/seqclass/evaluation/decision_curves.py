@@ -13,11 +13,11 @@ from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.text import near, shown
 from seqclass._utils.validation import (
     as_number,
+    check_decision_costs,
     check_not_negative,
     check_real,
     check_weights,
     class_numbers,
-    in_order,
     plain_labels,
 )
 from seqclass.deciding.record import AcquisitionRecord
@@ -402,8 +402,9 @@ def acquired_curve(
     """
     record = clf.acquire(X) if record is None else record
     column = class_position(clf.classes_, positive)
-    named = in_order(decision_costs, "decision_costs", clf.classes_, clf.decisions_)
-    costs = clf.decision_costs_ if decision_costs is None else np.asarray(named, dtype=np.float64)
+    costs = clf.decision_costs_
+    if decision_costs is not None:
+        costs = check_decision_costs(decision_costs, clf.classes_, clf.decisions_)
     return decision_curve(
         y,
         record.posterior[:, column],
@@ -444,7 +445,8 @@ def _weighted_test(gains: FloatArray, curve: DecisionCurve) -> PairedTest:
         w, z = weight[rows], gains[rows]
         n, mean = int((w > 0).sum()), float(w @ z) / max(float(w.sum()), np.finfo(float).tiny)
         variance += n / max(n - 1, 1) * float(w**2 @ (z - mean) ** 2)
-    mean, error = float(weight @ gains) / total, float(np.sqrt((1 + curve.shared * len(gains)) * variance)) / total
+    variance *= 1 + curve.shared * int((weight > 0).sum())
+    mean, error = float(weight @ gains) / total, float(np.sqrt(variance)) / total
     size = np.array([total**2 / float(weight @ weight)])
     lower, upper = interval_ends(np.array([mean]), np.array([error]), size, 0.95, (-np.inf, np.inf))
     statistic = mean / error if error > 0 else float(np.copysign(np.inf, mean)) if mean else 0.0
@@ -489,7 +491,7 @@ def _curve(
     price_sum = float(mass @ price)
     mean = (benefit_sum - price_sum) / total
     variance = np.sum([_spread(part, n) for part, n in zip(parts, counts)], axis=0) / total**2
-    error = np.sqrt((1 + shared * len(truth)) * variance)
+    error = np.sqrt((1 + shared * int((mass > 0).sum())) * variance)
     size = np.full(len(levels), total**2 / float(mass @ mass))
     lower, upper = interval_ends(mean, error, size, 0.95, (-np.inf, np.inf))
     about = (price_sum / total, float(mass @ truth) / total, benefit)
