@@ -12,14 +12,20 @@ from hypothesis import strategies as st
 from seqclass.bn import ObservationModel
 from seqclass.pomdp import (
     AcquisitionProblem,
+    Adaptive,
+    ExactFreeOrder,
     ExactValueIteration,
+    FittedValueIteration,
     GridValueIteration,
     LinearThresholdSPSA,
     Lookahead,
+    Panels,
     Perseus,
     Policy,
     SolveInfo,
+    Solver,
     TableProblem,
+    certify,
     evaluate,
 )
 
@@ -173,3 +179,11 @@ def test_wrong_arguments_of_a_policy() -> None:
     with pytest.raises(TypeError, match="problem must be an AcquisitionProblem, got 5"):
         Never(5)  # type: ignore[arg-type]
     assert Never(problem, np.int64(1), info).info is info
+
+
+@pytest.mark.parametrize("solver", [Adaptive(), ExactFreeOrder(), FittedValueIteration(100), Lookahead(1), Panels()])
+def test_no_question_at_all_in_any_order(solver: Solver) -> None:
+    problem = TableProblem([0.5, 0.3, 0.2], np.zeros((0, 2, 3)), prices=0.1, free=True)
+    policy = solver.solve(problem)
+    assert (policy.info.lower, policy.info.upper) == (0.5, 0.5)
+    assert certify(problem, policy).gap == 0

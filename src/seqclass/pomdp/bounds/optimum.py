@@ -329,7 +329,8 @@ def promising(costs: FloatArray) -> tuple[IntArray, FloatArray]:
     least = costs.min(axis=1, initial=np.inf)
     question = np.full(len(costs), DECIDE)
     on = np.flatnonzero(least < np.inf)
-    question[on] = (costs[on] <= least[on, None] * (1 + TIE)).argmax(axis=1)
+    if on.size:  # of no question at all there is no argmax
+        question[on] = (costs[on] <= least[on, None] * (1 + TIE)).argmax(axis=1)
     return question, least
 
 

@@ -352,9 +352,9 @@ class FittedValueIteration(ValueSolver):
         seconds = time.perf_counter() - began
         stopping = Adaptive(
             [rule],
-            max_nodes=0,
+            max_nodes=0 if problem.n_stages else None,  # where nothing can be asked that is the plan
             max_rounds=0,
-            max_stages=problem.n_stages if self.max_stages is None else self.max_stages,
+            max_stages=max(1, problem.n_stages) if self.max_stages is None else self.max_stages,
             certificate_paths=self.certificate_paths,
             random_state=self.random_state,
         )
