@@ -24,7 +24,7 @@ from seqclass.analysis import (
 )
 from seqclass.analysis.beliefs import entropy
 from seqclass.analysis.sensitivity import HeldPolicy, finite_differences
-from seqclass.bn import NaiveBayes, ObservationModel
+from seqclass.bn import NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.costs import Costs
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import (
@@ -696,3 +696,17 @@ def test_what_if_cuts_a_fixed_order_by_its_hard_budget_at_other_prices() -> None
         assert found.problem.n_stages == left
         assert found.held.price <= 0.045 + 1e-9
         assert found.held.cost >= found.after.cost - 1e-9
+
+
+def test_what_if_cuts_off_all_of_a_group() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    X = (rng.random((300, 4)) < np.array([0.2, 0.5, 0.8])[y][:, None]).astype(int)
+    costs = Costs(0.02, groups=[None, "g", "h", "h"], discounted_costs=0.01)
+    parts = TreeNetwork(), Lookahead(2, certificate_paths=0)
+    clf = SequentialClassifier(*parts, order="given", feature_costs=costs, discretizer="precomputed", max_cost=0.07)
+    clf.fit(X, y)
+    for factor, left in ((1.0, 4), (1.6, 2), (3.0, 1)):
+        found = what_if(clf.problem_, clf.policy_, prices=clf.problem_.prices * factor, solver=FirstK(None))
+        assert found.problem.n_stages == left
+        assert found.held.price <= 0.07 + 1e-9

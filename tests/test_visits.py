@@ -703,3 +703,14 @@ def test_in_one_order_what_is_known_is_passed_over_row_by_row(budget):
         asked = known.order[row][known.order[row] >= 0].tolist()
         assert (alone.order[0].tolist(), alone.cost[0]) == (asked, pytest.approx(known.cost[row]))
         assert alone.visit[0].tolist() == known.visit[row][: len(asked)].tolist()
+
+
+@pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(2, random_state=0)], ids=["tree", "mixture"])
+def test_a_fixed_order_of_three_classes_with_something_known(model: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200)
+    X = (rng.random((200, 4)) < np.array([0.2, 0.5, 0.8])[y][:, None]).astype(int)
+    costs = Costs(0.01, visit_cost=0.02)
+    clf = SequentialClassifier(model, order="given", known=[0], feature_costs=costs, discretizer="precomputed")
+    policy = clf.fit(X, y).policy_
+    assert policy.info.lower - 1e-9 <= evaluate(clf.problem_, policy).cost <= policy.info.upper + 0.02

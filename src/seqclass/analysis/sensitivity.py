@@ -91,6 +91,8 @@ class HeldPolicy(Policy):
             own.__dict__.pop(name, None)
         if self.problem.free:
             own.__dict__["open"] = info.open  # what the other problem's budget leaves
+        if info.paid is not None and own.problem.groups is not None:  # of which the other, cut shorter, may have fewer
+            own.paid = np.pad(info.paid, ((0, 0), (0, int(own.problem.groups.max()) + 1 - info.paid.shape[1])))
         return own
 
 
