@@ -47,7 +47,7 @@ class HeldPolicy(Policy):
     """
 
     def __init__(self, policy: Policy, problem: AcquisitionProblem) -> None:
-        super().__init__(problem, min(policy.n_stages, problem.n_stages), policy.info)
+        super().__init__(problem, policy.n_stages, policy.info)
         self.policy = policy
 
     def begin(self) -> tuple[InformationState, FloatArray]:
@@ -89,10 +89,7 @@ class HeldPolicy(Policy):
         own.problem = self.policy.problem
         for name in ("deciding_cost", "context"):
             own.__dict__.pop(name, None)
-        if self.problem.free:
-            own.__dict__["open"] = info.open  # what the other problem's budget leaves
-        if info.paid is not None and own.problem.groups is not None:  # of which the other, cut shorter, may have fewer
-            own.paid = np.pad(info.paid, ((0, 0), (0, int(own.problem.groups.max()) + 1 - info.paid.shape[1])))
+        own.__dict__["open"] = info.open  # what the other problem's budget leaves
         return own
 
 
@@ -202,12 +199,14 @@ def what_if(
         changes["decision_costs"] = check_costs(decision_costs, "decision_costs", shape)
     if prior is not None:
         changes["prior"] = check_distribution(prior, problem.n_classes, "prior")
-    changed = within_budget(problem.replace(**changes), max_cost=problem.cut_at)
+    whole = problem.replace(**changes)
+    changed = within_budget(whole, max_cost=problem.cut_at)
+    old = HeldPolicy(policy, whole)  # which would not know the states of one cut shorter
+    old.n_stages = min(old.n_stages, changed.n_stages)
     solved = policy_of(default_solver(changed, random_state) if solver is None else solver, changed)
     effort = vars(Effort(method, n_paths, max_histories, random_state))
     before, held, after = (
-        evaluate(where, who, **effort)
-        for where, who in ((problem, policy), (changed, HeldPolicy(policy, changed)), (changed, solved))
+        evaluate(where, who, **effort) for where, who in ((problem, policy), (whole, old), (changed, solved))
     )
     return WhatIf(changed, solved, before, held, after)
 
