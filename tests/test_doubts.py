@@ -143,6 +143,12 @@ class TestFarValues:
         [line] = told(FRAME.assign(age=FRAME["age"].mask(np.arange(N) % 4 == 0, -999)), Y)
         assert "-999 lies so far" in line
 
+    @pytest.mark.parametrize(("n_columns", "n_warnings"), [(999, 1), (1000, 0)])
+    def test_one_of_thousands_is_no_surprise(self, n_columns: int, n_warnings: int) -> None:
+        X = np.random.default_rng(0).normal(size=(N, n_columns))
+        X[5, 7] = 1e6
+        assert len(told(X, Y)) == n_warnings
+
     @pytest.mark.parametrize("bins", [Discretizer(strategy="quantile"), Discretizer(strategy="mdlp"), None])
     def test_not_where_bins_are_none_the_worse(self, bins: Any) -> None:
         clf = SequentialClassifier(discretizer=bins)

@@ -26,8 +26,9 @@ _FEW_ROWS = 20
 _FEW_NUMBERS, _WHOLE = 50, 2.0**53
 #: Rows that are looked at first for a value far from all others.
 _LOOKED_AT = 10_000
-#: A value is far where the gap to the others is so many times as wide as these; 1 for -999 and such.
-_FAR = 20.0
+#: A value is far where the gap to the others is so many times as wide as these; 1 for -999 and such. Of so many columns
+#: one such is no surprise, and little depends on it.
+_FAR, _MANY_COLUMNS = 20.0, 1000
 
 
 def warn_of_doubts(
@@ -58,7 +59,7 @@ def warn_of_doubts(
             stacklevel=3,
         )
     far = {j: value for j in _squeezed(coder, X) if (value := _far_value(coder, X, j)) is not None}
-    if far:
+    if len(far) * _MANY_COLUMNS > len(coder.numeric_):
         called = listed(j if names is None else names[j] for j in far)
         values = ", ".join(dict.fromkeys(f"{value:g}" for value in far.values()))
         warnings.warn(
