@@ -116,11 +116,22 @@ class SampledAnswers(Answers):
 
 
 class PlannedAnswers(Answers):
-    """What planning counts with: every outcome, or where they are too many those that stand for them."""
+    """What planning counts with: every outcome, or where they are too many those that stand for them.
+
+    With ``merged`` of outcomes that give the same belief one is followed for all.
+    """
+
+    def __init__(self, merged: bool = False) -> None:
+        self.merged = merged
 
     def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
         """Branches of histories that all ask one question; see `Answers.branch`."""
         share = weight[:, None] * info.predictive
+        stands_for = info.problem.stands_for if self.merged else None
+        if stands_for is not None:
+            width = share.shape[1]
+            at = np.arange(len(share))[:, None] * width + stands_for[info.question, :width]
+            share = np.asarray(np.bincount(at.ravel(), share.ravel(), share.size), np.float64).reshape(-1, width)
         parent, place = np.nonzero(share > 0)
         outcome: IntArray = place
         if info.is_sampled:

@@ -17,6 +17,9 @@ __all__ = ["Hidden"]
 CACHE_BYTES = 2**21
 
 
+_TINY = np.finfo(float).tiny
+#: Outcomes of a question from which on it is looked which of them give the same belief.
+_MANY_OUTCOMES = 32
 #: Beliefs are few where so many times their number are fewer than the decisions.
 _FEW = 4
 
@@ -57,6 +60,34 @@ def by_question(values: FloatArray, n_questions: int, starts: IntArray | None) -
     return row_sums(values.reshape(len(values), n_questions, values.shape[1] // max(n_questions, 1)))
 
 
+def one_per_belief(tables: FloatArray) -> tuple[FloatArray, IntArray] | None:
+    """Tables in which outcomes that give the same belief are one, and of each the outcome that stands for it, (m, V).
+
+    They are those of a question whose likelihoods are multiples of one another, as of rare categories that were counted
+    as often. None where less than half of all would be spared, or no question has many outcomes.
+    """
+    n, width, n_classes = tables.shape
+    if width < _MANY_OUTCOMES:
+        return None
+    flat, question = tables.reshape(-1, n_classes), np.repeat(np.arange(n), width)
+    # share by share to 40 bits, since what is next to nothing now may be all that counts after further answers
+    mantissa, exponent = np.frexp(flat / np.maximum(flat.max(axis=1, keepdims=True), _TINY))
+    keys = np.column_stack([question, np.rint(mantissa * 2.0**40), exponent])
+    largest = np.argsort(-row_sums(flat), kind="stable")  # its belief does not drown in rounding
+    _, first, kind = np.unique(keys[largest], axis=0, return_index=True, return_inverse=True)
+    some = largest[first]
+    used = row_sums(flat) > 0
+    if 2 * used[some].sum() > used.sum():
+        return None
+    stands_for = np.empty(len(flat), dtype=np.intp)
+    stands_for[largest] = some[kind.reshape(-1)]
+    place = np.empty(len(flat), dtype=np.intp)
+    place[some] = np.arange(len(some)) - np.searchsorted(question[some], question[some])  # sorted by question first
+    merged = np.zeros((n, int(place[some].max()) + 1, n_classes))
+    np.add.at(merged, (question, place[stands_for]), flat)
+    return merged, (stands_for % width).reshape(n, width)
+
+
 def table_costs(belief: FloatArray, table: FloatArray, vectors: FloatArray) -> FloatArray:
     """Expected cost of the best of some vectors after each question, by matrix products."""
     (flat, starts), n = unpadded(table), len(table)
@@ -75,7 +106,6 @@ def table_costs(belief: FloatArray, table: FloatArray, vectors: FloatArray) -> F
     return cost
 
 
-_TINY = np.finfo(float).tiny
 #: What is kept of a problem's tables takes at most so many times their own memory.
 _KEPT = 2
 

@@ -153,7 +153,7 @@ class InformationState:
     def likelihood_parts(self, questions: IntArray, n_columns: int) -> Iterator[tuple[slice, IntArray, FloatArray]]:
         """Likelihoods of many questions for all rows, a part at a time, so that memory is bounded.
 
-        Yields rows, positions of questions among the ``m``, and what `AcquisitionProblem.likelihoods_of` gives of both;
+        Yields rows, positions of questions among the ``m``, and `AcquisitionProblem.planned_likelihoods` of both;
         ``n_columns`` numbers are to be computed of each row, question and outcome.
         """
         problem = self.problem
@@ -163,7 +163,7 @@ class InformationState:
             for part in chunks(len(self), 8.0 * 3 * len(asked) * widest * max(problem.n_classes, n_columns)):
                 whole = part.start == 0 and part.stop == len(self)
                 state = self.state if whole else self.state[np.arange(part.start, part.stop)]
-                yield part, places, problem.likelihoods_of(asked, state)
+                yield part, places, problem.planned_likelihoods(asked, state)
 
     @classmethod
     def concatenate(cls, parts: Sequence[InformationState]) -> InformationState:

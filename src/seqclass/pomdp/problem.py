@@ -311,6 +311,15 @@ class AcquisitionProblem(Stored, ABC):
             result[:, place, : self.n_outcomes[question]] = self.likelihood(question, state)
         return result
 
+    def planned_likelihoods(self, questions: IntArray, state: Any) -> FloatArray:
+        """What `likelihoods_of` gives, or less: outcomes that give the same belief, and lead on alike, may be one."""
+        return self.likelihoods_of(questions, state)
+
+    @property
+    def stands_for(self) -> IntArray | None:
+        """Of each outcome the one that stands for all that give the same belief, (n_questions, V); None: each does."""
+        return None
+
     def costs_after(self, questions: IntArray, info: InformationState, vectors: FloatArray | None = None) -> FloatArray:
         """Expected stopping cost after each of some questions, their prices left out, (n, m).
 

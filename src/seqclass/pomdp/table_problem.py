@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_finite
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.hidden import padded, table_costs
+from seqclass.pomdp.hidden import one_per_belief, padded, table_costs
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import ContextTables, OneContext, Tables
@@ -61,7 +61,7 @@ class TableProblem(AcquisitionProblem):
     array([[0.818, 0.182]])
     """
 
-    _of_likelihoods = ("_padded",)
+    _of_likelihoods = ("_padded", "_merged")
 
     def __init__(
         self,
@@ -154,7 +154,20 @@ class TableProblem(AcquisitionProblem):
         """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
         if self.transitions is not None:
             return super().costs_after(questions, info, vectors)
-        return table_costs(info.belief, self._padded[questions], self.decision_costs.T if vectors is None else vectors)
+        table = self._planned[questions]
+        return table_costs(info.belief, table, self.decision_costs.T if vectors is None else vectors)
+
+    def planned_likelihoods(self, questions: IntArray, state: Any) -> FloatArray:
+        """The same, outcomes that give the same belief as one; see `AcquisitionProblem.planned_likelihoods`."""
+        if self.transitions is not None:
+            return super().planned_likelihoods(questions, state)
+        table = self._planned[questions]
+        return np.broadcast_to(table, (len(state), *table.shape))
+
+    @property
+    def stands_for(self) -> IntArray | None:
+        """Outcome that stands for each that gives the same belief; see `AcquisitionProblem.stands_for`."""
+        return None if self.transitions is not None or self._merged is None else self._merged[1]
 
     def advance(self, question: Any, state: Any, outcome: IntArray) -> IntArray:
         """Context of the next stage."""
@@ -167,6 +180,14 @@ class TableProblem(AcquisitionProblem):
     def _padded(self) -> FloatArray:
         """Likelihoods as one array (n_questions, V, n_classes), zero beyond a question's own outcomes."""
         return padded(self.likelihoods, self.n_outcomes)
+
+    @property
+    def _planned(self) -> FloatArray:
+        return self._padded if self._merged is None else self._merged[0]
+
+    @cached_property
+    def _merged(self) -> tuple[FloatArray, IntArray] | None:
+        return None if self.bundles is not None else one_per_belief(self._padded)
 
     def _by_question(self) -> list[str]:
         names = [*super()._by_question(), "likelihoods"]

@@ -549,11 +549,14 @@ def partial_answers(n_outcomes: IntArray, most: int) -> FloatArray:
     return found
 
 
-def asked_once(info: InformationState, row: IntArray, question: IntArray) -> Level:
-    """What follows when rows ask questions: a level whose ``entry`` numbers the pairs, each of weight one."""
+def asked_once(info: InformationState, row: IntArray, question: IntArray, merged: bool = False) -> Level:
+    """What follows when rows ask questions: a level whose ``entry`` numbers the pairs, each of weight one.
+
+    Where it does not matter which outcome led to a belief, those that give the same may be ``merged``.
+    """
     first, nothing = Fork(row, question, np.ones(row.size)), np.empty(0, dtype=np.intp)
     asks = iter([first, Fork(nothing, nothing, np.empty(0))])
-    *_, last = walk(info, np.ones(len(info)), lambda level: next(asks), PlannedAnswers())
+    *_, last = walk(info, np.ones(len(info)), lambda level: next(asks), PlannedAnswers(merged))
     return last
 
 

@@ -343,7 +343,7 @@ def _further(
     costs = np.full(followed.shape, np.inf)
     if not row.size:
         return costs
-    level = asked_once(info, row, asked[place])
+    level = asked_once(info, row, asked[place], merged=True)
     root = level.parent
     kept, branch = distinct(level.info, root)
     after = level.info[kept]

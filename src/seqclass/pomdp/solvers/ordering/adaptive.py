@@ -95,7 +95,7 @@ class ImprovedRule(OrderingRule):
         savings = np.full((len(info), info.problem.n_questions), -np.inf)
         if not row.size:
             return savings
-        level = asked_once(info, row, question)
+        level = asked_once(info, row, question, merged=self.values.rule.by_belief)
         kept, branch = distinct(level.info, level.parent)
         value = self.values.value(level.info[kept])
         expected = np.bincount(level.entry, level.weight * value[branch], minlength=row.size)

@@ -34,6 +34,9 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         Whether gains are divided by prices.
     saves : bool
         Whether gains are what asking saves over deciding now, prices counted.
+    by_belief : bool
+        Whether gains follow from the belief, and from which questions were asked, but not from what these showed: what
+        leads to the same belief is then looked at once.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
 
     per_price: bool = True
     saves: bool = False
+    by_belief: bool = False
 
     @abstractmethod
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:

@@ -33,6 +33,7 @@ class GivenOrder(OrderingRule):
     """
 
     per_price = False
+    by_belief = True
 
     def __init__(self, order: Sequence[int]) -> None:
         self.order = order

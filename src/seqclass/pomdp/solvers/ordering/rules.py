@@ -46,6 +46,7 @@ class LookaheadSaving(OrderingRule):
 
     per_price = False
     saves = True
+    by_belief = True
 
     depth: int = 2
     n_candidates: int | None = None
@@ -88,6 +89,8 @@ class ExpectedSaving(OrderingRule):
     array([[1.  , 1.75]])
     """
 
+    by_belief = True
+
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
         """Expected savings as parts of the dearest decision, prices left out; see `OrderingRule.gains`."""
         prices = np.broadcast_to(info.prices, info.costs_once.shape)
@@ -117,6 +120,8 @@ class EC2(OrderingRule):
     >>> EC2().scores(problem.begin())[:, 1].round(3)  # half of the pairs, which weigh .25 together, at a price of .1
     array([1.25])
     """
+
+    by_belief = True
 
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
         """Weight of the pairs that are separated; see `OrderingRule.gains`."""
@@ -180,6 +185,8 @@ class ClassInformation(OrderingRule):
     array([[0.   , 6.931]])
     """
 
+    by_belief = True
+
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
         """Mutual information in nats; see `OrderingRule.gains`."""
         result: FloatArray = np.empty((len(info), len(questions)))
@@ -226,6 +233,7 @@ class CrossEntropy(OrderingRule):
     array([[0., 1.]])
     """
 
+    by_belief = True
     per_price: bool = False
 
     def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
@@ -250,6 +258,8 @@ class HiddenInformation(OrderingRule):
     >>> HiddenInformation().scores(problem.begin()).round(3)
     array([[0.   , 6.931]])
     """
+
+    by_belief = True
 
     def check(self, problem: AcquisitionProblem) -> None:
         """Refuse a problem without hidden states; see `OrderingRule.check`."""

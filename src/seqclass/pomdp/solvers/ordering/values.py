@@ -427,7 +427,8 @@ def _expected(values: RuleValues, following: NextQuestion) -> FloatArray:
     widest = float(values.problem.n_outcomes.max(initial=1))
     for part in chunks(n, 8.0 * 8 * widest * values.problem.n_questions):
         rows = np.arange(n)[part]
-        level = asked_once(following.info[rows], np.arange(len(rows)), following.question[rows])
+        some, asked = following.info[rows], following.question[rows]
+        level = asked_once(some, np.arange(len(rows)), asked, merged=values.rule.by_belief)
         result[part] = np.bincount(level.entry, level.weight * values.value(level.info), minlength=len(rows))
     return result
 
