@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import seqclass
-from seqclass import Costs, SequentialClassifier
+from seqclass import Costs, SequentialClassifier, load
+from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.discretize import Discretizer
@@ -97,6 +99,63 @@ def test_wrong_half_lives(how: dict[str, Any], rows: int, said: str) -> None:
     clf = SequentialClassifier(discretizer="precomputed", **how)
     with pytest.raises(ValueError, match=said):
         clf.partial_fit([[0], [1], [1], [0]][:rows], [0, 1, 1, 0][:rows], classes=[0, 1], n_outcomes=2)
+
+
+def cheap(**how: Any) -> AdaptiveClassifier:
+    return AdaptiveClassifier(0.02, effort="quick", **how)
+
+
+@pytest.mark.usefixtures("loose_mixtures", "short_lines")
+def test_what_chooses_forgets_too(tmp_path: Path) -> None:
+    late, told = stream(500, 0, seed=1)
+    whole, faded, hardly = (cheap(half_life=rows).fit(X, Y) for rows in (None, 30, 1e12))
+    costs = []
+    for clf in (whole, faded):
+        record = clf.acquire(late)
+        costs.append(float((record.cost + (record.decision != told)).mean()))
+    assert costs[1] < costs[0] - 0.15
+    assert faded.held_out_.n_rows == 90
+    assert whole.held_out_.n_rows == hardly.held_out_.n_rows == 400
+    np.testing.assert_allclose(hardly.predict_proba(late), whole.predict_proba(late), atol=1e-6)
+    assert hardly.choice_.chosen == whole.choice_.chosen
+    # it goes with what was chosen, clones and files
+    same = faded.chosen().fit(X, Y)
+    assert same.half_life == clone(faded).get_params()["half_life"] == faded.runners_up()[0].half_life == 30
+    np.testing.assert_allclose(same.predict_proba(late), faded.predict_proba(late), atol=1e-12)
+    faded.save(tmp_path / "clf.seqclass")
+    found = load(tmp_path / "clf.seqclass")
+    assert found.half_life == 30
+    np.testing.assert_array_equal(found.predict_proba(late), faded.predict_proba(late))
+
+
+@pytest.mark.usefixtures("loose_mixtures", "short_lines")
+@pytest.mark.parametrize("how", [{}, {"budget": 1}])
+def test_a_half_life_is_weights_that_fall_with_age(how: dict[str, Any]) -> None:
+    weight, age = np.random.default_rng(0).integers(0, 3, 400), np.arange(400)[::-1]
+    faded = cheap(half_life=200, **how).fit(X, Y, weight)
+    by_hand = cheap(**how).fit(X, Y, weight * 0.5 ** (age / 200))
+    np.testing.assert_allclose(faded.predict_proba(X), by_hand.predict_proba(X), atol=1e-12)
+    np.testing.assert_array_equal(faded.held_out_.decision_costs, by_hand.held_out_.decision_costs)
+
+
+@pytest.mark.usefixtures("loose_mixtures", "short_lines")
+def test_what_chooses_knows_a_class_of_long_ago() -> None:
+    y = Y.copy()
+    y[:6] = 2
+    clf = cheap(half_life=20).fit(X, y)
+    assert clf.held_out_.n_rows == 60 + 3
+    assert clf.classes_.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="half_life must be a number of rows above 0"):
+        cheap(half_life=0).fit(X, y)
+
+
+@pytest.mark.usefixtures("loose_mixtures", "short_lines")
+def test_what_chooses_and_forgets_can_be_followed() -> None:
+    first, labels = stream(250, 100)
+    how: dict[str, Any] = {"start": 100, "batch_size": 75, "alpha": 1e-9, "recent": None}
+    forgets, keeps = (follow(cheap(half_life=rows), first, labels, **how) for rows in (25, None))
+    assert forgets.fits.tolist() == keeps.fits.tolist() == [100, 175]
+    assert forgets.cost < keeps.cost - 0.03
 
 
 def test_what_has_no_order_of_time_cannot_fade() -> None:

@@ -28,7 +28,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import KBinsDiscretizer
 
-from seqclass import Costs, SequentialClassifier, load
+from seqclass import Costs, SequentialClassifier, adaptive, load
 from seqclass.bn import NaiveBayes
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, register, save
@@ -662,6 +662,10 @@ def test_files_of_earlier_releases_lack_what_came_later(path: Path) -> None:
     assert (found.feature_costs.visit_cost, found.feature_costs.max_panel, found.known) == (0.0, None, ())
     np.testing.assert_array_equal(found.predict([[0.2], [0.8]]), decision)
     assert found.session().next_feature is not None
+    chooses = adaptive(effort="quick").fit([[0.0], [0.1], [0.9], [1.0]] * 10, [0, 0, 1, 1] * 10, held_out=0)
+    del chooses.__dict__["half_life"]
+    save(chooses, path)
+    assert load(path).half_life is None
     del clf.feature_costs.__dict__["unit"]  # which has been there longer
     save(clf, path)
     with pytest.raises(ModelFileError, match="a Costs lacks unit"):

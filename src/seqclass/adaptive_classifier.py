@@ -30,9 +30,9 @@ from seqclass.deciding.problem import is_free
 from seqclass.discretize import Discretizer
 from seqclass.fitting._cross_fit import at_budgets, begun, by_others, completed, gathered, recalibrated, yardsticks
 from seqclass.fitting._fit import Folds, fit_rows, money
-from seqclass.fitting._folds import assign_folds, check_folds, some_rows
+from seqclass.fitting._folds import assign_folds, check_folds, recent_rows, some_rows
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import rows_of, weighted
+from seqclass.fitting._steps import aged, rows_of, weighted
 from seqclass.fitting.choice import Choice, choose
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import Adaptive, ClassInformation, FirstK, HiddenInformation, OrderingRule, Panels
@@ -353,6 +353,11 @@ class AdaptiveClassifier(DecidingClassifier):
         cut numbers, models and ordering rules, by the cost of wrong decisions on rows held out, on average over the
         budgets. `acquire` asks the most of them, ``acquire(X, budget=k)`` any number. By default prices say when to
         stop.
+    half_life : float, optional
+        Rows after which a row counts half: the rows come in order of time, the newest last, and all candidates learn
+        with weights that fall with age; see `SequentialClassifier`. What is chosen, and `held_out_`, are by the rows of
+        the last three half-lives and the last few of each class. There is no ``partial_fit``, since bins are learnt,
+        too: fit again as rows come; `seqclass.drift.follow` finds out when.
     random_state : int, generator or None
         Seed of folds, models and solvers.
     n_jobs : int, optional
@@ -402,8 +407,9 @@ class AdaptiveClassifier(DecidingClassifier):
     known: Any = ()
     rules: Any = None
     missing: str = "ignored"
+    half_life: float | None = None
     #: Settings that files of earlier releases lack.
-    _later = ("n_jobs", "known", "rules", "missing")
+    _later = ("n_jobs", "known", "rules", "missing", "half_life")
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None
@@ -442,10 +448,12 @@ class AdaptiveClassifier(DecidingClassifier):
         n_folds = effort.n_folds if held_out is None else check_folds(held_out)
         self.choice_: Choice | None = None
         began = perf_counter()
+        sample_weight = aged(y, self.half_life, sample_weight)
         kept, labels, weight = weighted(X, y, sample_weight)
         columns = Classifier()
         _, seen, encoder = check_training(columns, kept, labels)
-        self._chosen = self._for_visits(standard(effort, self.random_state, *np.shape(kept)))
+        recent = recent_rows(labels, self.half_life, n_folds)
+        self._chosen = self._for_visits(standard(effort, self.random_state, len(recent), np.shape(kept)[1]))
         # what is wrong with limits, prices and costs is said before anything is tried
         self.settings().check()
         money(self.settings(), columns, np.unique(seen), warn=False)
@@ -459,7 +467,7 @@ class AdaptiveClassifier(DecidingClassifier):
             self._take(fit_rows(self.settings(), X, y, sample_weight))
             return self
         labels = plain_labels(labels)
-        rows = some_rows(labels, effort.most_rows, self.random_state)
+        rows = recent[some_rows(labels[recent], effort.most_rows, self.random_state)]
         some, labels = (kept, labels) if len(rows) == len(labels) else (rows_of(plain(kept), rows), labels[rows])
         some_weight = None if weight is None else weight[rows]
         fold = assign_folds(labels, n_folds, self.random_state)

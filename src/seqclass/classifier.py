@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seqclass._chunks.source import as_chunks
 from seqclass._shell import DecidingClassifier
-from seqclass._utils.validation import check_integer, check_weights, faded, plain_labels
+from seqclass._utils.validation import check_integer
 from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.deciding.problem import is_free
 from seqclass.fitting._chunked import Kept, add_rows, fit_chunks, fixed
@@ -20,7 +20,7 @@ from seqclass.fitting._cross_fit import hold_out
 from seqclass.fitting._fit import fit_given, fit_network, fit_rows, network_solver
 from seqclass.fitting._folds import check_folds
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import timed
+from seqclass.fitting._steps import aged, timed
 from seqclass.pomdp import Solver
 
 __all__ = ["SequentialClassifier"]
@@ -245,10 +245,7 @@ class SequentialClassifier(DecidingClassifier):
         settings = Settings.of(self)
         if self.half_life is not None:
             settings.check()
-            age = faded(len(plain_labels(y)), self.half_life)
-            given = check_weights(sample_weight, len(age))
-            sample_weight = age if given is None else age * given
-        fit = fit_rows(settings, X, y, sample_weight)
+        fit = fit_rows(settings, X, y, aged(y, self.half_life, sample_weight))
         self._take(fit)
         if n_folds:
             with timed(self.timings_, "held_out"):

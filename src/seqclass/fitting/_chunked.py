@@ -30,13 +30,14 @@ from seqclass.discretize import Discretizer
 from seqclass.discretize._sums import ColumnSums, better
 from seqclass.fitting._doubts import warn_of_doubts
 from seqclass.fitting._fit import Fit, money, planned, undecided, unfitted
+from seqclass.fitting._folds import RECENT
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import fit_model, prefitted, timed
 
 #: Rows that are kept to find an order on: `seqclass.bn.conditional_order` looks at no more.
 _KEPT = 20_000
-#: Where rows fade, half-lives that are kept, since models other than naive Bayes learn from them; and to plan on.
-_MEMORY, _RECENT = 10.0, 3.0
+#: Where rows fade, half-lives that are kept, since models other than naive Bayes learn from them.
+_MEMORY = 10.0
 
 
 def fixed(discretizer: Any) -> bool:
@@ -87,7 +88,7 @@ def add_rows(
         decider, kept = _counted(settings, before[0], before[1], X, labels, timings)
     some, weight = kept, None
     if settings.half_life is not None:
-        some = _picked(kept, np.flatnonzero(kept.age < _RECENT * settings.half_life))
+        some = _picked(kept, np.flatnonzero(kept.age < RECENT * settings.half_life))
         weight = fading(some.age, settings.half_life)
     decider = planned(settings, decider, some.codes, decider.classes[some.classes], timings, weight)
     return Fit(settings, replace(decider, seen=None), None, timings), kept

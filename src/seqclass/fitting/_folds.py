@@ -14,6 +14,9 @@ from seqclass._utils.frames import is_frame
 from seqclass._utils.validation import check_integer
 from seqclass.deciding.decider import Decider
 
+#: Half-lives of rows to look at where nothing weighs them: those before have an eighth of the weight.
+RECENT = 3.0
+
 
 def check_folds(held_out: Any) -> int:
     """Number of folds that the user asks for; 0 for none."""
@@ -42,6 +45,16 @@ def assign_folds(y: npt.NDArray[Any], n_folds: int, random_state: Any) -> IntArr
         for number, (_, test) in enumerate(splits):
             fold[rows[test]] = number
     return fold
+
+
+def recent_rows(y: npt.NDArray[Any], half_life: float | None, least: int) -> IntArray:
+    """Rows of the last three half-lives, and so many last ones of each class; all where there is no half-life."""
+    if half_life is None:
+        return np.arange(len(y))
+    _, label, size = np.unique(y[::-1], return_inverse=True, return_counts=True)
+    by_class, age = np.argsort(label, kind="stable"), np.empty(len(y), dtype=np.intp)
+    age[by_class] = np.arange(len(y)) - np.repeat(np.cumsum(size) - size, size)
+    return np.flatnonzero((np.arange(len(y))[::-1] < RECENT * half_life) | (age[::-1] < least))
 
 
 def some_rows(y: npt.NDArray[Any], most: int, random_state: Any) -> IntArray:

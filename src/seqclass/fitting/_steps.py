@@ -16,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import is_frame, plain
 from seqclass._utils.progress import telling
-from seqclass._utils.validation import check_weights, plain_labels
+from seqclass._utils.validation import check_weights, faded, plain_labels
 from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.deciding._coding import OutcomeCoder
 
@@ -58,6 +58,15 @@ def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, FloatArray |
     if kept.size == len(weight):
         return X, y, weight
     return rows_of(plain(X), kept), labels[kept], weight[kept]
+
+
+def aged(y: Any, half_life: Any, sample_weight: Any) -> Any:
+    """Weights of rows in order of time, which fall with their age where there is a half-life."""
+    if half_life is None:
+        return sample_weight
+    age = faded(len(plain_labels(y)), half_life)
+    given = check_weights(sample_weight, len(age))
+    return age if given is None else age * given
 
 
 def rows_of(X: Any, rows: IntArray) -> Any:
