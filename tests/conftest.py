@@ -88,6 +88,28 @@ def short_lines() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def without_folds() -> SimpleNamespace:
+    """Fits without a fold each, and what a classifier does with the rows that were left out."""
+    from seqclass.fitting._cross_fit import cross_fit
+    from seqclass.fitting._fit import Folds, asking_without, fitted_without, replanned
+
+    def asking(clf: Any, X: Any, y: Any, fold: Any) -> Any:
+        """Only asked for the next question."""
+        return Folds(X, y, fold, [asking_without(clf.settings(), X, y, fold, n, None) for n in range(fold.max() + 1)])
+
+    def planned(folds: Any, clf: Any, calibrate: bool) -> Any:
+        """The same, solved; each is calibrated by what the other folds ask for."""
+        settings, others = clf.settings().but(calibrate=calibrate), folds.others if calibrate else None
+        return [replanned(fit, settings, *folds.given, n, others and others[n]) for n, fit in enumerate(folds.fits)]
+
+    def acting(clf: Any, X: Any, y: Any, fold: Any) -> Any:
+        fits = [fitted_without(clf.settings(), X, y, fold, n) for n in range(fold.max() + 1)]
+        return cross_fit(fits, X, y, fold)
+
+    return SimpleNamespace(asking=asking, planned=planned, acting=acting)
+
+
 @pytest.fixture(scope="module")
 def short_certificates() -> Iterator[None]:
     """Solvers certify on few paths, where it does not matter how near its ends come; not where it is tested."""

@@ -538,7 +538,7 @@ class AdaptiveClassifier(DecidingClassifier):
                 for name in names:
                     seconds[name] = sum(one.seconds for one in own) if name == names[0] else 0.0
                     if ways[name]["calibrate"]:
-                        calibrated[name] = Folds(settings[name], *given, fits=[one.fit for one in own])
+                        calibrated[name] = Folds(*given, [one.fit for one in own])
                         again.append((name, own))
                     else:
                         acted = [one.acted for one in own]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from seqclass.bn.network_tables import NetworkTables
 from seqclass.fitting import _calibration
 from seqclass.fitting._calibration import Part, Walk, exponents_of
 from seqclass.fitting._cross_fit import cross_fit
-from seqclass.fitting._fit import Folds
 from seqclass.fitting._folds import assign_folds
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import Adaptive, ClassInformation
@@ -201,38 +201,44 @@ def test_saved_and_other_prior(tmp_path: Any) -> None:
 
 
 @pytest.mark.usefixtures("few_folds", "loose_mixtures")
-def test_what_adaptive_chose_is_calibrated_by_the_folds_it_chose_on() -> None:
+def test_what_adaptive_chose_is_calibrated_by_the_folds_it_chose_on(without_folds: SimpleNamespace) -> None:
     X, y = copies(120, 11, 4)
     clf = seqclass.adaptive(0.01, effort="quick").fit(X, y)
     assert clf.choice_.chosen == "naive Bayes, one order"
     assert clf.calibration_.n_rows[0] == len(y)
     assert clf.calibration_.exponents[1:].max() < 0.5
     way = candidates(EFFORTS["quick"], 0, *X.shape)[clf.choice_.chosen]
-    folds = Folds(SequentialClassifier(**way).settings(), X, y, assign_folds(y, 3, 0), None)
+    folds = without_folds.asking(SequentialClassifier(**way), X, y, assign_folds(y, 3, 0))
     assert_array_equal(clf.calibration_.exponents, folds.found()[0].exponents)
     again = clf.fit(X, y, held_out=0)
     assert not hasattr(again, "calibration_")
 
 
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
-def test_a_fold_is_decided_by_a_fit_without_it_calibrated_by_the_others(order: str) -> None:
+def test_a_fold_is_decided_by_a_fit_without_it_calibrated_by_the_others(
+    order: str, without_folds: SimpleNamespace
+) -> None:
     X, y = copies(90, 13, 4)
     fold = assign_folds(y, 3, 0)
     solver = QUICK if order == "adaptive" else None
     clf = classifier(calibrate=False, order=order, solver=solver, feature_costs=0.02)
-    folds = Folds(clf.settings(), X, y, fold, None)
-    plain = cross_fit(clf.settings(), X, y, fold)
-    assert_array_equal(cross_fit(clf.settings(), X, y, fold, parts=folds.planned(False)).costs, plain.costs)
-    before = [part.decider.expected_cost for part in folds.planned(False)]
-    parts = folds.planned(True)
+    folds = without_folds.asking(clf, X, y, fold)
+    assert_array_equal(
+        cross_fit(without_folds.planned(folds, clf, False), X, y, fold).costs,
+        without_folds.acting(clf, X, y, fold).costs,
+    )
+    before = [part.decider.expected_cost for part in without_folds.planned(folds, clf, False)]
+    parts = without_folds.planned(folds, clf, True)
     assert [part.decider.calibration.n_rows[0] for part in parts] == [(fold != number).sum() for number in range(3)]
     assert all(part.decider.expected_cost > model for part, model in zip(parts, before))
-    alone = folds.planned(False)  # as if nothing had been calibrated
+    alone = without_folds.planned(folds, clf, False)  # as if nothing had been calibrated
     assert [part.decider.expected_cost for part in alone] == before
 
 
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
-def test_rows_are_asked_once_for_all_that_listen(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_asked_once_for_all_that_listen(
+    order: str, monkeypatch: pytest.MonkeyPatch, without_folds: SimpleNamespace
+) -> None:
     walks: list[Walk] = []
 
     class Counted(Walk):
@@ -246,8 +252,8 @@ def test_rows_are_asked_once_for_all_that_listen(order: str, monkeypatch: pytest
     X = np.column_stack([X, np.where(looks, 1 - y[:, None], y[:, None])]).astype(float)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     clf = classifier(calibrate=False, order=order, solver=QUICK if order == "adaptive" else None, feature_costs=0.03)
-    folds = Folds(clf.settings(), X, y, assign_folds(y, 3, 0), None)
-    folds.planned(True)
+    folds = without_folds.asking(clf, X, y, assign_folds(y, 3, 0))
+    without_folds.planned(folds, clf, True)
     assert len(walks) == 3  # not two for each
     last = []
     for number, (together, asked) in enumerate(folds.others):
@@ -262,7 +268,7 @@ def test_rows_are_asked_once_for_all_that_listen(order: str, monkeypatch: pytest
     assert 0 < min(last) < max(last) < 1  # rows are settled for one and not for another
 
 
-def test_a_rule_alone_says_what_is_asked() -> None:
+def test_a_rule_alone_says_what_is_asked(without_folds: SimpleNamespace) -> None:
     """Calibration in any order follows the rule where a solver has but one, which is the order that it solves for."""
     X, y = copies(90, 14, 4)
     one, improving = QUICK, Adaptive([ClassInformation()], max_rounds=1, n_cases=200, certificate_paths=0)
@@ -270,12 +276,11 @@ def test_a_rule_alone_says_what_is_asked() -> None:
         settings = classifier(order="adaptive", solver=solver).settings()
         assert (fit_module._asking(settings).solver is solver) == solved
     limited = clone(one).set_params(max_nodes=0)
-    folds = Folds(
-        classifier(order="adaptive", solver=limited, feature_costs=0.02).settings(), X, y, assign_folds(y, 3, 0), None
-    )
-    info = folds._fits[0].decider.problem.begin(2)
-    following = folds._fits[0].decider.policy.following(info)
-    assert_array_equal(folds.planned(False)[0].decider.policy.following(info), following)
+    clf = classifier(order="adaptive", solver=limited, feature_costs=0.02)
+    folds = without_folds.asking(clf, X, y, assign_folds(y, 3, 0))
+    info = folds.fits[0].decider.problem.begin(2)
+    following = folds.fits[0].decider.policy.following(info)
+    assert_array_equal(without_folds.planned(folds, clf, False)[0].decider.policy.following(info), following)
 
 
 def test_the_recipe_calls_it_fit_as_well() -> None:

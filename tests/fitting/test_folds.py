@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from seqclass import SequentialClassifier, adaptive_classifier, etana
 from seqclass.adaptive_classifier import EFFORTS, NOTHING, AdaptiveClassifier, candidates
 from seqclass.fitting._chunked import keys
 from seqclass.fitting._cross_fit import cross_fit
-from seqclass.fitting._fit import Folds, fit_rows
+from seqclass.fitting._fit import fit_rows
 from seqclass.fitting._folds import _known, assign_folds, some_rows
 
 X, Y = load_iris(return_X_y=True)
@@ -32,12 +33,12 @@ def fair(share: float, expected: float, n: int) -> bool:
     return abs(share - expected) < 4 * np.sqrt(expected * (1 - expected) / n)
 
 
-def test_candidates_on_the_same_folds_without_a_fit_of_their_own() -> None:
+def test_candidates_on_the_same_folds_without_a_fit_of_their_own(without_folds: SimpleNamespace) -> None:
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[:150, :5], y[:150]
     held = etana(0.01).fit(X, y, held_out=4).held_out_
     fold = assign_folds(y, 4, 0)
-    np.testing.assert_array_equal(cross_fit(etana(0.01).settings(), X, y, fold).costs, held.costs)
+    np.testing.assert_array_equal(without_folds.acting(etana(0.01), X, y, fold).costs, held.costs)
 
 
 def test_an_outcome_next_to_those_of_a_training_part_is_missing() -> None:
@@ -48,14 +49,16 @@ def test_an_outcome_next_to_those_of_a_training_part_is_missing() -> None:
         np.testing.assert_array_equal(known.toarray() if sp.issparse(known) else known, [[1, 2], [-1, -1], [0, -1]])
 
 
-def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifier) -> None:
+def test_every_candidate_is_held_out_on_the_same_folds(
+    fitted: AdaptiveClassifier, without_folds: SimpleNamespace
+) -> None:
     fold = assign_folds(Y, 3, 0)
     ways = candidates(EFFORTS["quick"], 0, 150, 4)
     assert [c.name for c in fitted.choice_.candidates] == list(ways)
     for candidate in fitted.choice_.candidates[1::2]:  # as they are, the mixtures are parts of what is calibrated
         clf = SequentialClassifier(feature_costs=0.05, **ways[candidate.name])
-        parts = Folds(clf.settings(), X, Y, fold, None).planned(clf.calibrate)
-        assert cross_fit(clf.settings(), X, Y, fold, parts=parts).cost == candidate.cost
+        fits = without_folds.planned(without_folds.asking(clf, X, Y, fold), clf, clf.calibrate)
+        assert cross_fit(fits, X, Y, fold).cost == candidate.cost
     assert fitted.choice_.candidates[0].n_features == 0
     assert fitted.held_out_.n_folds == 3
     assert fitted.held_out_.deciding_at_once.cost == pytest.approx(fitted.choice_.candidates[0].cost)
@@ -63,7 +66,7 @@ def test_every_candidate_is_held_out_on_the_same_folds(fitted: AdaptiveClassifie
     assert fitted.held_out_.remedies == ('effort="normal"', "more rows")
 
 
-def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> None:
+def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier, without_folds: SimpleNamespace) -> None:
     way = candidates(EFFORTS["quick"], 0, 150, 4)[fitted.choice_.chosen]
     alone = fitted.chosen()
     assert type(alone) is SequentialClassifier
@@ -71,14 +74,14 @@ def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier) -> Non
     with pytest.raises(NotFittedError):
         seqclass.adaptive().chosen()
     # calibrated by the folds that were chosen on
-    found = Folds(alone.settings(), X, Y, assign_folds(Y, 3, 0), None).found() if alone.calibrate else None
+    found = without_folds.asking(alone, X, Y, assign_folds(Y, 3, 0)).found() if alone.calibrate else None
     decider = fit_rows(alone.settings(), X, Y, found=found).decider
     np.testing.assert_array_equal(fitted.predict_proba(X), decider.acquire(X).posterior)
     assert fitted.expected_cost_ == decider.expected_cost
     assert repr(fitted.observation_model) == repr(way["observation_model"])
 
 
-def test_many_rows_are_chosen_on_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_rows_are_chosen_on_some_of_them(monkeypatch: pytest.MonkeyPatch, without_folds: SimpleNamespace) -> None:
     monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], most_rows=60))
     name = "naive Bayes, one order"
     ways = {name: candidates(EFFORTS["quick"], 0, 150, 4)[name] for name in (NOTHING, name)}
@@ -89,7 +92,7 @@ def test_many_rows_are_chosen_on_some_of_them(monkeypatch: pytest.MonkeyPatch) -
     assert np.bincount(Y[rows]).tolist() == [20, 20, 20]
     assert clf.held_out_.n_rows == 60
     fold = assign_folds(Y[rows], 3, 0)
-    alone = cross_fit(SequentialClassifier(feature_costs=0.05, **ways[name]).settings(), X[rows], Y[rows], fold)
+    alone = without_folds.acting(SequentialClassifier(feature_costs=0.05, **ways[name]), X[rows], Y[rows], fold)
     assert clf.choice_.candidates[1].cost == alone.cost
     assert clf.model_.class_count_.tolist() == [50, 50, 50]  # the final fit is to all
 

@@ -113,21 +113,10 @@ def gathered(name: str, decider: Decider, y: Any, fold: IntArray, found: Sequenc
     return scored(name or "Classifier", decider.decision_costs, label, fold, decided, prices, counts)
 
 
-def cross_fit(
-    settings: Settings,
-    X: Any,
-    y: Any,
-    fold: IntArray,
-    name: str = "",
-    weight: FloatArray | None = None,
-    parts: Sequence[Fit] = (),
-) -> HeldOut:
-    """Acquire and decide every row by a clone, or the part given, fitted without its fold; nothing is summed up yet."""
-    X, y, found = plain(X), plain_labels(y), []
-    for number in range(int(fold.max()) + 1):
-        fit = parts[number] if parts else fitted_without(settings, X, y, fold, number, weight=weight)
-        found.append(acting(fit, X, fold, number))
-    return gathered(name, fit.decider, y, fold, found)
+def cross_fit(fits: Sequence[Fit], X: Any, y: Any, fold: IntArray, name: str = "") -> HeldOut:
+    """Acquire and decide every row by the fit without its fold; nothing is summed up yet."""
+    acted = [acting(fit, X, fold, number) for number, fit in enumerate(fits)]
+    return gathered(name, fits[0].decider, y, fold, acted)
 
 
 def yardsticks(fit: Fit, X: Any, y: npt.ArrayLike, fold: IntArray) -> tuple[HeldOut, HeldOut]:
@@ -156,11 +145,11 @@ def hold_out(fit: Fit, n_folds: int) -> HeldOut:
     fold = assign_folds(plain_labels(y), n_folds, fit.settings.random_state)
     X, y = plain(X), plain_labels(y)
     parts = [fitted_without(fit.settings, X, y, fold, number, weight=weight) for number in range(int(fold.max()) + 1)]
-    held = cross_fit(fit.settings, X, y, fold, parts=parts)
+    held = cross_fit(parts, X, y, fold)
     at_once, line = yardsticks(fit, X, y, fold)
     # deciding at once is by what is known, and after what rules ask for in any case
     if fit.decider.known.size or fit.decider.problem.rules is not None:
-        at_once = cross_fit(fit.settings, X, y, fold, at_once.name, parts=[_at_once(part) for part in parts])
+        at_once = cross_fit([_at_once(part) for part in parts], X, y, fold, at_once.name)
     held = completed(held, fit.decider, (at_once, line), remedies(fit))
     if (told := held.against_deciding()) and fit.settings.target_cost is None:
         warnings.warn(told, UserWarning, stacklevel=3)

@@ -344,41 +344,20 @@ def _asking(settings: Settings) -> Settings:
 
 
 class Folds:
-    """Fits without a fold each, to be planned with and without calibration."""
+    """Fits without a fold each, and what is asked for beside it."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        X: Any,
-        y: npt.ArrayLike,
-        fold: IntArray,
-        weight: Any = None,
-        fits: Sequence[Fit] | None = None,
-    ) -> None:
-        self._settings, self._X, self._y, self._fold = settings, plain(X), plain_labels(y), fold
-        self._fits = fits or [
-            asking_without(settings, self._X, self._y, fold, number, weight) for number in range(int(fold.max()) + 1)
-        ]
+    def __init__(self, X: Any, y: npt.NDArray[Any], fold: IntArray, fits: Sequence[Fit]) -> None:
+        self.given, self.fits = (X, y, fold), fits
 
     @cached_property
     def _parts(self) -> list[Part]:
-        return [
-            Part.without(fit.decider, self._X, self._y, self._fold, number) for number, fit in enumerate(self._fits)
-        ]
+        return [Part.without(fit.decider, *self.given, number) for number, fit in enumerate(self.fits)]
 
     @cached_property
     def others(self) -> list[Found]:
         """What all folds but one ask for, for each of them."""
         parts = self._parts
         return exponents_of([parts[:number] + parts[number + 1 :] for number in range(len(parts))], 1)
-
-    def planned(self, calibrate: bool) -> list[Fit]:
-        """The fits, solved; each is calibrated by what the other folds ask for."""
-        settings, given = self._settings.but(calibrate=calibrate), (self._X, self._y, self._fold)
-        return [
-            replanned(fit, settings, *given, number, self.others[number] if calibrate else None)
-            for number, fit in enumerate(self._fits)
-        ]
 
     def found(self) -> Found:
         """What all folds together ask for."""
