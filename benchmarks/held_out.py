@@ -22,7 +22,7 @@ from sklearn.datasets import make_classification
 
 from seqclass import adaptive, datasets, etana, ifc2f
 from seqclass.fitting._cross_fit import cross_fit, yardsticks
-from seqclass.fitting._fit import Fit
+from seqclass.fitting._fit import Fit, fitted_without
 from seqclass.fitting._folds import assign_folds
 
 PRICE, FOLDS = 0.01, 5
@@ -47,9 +47,10 @@ def coverage(make: Any, title: str, X: Any, y: Any, n: int, samples: int) -> str
     for _ in range(samples):
         rows, others = np.split(rng.permutation(len(y)), [n])
         clf = make().fit(X[rows], y[rows])
-        held = vars(clf).get("held_out_") or cross_fit(
-            clf.settings(), X[rows], y[rows], assign_folds(y[rows], FOLDS, 0)
-        )
+        held = vars(clf).get("held_out_")
+        if held is None:
+            given = X[rows], y[rows], assign_folds(y[rows], FOLDS, 0)
+            held = cross_fit([fitted_without(clf.settings(), *given, number) for number in range(FOLDS)], *given)
         record = clf.acquire(X[others])
         wrong = float((record.decision != y[others]).mean())
         price, asked = float(record.cost.mean()), float(record.n_features.mean())
