@@ -256,16 +256,35 @@ class OrderEnds(NamedTuple):
     n_paths: int
 
 
+class Looks(NamedTuple):
+    """How many paths are drawn: with a width twice as many each time, until the margin is that narrow."""
+
+    n_paths: int
+    width: float | None
+    max_paths: int
+
+    def surely(self, failing: float) -> float:
+        """Confidence of each look where all of them together may fail so probably."""
+        n_looks = 1 if self.width is None else 1 + max(0, ceil(log2(self.max_paths / self.n_paths)))
+        return 1 - failing / n_looks
+
+    def more(self, n: int) -> int:
+        """Paths to draw after so many."""
+        return min(n, self.max_paths - n) if n else self.n_paths
+
+    def enough(self, margin: float, high: float, n: int) -> bool:
+        """Whether so many paths will do."""
+        return self.width is None or margin <= self.width * high or n >= self.max_paths
+
+
 class OverOrders(NamedTuple):
     """How a certificate over all orders is to be found; its settings are those of `certify`."""
 
     method: str
-    n_paths: int
+    looks: Looks
     confidence: float
     max_histories: int
     hindsight: bool | float
-    width: float | None
-    max_paths: int
 
     def ends(
         self, problem: AcquisitionProblem, free: AcquisitionProblem, policy: Policy, rng: np.random.Generator
@@ -291,14 +310,14 @@ class OverOrders(NamedTuple):
             mean, margin, n_paths = self.simulated(problem, policy, both, rng)
         else:
             mean, margin, n_paths = upper, 0.0, 0
-        drawn = search_of_cases(free, mean, lower, self.n_paths, rng) if wanted else None
+        drawn = search_of_cases(free, mean, lower, self.looks.n_paths, rng) if wanted else None
         # alone it takes the wider margin too: of 2002 at 99% of one side, 24 were above the optimum
         sampled, n_cases = 0.0, 0
         if drawn is not None:
             sampled, n_cases = drawn.lower(quantile(self.confidence)), len(drawn.least)
         elif wanted and self.hindsight:
             limit = np.inf if self.hindsight is True else float(self.hindsight)
-            sampled, n_cases = least_in_hindsight(free, mean, lower, self.n_paths, self.confidence, limit, rng)
+            sampled, n_cases = least_in_hindsight(free, mean, lower, self.looks.n_paths, self.confidence, limit, rng)
         low = max(lower, sampled)
         if upper is None:
             kind = "simulation" if low > lower else "mixed"
@@ -318,14 +337,9 @@ class OverOrders(NamedTuple):
         self, problem: AcquisitionProblem, policy: Policy, confidence: float, rng: np.random.Generator
     ) -> tuple[float, float, int]:
         """What a policy costs on drawn paths, the margin of two sides, and how many paths there were."""
-        mean, error, n, z = (
-            0.0,
-            0.0,
-            0,
-            quantile(1 - (1 - confidence) / n_looks(self.width, self.n_paths, self.max_paths)),
-        )
+        mean, error, n, z = 0.0, 0.0, 0, quantile(self.looks.surely(1 - confidence))
         while True:
-            more = min(n, self.max_paths - n) if n else self.n_paths
+            more = self.looks.more(n)
             try:
                 found = evaluate(problem, policy, method="simulation", n_paths=more, random_state=rng)
             except TimeUp:
@@ -336,20 +350,17 @@ class OverOrders(NamedTuple):
             share = more / n
             mean += share * (found.cost - mean)
             error = hypot((1 - share) * error, share * found.cost_std_error)
-            if self._narrow(z * error, mean, n):
+            if self.looks.enough(z * error, mean + z * error, n):
                 return mean, z * error, n
 
     def _above(self, policy: Policy, values: RepeatValues, rng: np.random.Generator) -> tuple[float, float, int]:
         """What a policy costs, by how far it is above these values; what it costs at most; how many paths."""
-        n, confidence = self.n_paths, 1 - (1 - self.confidence) / n_looks(self.width, self.n_paths, self.max_paths)
+        n, confidence = 0, self.looks.surely(1 - self.confidence)
         while True:
+            n += self.looks.more(n)
             mean, high = (values.value + above for above in cost_above(policy, values, n, rng, confidence))
-            if self._narrow(high - mean, mean, n):
+            if self.looks.enough(high - mean, high, n):
                 return mean, high, n
-            n = min(2 * n, self.max_paths)
-
-    def _narrow(self, margin: float, mean: float, n: int) -> bool:
-        return self.width is None or margin <= self.width * (mean + margin) or n >= self.max_paths
 
     def _exactly(self, methods: tuple[str, ...], find: Callable[[], float]) -> float | None:
         """What is found by looking at all histories, if that is the method and they are not too many."""
@@ -578,7 +589,7 @@ def certify(
         one at a time costs no more, and its lower end is taken.
     hindsight : bool or float
         Whether cases are looked at in hindsight where that may be nearer, which takes up to a minute with hundreds of
-        hidden states; or for how many seconds at most: the longer, the more questions are followed, on fewer cases.
+        hidden states; or for how many seconds at most: the longer, the more questions are followed, or cases drawn.
         Solvers, for their own certificates, do without.
 
     Returns
@@ -629,11 +640,12 @@ def certify(
     if scope is None:
         scope = "all orders" if problem.free else "order"
     check_choice(scope, "scope", ("order", "all orders"))
+    looks = Looks(n_paths, width, max_paths)
     if problem.visits is not None:
-        limits = OverOrders(method, n_paths, confidence, max_histories, hindsight, width, max_paths)
+        limits = OverOrders(method, looks, confidence, max_histories, hindsight)
         return _over_panels(problem, policy, limits, scope, rng, started)
     if scope == "all orders":
-        limits = OverOrders(method, n_paths, confidence, max_histories, hindsight, width, max_paths)
+        limits = OverOrders(method, looks, confidence, max_histories, hindsight)
         return _over_orders(limits.ends(problem, problem.in_any_order(), policy, rng), started, scope)
     needed_order(problem, 'certify(scope="order")', 'scope="all orders"')
     known = grid_lower_bound(problem) if method == "deterministic" else None
@@ -651,12 +663,12 @@ def certify(
         kind = "deterministic" if method == "deterministic" else "exact"
         return _certificate(_Interval((upper, upper), (known, known)), 1.0, kind, 0, started)
     if problem.samples:
-        limits = OverOrders("simulation", n_paths, confidence, max_histories, hindsight, width, max_paths)
+        limits = OverOrders("simulation", looks, confidence, max_histories, hindsight)
         return _over_orders(limits.ends(problem, problem, policy, rng), started, scope)
     if values is None:
         values = quick_values(problem, _QUICK_BELIEFS, rng)
     paths = DualPaths(problem, policy, values, rng)
-    found = _sampled(paths, upper, known, n_paths, width, max_paths, confidence, paired)
+    found = _sampled(paths, upper, known, looks, confidence, paired)
     kind = "deterministic" if known is not None else "simulation" if upper is None else "mixed"
     return _certificate(found, confidence, kind, paths.n_paths, started)
 
@@ -673,9 +685,7 @@ def _sampled(
     paths: DualPaths,
     upper: float | None,
     lower: float | None,
-    n_paths: int,
-    width: float | None,
-    max_paths: int,
+    looks: Looks,
     confidence: float,
     paired: bool,
 ) -> _Interval:
@@ -683,20 +693,15 @@ def _sampled(
     paired = paired and upper is None and lower is None
     # two one-sided statements, or three with the gap's own, fail with the wanted probability in all
     n_statements = 3 if paired else 2
-    z = quantile(1 - (1 - confidence) * 2 / n_statements / n_looks(width, n_paths, max_paths))
+    z = quantile(looks.surely((1 - confidence) * 2 / n_statements))
     while True:
-        ends = paths.run(n_paths if paths.n_paths == 0 else min(paths.n_paths, max_paths - paths.n_paths))
+        ends = paths.run(looks.more(paths.n_paths))
         found = _interval(ends, upper, lower, z)
         if paired and paths.n_paths >= _FEWEST_PAIRED:
             found = found._replace(gap=ends.most_gap(z))
         margin = found.high[0] - found.high[1] + found.low[1] - found.low[0]
-        if width is None or margin <= width * found.high[0] or paths.n_paths >= max_paths:
+        if looks.enough(margin, found.high[0], paths.n_paths):
             return found
-
-
-def n_looks(width: float | None, n_paths: int, max_paths: int) -> int:
-    """How often margins are looked at, at most, where paths are doubled until they are narrow."""
-    return 1 if width is None else 1 + max(0, ceil(log2(max_paths / n_paths)))
 
 
 def _interval(ends: Ends, upper: float | None, lower: float | None, z: float) -> _Interval:
@@ -719,7 +724,7 @@ def _over_panels(
 ) -> Certificate:
     """What a policy of visits costs, and what none of any panels costs less than."""
     assert problem.visits is not None
-    mean, margin, n_paths = limits.cost(problem, policy), 0.0, limits.n_paths
+    mean, margin, n_paths = limits.cost(problem, policy), 0.0, limits.looks.n_paths
     certain = mean is not None
     if mean is None:
         mean, margin, n_paths = limits.simulated(problem, policy, limits.confidence, rng)
@@ -729,7 +734,7 @@ def _over_panels(
         certify(
             plain,
             FunctionPolicy(plain, lambda info: np.full(len(info), DECIDE)),
-            n_paths=limits.n_paths,
+            n_paths=limits.looks.n_paths,
             max_histories=limits.max_histories,
             confidence=1 - (1 - limits.confidence) / 4,  # these, and what the policy costs, are to hold together
             random_state=rng,

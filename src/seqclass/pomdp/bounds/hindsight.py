@@ -321,8 +321,10 @@ def in_hindsight(problem: AcquisitionProblem, n: int, seconds: float, rng: np.ra
 def _in_time(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> FloatArray | None:
     """The same, as deep and with as many cases as lets expect most in the time that is left.
 
-    What each depth finds is told by the same few cases, and how wide the margin will be by those of the least deep.
+    What each depth finds is told by the same few cases, and how wide the margin will be by those at the least depth.
     """
+    if n < _FEWEST_IN_TIME:
+        return None
     best: tuple[float, HindsightValues, int] | None = None
     trials: IntArray = np.empty((0, 0), dtype=np.intp)
     spread, reached = 0.0, 0
