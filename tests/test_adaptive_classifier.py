@@ -337,6 +337,16 @@ def test_the_best_order_is_searched_for_where_columns_are_few():
     assert clf.chosen().solver.search_nodes == 200
 
 
+def test_runners_up_where_a_class_of_one_row_is_never_held_out() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = rng.normal(size=(300, 4)) + y[:, None]
+    y[7] = 2
+    clf = AdaptiveClassifier(0.02, effort="quick").fit(X, y)
+    assert clf.held_out_.n_rows == 299  # of 300 rows, from which on a tree is tried
+    assert len(clf.runners_up(10)) == len(clf.choice_.candidates) - 2
+
+
 def test_runners_up_are_what_was_tried_next() -> None:
     clf = AdaptiveClassifier(0.05, effort="quick", max_features=2).fit(*load_iris(return_X_y=True))
     assert clf.choice_ is not None

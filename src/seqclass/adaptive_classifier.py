@@ -695,7 +695,7 @@ class AdaptiveClassifier(DecidingClassifier):
         others = [one for one in self.choice_.candidates if one.name not in names]
         others.sort(key=lambda one: (one.name != INCUMBENT, one.cost))
         width, numbers = self.n_features_in_, self.n_features_in_ > len(category_counts(self.encoder_))
-        ways = self._ways(self.held_out_.n_rows, width, numbers, contexts=True)
+        ways = self._ways(len(self.held_out_.fold), width, numbers, contexts=True)
         return [self._way(ways[one.name]) for one in others[: check_integer(n, "n", 1)]]
 
     fit_chunks = _NeedsAllRows()

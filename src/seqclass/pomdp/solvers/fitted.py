@@ -219,6 +219,7 @@ class StageSaving(OrderingRule):
 
     per_price = False
     saves = True
+    by_belief = True
 
     vectors: list[FloatArray]
 
