@@ -342,7 +342,8 @@ def test_runners_up_where_a_class_of_one_row_is_never_held_out() -> None:
     y = rng.integers(0, 2, 300)
     X = rng.normal(size=(300, 4)) + y[:, None]
     y[7] = 2
-    clf = AdaptiveClassifier(0.02, effort="quick").fit(X, y)
+    with pytest.warns(UserWarning, match="single row"):
+        clf = AdaptiveClassifier(0.02, effort="quick").fit(X, y)
     assert clf.held_out_.n_rows == 299  # of 300 rows, from which on a tree is tried
     assert len(clf.runners_up(10)) == len(clf.choice_.candidates) - 2
 
