@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest, f_classif
 
 import seqclass
 from seqclass import Costs, SequentialClassifier, load
@@ -99,6 +100,49 @@ def test_wrong_half_lives(how: dict[str, Any], rows: int, said: str) -> None:
     clf = SequentialClassifier(discretizer="precomputed", **how)
     with pytest.raises(ValueError, match=said):
         clf.partial_fit([[0], [1], [1], [0]][:rows], [0, 1, 1, 0][:rows], classes=[0, 1], n_outcomes=2)
+
+
+@pytest.mark.usefixtures("short_lines")
+@pytest.mark.parametrize("n_folds", [2, 5])
+def test_rows_that_have_faded_are_learnt_from_and_judge_nothing(n_folds: int) -> None:
+    clf = fading(order="given", feature_costs=0.02).fit(X, Y, held_out=n_folds)
+    held, weight = clf.held_out_, 0.5 ** (np.arange(400)[::-1] / 30)
+    assert held.n_rows == 90
+    assert (held.fold[:310] == -1).all()
+    costs = np.full(400, np.nan)
+    for fold in range(n_folds):
+        rest, rows = np.flatnonzero(held.fold != fold), np.flatnonzero(held.fold == fold)
+        plain = SequentialClassifier(discretizer=BINS, order="given", feature_costs=0.02)
+        record = plain.fit(X[rest], Y[rest], weight[rest]).acquire(X[rows])
+        costs[rows] = record.cost + (record.decision != Y[rows])
+    np.testing.assert_allclose(held.costs, costs[310:])
+    # yardsticks forget as well: a line through all rows goes by both columns
+    assert held.linear is not None
+    assert held.deciding_at_once is not None
+    np.testing.assert_array_equal(held.linear.fold, held.fold)
+    assert held.compare(held.deciding_at_once).difference < 0
+    last = SequentialClassifier(discretizer=BINS, feature_costs=0.02).fit(X[310:], Y[310:], held_out=n_folds)
+    np.testing.assert_array_equal(held.linear.costs, last.held_out_.linear.costs)
+
+
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+def test_answers_are_calibrated_and_ordered_by_what_is_still_so(order: str) -> None:
+    late, told = stream(500, 0, seed=1)
+    clf, plain = (fading(order=order, feature_costs=0.02, calibrate=way).fit(X, Y) for way in (True, False))
+    assert clf.calibration_.n_rows[0] <= 90
+    assert clf.calibration_.exponents[0] > 0.9  # rows of before 200 would have it be half of that
+    record, other = clf.acquire(late), plain.acquire(late)
+    assert (record.order[:, 0] == 1).all()
+    costs = [float((one.cost + (one.decision != told)).mean()) for one in (record, other)]
+    assert costs[0] < costs[1] + 0.01
+
+
+def test_selectors_and_orders_look_at_what_is_still_so() -> None:
+    chosen = fading(selector=SelectKBest(f_classif, k=1)).fit(*stream(400, 300))
+    assert chosen.support_.tolist() == [1]
+    every, daily = fading().fit(*stream(400, 300)), fading().partial_fit(*stream(400, 300), classes=[0, 1])
+    assert every.order_.tolist() == daily.order_.tolist()
+    assert every.order_[0] == 1
 
 
 def cheap(**how: Any) -> AdaptiveClassifier:

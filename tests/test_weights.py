@@ -72,15 +72,15 @@ def test_cases_begin_as_weighted_rows_do() -> None:
     assert clf.fit(CODES, Y).problem_.starts.weight[0] != pytest.approx(starts.weight[0], abs=0.01)
 
 
-def test_of_faded_rows_cases_begin_as_the_later_ones() -> None:
+def test_of_faded_rows_cases_begin_as_they_weigh() -> None:
     clf = SequentialClassifier(
         discretizer="precomputed", order="information", feature_costs=0.02, known=[3], half_life=20
     )
     share = 2.0 ** (-np.arange(N)[::-1] / 20)
-    of_all, of_last = (np.bincount(CODES[-n:, 3], share[-n:]) / share[-n:].sum() for n in (N, 60))
-    np.testing.assert_allclose(clf.fit(CODES, Y).problem_.starts.weight, of_all)
+    expected = np.bincount(CODES[:, 3], share) / share.sum()
+    np.testing.assert_allclose(clf.fit(CODES, Y).problem_.starts.weight, expected)
     parts = clone(clf).partial_fit(CODES[:70], Y[:70], classes=[0, 1], n_outcomes=2).partial_fit(CODES[70:], Y[70:])
-    np.testing.assert_allclose(parts.problem_.starts.weight, of_last)  # three half-lives are planned on
+    np.testing.assert_allclose(parts.problem_.starts.weight, expected)
 
 
 def test_of_many_rows_those_that_weigh_stand_for_all() -> None:

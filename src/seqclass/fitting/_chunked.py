@@ -30,7 +30,6 @@ from seqclass.discretize import Discretizer
 from seqclass.discretize._sums import ColumnSums, better
 from seqclass.fitting._doubts import warn_of_doubts
 from seqclass.fitting._fit import Fit, money, planned, undecided, unfitted
-from seqclass.fitting._folds import RECENT
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import fit_model, prefitted, timed
 
@@ -86,11 +85,8 @@ def add_rows(
                 "begin with partial_fit on a clone."
             )
         decider, kept = _counted(settings, before[0], before[1], X, labels, timings)
-    some, weight = kept, None
-    if settings.half_life is not None:
-        some = _picked(kept, np.flatnonzero(kept.age < RECENT * settings.half_life))
-        weight = fading(some.age, settings.half_life)
-    decider = planned(settings, decider, some.codes, decider.classes[some.classes], timings, weight)
+    weight = None if settings.half_life is None else fading(kept.age, settings.half_life)
+    decider = planned(settings, decider, kept.codes, decider.classes[kept.classes], timings, weight)
     return Fit(settings, replace(decider, seen=None), None, timings), kept
 
 

@@ -21,7 +21,7 @@ from seqclass.bn import NaiveBayes
 from seqclass.deciding.decider import Decider
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.fitting._fit import Fit, Folds, Found, asking_without, fitted_without, replanned
-from seqclass.fitting._folds import assign_folds, known_to
+from seqclass.fitting._folds import known_to, recent_folds, recent_rows
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import rows_of
 from seqclass.fitting._yardsticks import deciding_at_once, linear, scored
@@ -142,11 +142,12 @@ def hold_out(fit: Fit, n_folds: int) -> HeldOut:
     """Everything about a fit to all its rows: folds, cross-fit, yardsticks; warns where it buys in vain."""
     assert fit.rows is not None
     X, y, weight = fit.rows
-    fold = assign_folds(plain_labels(y), n_folds, fit.settings.random_state)
-    X, y = plain(X), plain_labels(y)
+    X, y, half_life = plain(X), plain_labels(y), fit.settings.half_life
+    fold = recent_folds(y, half_life, n_folds, fit.settings.random_state)
     parts = [fitted_without(fit.settings, X, y, fold, number, weight=weight) for number in range(int(fold.max()) + 1)]
     held = cross_fit(parts, X, y, fold)
-    at_once, line = yardsticks(fit, X, y, fold)
+    rows = recent_rows(y, half_life, n_folds)
+    at_once, line = (replace(one, fold=fold) for one in yardsticks(fit, rows_of(X, rows), y[rows], fold[rows]))
     # deciding at once is by what is known, and after what rules ask for in any case
     if fit.decider.known.size or fit.decider.problem.rules is not None:
         at_once = cross_fit([_at_once(part) for part in parts], X, y, fold, at_once.name)

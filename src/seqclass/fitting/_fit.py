@@ -27,7 +27,7 @@ from seqclass.deciding.decider import Classifier, Decider
 from seqclass.deciding.problem import acquisition_problem, is_free
 from seqclass.fitting._calibration import MOST_ANSWERS, Asked, Following, Part, by_column, exponents_of
 from seqclass.fitting._doubts import warn_of_doubts
-from seqclass.fitting._folds import assign_folds
+from seqclass.fitting._folds import recent_folds, recent_rows
 from seqclass.fitting._planning import judge, ordered, rules_of, solved, staged, with_needless
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import filter_features, fit_model, prefitted, rows_of, timed, weighted
@@ -82,7 +82,7 @@ def fit_rows(
     with timed(timings, "discretize"):
         codes = coder.fit_transform(X, y)
     with timed(timings, "filter"):
-        selector, support = filter_features(settings.selector, codes, y)
+        selector, support = filter_features(settings.selector, *_recent(settings, codes, y))
         codes = codes if selector is None else codes[:, support]
     if settings.prefit:
         if weight is not None:
@@ -246,9 +246,10 @@ def planned(
 ) -> Decider:
     """Order, make the problem, calibrate on rows of the data if wanted, and solve."""
     decider = with_needless(settings, decider, codes)
+    recent = _recent(settings, codes, y)
     if order is None:
         with timed(timings, "order"):
-            order = ordered(settings, decider, codes, y)
+            order = ordered(settings, decider, *recent)
     problem = staged(settings, decider, order, codes, weight)
     if settings.calibrate:
         with timed(timings, "calibrate"):
@@ -259,11 +260,19 @@ def planned(
             decider = replace(decider, model=model, calibration=calibration)
             problem = staged(settings, decider, order, codes, weight)
     with timed(timings, "solve", without="certify"):
-        decider = solved(settings, decider, problem, certify, codes, y)
+        decider = solved(settings, decider, problem, certify, *recent)
         if y is not None:
-            decider = judge(settings, decider, codes, y, certify)
+            decider = judge(settings, decider, *recent, certify)
         timings["certify"] = decider.policy.info.certify_seconds
     return decider
+
+
+def _recent(settings: Settings, codes: Any, y: Any) -> tuple[Any, Any]:
+    """Rows and labels for what takes all rows alike: the recent ones where rows fade."""
+    if y is None or settings.half_life is None:
+        return codes, y
+    rows = recent_rows(y, settings.half_life, 1)
+    return rows_of(codes, rows), y[rows]
 
 
 def replanned(
@@ -295,6 +304,8 @@ def fitted_without(
     before = ", though that to all rows did not" if again else ""
     remedy = "give fewer folds, or held_out=0" if what == "held_out" else f"leave {what} out"
     some = None if weight is None else weight[rows]
+    if settings.half_life is not None:  # so that the same rows are recent, but for those of the fold
+        settings = settings.but(half_life=settings.half_life * (1 - (fold == number).sum() / (fold >= 0).sum()))
     try:
         with telling(f"fold {number + 1} of {n_folds}"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the fit to all rows has warned of
@@ -318,14 +329,16 @@ def asking_without(
 def calibrate(settings: Settings, X: Any, y: npt.ArrayLike, weight: FloatArray | None = None) -> Found:
     """Exponents by answer, and what each answer was about, along the questions that held-out rows are asked."""
     X, labels, free = plain(X), plain_labels(y), is_free(settings.order)
-    repeats = 2 if len(labels) <= _FEW_ROWS and not free else 1
+    n_folds = _FREE_FOLDS if free else _FOLDS
+    few = len(recent_rows(labels, settings.half_life, n_folds)) <= _FEW_ROWS
+    repeats = 2 if few and not free else 1
     asking = _asking(settings)
     if not free:
         most = MOST_ANSWERS if settings.max_features is None else min(MOST_ANSWERS, settings.max_features)
         asking = asking.but(max_features=most)
     parts = []
     for repeat in range(repeats):
-        fold = assign_folds(labels, _FREE_FOLDS if free else _FOLDS, settings.seed + 7919 * repeat)
+        fold = recent_folds(labels, settings.half_life, n_folds, settings.seed + 7919 * repeat)
         for number in range(int(fold.max()) + 1):
             fit = fitted_without(asking, X, labels, fold, number, "calibrate", weight)
             parts.append(Part.without(fit.decider, X, labels, fold, number))

@@ -57,6 +57,15 @@ def recent_rows(y: npt.NDArray[Any], half_life: float | None, least: int) -> Int
     return np.flatnonzero((np.arange(len(y))[::-1] < RECENT * half_life) | (age[::-1] < least))
 
 
+def recent_folds(y: npt.NDArray[Any], half_life: float | None, n_folds: int, random_state: Any) -> IntArray:
+    """Fold of each recent row; -1 for those before, which are learnt from, as they have faded, and judge nothing."""
+    recent = recent_rows(y, half_life, n_folds)
+    own = assign_folds(y[recent], n_folds, random_state)
+    fold = np.full(len(y), -1, dtype=own.dtype)
+    fold[recent] = own
+    return fold
+
+
 def some_rows(y: npt.NDArray[Any], most: int, random_state: Any) -> IntArray:
     """Rows drawn at random, of every class the same share and one at least; all where they are at most ``most``."""
     n = len(y)

@@ -39,7 +39,8 @@ class HeldOut:
     name : str
         What was held out.
     fold : ndarray of int of shape (n,)
-        Fold of each row of the training data; -1 where a row was in every training part, as the only one of its class.
+        Fold of each row of the training data; -1 where a row was in every training part, as the only one of its class,
+        or one of before the last three half-lives where rows fade.
     prices : ndarray of shape (n_rows,)
         Prices paid for each row that was held out, in the order of the data.
     decision_costs : ndarray of shape (n_rows,)
