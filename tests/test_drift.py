@@ -77,6 +77,21 @@ def test_a_class_that_has_gone_is_still_known() -> None:
     assert clf.model_.class_prior_[2] < 0.01
 
 
+def test_rows_that_fade_too_fast_are_warned_of() -> None:
+    for clf in (SequentialClassifier(half_life=2, discretizer=BINS), cheap(half_life=2)):
+        with pytest.warns(UserWarning, match="half_life=2: all 400 rows together count as 3.41 of the last"):
+            clf.fit(X, Y)
+    SequentialClassifier(half_life=2, discretizer=BINS).fit(X[:6], [0, 1, 0, 1, 0, 1])  # all of few rows, as they are
+
+
+def test_what_chooses_takes_the_last_rows_in_place_of_chunks() -> None:
+    for clf, said in ((cheap(half_life=20), "to the last rows in order of time"), (cheap(), "to a sample")):
+        assert not hasattr(clf, "fit_chunks")
+        with pytest.raises(AttributeError, match=said):
+            _ = clf.fit_chunks
+
+
+@pytest.mark.filterwarnings("ignore:half_life=:UserWarning")
 @pytest.mark.parametrize("half_life", [0.2, 2])
 @pytest.mark.parametrize("model", [NaiveBayes(), TreeNetwork(), ClassMixture(2, random_state=0)])
 def test_a_class_of_long_ago_is_not_forgotten(model: Any, half_life: float) -> None:

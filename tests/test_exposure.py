@@ -227,6 +227,14 @@ def test_the_report_is_of_persons_of_the_prior_that_was_set() -> None:
     assert report.bias[0] == pytest.approx(0.0, abs=0.05)
 
 
+def test_who_is_referred_is_no_error() -> None:
+    costs = Costs(0.02, decision_costs=[[0, 1, 0.2], [1, 0, 0.2]], decisions=["refer"])
+    clf = SequentialClassifier.from_model(SMALL, feature_costs=costs)
+    expected = evaluate(clf.problem_, clf.policy_)
+    assert exam_report(clf, 4000, n_bands=1).errors[0] == pytest.approx(expected.error, abs=0.02)
+    assert expected.cost - expected.price > expected.error + 0.05  # many are
+
+
 def test_the_report_takes_answers_that_are_words() -> None:
     answers, level = SMALL.sample(300, random_state=0)
     words = pd.DataFrame(np.where(answers == 1, "right", "missed"), columns=[*"abcdef"])

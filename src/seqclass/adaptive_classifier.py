@@ -316,9 +316,14 @@ class _NeedsAllRows:
     """A method that there is not, which says what to do in its stead."""
 
     def __get__(self, classifier: Any, owner: Any = None) -> Any:
+        why = "AdaptiveClassifier compares ways to learn on rows held out, and all have to be in memory: fit it to "
+        if getattr(classifier, "half_life", None) is not None:  # a sample would thin the rows that it is counted in
+            raise AttributeError(
+                f"{why}the last rows in order of time; with half_life, those before ten half-lives hardly count."
+            )
         raise AttributeError(
-            "AdaptiveClassifier compares ways to learn on rows held out, for which all have to be in memory: fit it to "
-            "a sample, clf.fit(*chunks.sample(100_000)), and what it chooses to all, clf.chosen().fit_chunks(chunks)."
+            f"{why}a sample, clf.fit(*chunks.sample(100_000)), and what it chooses to all, "
+            "clf.chosen().fit_chunks(chunks)."
         )
 
 
@@ -440,7 +445,7 @@ class AdaptiveClassifier(DecidingClassifier):
         Warns
         -----
         UserWarning
-            If nothing is worth buying.
+            If nothing is worth buying, or rows fade so fast that they count as fewer than ten.
         """
         effort = EFFORTS[check_choice(self.effort, "effort", tuple(EFFORTS))]
         budgets = self._budgets()

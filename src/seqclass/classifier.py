@@ -236,7 +236,8 @@ class SequentialClassifier(DecidingClassifier):
         UserWarning
             If deciding at once, with nothing bought, costs less on rows that were held out; or if the data seem to say
             what they hardly mean: texts that look like numbers, categories or classes that differ by case or blanks
-            only, a class of one row, a value such as -999 that leaves all others to one bin.
+            only, a class of one row, a value such as -999 that leaves all others to one bin; or if rows fade so fast
+            that they count as fewer than ten.
 
         Notes
         -----

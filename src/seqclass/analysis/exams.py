@@ -38,7 +38,7 @@ class ExamReport:
     n_items : ndarray of shape (k,)
         Items asked, mean.
     errors : ndarray of shape (k,)
-        Share of decisions that are not the true class.
+        Share of persons decided for a wrong class; a further decision, such as "refer", does not count.
     bias, rmse : ndarray of shape (k,)
         Mean, and root mean square, of the estimated less the true ability; the estimate is the posterior mean, given
         what was asked and what is known at the start.
@@ -146,7 +146,8 @@ def exam_report(
     told = asked.copy()
     told[:, decider.known] = True
     mean, sd = model.ability(np.where(told, codes, -1))
-    true, wrong = model.ability_[state], record.decision != model.classes_[model.hidden_class_[state]]
+    true, label = model.ability_[state], model.classes_[model.hidden_class_[state]]
+    wrong = (record.decision != label) & np.isin(record.decision, model.classes_)
     bands = np.array_split(np.argsort(true, kind="stable"), n_bands)
 
     def by_band(values: Any) -> FloatArray:

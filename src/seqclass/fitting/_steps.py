@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +20,7 @@ from seqclass._utils.progress import telling
 from seqclass._utils.validation import check_weights, faded, plain_labels
 from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.deciding._coding import OutcomeCoder
+from seqclass.fitting._folds import RECENT
 
 #: What the steps that are timed are told as.
 _TOLD = {
@@ -32,6 +34,8 @@ _TOLD = {
     "mark": "marks of rows",
     "parameters": "model",
 }
+#: Rows that fade should count as this many of the last, if not as more.
+_FEW_COUNTED = 10
 #: Steps of a fit that come before the solver; their seconds are in ``timings_``.
 PREPROCESSING = ("discretize", "filter", "structure", "parameters", "order")
 
@@ -65,6 +69,13 @@ def aged(y: Any, half_life: Any, sample_weight: Any) -> Any:
     if half_life is None:
         return sample_weight
     age = faded(len(plain_labels(y)), half_life)
+    if (counted := age.sum()) < min(_FEW_COUNTED, len(age)) and len(age) > RECENT * half_life:
+        warnings.warn(
+            f"half_life={half_life:g}: all {len(age)} rows together count as {counted:.3g} of the last, few to learn "
+            "from; it is a number of rows, not of days or calls.",
+            UserWarning,
+            stacklevel=3,
+        )
     given = check_weights(sample_weight, len(age))
     return age if given is None else age * given
 
