@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectKBest, chi2
 
 from seqclass import Costs, SequentialClassifier, adaptive, etana
 from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, ObservationModel, TreeNetwork
@@ -31,6 +33,7 @@ from seqclass.pomdp import (
     cost_sweep,
     evaluate,
 )
+from seqclass.selection import EFS
 from seqclass.testing import check_observation_model
 
 RNG = np.random.default_rng(0)
@@ -273,6 +276,19 @@ def test_masks_of_a_selector(mask: Any) -> None:
         SequentialClassifier(selector=Masks(mask)).fit(X, Y)
     kept = SequentialClassifier(selector=Masks(np.array([True, False, True, False]))).fit(X, Y)
     assert kept.support_.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("selector", [EFS(2), SelectKBest(chi2, k=2)])
+@pytest.mark.parametrize("form", [pd.DataFrame, sp.csr_array])
+def test_a_selector_that_fails_on_missing_cells_tells_their_columns(selector: Any, form: Any) -> None:
+    table = RNG.integers(0, 3, (80, 3)).astype(float)
+    table[::7, 2] = -1 if form is sp.csr_array else np.nan
+    given, called = form(table), "2"
+    if form is pd.DataFrame:
+        given, called = given.set_axis(["fever", "cough", "rash"], axis=1), "'rash'"
+    clf = SequentialClassifier(selector=selector, discretizer="precomputed")
+    with pytest.raises(ValueError, match=f"^selector {type(selector).__name__} failed, .* given as -1: {called}. Fill"):
+        clf.fit(given, Y)
 
 
 class Rounded(NaiveBayes):

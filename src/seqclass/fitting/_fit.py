@@ -82,7 +82,8 @@ def fit_rows(
     with timed(timings, "discretize"):
         codes = coder.fit_transform(X, y)
     with timed(timings, "filter"):
-        selector, support = filter_features(settings.selector, *_recent(settings, codes, y))
+        names = getattr(columns, "feature_names_in_", None)
+        selector, support = filter_features(settings.selector, *_recent(settings, codes, y), names)
         codes = codes if selector is None else codes[:, support]
     if settings.prefit:
         if weight is not None:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import is_frame, plain
 from seqclass._utils.progress import telling
+from seqclass._utils.text import listed, sentence
 from seqclass._utils.validation import check_weights, faded, plain_labels
 from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.deciding._coding import OutcomeCoder
@@ -87,13 +88,25 @@ def rows_of(X: Any, rows: IntArray) -> Any:
     return X.tocsr()[rows] if sp.issparse(X) else np.asarray(X)[rows]
 
 
-def filter_features(selector: Any, codes: Any, y: npt.NDArray[Any]) -> tuple[Any, IntArray]:
-    """Fit a selector to the discretised features."""
+def filter_features(selector: Any, codes: Any, y: npt.NDArray[Any], names: Any) -> tuple[Any, IntArray]:
+    """Fit a selector to the discretised features, whose names are told where it fails on missing cells."""
     if selector is None:
         return None, np.arange(codes.shape[1])
     fitted = clone(selector)
-    fitted.fit(codes, y)  # which of one's own may forget to return it
-    mask, kind = np.asarray(fitted.get_support()), type(selector).__name__
+    kind = type(selector).__name__
+    try:
+        fitted.fit(codes, y)  # which of one's own may forget to return it
+    except ValueError as error:
+        lowest = codes.min(axis=0)
+        lacking = np.flatnonzero(np.ravel(lowest.toarray() if sp.issparse(lowest) else lowest) < 0)
+        if not lacking.size:
+            raise
+        called = listed(j if names is None else names[j] for j in lacking.tolist())
+        raise ValueError(
+            f"selector {kind} failed, perhaps for missing cells, which it is given as -1: {called}. Fill them in, take "
+            f'missing="informative", or another selector, such as FCBF ({sentence(error)})'
+        ) from error
+    mask = np.asarray(fitted.get_support())
     if mask.shape != (codes.shape[1],) or mask.dtype != np.bool_:
         raise ValueError(
             f"selector: {kind}.get_support() must be a mask of bool with one entry for each of the {codes.shape[1]} "
