@@ -66,6 +66,21 @@ def test_every_command_reads_them(german: Path, run: Any) -> None:
     assert seqclass.load("m.seq").decision_costs_.tolist() == [[0.0, 2.5], [0.5, 0.0]]
 
 
+@pytest.mark.usefixtures("german")
+@pytest.mark.parametrize("labels, classes", [((1.0, 2.0), [1, 2]), ((0.5, 1.5), ["0.5", "1.5"])])
+def test_labels_are_numbers_as_columns_are(labels: tuple[float, float], classes: list[Any], run: Any) -> None:
+    frame = pd.read_csv("plain-d.csv").assign(y=lambda frame: np.where(frame["y"] == "ill", *labels))
+    frame.to_csv("numbers.csv", index=False, sep=";", decimal=",")
+    assert run("fit", "numbers.csv", *FIT, "-o", "m.seq", *FORM).exit_code == 0
+    assert seqclass.load("m.seq").classes_.tolist() == classes
+    told = json.loads(run("evaluate", "m.seq", "numbers.csv", "--json", *FORM).stdout)
+    assert told["accuracy"] > 0.8
+    frame.iloc[::2].to_csv("plain-numbers.csv", index=False)  # however the file is written
+    assert json.loads(run("evaluate", "m.seq", "plain-numbers.csv", "--json").stdout)["accuracy"] > 0.8
+    loaded = datasets.load("numbers.csv", target="y", sep=";", decimal=",")
+    assert loaded.class_names == tuple(map(str, classes))
+
+
 @pytest.mark.filterwarnings("default:column 'age':UserWarning")
 def test_what_is_read_otherwise_is_told(german: Path, run: Any, refuses: Any) -> None:
     assert "read it with --sep ';', or save" in refuses("fit", "d.csv", *FIT, "-o", "m.seq")

@@ -85,7 +85,7 @@ def read_answers(clf: DecidingClassifier, path: Path, target: str | None) -> Any
     else:
         there = header(path)
         if name in there:
-            return _texts(read_frame(path, [name], text=[name])[name])
+            return _texts(read_frame(path, [name], labels=name)[name])
     if target is not None:
         raise InputError(f"--target: {path} has no column {shown(target)}; {near(target, there)}")
     return None

@@ -50,7 +50,7 @@ def header(path: Path) -> list[str]:
         return _tables.header(path, reading, form())
 
 
-def read_frame(path: Path, columns: Sequence[str] | None = None, text: Collection[str] = (), **how: bool) -> Any:
+def read_frame(path: Path, columns: Sequence[str] | None = None, text: Collection[str] = (), **how: Any) -> Any:
     """Read a CSV, TSV or Parquet file; its rows are numbered from 1."""
     with refused():
         return _tables.read_frame(path, columns, text, reading, form(), **how)
@@ -105,7 +105,7 @@ def read_labels_of(path: Path, target: str | None) -> npt.NDArray[Any]:
         if target is None:
             raise InputError(f"{path}: name the column of the labels with --target.")
         pick(target, header(path), path, "--target")
-        labels = read_frame(path, [target], text=[target])[target]
+        labels = read_frame(path, [target], labels=target)[target]
     missing = labels.isna().to_numpy()
     if missing.any():
         raise InputError(
@@ -206,7 +206,7 @@ def _columns(path: Path, target: str | None, drop: Sequence[str]) -> tuple[Any, 
         pick(name, names, path, "--drop")
     if target in drop:
         raise InputError(f"--drop: {shown(target)} is the target.")
-    frame = read_frame(path, [name for name in names if name not in drop], text=[target])
+    frame = read_frame(path, [name for name in names if name not in drop], labels=target)
     labels = frame.pop(target)
     if not frame.shape[1]:
         raise InputError(f"{path} has no feature: {shown(target)} is its only column.")

@@ -103,6 +103,10 @@ class CsvForm:
         """Value of a text, NaN where it is no number."""
         return number(text.replace(self.decimal, ".") if self.decimal in text else text)
 
+    def label(self, text: str) -> str:
+        """A label that is a number, with a point before its decimals; another as it is."""
+        return text.replace(self.decimal, ".") if np.isfinite(self.number(text)) else text
+
 
 USUAL = CsvForm()
 
@@ -191,15 +195,17 @@ def read_frame(
     opener: Opener = open_file,
     form: CsvForm = USUAL,
     *,
+    labels: str | None = None,
     row_names: bool = False,
     verbatim: bool = False,
 ) -> Any:
-    """Read a CSV, TSV or Parquet file; its rows are numbered from 1."""
+    """Read a CSV, TSV or Parquet file, a column of labels as texts; its rows are numbered from 1."""
     import pandas as pd
 
     unique, has_index = _header(path, opener, form)
     wanted = unique[has_index and not row_names :]
     text = {*text, unique[0]} if row_names else text
+    text = text if labels is None else {*text, labels}
     if columns is not None:
         wanted = [name for name in wanted if name in set(columns)]
     if kind(path) == "parquet":
@@ -214,6 +220,8 @@ def read_frame(
         if logical:
             # True and False are categories, in the very words of the file
             frame = _read_rows(path, opener, form, unique, types | dict.fromkeys(logical, str), verbatim)[wanted]
+        if labels is not None:
+            frame[labels] = frame[labels].map(form.label, na_action="ignore")
     if not len(frame):
         raise ValueError(f"{path} has a header but no rows.")
     frame.index = pd.RangeIndex(1, len(frame) + 1)

@@ -284,7 +284,7 @@ def _from_table(path: Path, target: str | None, drop: Sequence[str], form: CsvFo
             raise ValueError(f"{path} has no column {shown(wanted)}; {near(wanted, columns)}{without_header(columns)}")
     if target in drop:
         raise ValueError(f"drop: {shown(target)} is the target.")
-    frame = read_frame(path, [column for column in columns if column not in drop], text=[target], form=form)
+    frame = read_frame(path, [column for column in columns if column not in drop], labels=target, form=form)
     y, class_names = encode_labels(frame.pop(target), f"{path}: column {shown(target)}")
     if not frame.shape[1]:
         raise ValueError(f"{path} has no feature: {shown(target)} is its only column.")
