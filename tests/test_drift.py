@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -215,6 +216,25 @@ def test_what_chooses_and_forgets_can_be_followed() -> None:
     forgets, keeps = (follow(cheap(half_life=rows), first, labels, **how) for rows in (25, None))
     assert forgets.fits.tolist() == keeps.fits.tolist() == [100, 175]
     assert forgets.cost < keeps.cost - 0.03
+
+
+@pytest.mark.parametrize("kind", ["object", "string"])
+def test_followed_texts_are_those_of_the_whole_stream_so_far(kind: str) -> None:
+    first, labels = stream(700, 300)
+    told = np.where(labels == 1, "yes", "no").astype(object)
+    told[np.arange(700) % 10 == 0] = "rare"
+    told[(np.arange(700) >= 250) & (np.arange(700) < 620)] = None  # new fits see none of them
+    frame = pd.DataFrame({"told": pd.Series(told, dtype=kind), "number": first[:, 0]})
+    how: dict[str, Any] = {"start": 200, "batch_size": 50, "window": 200}
+    done = follow(SequentialClassifier(feature_costs=0.02), frame, labels, **how)
+    declared = frame.assign(told=frame["told"].astype("category"))
+    expected = follow(SequentialClassifier(feature_costs=0.02), declared, labels, **how)
+    np.testing.assert_array_equal(done.prices, expected.prices)
+    assert done.cost == expected.cost
+    frame.loc[frame.index < 250, "told"] = None
+    with pytest.raises(ValueError, match=r"column 'told' holds the unknown category '[a-z]*'; known are none"):
+        follow(SequentialClassifier(), frame, labels, **how)
+    assert follow(SequentialClassifier(handle_unknown="missing"), frame, labels, **how).cost < 0.5
 
 
 def test_what_has_no_order_of_time_cannot_fade() -> None:

@@ -288,7 +288,8 @@ def _numbered(categories: npt.NDArray[Any]) -> dict[str, float]:
 
 def _unknown(name: Any, value: Any, categories: npt.NDArray[Any]) -> str:
     return (
-        f"column {shown(name)} holds the unknown category {shown(value)}; known are {listed(categories.tolist())}. "
+        f"column {shown(name)} holds the unknown category {shown(value)}; known are "
+        f"{listed(categories.tolist()) or 'none'}. "
         "handle_unknown='missing' (--unknown missing on the command line) takes such cells as missing."
     )
 
