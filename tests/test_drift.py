@@ -153,6 +153,19 @@ def test_answers_are_calibrated_and_ordered_by_what_is_still_so(order: str) -> N
     assert costs[0] < costs[1] + 0.01
 
 
+def test_rows_of_no_weight_make_no_other_older() -> None:
+    weight = np.where(np.arange(400) % 4 == 0, 2.0, 0.0)
+    clf, without = (fading(feature_costs=0.02) for _ in range(2))
+    clf.fit(X, Y, weight, held_out=2)
+    without.fit(X[::4], Y[::4], weight[::4], held_out=2)
+    np.testing.assert_array_equal(clf.predict_proba(X), without.predict_proba(X))
+    np.testing.assert_array_equal(clf.held_out_.costs, without.held_out_.costs)
+    codes, how = without.coder_.transform(X), {"classes": [0, 1], "n_outcomes": 4, "half_life": 30}
+    some = NaiveBayes().partial_fit(codes[:100], Y[:100], sample_weight=weight[:100], **how)
+    some.partial_fit(codes[100:], Y[100:], sample_weight=weight[100:], half_life=30)
+    np.testing.assert_allclose(some.counts_, without.model_.counts_)
+
+
 def test_selectors_and_orders_look_at_what_is_still_so() -> None:
     chosen = fading(selector=SelectKBest(f_classif, k=1)).fit(*stream(400, 300))
     assert chosen.support_.tolist() == [1]
@@ -191,7 +204,8 @@ def test_what_chooses_forgets_too(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("loose_mixtures", "short_lines")
 @pytest.mark.parametrize("how", [{}, {"budget": 1}])
 def test_a_half_life_is_weights_that_fall_with_age(how: dict[str, Any]) -> None:
-    weight, age = np.random.default_rng(0).integers(0, 3, 400), np.arange(400)[::-1]
+    weight = np.random.default_rng(0).integers(0, 3, 400)
+    age = np.cumsum(weight[::-1] > 0)[::-1] - (weight > 0)  # rows of no weight are as good as absent
     faded = cheap(half_life=200, **how).fit(X, Y, weight)
     by_hand = cheap(**how).fit(X, Y, weight * 0.5 ** (age / 200))
     np.testing.assert_allclose(faded.predict_proba(X), by_hand.predict_proba(X), atol=1e-12)

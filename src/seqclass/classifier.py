@@ -104,7 +104,8 @@ class SequentialClassifier(DecidingClassifier):
         see `seqclass.Rules`. With ``order="adaptive"``.
     half_life : float or None
         For data that drift: rows after which a row counts half in what the model learns. Rows come in order of time,
-        and one that k others follow has weight 2^(-k / half_life), in `fit` and across calls of `partial_fit` alike.
+        and one that k others follow (of a weight above 0) has weight 2^(-k / half_life), in `fit` and across calls of
+        `partial_fit` alike.
         What takes all rows alike, the selector, ``order``, ``calibrate`` and ``held_out``, looks at those of the last
         three half-lives, and the last few of each class; bins are cut by all. None: all count alike.
     missing : {"ignored", "informative"}

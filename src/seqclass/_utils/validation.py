@@ -114,15 +114,17 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
 _MOST_FADED = 50.0
 
 
-def faded(n_rows: int, half_life: Any) -> FloatArray:
-    """Weights of rows in order of time: 1 of the last one, half of that ``half_life`` rows before it."""
+def faded(n_rows: int, half_life: Any, weight: FloatArray | None = None) -> FloatArray:
+    """Weights of rows in order of time, half of what they were after ``half_life`` further ones of any weight."""
     rows = check_real(half_life, "half_life")
     if not 0 < rows < np.inf:
         raise ValueError(f"half_life must be a number of rows above 0, or None, got {shown(half_life)}.")
-    return fading(np.arange(n_rows - 1, -1, -1.0), rows)
+    weight = np.ones(n_rows) if weight is None else weight
+    later: IntArray = np.cumsum(weight[::-1] > 0)[::-1] - (weight > 0)
+    return weight * fading(later, rows)
 
 
-def fading(age: FloatArray, half_life: float) -> FloatArray:
+def fading(age: FloatArray | IntArray, half_life: float) -> FloatArray:
     """Weights of rows by how many came after each."""
     return np.asarray(np.exp2(-np.minimum(age / half_life, _MOST_FADED)))
 

@@ -107,8 +107,8 @@ class NaiveBayes(ObservationModel):
         n_outcomes : int or array-like of shape (n_features,), optional
             Number of outcomes of each feature. Needed on the first call.
         half_life : float, optional
-            Rows after which a row counts half: the rows come in order of time, and one that k others follow counts
-            2^(-k / half_life), whatever calls they come in. By default all count alike.
+            Rows after which a row counts half: the rows come in order of time, and one that k others of a weight above
+            0 follow counts 2^(-k / half_life), whatever calls they come in. By default all count alike.
 
         Returns
         -------
@@ -145,8 +145,9 @@ class NaiveBayes(ObservationModel):
             raise ValueError(f"y has the label {labels[np.argmax(unknown)]!r}, which is not in classes")
         kept = 1.0
         if half_life is not None:
-            fading = faded(X.shape[0] + 1, half_life)
-            kept, weight = float(fading[0]), fading[1:] if weight is None else fading[1:] * weight
+            given = None if weight is None else np.concatenate([[1.0], weight])
+            fading = faded(X.shape[0] + 1, half_life, given)
+            kept, weight = float(fading[0]), fading[1:]
         if first:
             self._start_counts(X.shape[1], classes, n_outcomes)
         self.counts_ *= kept

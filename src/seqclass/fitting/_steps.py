@@ -69,16 +69,18 @@ def aged(y: Any, half_life: Any, sample_weight: Any) -> Any:
     """Weights of rows in order of time, which fall with their age where there is a half-life."""
     if half_life is None:
         return sample_weight
-    age = faded(len(plain_labels(y)), half_life)
-    if (counted := age.sum()) < min(_FEW_COUNTED, len(age)) and len(age) > RECENT * half_life:
+    n = len(plain_labels(y))
+    given = check_weights(sample_weight, n)
+    n_rows = n if given is None else int(np.count_nonzero(given))
+    counted = faded(n_rows, half_life).sum()
+    if counted < min(_FEW_COUNTED, n_rows) and n_rows > RECENT * half_life:
         warnings.warn(
-            f"half_life={half_life:g}: all {len(age)} rows together count as {counted:.3g} of the last, few to learn "
+            f"half_life={half_life:g}: all {n_rows} rows together count as {counted:.3g} of the last, few to learn "
             "from; it is a number of rows, not of days or calls.",
             UserWarning,
             stacklevel=3,
         )
-    given = check_weights(sample_weight, len(age))
-    return age if given is None else age * given
+    return faded(n, half_life, given)
 
 
 def rows_of(X: Any, rows: IntArray) -> Any:
