@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import Levels, column_keys, is_frame, levels_of, plain
+from seqclass._utils.frames import plain, with_texts
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_decision_costs, check_integer, check_real, class_numbers, plain_labels
 from seqclass.deciding.decider import decider_of
@@ -443,8 +443,6 @@ class _Stream:
         self.began, self.classifier, self.X, self.y = time.perf_counter(), classifier, X, y
         self.most = np.inf if window is None else window
         self.start, self.recent, self.since, self.learnt = start, recent, 0, 0
-        levels = levels_of(X) if is_frame(X) else {}
-        self.texts = [name for name, column in levels.items() if not (column.numeric or column.categorical)]
         self.kept: list[tuple[FloatArray, FloatArray, IntArray]] = []
         self.alarms: list[int] = []
         self.changes: list[int] = []
@@ -475,21 +473,9 @@ class _Stream:
         with warnings.catch_warnings():
             if self.kept:
                 warnings.simplefilter("ignore")  # what the first fit has warned of
-            return clone(self.classifier).fit(self._told(at, end), self.y[at])
-
-    def _told(self, at: IntArray, end: int) -> Any:
-        """Some rows, whose columns of texts know all categories that there were before, also those that none has."""
-        rows = rows_of(self.X, at)
-        if not self.texts:
-            return rows
-        import pandas as pd
-
-        rows = rows.copy()
-        for name in self.texts:
-            so_far = Levels.of(self.X[name].iloc[:end])
-            so_far.categories(name)  # refuses what is none
-            rows[name] = pd.Categorical(column_keys(rows[name]), categories=sorted(so_far.keys))
-        return rows
+            # all categories that there were are known, also those that these rows lack
+            rows = with_texts(rows_of(self.X, at), self.X, rows_of(self.X, np.arange(end)))
+            return clone(self.classifier).fit(rows, self.y[at])
 
     def _acted(self, clf: Any, rows: IntArray) -> tuple[AcquisitionRecord, FloatArray]:
         """What a classifier does with some rows, and what its decisions cost."""

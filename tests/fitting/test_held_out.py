@@ -473,6 +473,22 @@ def test_saved_and_read(cancer: Any, tmp_path: Path) -> None:
         assert b"HeldOut" not in archive.read("manifest.json")
 
 
+@pytest.mark.parametrize("how", [{}, {"half_life": 30.0}])
+@pytest.mark.parametrize("notes", [["x"], ["x", "1"], ["x", "y"]])
+def test_texts_that_only_one_fold_has(how: dict[str, Any], notes: list[str], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    frame = pd.DataFrame({"a": rng.normal(size=120) + 2 * y, "note": None})
+    frame.loc[119 - np.arange(len(notes)), "note"] = notes
+    calibrated = SequentialClassifier(feature_costs=0.02, calibrate=True, **how).fit(frame, y)
+    clf = SequentialClassifier(feature_costs=0.02, **how).fit(frame, y, held_out=3)
+    assert calibrated.calibration_.n_rows[0] == clf.held_out_.n_rows == (90 if "half_life" in how else 120)
+    without = SequentialClassifier(feature_costs=0.02, **how).fit(frame[["a"]], y, held_out=3)
+    assert clf.held_out_.cost == pytest.approx(without.held_out_.cost, abs=0.01)
+    clf.save(tmp_path / "clf.seq")
+    np.testing.assert_array_equal(seqclass.load(tmp_path / "clf.seq").held_out_.costs, clf.held_out_.costs)
+
+
 WRONG_PARTS: dict[str, Callable[[HeldOut], dict[str, Any]]] = {
     "rows": lambda held: {"prices": held.prices[1:]},
     "a price": lambda held: {"prices": -held.prices - 1},

@@ -202,6 +202,22 @@ def levels_of(X: Any) -> dict[Any, Levels]:
     return {name: Levels.of(X[name]) for name in X.columns}
 
 
+def with_texts(rows: Any, X: Any, known: Any) -> Any:
+    """Some rows, in which columns that hold texts somewhere in ``X`` have the categories of ``known``, be it none."""
+    if not is_frame(X):
+        return rows
+    import pandas as pd
+
+    told = [name for name in check_names(X) if not is_numeric(X[name]) and not hasattr(X[name], "cat")]
+    told = [name for name in told if not Levels.of(X[name]).numeric]
+    rows = rows.copy() if told else rows
+    for name in told:
+        found = Levels.of(known[name])
+        found.categories(name)  # refuses what is none
+        rows[name] = pd.Categorical(column_keys(rows[name]), categories=sorted(found.keys))
+    return rows
+
+
 def numbers_of(X: Any, levels: dict[Any, Levels]) -> Any:
     """Give the numbers of a chunk whose columns hold this; columns of categories are missing."""
     import pandas as pd

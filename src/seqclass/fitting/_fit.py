@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import FrameEncoder, plain, spelt
+from seqclass._utils.frames import FrameEncoder, plain, spelt, with_texts
 from seqclass._utils.progress import telling
 from seqclass._utils.text import listed, sentence, shown
 from seqclass._utils.validation import columns_of, plain_labels
@@ -310,7 +310,8 @@ def fitted_without(
     try:
         with telling(f"fold {number + 1} of {n_folds}"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the fit to all rows has warned of
-            fit = fit_rows(settings, rows_of(X, rows), y[rows], some, certify=False)
+            own = rows_of(X, rows)
+            fit = fit_rows(settings, with_texts(own, X, own), y[rows], some, certify=False)
     except ValueError as error:
         raise ValueError(
             f"{what}: the fit without fold {number + 1} of {n_folds} failed{before}; {remedy} ({sentence(error)})"
