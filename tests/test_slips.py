@@ -27,8 +27,10 @@ from seqclass.pomdp import (
     FirstK,
     Lookahead,
     OrderingRule,
+    Policy,
     PosteriorThreshold,
     Solver,
+    TableProblem,
     certify,
     cost_sweep,
     evaluate,
@@ -254,6 +256,58 @@ def test_likelihoods_that_do_not_sum_to_one(order: str) -> None:
         with pytest.raises(AssertionError, match="does not sum to 1"):
             check_observation_model(SumsTo(total), [[0, 1], [1, 0], [1, 1]], ["a", "b", "b"], tolerance=0.1)
     SequentialClassifier(SumsTo(1.0001), order=order).fit(X, Y)
+
+
+class Shifted(SumsTo):
+    """Sums to 1, with ``-total`` for the first outcome."""
+
+    def _likelihood(self, feature: int, evidence: Any) -> Any:
+        found = np.full_like(super()._likelihood(feature, evidence), (1 + self.total) / (self.n_outcomes_[feature] - 1))
+        found[:, 0] = -self.total
+        return found
+
+
+class Typed(SumsTo):
+    def _likelihood(self, feature: int, evidence: Any) -> Any:
+        return super()._likelihood(feature, evidence).astype(complex)
+
+
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+def test_likelihoods_are_real_and_not_negative(order: str) -> None:
+    with pytest.raises(ValueError, match=r"^Shifted\._likelihood must .* nowhere negative; it gave -0\.2\.$"):
+        SequentialClassifier(Shifted(0.2), order=order).fit(X, Y)
+    with pytest.raises(ValueError, match=r"^Typed\._likelihood must give real numbers, .* it gave complex128\.$"):
+        SequentialClassifier(Typed(), order=order).fit(X, Y)
+    rounded, exact = (SequentialClassifier(Shifted(below), order=order).fit(X, Y) for below in (1e-9, 0.0))
+    assert np.allclose(rounded.predict_proba(X), exact.predict_proba(X))
+
+
+class Answers(Policy):
+    def __init__(self, problem: Any, answer: Any) -> None:
+        super().__init__(problem)
+        self.answer = answer
+
+    def _act(self, info: Any) -> Any:
+        return self.answer(info)
+
+
+def test_answers_of_a_policy_are_one_whole_number_a_row() -> None:
+    problem = TableProblem([0.5, 0.5], np.array([[[0.8, 0.3], [0.2, 0.7]]] * 2), prices=0.03)
+    asks = evaluate(problem, Answers(problem, lambda info: np.full(len(info), info.stage)))
+    for taken in (lambda info: [info.stage] * len(info), lambda info: np.full(len(info), float(info.stage))):
+        assert evaluate(problem, Answers(problem, taken)).cost == asks.cost
+    wrong = {
+        "int64 of shape (0,)": lambda info: np.zeros(len(info) - 1, dtype=np.int64),  # was a cost of 0
+        "int64 of shape ()": lambda info: np.int64(info.stage),
+        "int64 of shape (1, 1)": lambda info: np.zeros((len(info), 1), dtype=np.int64),
+        "object of shape ()": lambda info: None,
+        "float64 of shape (1,), not all whole": lambda info: np.full(len(info), np.nan),
+        "bool of shape (1,), not all whole": lambda info: np.ones(len(info), dtype=bool),
+    }
+    for told, answer in wrong.items():
+        for judge in (evaluate, certify):
+            with pytest.raises(ValueError, match=rf"^Answers\._act must give for each of 1 rows .* {re.escape(told)}"):
+                judge(problem, Answers(problem, answer))
 
 
 class Masks(BaseEstimator):

@@ -124,14 +124,24 @@ def resolve_prior(prior: Any, class_count: FloatArray, classes: Any = None) -> F
 
 #: Sums of probabilities may be off by so much, as those of single precision are.
 SUM_TOLERANCE = 1e-3
+#: A probability may be below zero by so much, as differences of single precision are; it is then taken as zero.
+NEGATIVE_TOLERANCE = 1e-6
 
 
 def check_likelihood(found: FloatArray, wanted: tuple[int, int, int], method: str) -> FloatArray:
-    """Check shape and sums of what a model gives as P(outcome | evidence, class)."""
+    """Check shape, signs and sums of what a model gives as P(outcome | evidence, class)."""
     if np.shape(found) != wanted:
         got = np.shape(found)
         raise ValueError(f"{method} must give an array of shape {wanted}: rows, outcomes, classes; it gave {got}.")
     found = np.asarray(found)
+    if found.dtype.kind not in "fiub":
+        raise ValueError(f"{method} must give real numbers, P(outcome | evidence, class); it gave {found.dtype}.")
+    if (found < 0).any():
+        if found.min() < -NEGATIVE_TOLERANCE:
+            raise ValueError(
+                f"{method} must give P(outcome | evidence, class), which is nowhere negative; it gave {found.min():g}."
+            )
+        found = np.maximum(found, 0)
     sums = found.sum(axis=1)
     wrong = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
     if wrong.any():

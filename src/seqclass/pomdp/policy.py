@@ -305,14 +305,30 @@ class Policy(Stored, ABC):
         Returns
         -------
         ndarray of int of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If a policy of your own answers anything but one whole number for each row.
         """
-        question = np.full(len(info), DECIDE) if info.stage >= self.n_stages else self._act(info)
+        question = np.full(len(info), DECIDE) if info.stage >= self.n_stages else self._checked_act(info)
         if info.problem.rules is not None and (row := np.flatnonzero((question == DECIDE) & info.closed)).size:
             # whatever pays, what has to be asked is asked before anything is decided: the most useful of it first
             some = info[row]
             costs = np.where(some.standing.serves & some.open, some.costs_once, np.inf)
             question[row] = (costs <= costs.min(axis=1, keepdims=True) * (1 + TIE)).argmax(axis=1)
         return question
+
+    def _checked_act(self, info: InformationState) -> IntArray:
+        """What `_act` gives, if it is one whole number a row."""
+        found = np.asarray(self._act(info))
+        whole = found.dtype.kind in "iu" or (found.dtype.kind == "f" and bool((found == np.rint(found)).all()))
+        if found.shape != (len(info),) or not (whole and np.isfinite(found).all()):
+            raise ValueError(
+                f"{type(self).__name__}._act must give for each of {len(info)} rows the number of a question or -1 to "
+                f"decide; it gave {found.dtype} of shape {found.shape}{'' if whole else ', not all whole numbers'}."
+            )
+        return found.astype(np.intp, copy=False)
 
     def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
         """What each row orders now, to be answered in one visit, (n, n_questions); None where it orders nothing ever.

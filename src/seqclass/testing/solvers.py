@@ -291,7 +291,10 @@ def _check_scores(rule: OrderingRule, info: InformationState, rng: np.random.Gen
 def _check_actions(policy: Policy, info: InformationState, rng: np.random.Generator) -> None:
     where = f"stage {info.stage}"
     belief = info.belief.copy()
-    action = np.asarray(policy.act(info))
+    try:
+        action = np.asarray(policy.act(info))
+    except ValueError as error:
+        raise AssertionError(f"{where}: {error}") from error
     true(action.shape == (len(info),), f"{where}: act must return one answer a row, got shape {action.shape}")
     true(np.issubdtype(action.dtype, np.integer), f"{where}: act must return whole numbers, got {action.dtype}")
     true(bool((info.belief == belief).all()), f"{where}: act changed the information state")
