@@ -74,6 +74,9 @@ class BeliefLadder(Ladder):
 
     def __init__(self, clf: DecidingClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
         self.clf, self.most = clf, MOST_QUESTIONS if most is None else most
+        if not clf.problem_.free:  # whoever is never sure would pay for constant columns, which come last, in vain
+            telling = np.flatnonzero(clf.problem_.n_outcomes > 1)
+            self.most = min(self.most, int(telling.max(initial=-1)) + 1)
         self.longest = min(self.most, clf.problem_.n_stages)
         costs = clf.problem_.decision_costs
         begun, weight = clf.problem_.opening()
