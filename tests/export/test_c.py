@@ -120,6 +120,18 @@ def test_the_source_compiles_alone(name: str, model: Any, tmp_path: Path) -> Non
     assert not subprocess.run(strict, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
 
 
+def test_the_loop_of_the_head_compiles(model: Any, tmp_path: Path) -> None:
+    if COMPILER is None:
+        pytest.skip("no C compiler")
+    export_policy(model("grid2"), tmp_path / "policy.c", format="c")
+    source = (tmp_path / "policy.c").read_text(encoding="utf-8")
+    loop = source[source.index("   seq_case c;") : source.index("   decide(")]
+    around = '#include "policy.c"\ndouble measure(int);\nint main(void)\n{\n%s   return seq_decision(&c);\n}\n'
+    (tmp_path / "main.c").write_text(around % loop)
+    strict = [COMPILER, *STRICT, "-c", "main.c", "-o", "main.o"]
+    assert not subprocess.run(strict, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
+
+
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=pytest.mark.slow) if isinstance(n, str) and n not in WIDEST else n for n in EVERY],

@@ -20,9 +20,9 @@ _HEAD = """\
    Include this file in one source file, or compile it and declare the functions below elsewhere.
 
    seq_case c;
-   int feature;
+   int question;
    seq_begin(&c);
-   while ((feature = seq_question(&c)) != SEQ_DECIDE)
+   while ((question = seq_question(&c)) != SEQ_DECIDE)
        seq_answer(&c, question, seq_outcome(seq_feature_start[question], measure(question)));
    decide(seq_decision(&c), seq_cost_of(c), seq_belief(&c));
 
