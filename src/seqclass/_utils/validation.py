@@ -226,6 +226,8 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
         return labels
     if isinstance(labels, (list, tuple)) and len({*map(type, labels)}) > 1:
         array = np.array(labels, dtype=object)  # numpy would make texts of numbers and of NaN, and numbers of booleans
+    if array.dtype.kind in "mM":  # dates could not be read back from a model file
+        raise ValueError(f"{name} holds {array.dtype.name}: labels must be numbers, texts or booleans.")
     # scikit-learn makes floats of nullable integers and booleans, and a series is read by index, not by row
     plain = array if array.dtype != object else _plain_objects(array.ravel(), name).reshape(array.shape)
     if plain.ndim == 1 and plain.dtype.kind in "biufU":
