@@ -25,6 +25,7 @@ from seqclass.pomdp import (
     ClassInformation,
     ExpectedSaving,
     FirstK,
+    FunctionPolicy,
     Lookahead,
     OrderingRule,
     Policy,
@@ -308,6 +309,16 @@ def test_answers_of_a_policy_are_one_whole_number_a_row() -> None:
         for judge in (evaluate, certify):
             with pytest.raises(ValueError, match=rf"^Answers\._act must give for each of 1 rows .* {re.escape(told)}"):
                 judge(problem, Answers(problem, answer))
+
+
+def test_a_rule_cannot_change_what_is_believed() -> None:
+    def margin(info: Any) -> Any:
+        info.belief.sort(axis=1)
+        return info.belief[:, -1] - info.belief[:, -2] < 0.5
+
+    problem = TableProblem([0.7, 0.3], np.array([[[0.8, 0.3], [0.2, 0.7]]] * 3), prices=0.02)
+    with pytest.raises(ValueError, match="read-only"):
+        evaluate(problem, FunctionPolicy(problem, margin))
 
 
 class Masks(BaseEstimator):

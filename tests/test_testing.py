@@ -110,7 +110,7 @@ def always(action, **changes):
 
 
 def _harm(info):
-    info.belief[:] = 0.5
+    info.belief = np.full_like(info.belief, 0.5)
     return np.full(len(info), DECIDE)
 
 

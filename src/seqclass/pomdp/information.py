@@ -101,7 +101,8 @@ class InformationState:
     ) -> None:
         self.problem = problem
         self.stage = stage
-        self.belief = belief
+        self.belief: FloatArray = belief.view()
+        self.belief.flags.writeable = False  # a rule that sorts it in place would change what is believed
         self.state = state
         self.paid = paid
         self.lot = lot
