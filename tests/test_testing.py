@@ -13,6 +13,7 @@ from seqclass.pomdp import (
     ExactValueIteration,
     ExpectedSaving,
     FirstK,
+    FunctionPolicy,
     GridValueIteration,
     Perseus,
     Policy,
@@ -20,6 +21,7 @@ from seqclass.pomdp import (
     Solver,
     StoppingValue,
     TableProblem,
+    evaluate,
 )
 from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.testing import check_observation_model, check_ordering_rule, check_policy, check_solver
@@ -201,6 +203,13 @@ class Refuses(GridValueIteration):
         raise ValueError("needs more than anyone has")
 
 
+class AsksAgain(Solver):
+    def solve(self, problem):
+        first = FunctionPolicy(problem, lambda info: np.zeros(len(info), dtype=int))
+        evaluate(problem, first)
+        return first
+
+
 class ReturnsValues(GridValueIteration):
     def solve(self, problem):
         return super().solve(problem).values
@@ -214,7 +223,8 @@ class ReturnsValues(GridValueIteration):
         (OddStatus, "status must be one of"),
         (ForgetsSettings, "changed the solver's settings"),
         (ByTheClock, "same seed"),
-        (Refuses, "refused every problem"),
+        (Refuses, "refused every problem, the last with: needs more than anyone has"),
+        (AsksAgain, "problem 0: the policy asks question 0 at stage 1"),
         (ReturnsValues, "must return a Policy"),
     ],
 )

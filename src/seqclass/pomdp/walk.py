@@ -169,17 +169,21 @@ def _check_visited(visited: int, max_histories: float) -> None:
         raise TooLarge(f"more than max_histories={max_histories} histories")
 
 
+class NotOpen(ValueError):
+    """What a policy asks is not open: it is wrong, and not the problem."""
+
+
 def check_questions(info: InformationState, row: IntArray, question: IntArray) -> None:
     """Refuse a policy that asks what is not open."""
     problem, stage = info.problem, info.stage
     if not question.size:
         return
     if stage >= problem.n_stages:
-        raise ValueError(f"the policy asks question {int(question[0])} after the last stage of the problem.")
+        raise NotOpen(f"the policy asks question {int(question[0])} after the last stage of the problem.")
     if not problem.free:
         other = question[question != stage]
         if other.size:
-            raise ValueError(
+            raise NotOpen(
                 f"the policy asks question {int(other[0])} at stage {stage}, where this problem's order has question "
                 f"{stage} (feature {int(problem.features[stage])}); policies answer with numbers of questions."
             )
@@ -188,7 +192,7 @@ def check_questions(info: InformationState, row: IntArray, question: IntArray) -
     wrong = ~known
     wrong[known] = ~info.open[row[known], question[known]]
     if wrong.any():
-        raise ValueError(
+        raise NotOpen(
             f"the policy asks question {int(question[wrong.argmax()])} at stage {stage}, which does not exist, was "
             "asked before or is beyond the budget."
         )

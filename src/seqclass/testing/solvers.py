@@ -24,7 +24,7 @@ from seqclass.pomdp import (
     optimal_cost,
 )
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.walk import Level, first_open, walk
+from seqclass.pomdp.walk import Level, NotOpen, first_open, walk
 from seqclass.testing._models import ROUNDING, same, true
 
 
@@ -192,12 +192,15 @@ def check_solver(
     >>> check_solver(ExactValueIteration(), sample_problems(3), tolerance=1e-9)
     """
     settings = clone(solver).get_params()
-    solved = 0
+    solved, refusal = 0, ""
     for number, problem in enumerate(sample_problems() if problems is None else problems):
         try:
             policy = solver.solve(problem)
+        except NotOpen as error:  # the solver refuses nothing, it evaluates its policy
+            raise AssertionError(f"problem {number}: {error}") from error
         except ValueError as error:
             true(bool(str(error)), f"problem {number}: the solver refused without saying why")
+            refusal = f", the last with: {error}"
             continue
         solved += 1
         where = f"problem {number}"
@@ -208,7 +211,7 @@ def check_solver(
         again = clone(solver).solve(problem)
         _same_actions(policy, again, max_rows, f"{where}: solving twice with the same seed gives different policies")
     true(solver.get_params() == settings, "solve changed the solver's settings")
-    true(solved > 0, "the solver refused every problem")
+    true(solved > 0, f"the solver refused every problem{refusal}")
 
 
 def check_ordering_rule(
