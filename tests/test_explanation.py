@@ -144,7 +144,11 @@ def test_nothing_left_to_ask_for(cancer: Any) -> None:
     told = etana(solver=QUICK, max_features=1).fit(X, y).explain(X[:3])[0]
     assert told.not_asked is None
     # others there are, but not within the limit
-    assert "Stopped because no further feature is on offer." in str(told)
+    assert "Stopped: the policy names no further feature." in str(told)
+    # nor does a policy in any order tell what it would ask where it decides, though others are on offer
+    sure = SequentialClassifier(order="adaptive", solver=FirstK(2)).fit(X.iloc[:, :4], y).explain(X.iloc[:1, :4])[0]
+    assert (len(sure), sure.not_asked) == (2, None)
+    assert "Stopped: the policy names no further feature." in str(sure)
 
 
 @given(st.integers(0, 10_000))

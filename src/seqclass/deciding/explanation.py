@@ -351,7 +351,7 @@ class Explanation:
         At first: a 50.0%, b 50.0%
         1. How long? 0.2 cm (< 0.3333): a 95.5%, b 4.5%
            price 0.01, expected to save 0.4248 more than it costs
-        Stopped because no further feature is on offer.
+        Stopped: the policy names no further feature.
         Decision: a, expected to cost 0.0455 (b 0.9545). 1 feature acquired, 0.01 paid.
         """
         names = {step.name for step in self.steps} | ({self.not_asked.name} if self.not_asked else set())
@@ -551,7 +551,7 @@ def _visit_line(steps: Sequence[ExplanationStep], unit: str) -> str:
 
 def _stop_line(question: Question | None, unit: str) -> str:
     if question is None:
-        return "Stopped because no further feature is on offer."
+        return "Stopped: the policy names no further feature."
     why = going_on_text(question.expected_saving, question.price, unit)
     return f"Stopped before {question.name} (price {money(question.price, unit)}){': ' if why else ''}{why}."
 
