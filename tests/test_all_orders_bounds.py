@@ -369,13 +369,13 @@ def test_width_is_of_what_a_policy_of_any_order_costs(n_classes, n_questions):
     policy = Lookahead(1, certificate_paths=0).solve(problem)
     first, wide, narrow, most = (
         certify(problem, policy, method="deterministic", max_histories=1, n_paths=20, **given)
-        for given in ({}, {"width": 1.0}, {"width": 0.05}, {"width": 1e-9, "max_paths": 70})
+        for given in ({}, {"width": 1.0}, {"width": 0.1}, {"width": 1e-9, "max_paths": 70})
     )
     assert (first.n_paths, wide.n_paths) == (20, 20)
     assert most.n_paths == (40 if n_classes == 2 else 70)  # of repeats, none is left to be drawn
     assert 40 <= narrow.n_paths < 1_000_000
-    assert narrow.upper - narrow.upper_mean <= 0.05 * narrow.upper
-    assert first.upper - first.upper_mean > 0.05 * first.upper
+    assert narrow.upper - narrow.upper_mean <= 0.1 * narrow.upper
+    assert first.upper - first.upper_mean > 0.1 * first.upper
     assert first.upper < wide.upper  # looking at more than once is paid for
     cost = evaluate(problem, policy, method="exact", max_histories=10**7).cost
     assert narrow.upper_mean == pytest.approx(cost, rel=0.05)
