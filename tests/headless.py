@@ -70,11 +70,16 @@ class Browser:
         os.close(self._to)
         os.close(self._from)
 
-    def send(self, method: str, **parameters: Any) -> Any:
+    def post(self, method: str, **parameters: Any) -> int:
+        """Send without waiting for an answer."""
         number = next(self._numbers)
         message: dict[str, Any] = {"id": number, "method": method, "params": parameters}
         message |= {"sessionId": self._session} if self._session else {}
         os.write(self._to, json.dumps(message).encode() + b"\0")
+        return number
+
+    def send(self, method: str, **parameters: Any) -> Any:
+        number = self.post(method, **parameters)
         while True:
             answer = self._receive()
             if answer.get("id") == number:
