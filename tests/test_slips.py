@@ -295,19 +295,17 @@ class Answers(Policy):
 def test_answers_of_a_policy_are_one_whole_number_a_row() -> None:
     problem = TableProblem([0.5, 0.5], np.array([[[0.8, 0.3], [0.2, 0.7]]] * 2), prices=0.03)
     asks = evaluate(problem, Answers(problem, lambda info: np.full(len(info), info.stage)))
-    for taken in (lambda info: [info.stage] * len(info), lambda info: np.full(len(info), float(info.stage))):
+    for taken in (lambda info: [info.stage] * len(info), lambda info: np.ones(len(info), dtype=bool)):
         assert evaluate(problem, Answers(problem, taken)).cost == asks.cost
     wrong = {
         "int64 of shape (0,)": lambda info: np.zeros(len(info) - 1, dtype=np.int64),  # was a cost of 0
-        "int64 of shape ()": lambda info: np.int64(info.stage),
         "int64 of shape (1, 1)": lambda info: np.zeros((len(info), 1), dtype=np.int64),
         "object of shape ()": lambda info: None,
-        "float64 of shape (1,), not all whole": lambda info: np.full(len(info), np.nan),
-        "bool of shape (1,), not all whole": lambda info: np.ones(len(info), dtype=bool),
+        "float64 of shape (1,)": lambda info: np.full(len(info), np.nan),
     }
     for told, answer in wrong.items():
         for judge in (evaluate, certify):
-            with pytest.raises(ValueError, match=rf"^Answers\._act must give for each of 1 rows .* {re.escape(told)}"):
+            with pytest.raises(ValueError, match=rf"^Answers\._act must answer one bool or int .* {re.escape(told)}"):
                 judge(problem, Answers(problem, answer))
 
 
@@ -441,3 +439,56 @@ def test_own_solvers_keep_the_settings_that_they_state():
 
     assert (Myopic().certificate_paths, Myopic().random_state, Myopic().get_params()) == (0, 3, {})
     assert Deep(3).get_params() == {"depth": 3}
+
+
+class Own(Solver):
+    """A solver whose policies answer what a function of the state says."""
+
+    def __init__(self, answer: Any = None) -> None:
+        self.answer = answer
+
+    def solve(self, problem: Any) -> Any:
+        answer = self.answer
+
+        class Rule(Policy):
+            def _act(self, info: Any) -> Any:
+                return answer(info)
+
+        return Rule(self.answer if isinstance(self.answer, TableProblem) else problem)
+
+
+@pytest.mark.parametrize(
+    ("answer", "order", "message"),
+    [
+        (lambda info: np.ones(len(info)), "conditional", r"^Rule\._act must answer one bool or int .* got float64 of"),
+        (lambda info: np.full((len(info), 1), -1), "adaptive", r"^Rule\._act must answer .* of shape \(1, 1\)\.$"),
+        (lambda info: info.belief[:, 0] < 2, "adaptive", r"^Rule\._act must name the question to ask"),
+        (
+            lambda info: np.zeros(len(info), dtype=int),
+            "adaptive",
+            "^the policy asks question 0 at stage 1, which .* before",
+        ),
+        (
+            TableProblem([0.5, 0.5], np.array([[[0.8, 0.3], [0.2, 0.7]]]), prices=0.1),
+            "adaptive",
+            r"^solver: Own\.solve",
+        ),
+    ],
+)
+def test_what_policies_of_own_solvers_answer(answer: Any, order: str, message: str) -> None:
+    def session() -> None:
+        case = SequentialClassifier(order=order, solver=Own(answer)).fit(X, Y).session()
+        while (question := case.next_feature) is not None:
+            case.observe(question.name, 0.0)
+
+    for call in (lambda: SequentialClassifier(order=order, solver=Own(answer)).fit(X, Y).predict(X), session):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_policies_of_own_solvers_may_answer_yes_or_no() -> None:
+    yes, stage = (
+        SequentialClassifier(solver=Own(answer)).fit(X, Y).acquire(X).n_features.tolist()
+        for answer in (lambda info: info.belief.max(axis=1) < 2, lambda info: [info.stage] * len(info))
+    )
+    assert yes == stage == [X.shape[1]] * len(X)

@@ -142,8 +142,11 @@ class OddDecision(LookaheadPolicy):
     "policy, sentence",
     [
         (always(lambda info: np.full(len(info), 7)), "must answer one of"),
-        (always(lambda info: np.full(len(info), -0.5)), "whole numbers"),
-        (always(lambda info: np.full((len(info), 1), -1)), r"for each of \d+ rows"),
+        (
+            always(lambda info: np.full(len(info), -1.0)),
+            "stage 0: .*_act must answer one bool or int for each of 1 rows, got float64",
+        ),
+        (always(lambda info: np.full((len(info), 1), -1)), r"must answer one bool or int .* of shape \(1, 1\)"),
         (always(_harm), "changed the information state"),
         (always(lambda info: np.where(np.arange(len(info)) == 0, info.stage, DECIDE)), "order of the rows"),
         (always(lambda info: np.full(len(info), info.stage if len(info) > 1 else DECIDE)), "depends on the other rows"),

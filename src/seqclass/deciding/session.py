@@ -30,6 +30,7 @@ from seqclass.deciding.decider import decider_of
 from seqclass.deciding.differential import labels_of
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.information import ImpossibleOutcome, InformationState
+from seqclass.pomdp.walk import check_questions
 
 __all__ = ["Session", "expected_saving"]
 
@@ -256,6 +257,7 @@ class Session:
         if panels is not None:
             numbers = np.flatnonzero(panels[0] & facts.unasked[0, : panels.shape[1]]).tolist()
         if (panels is None or not panels[0].any()) and (question := int(policy.act(case.info)[0])) != DECIDE:
+            check_questions(case.info, np.zeros(1, dtype=np.intp), np.array([question]))
             numbers = [question]  # of policies drawn by lot some order panels, others ask one question at a time
         return numbers, float(expected_saving(policy, case.info)[0]) if numbers else float("nan")
 

@@ -309,9 +309,10 @@ class Policy(Stored, ABC):
         Raises
         ------
         ValueError
-            If a policy of your own answers anything but one whole number for each row.
+            If a policy of your own answers anything but a bool or an int for each row.
         """
-        question = np.full(len(info), DECIDE) if info.stage >= self.n_stages else self._checked_act(info)
+        ended = info.stage >= self.n_stages
+        question = np.full(len(info), DECIDE) if ended else self._questions(self._act(info), info)
         if info.problem.rules is not None and (row := np.flatnonzero((question == DECIDE) & info.closed)).size:
             # whatever pays, what has to be asked is asked before anything is decided: the most useful of it first
             some = info[row]
@@ -319,16 +320,19 @@ class Policy(Stored, ABC):
             question[row] = (costs <= costs.min(axis=1, keepdims=True) * (1 + TIE)).argmax(axis=1)
         return question
 
-    def _checked_act(self, info: InformationState) -> IntArray:
-        """What `_act` gives, if it is one whole number a row."""
-        found = np.asarray(self._act(info))
-        whole = found.dtype.kind in "iu" or (found.dtype.kind == "f" and bool((found == np.rint(found)).all()))
-        if found.shape != (len(info),) or not (whole and np.isfinite(found).all()):
+    def _questions(self, answer: Any, info: InformationState) -> IntArray:
+        """What `_act` answers, as numbers of questions: of an own policy it may be anything."""
+        answer, name = np.asarray(answer), getattr(self, "_answers", f"{type(self).__name__}._act")
+        if answer.dtype.kind not in "biu" or answer.shape not in ((), (len(info),)):
             raise ValueError(
-                f"{type(self).__name__}._act must give for each of {len(info)} rows the number of a question or -1 to "
-                f"decide; it gave {found.dtype} of shape {found.shape}{'' if whole else ', not all whole numbers'}."
+                f"{name} must answer one bool or int for each of {len(info)} rows, got {answer.dtype} of shape "
+                f"{answer.shape}."
             )
-        return found.astype(np.intp, copy=False)
+        if answer.dtype.kind == "b":
+            if self.problem.free:
+                raise ValueError(f"{name} must name the question to ask: several are open in a free problem.")
+            answer = np.where(answer, info.stage, DECIDE)
+        return np.array(np.broadcast_to(answer, len(info)), dtype=np.intp)
 
     def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
         """What each row orders now, to be answered in one visit, (n, n_questions); None where it orders nothing ever.
@@ -524,6 +528,8 @@ class FunctionPolicy(Policy, stored=False):
     array([0])
     """
 
+    _answers = "function"
+
     def __init__(
         self, problem: AcquisitionProblem, function: Callable[[InformationState], Any], n_stages: int | None = None
     ) -> None:
@@ -535,18 +541,8 @@ class FunctionPolicy(Policy, stored=False):
             )
         self.function = function
 
-    def _act(self, info: InformationState) -> IntArray:
-        answer = np.asarray(self.function(info))
-        if answer.dtype.kind not in "bi" or answer.shape not in ((), (len(info),)):
-            raise ValueError(
-                f"function must answer one bool or int for each of {len(info)} rows, got {answer.dtype} of shape "
-                f"{answer.shape}."
-            )
-        if answer.dtype.kind == "b":
-            if self.problem.free:
-                raise ValueError("function must name the question to ask: several are open in a free problem.")
-            answer = np.where(answer, info.stage, DECIDE)
-        return np.array(np.broadcast_to(answer, len(info)), dtype=np.intp)
+    def _act(self, info: InformationState) -> Any:
+        return self.function(info)
 
 
 def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionProblem:

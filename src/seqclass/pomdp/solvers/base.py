@@ -93,6 +93,8 @@ def policy_of(solver: Solver, problem: AcquisitionProblem) -> Policy:
             f"solver: {type(solver).__name__}.solve must return a policy, such as LookaheadPolicy(values); it returned "
             f"{shown(policy)}."
         )
+    if policy.problem is not problem:
+        raise ValueError(f"solver: {type(solver).__name__}.solve must return a policy for the problem it was given.")
     return policy
 
 
