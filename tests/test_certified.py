@@ -305,6 +305,8 @@ def test_to_refer_is_no_error(cancer: Any) -> None:
     decided = contract.predict(X[300:])
     assert "refer" in decided
     assert contract.risk == pytest.approx(((decided != y[300:]) & (decided != "refer")).mean())
+    assert contract.rule.referred == pytest.approx((decided == "refer").mean())
+    assert f"; {100 * contract.rule.referred:.1f}% of all rows got a decision beyond the classes" in str(contract)
 
 
 def test_mean_cost(clf: Any, fresh: Any) -> None:

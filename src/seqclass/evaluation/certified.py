@@ -378,7 +378,8 @@ def decided(
         means = float(found.n_features[i]), float(found.price[i])
         alike = None if found.decides[i] < 0 else decisions[found.decides[i]]
         spared = None if found.specificity is None else float(found.specificity[i])
-        rungs.append(Rung(value, p_values[i], bool(passed[i]), *means, groups, alike, spared))
+        referred = float(found.referred[i])
+        rungs.append(Rung(value, p_values[i], bool(passed[i]), *means, groups, alike, spared, referred=referred))
     starting = np.flatnonzero(levels).tolist()
     reach = [max(_bounds(risk, cases, totals[i], float(levels[i]))) for i in starting]
     chosen = starting[int(np.argmin(reach))]
@@ -486,6 +487,7 @@ class RungSums(NamedTuple):
     cost: FloatArray
     specificity: FloatArray | None
     decides: IntArray
+    referred: FloatArray
 
 
 def run_rungs(clf: DecidingClassifier, ladder: Ladder, risk: Risk, cases: Cases) -> RungSums:
@@ -510,7 +512,8 @@ def run_rungs(clf: DecidingClassifier, ladder: Ladder, risk: Risk, cases: Cases)
     others = n - int(cases.counted.sum())
     specificity = spared / others if others else None
     decides = np.where(counts.max(axis=0) == n, counts.argmax(axis=0), -1)
-    return RungSums(total, n_features / n, price / n, (price + decided) / n, specificity, decides)
+    referred = counts[len(clf.classes_) :].sum(axis=0) / n
+    return RungSums(total, n_features / n, price / n, (price + decided) / n, specificity, decides, referred)
 
 
 def joined_sums(parts: Sequence[RungSums]) -> RungSums:

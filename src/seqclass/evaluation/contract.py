@@ -71,6 +71,8 @@ class Rung:
         For the sensitivity: the share of rows of other classes that were not decided for the one meant. None else.
     classifier : int
         Whose ladder it belongs to: 0 that of the classifier, 1 that of the first of ``others``.
+    referred : float
+        Share of all rows that got a further decision, such as "refer", which is no error.
 
     Examples
     --------
@@ -87,6 +89,8 @@ class Rung:
     decides: Any = None
     specificity: float | None = None
     classifier: int = 0
+    referred: float = 0.0
+    _later = ("referred",)
 
     @property
     def trivial(self) -> str:
@@ -355,6 +359,8 @@ class CertifiedError:
         seen += f"{money(rule.price, self.unit, 4)} on average"
         if rule.specificity is not None:
             seen += f"; of the other rows {percent(rule.specificity)} were not decided for {shown(self.target)}"
+        if rule.referred:
+            seen += f"; {percent(rule.referred)} of all rows got a decision beyond the classes, which is no error"
         each = " in every group" if len(self.groups) > 1 else ""
         if self.certified and self.trivial:
             return (
