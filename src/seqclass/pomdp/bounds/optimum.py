@@ -388,19 +388,15 @@ class Enumeration:
         """Cost of the best way on of each first history at each multiplier of the prices, (n, n_multipliers)."""
         result = np.empty((len(self.stages[0].info), len(multipliers)))
         for part in chunks(len(multipliers), 8.0 * 4 * max(len(s.info) + s.row.size for s in self.stages)):
-            ahead = self._ahead(multipliers[part], bounded=True)
+            ahead = self._ahead(multipliers[part])
             result[:, part] = self._best(0, ahead, multipliers[part], bounded=self._cut and len(self.stages) == 1)
         return result
 
-    def going_on(self, multiplier: float = 1.0) -> FloatArray:
-        """Cost of asking each question of the first histories and going on as well as can be, (m,)."""
-        return self._ahead(np.array([multiplier]), bounded=False)[:, 0]
-
-    def _ahead(self, multipliers: FloatArray, bounded: bool) -> FloatArray:
+    def _ahead(self, multipliers: FloatArray) -> FloatArray:
         """Cost of each question of the first level."""
         ahead = self.stages[-1].ahead(multipliers)
         for number in range(len(self.stages) - 1, 0, -1):
-            value = self._best(number, ahead, multipliers, bounded and self._cut and number == len(self.stages) - 1)
+            value = self._best(number, ahead, multipliers, self._cut and number == len(self.stages) - 1)
             ahead = self._before(number, value, multipliers)
         return ahead
 
