@@ -112,14 +112,12 @@ def mutual_information(
     return result
 
 
-def adjusted_mutual_information(
-    X: Any, y: npt.ArrayLike, *, n_outcomes: int | npt.ArrayLike | None = None
-) -> FloatArray:
+def adjusted_mutual_information(X: Any, y: npt.ArrayLike) -> FloatArray:
     """Mutual information corrected for chance, of every feature and the label."""
     codes, n_classes = label_codes(y)
     expected = _ExpectedInformation(np.bincount(codes, minlength=n_classes))
     result = np.empty(X.shape[1])
-    for columns, counts in tables_of(X, codes, n_classes, n_outcomes, None):
+    for columns, counts in tables_of(X, codes, n_classes, None, None):
         information, h_feature, h_class = _mutual_information(counts)
         chance = expected(counts.sum(axis=2).astype(np.int64), counts.sum(axis=1).astype(np.int64))
         above, room = information - chance, (h_feature + h_class) / 2 - chance

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from itertools import islice
@@ -146,6 +147,11 @@ def shorten(text: object, width: int = 28) -> str:
         return label
     head = (width - 1) // 2
     return f"{label[:head]}…{label[len(label) - (width - 1 - head) :]}"
+
+
+def wrap(text: object, width: int) -> str:
+    """Break a text into at most three lines, cut in the middle where it is longer."""
+    return "\n".join(textwrap.wrap(shorten(text, 3 * width - 6), width)[:3])
 
 
 def listed(names: Iterable[Any], most: int = 6) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.text import shorten, wrap
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.classifier import SequentialClassifier
 from seqclass.deciding._case import Questions
@@ -479,7 +479,7 @@ class Labels:
     def _class(self, number: int) -> str:
         """Name of a class; a number alone would be taken for a share."""
         label = self.classes.get(number, number)
-        return cut(label if isinstance(label, str) else f"class {label}", _CLASS)
+        return shorten(label if isinstance(label, str) else f"class {label}", _CLASS)
 
     def answers(self, feature: int, outcomes: Sequence[int]) -> str:
         """Write the outcomes that lead from one node to another."""
@@ -490,7 +490,7 @@ class Labels:
         while len(shown) < len(text) and len(", ".join([*shown, text[len(shown)]])) <= _EDGE:
             shown.append(text[len(shown)])
         more = len(text) - len(shown)
-        return ", ".join(cut(part, _EDGE) for part in shown) + (f"\nand {more} more" if more else "")
+        return ", ".join(shorten(part, _EDGE) for part in shown) + (f"\nand {more} more" if more else "")
 
 
 def write(nodes: list[Node], labels: Labels, note: str) -> str:
@@ -543,13 +543,13 @@ def _node(node: Node, labels: Labels) -> str:
             before = _panel([labels.feature(number) for number in panel], node.visit)
         if node.kind == "more":
             more, style = "\nand so on", 'shape=box, style="rounded,dashed"'
-    body = f"{before}{_wrap(text)}{more}\nreached {percent(node.reach)}\n{labels.belief(node.joint)}"
+    body = f"{before}{wrap(text, _LINE)}{more}\nreached {percent(node.reach)}\n{labels.belief(node.joint)}"
     return f"label={quote(body)}, {style}, {', '.join(data)}"
 
 
 def _panel(names: list[str], visit: float) -> str:
     """What is ordered together, a line each, and what the visit costs."""
-    few = [cut(name, _LINE) for name in names[:_MOST_NAMED]]
+    few = [shorten(name, _LINE) for name in names[:_MOST_NAMED]]
     few += [f"and {len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
     head = "order together" if len(names) > 1 else "order"
     return "\n".join([f"{head} (visit {visit:.4g})", *few, "", ""])
@@ -587,21 +587,6 @@ def join_labels(labels: Sequence[str]) -> list[str]:
             text = f"[{low}, {high})" if low and high else f"< {high}" if high else f">= {low}" if low else "any"
         joined.append((text, low, high))
     return [text for text, _, _ in joined]
-
-
-def _wrap(text: str) -> str:
-    """Break the text of a node into at most three lines."""
-    text = " ".join(text.split())
-    return "\n".join(textwrap.wrap(cut(text, 3 * _LINE - 6), _LINE)[:3])
-
-
-def cut(text: object, width: int) -> str:
-    """Cut a long text in the middle: names often differ at their ends."""
-    whole = " ".join(str(text).split())
-    if len(whole) <= width:
-        return whole
-    head = (width - 1) // 2
-    return f"{whole[:head].rstrip()}…{whole[len(whole) - (width - 1 - head) :].lstrip()}"
 
 
 def percent(share: float) -> str:

@@ -35,11 +35,11 @@ def is_shown() -> bool:
     return sys.stderr.isatty() and not is_quiet()
 
 
-def progress(items: Iterable[_T], description: str, total: int | None = None) -> Iterable[_T]:
+def progress(items: Iterable[_T], description: str) -> Iterable[_T]:
     """Iterate with a progress bar."""
     from tqdm import tqdm
 
-    bar: Iterable[_T] = tqdm(items, description, total=total, **_settings())
+    bar: Iterable[_T] = tqdm(items, description, **_settings())
     return bar
 
 

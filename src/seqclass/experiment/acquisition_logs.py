@@ -18,6 +18,7 @@ from seqclass.deciding.decider import decider_of
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.evaluation.scores import step_prices, steps_of
 from seqclass.experiment.protocols import HoldOut
+from seqclass.pomdp.information import budget_of
 
 __all__ = ["AFABENCH_COLUMNS", "ShuffledSplit", "action_table", "afabench_log"]
 
@@ -229,7 +230,7 @@ def afabench_log(
         raise ValueError(f"y has {len(truth)} labels, X has {len(record)} rows.")
     spent = _spent(clf, record, hard or clf.max_features is not None)
     limit = _limit(clf) if budget is None else check_real(budget, "budget", 0)
-    if limit is not None and spent.max(initial=0.0) > limit * (1 + 1e-12):
+    if limit is not None and spent.max(initial=0.0) > budget_of(limit):
         raise ValueError(f"budget {limit} is less than the {spent.max():g} spent; fit with max_features or max_cost.")
     asked = (record.order >= 0).sum(axis=1)
     bought = record.outcome >= 0
@@ -279,7 +280,7 @@ def _forced(
     if most is not None:
         return np.asarray(asked == most)
     if problem.free and problem.max_cost is not None:  # nothing that is left can be paid for
-        left = problem.max_cost * (1 + 1e-12) - record.cost[:, None] < problem.prices
+        left = budget_of(problem.max_cost) - record.cost[:, None] < problem.prices
         place = np.full(clf.n_features_in_, -1)
         place[clf.support_[problem.features]] = np.arange(problem.n_questions)
         row, step = np.nonzero(record.order >= 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.text import shorten as shorten
+from seqclass._utils.text import wrap as wrap
 from seqclass.pomdp import Policy
 
 if TYPE_CHECKING:
@@ -232,11 +232,6 @@ def decided_text(decision: object, n_features: int, cost: float) -> str:
     """Title of one case."""
     count = "1 feature" if n_features == 1 else f"{n_features} features"
     return f"decided {shorten(decision, 24)} after {count}, {cost:.3g} paid"
-
-
-def wrap(text: object, width: int, lines: int = 3) -> str:
-    """Break a text into at most so many lines, cut in the middle where it is longer."""
-    return "\n".join(textwrap.wrap(shorten(text, width * lines - 4), width)[:lines])
 
 
 def legend_beside(ax: Any, handles: list[Any] | None = None, title: str | None = None) -> Any:

@@ -88,10 +88,10 @@ class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         tags.input_tags.categorical = self._discrete
         return tags
 
-    def _check_Xy(self, X: Any, y: npt.ArrayLike, *, reset: bool = True, dtype: Any = DTYPES) -> tuple[Any, IntArray]:
+    def _check_Xy(self, X: Any, y: npt.ArrayLike) -> tuple[Any, IntArray]:
         """Check data with labels: X as an array or a CSR/CSC matrix, labels as codes 0..n_classes-1."""
-        X, y = self._check_X_target(X, y, reset=reset, dtype=dtype)
-        return X, self._check_labels(y, reset=reset)
+        X, y = self._check_X_target(X, y)
+        return X, self._check_labels(y)
 
     def _check_X_target(self, X: Any, y: npt.ArrayLike, *, reset: bool = True, dtype: Any = DTYPES) -> tuple[Any, Any]:
         """Check data with a target of any kind, which is returned as it is."""

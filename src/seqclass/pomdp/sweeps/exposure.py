@@ -11,7 +11,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_integer, check_part, check_real
 from seqclass.pomdp.answers import SampledAnswers
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.information import InformationState, budget_of
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import Solver, certified, policy_of, uncertified
@@ -120,7 +120,7 @@ class ExposureControl(Solver):
         for number, name in enumerate(rules.areas):
             own = rules.area == number
             least, n = int(rules.at_least[number] - (own & always).sum()), int((own & ~always & ~never).sum())
-            if least > most * n * (1 + 1e-12):
+            if least > budget_of(most * n):
                 raise ValueError(
                     f"max_exposure={most:g} of {n} questions of area {shown(name)} allows {most * n:g} a case, and "
                     f"rules ask for {least} beside what is mandatory: raise max_exposure, or ask for less."
