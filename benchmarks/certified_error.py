@@ -86,7 +86,7 @@ def drawn(name: str, pool: Pool, alpha: float, n: int, n_draws: int, replace: bo
         several, none = np.full(price.size, -1), np.zeros(price.size)  # whether all are decided alike is not looked at
         sums = RungSums(total, pool.n_features[rows].mean(axis=0), price, price, None, several, none)
         counts = Counts(list(groups), [int((group == g).sum()) for g in groups])
-        rungs, chosen, _ = decided(pool.values, pool.risk, counts, sums, alpha, DELTA, levels, sums.price, False, [])
+        rungs, chosen, _ = decided(pool.values, pool.risk, counts, sums, alpha, DELTA, levels, "error", [])
         if not rungs[chosen].certified:
             abstained += 1
             continue

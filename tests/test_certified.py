@@ -21,7 +21,7 @@ from sklearn.feature_selection import SelectorMixin
 import seqclass
 from seqclass import Costs, SequentialClassifier
 from seqclass.evaluation.certified import certify_error
-from seqclass.pomdp import Adaptive, ExpectedSaving, FirstK, GridValueIteration, TableProblem, acquire
+from seqclass.pomdp import Adaptive, FirstK, GridValueIteration, TableProblem, acquire
 from seqclass.pomdp.sweeps.ladder import StopWhenSure, run_ladder
 from seqclass.stats.risk import (
     binomial_p_value,
@@ -309,19 +309,6 @@ def test_to_refer_is_no_error(cancer: Any) -> None:
     assert f"; {100 * contract.rule.referred:.1f}% of all rows got a decision beyond the classes" in str(contract)
 
 
-def test_to_refer_is_not_taken_for_free(cancer: Any) -> None:
-    """By prices alone the rule that refers most wins, whatever it costs to refer."""
-    X, y = cancer
-    costs = Costs(0.002, decision_costs=[[0, 1, 0.2], [1, 0, 0.2]], decisions=["refer"])
-    clf = seqclass.SequentialClassifier(feature_costs=costs).fit(X[:300], y[:300])
-    contract = certify_error(clf, X[300:], y[300:])
-    by_cost = certify_error(clf, X[300:], y[300:], metric="cost")
-    assert [rung.value for rung in by_cost.rungs] == [rung.value for rung in contract.rungs]
-    passed = [(other.risk, rung) for other, rung in zip(by_cost.rungs, contract.rungs) if rung.certified]
-    assert contract.rule is min(passed, key=lambda pair: pair[0])[1]
-    assert contract.rule.price > min(rung.price for _, rung in passed)
-
-
 def test_mean_cost(clf: Any, fresh: Any) -> None:
     X, y = fresh
     contract = certify_error(clf, X, y, alpha=0.25, metric="cost")
@@ -603,21 +590,3 @@ def test_a_constant_column_is_not_paid_for() -> None:
     assert (found.risk, found.price) == (without.risk, without.price)
     constant = seqclass.etana(0.01).fit(np.ones((300, 2)), y[:300])
     assert not certify_error(constant, np.ones((300, 2)), y[300:], alpha=0.9, allow_seen=True).n_features
-
-
-@pytest.mark.parametrize("own", [False, True])
-def test_a_constant_column_is_not_paid_for_in_any_order(own: bool) -> None:
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 600)
-    X = np.column_stack([np.ones(600), *(rng.normal(size=(2, 600)) + 0.8 * y)])
-    costs, rule = [0.001, 0.01, 0.01], Adaptive([ExpectedSaving()], random_state=0) if own else FirstK(0)
-    how = {"order": "adaptive", "solver": rule}
-    clf, bare = (
-        seqclass.SequentialClassifier(feature_costs=prices, **how).fit(X[:300, kept:], y[:300])
-        for kept, prices in ((0, costs), (1, costs[1:]))
-    )
-    found = certify_error(clf, X[300:], y[300:], alpha=0.35)
-    without = certify_error(bare, X[300:, 1:], y[300:], alpha=0.35)
-    assert [rung.n_features for rung in found.rungs] == [rung.n_features for rung in without.rungs]
-    assert (found.risk, found.price) == (without.risk, without.price)
-    assert (found.acquire(X[300:]).n_features == without.acquire(X[300:, 1:]).n_features).all()

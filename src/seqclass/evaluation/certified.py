@@ -263,7 +263,7 @@ def certify_error(
         Most questions of any rule of beliefs; by default 200.
     others : sequence of SequentialClassifier
         Further classifiers of the same classes, decisions and prices, fitted to none of these rows either; of the same
-        decision costs unless ``metric`` is ``"error"`` and every decision a class.
+        decision costs unless ``metric`` is ``"error"``.
     allow_seen : bool
         Whether to take rows that look like those of the fit all the same.
 
@@ -298,9 +298,7 @@ def certify_error(
     Certified: an error rate of at most 10.0%, with 90% confidence. Seen: ...
     """
     check_choice(metric, "metric", tuple(RISKS))
-    # where cases may be referred, or healthy ones alarmed, the least price would be that of the rule that does so most
-    by_price = metric == "error" and clf.decisions_.size == clf.classes_.size
-    classifiers = _alike(clf, others, by_price)
+    classifiers = _alike(clf, others, metric)
     check_level(alpha, "alpha", np.inf)
     made = [made_ladder(one, ladder, n_rungs, max_features, alpha) for one in classifiers]
     # of several numbers of questions the most holds for all
@@ -318,8 +316,7 @@ def certify_error(
     found = joined_sums([run_rungs(one, m, risk, cases) for one, m in zip(classifiers, made)])
     values = np.concatenate([m.values for m in made])
     told = (values, risk, cases.counts, found, float(alpha), float(delta), levels)
-    costs = found.price if by_price else found.cost
-    rungs, chosen, reachable = decided(*told, costs, metric == "cost", clf.decisions_.tolist())
+    rungs, chosen, reachable = decided(*told, metric, clf.decisions_.tolist())
     ends = np.cumsum([0] + [m.values.size for m in made])
     which = np.searchsorted(ends, np.arange(values.size), side="right") - 1
     rungs = tuple(replace(rung, classifier=int(number)) for rung, number in zip(rungs, which))
@@ -334,7 +331,7 @@ def certify_error(
     return CertifiedError(certified, *about, chosen, rungs, fitted, decider_of(clf).unit)
 
 
-def _alike(clf: DecidingClassifier, others: Sequence[DecidingClassifier], by_price: bool) -> list[DecidingClassifier]:
+def _alike(clf: DecidingClassifier, others: Sequence[DecidingClassifier], metric: str) -> list[DecidingClassifier]:
     """All classifiers, of the same columns, classes, decisions and costs, as far as these are compared."""
     for number, one in enumerate([clf, *others]):
         check_is_fitted(one, "policy_")
@@ -343,7 +340,7 @@ def _alike(clf: DecidingClassifier, others: Sequence[DecidingClassifier], by_pri
             if own != np.atleast_1d(getattr(clf, name)).tolist():
                 raise ValueError(f"others[{number - 1}] has other {name}: {listed(own)}.")
         same = {"prices": np.array_equal(_paid(decider_of(one).prices), _paid(decider_of(clf).prices))}
-        if not by_price:
+        if metric != "error":  # of errors only the prices are compared
             same["decision_costs"] = np.array_equal(one.decision_costs_, clf.decision_costs_)
         if unlike := [name for name, equal in same.items() if not equal]:
             raise ValueError(
@@ -367,8 +364,7 @@ def decided(
     alpha: float,
     delta: float,
     levels: FloatArray,
-    costs: FloatArray,
-    any_rule: bool,
+    metric: str,
     decisions: list[Any],
 ) -> tuple[tuple[Rung, ...], int, float]:
     """Test the rungs, from what was seen of them; the rungs, the number of the chosen one, and what is reachable."""
@@ -388,9 +384,10 @@ def decided(
     reach = [max(_bounds(risk, cases, totals[i], float(levels[i]))) for i in starting]
     chosen = starting[int(np.argmin(reach))]
     if passed.any():
+        cost = found.price if metric == "error" else found.cost
         # what treats all alike is no rule to pay for, unless the mean cost itself is what is wanted
-        trivial = np.zeros(len(rungs), dtype=bool) if any_rule else found.decides >= 0
-        chosen = int(np.lexsort([found.n_features, costs, trivial, ~passed])[0])
+        trivial = np.zeros(len(rungs), dtype=bool) if metric == "cost" else found.decides >= 0
+        chosen = int(np.lexsort([found.n_features, cost, trivial, ~passed])[0])
     return tuple(rungs), chosen, float(min(reach))
 
 

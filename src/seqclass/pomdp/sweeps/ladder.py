@@ -14,7 +14,7 @@ from seqclass.pomdp.acquisition import begun
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.solvers.ordering.rules import ClassInformation, next_panels, next_question
+from seqclass.pomdp.solvers.ordering.rules import next_panels, next_question
 from seqclass.pomdp.walk import Level, walk
 
 __all__ = ["StopWhenSure"]
@@ -70,7 +70,7 @@ class StopWhenSure(Policy):
         """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
         if info.stage >= self.n_stages:
             return np.full(len(info), DECIDE)
-        return np.where(self.ended(info), DECIDE, _next_telling(self.policy, info))
+        return np.where(self.ended(info), DECIDE, next_question(self.policy, info))
 
     def ended(self, info: InformationState) -> BoolArray:
         """Where the policy that it follows asks nothing more, (n,); see `Policy.ended`."""
@@ -81,19 +81,8 @@ class StopWhenSure(Policy):
         # what was ordered is answered, however sure it is by then
         on = np.flatnonzero(info.waiting | ((info.stopping_cost > enough(info, self.cost)) & ~self.ended(info)))
         if on.size:
-            question[on] = _next_telling(self.policy, info[on])
+            question[on] = next_question(self.policy, info[on])
         return question
-
-
-def _next_telling(policy: Policy, info: InformationState) -> IntArray:
-    """Question that the policy asks if it has to go on; in any order none of one outcome, which tells nothing."""
-    question, problem = next_question(policy, info), policy.problem
-    if problem.free and not problem.closes:
-        vain = np.flatnonzero((question != DECIDE) & (problem.n_outcomes[question] == 1))
-        if vain.size:
-            other = ClassInformation().next(info[vain])
-            question[vain] = np.where(problem.n_outcomes[other] > 1, other, DECIDE)
-    return question
 
 
 def enough(info: InformationState, cost: Any) -> Any:
@@ -174,7 +163,7 @@ class _Ladder:
                 every = np.zeros((len(info), info.problem.n_questions), dtype=bool)
                 every[on] = panels
                 level.info = info.ordering(every)
-            question[on] = _next_telling(self.policy, level.info[on])
+            question[on] = next_question(self.policy, level.info[on])
         going[question == DECIDE] = 0
         self._stop(info, going)
         self.left = going
