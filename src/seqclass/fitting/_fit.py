@@ -314,7 +314,7 @@ def fitted_without(
             fit = fit_rows(settings, with_texts(own, X, own), y[rows], some, certify=False)
     except ValueError as error:
         raise ValueError(
-            f"{what}: the fit without fold {number + 1} of {n_folds} failed{before}; {remedy} ({sentence(error)})"
+            f"{what}: the fit without fold {number + 1} of {n_folds} failed{before}: {sentence(error)} Or {remedy}."
         ) from error
     # what the other rows did not show is missing
     fit.decider = replace(fit.decider, handle_unknown="missing")
