@@ -309,6 +309,28 @@ def test_to_refer_is_no_error(cancer: Any) -> None:
     assert f"; {100 * contract.rule.referred:.1f}% of all rows got a decision beyond the classes" in str(contract)
 
 
+def test_what_is_referred_is_paid_for() -> None:
+    """The rule of the least price refers more, at more than the features cost that it saves."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 900)
+    X = rng.normal(size=(900, 4)) + 1.2 * y[:, None]
+    clf, other = (
+        SequentialClassifier(feature_costs=Costs(0.01, decision_costs=[[0, 1, c], [1, 0, c]], decisions=["refer"])).fit(
+            X[:400], y[:400]
+        )
+        for c in (0.1, 0.2)
+    )
+    contract = certify_error(clf, X[400:], y[400:], ladder="price")
+    record = contract.acquire(X[400:])
+    assert contract.rule.referral_cost == pytest.approx(0.1 * (record.decision == "refer").mean())
+    passed = [rung for rung in contract.rungs if rung.certified and not rung.trivial]
+    assert contract.rule.price + contract.rule.referral_cost == min(rung.price + rung.referral_cost for rung in passed)
+    assert contract.rule.price > min(rung.price for rung in passed)
+    assert f"no error and costs {contract.rule.referral_cost:.4g} on average" in str(contract)
+    with pytest.raises(ValueError, match=r"others\[0\] has other decision_costs"):
+        certify_error(clf, X[400:], y[400:], others=[other])
+
+
 def test_mean_cost(clf: Any, fresh: Any) -> None:
     X, y = fresh
     contract = certify_error(clf, X, y, alpha=0.25, metric="cost")

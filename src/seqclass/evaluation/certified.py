@@ -210,8 +210,9 @@ def certify_error(
     A ladder of rules, all along the questions of ``clf``, is run on rows that it was not fitted to, and tested from the
     rule that asks most to the one that asks least (Learn then Test [1]_). Each rule gets the p-value of "its error rate
     is above alpha", the exact binomial one, and testing goes on until one is not small enough. Of the rules that pass
-    the one of the least price is taken; for the sensitivity, which says nothing of needless alarms, and for the mean
-    cost the one of the least price and decision cost together, on these rows. A rule that decides alike for everybody
+    the one of the least price is taken, with what its further decisions cost, such as "refer"; for the sensitivity,
+    which says nothing of needless alarms, and for the mean cost the one of the least price and decision cost together,
+    on these rows. A rule that decides alike for everybody
     is taken only where no other passes, but for the mean cost; `CertifiedError.trivial` says so.
 
     The chance, over draws of these rows, that a rule is returned whose error rate is above ``alpha`` is at most
@@ -263,7 +264,7 @@ def certify_error(
         Most questions of any rule of beliefs; by default 200.
     others : sequence of SequentialClassifier
         Further classifiers of the same classes, decisions and prices, fitted to none of these rows either; of the same
-        decision costs unless ``metric`` is ``"error"``.
+        decision costs, with ``metric="error"`` those of decisions beyond the classes.
     allow_seen : bool
         Whether to take rows that look like those of the fit all the same.
 
@@ -340,8 +341,8 @@ def _alike(clf: DecidingClassifier, others: Sequence[DecidingClassifier], metric
             if own != np.atleast_1d(getattr(clf, name)).tolist():
                 raise ValueError(f"others[{number - 1}] has other {name}: {listed(own)}.")
         same = {"prices": np.array_equal(_paid(decider_of(one).prices), _paid(decider_of(clf).prices))}
-        if metric != "error":  # of errors only the prices are compared
-            same["decision_costs"] = np.array_equal(one.decision_costs_, clf.decision_costs_)
+        first = len(clf.classes_) if metric == "error" else 0  # what errors cost is not compared there
+        same["decision_costs"] = np.array_equal(one.decision_costs_[:, first:], clf.decision_costs_[:, first:])
         if unlike := [name for name, equal in same.items() if not equal]:
             raise ValueError(
                 f"others[{number - 1}] has other {unlike[0]}, so that which rule is cheapest cannot be told: fit it "
@@ -378,13 +379,13 @@ def decided(
         means = float(found.n_features[i]), float(found.price[i])
         alike = None if found.decides[i] < 0 else decisions[found.decides[i]]
         spared = None if found.specificity is None else float(found.specificity[i])
-        referred = float(found.referred[i])
-        rungs.append(Rung(value, p_values[i], bool(passed[i]), *means, groups, alike, spared, referred=referred))
+        rung = Rung(value, p_values[i], bool(passed[i]), *means, groups, alike, spared)
+        rungs.append(replace(rung, referred=float(found.referred[i]), referral_cost=float(found.referral_cost[i])))
     starting = np.flatnonzero(levels).tolist()
     reach = [max(_bounds(risk, cases, totals[i], float(levels[i]))) for i in starting]
     chosen = starting[int(np.argmin(reach))]
     if passed.any():
-        cost = found.price if metric == "error" else found.cost
+        cost = found.price + found.referral_cost if metric == "error" else found.cost
         # what treats all alike is no rule to pay for, unless the mean cost itself is what is wanted
         trivial = np.zeros(len(rungs), dtype=bool) if metric == "cost" else found.decides >= 0
         chosen = int(np.lexsort([found.n_features, cost, trivial, ~passed])[0])
@@ -485,6 +486,7 @@ class RungSums(NamedTuple):
     n_features: FloatArray
     price: FloatArray
     cost: FloatArray
+    referral_cost: FloatArray
     specificity: FloatArray | None
     decides: IntArray
     referred: FloatArray
@@ -494,7 +496,7 @@ def run_rungs(clf: DecidingClassifier, ladder: Ladder, risk: Risk, cases: Cases)
     """Run every rule on every row, a part of the rows at a time."""
     m, n = ladder.values.size, len(cases.codes)
     costs, target = clf.decision_costs_, -1 if cases.counted.all() else int(cases.codes[cases.counted][0])
-    total, sums = np.zeros((len(cases.labels), m)), np.zeros((4, m))
+    total, sums = np.zeros((len(cases.labels), m)), np.zeros((5, m))
     counts = np.zeros((costs.shape[1], m))
     decider, whole = decider_of(clf), clf.problem_.n_questions
     for part in chunks(n, 8.0 * (6 * m + whole)):
@@ -505,15 +507,17 @@ def run_rungs(clf: DecidingClassifier, ladder: Ladder, risk: Risk, cases: Cases)
         for group in range(len(cases.labels)):
             total[group] += losses[counted & (cases.group[rows] == group)].sum(axis=0)
         spared = (run.decision[~counted] != target).sum(axis=0)
-        decided = costs[codes[:, None], run.decision].sum(axis=0)
-        sums += [run.n_features.sum(axis=0), run.price.sum(axis=0), decided, spared]
+        decided = costs[codes[:, None], run.decision]
+        beyond = np.where(run.decision < len(clf.classes_), 0.0, decided)
+        sums += [*(each.sum(axis=0) for each in (run.n_features, run.price, decided, beyond)), spared]
         counts += [(run.decision == decision).sum(axis=0) for decision in range(len(counts))]
-    n_features, price, decided, spared = sums
+    n_features, price, decided, beyond, spared = sums
     others = n - int(cases.counted.sum())
     specificity = spared / others if others else None
     decides = np.where(counts.max(axis=0) == n, counts.argmax(axis=0), -1)
     referred = counts[len(clf.classes_) :].sum(axis=0) / n
-    return RungSums(total, n_features / n, price / n, (price + decided) / n, specificity, decides, referred)
+    paid = (n_features / n, price / n, (price + decided) / n, beyond / n)
+    return RungSums(total, *paid, specificity, decides, referred)
 
 
 def joined_sums(parts: Sequence[RungSums]) -> RungSums:

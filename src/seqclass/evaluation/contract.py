@@ -73,6 +73,8 @@ class Rung:
         Whose ladder it belongs to: 0 that of the classifier, 1 that of the first of ``others``.
     referred : float
         Share of all rows that got a further decision, such as "refer", which is no error.
+    referral_cost : float
+        What these decisions cost, on average over all rows.
 
     Examples
     --------
@@ -90,7 +92,8 @@ class Rung:
     specificity: float | None = None
     classifier: int = 0
     referred: float = 0.0
-    _later = ("referred",)
+    referral_cost: float = 0.0
+    _later = ("referred", "referral_cost")
 
     @property
     def trivial(self) -> str:
@@ -360,7 +363,8 @@ class CertifiedError:
         if rule.specificity is not None:
             seen += f"; of the other rows {percent(rule.specificity)} were not decided for {shown(self.target)}"
         if rule.referred:
-            seen += f"; {percent(rule.referred)} of all rows got a decision beyond the classes, which is no error"
+            seen += f"; {percent(rule.referred)} of all rows got a decision beyond the classes, which is no error and "
+            seen += f"costs {money(rule.referral_cost, self.unit, 4)} on average"
         each = " in every group" if len(self.groups) > 1 else ""
         if self.certified and self.trivial:
             return (
