@@ -249,9 +249,13 @@ class Reader:
         per = {q: max(self.price(case, q), least) / self.dearest if rule["per_price"] else 1.0 for q in asked}
         return {q: found[q] / per[q] for q in asked}
 
-    def next(self, rule, case):
+    def tells(self, q):
+        """Whether a question has several outcomes."""
+        return any(self.data["features"][feature]["n_outcomes"] > 1 for feature in self.questions[q]["features"])
+
+    def next(self, rule, case, among=lambda q: True):
         """The question of the best score, of equals the first; -1 where none is open."""
-        scores = self.scores(rule, case)
+        scores = {q: score for q, score in self.scores(rule, case).items() if among(q)}
         top = max(scores.values(), default=-INF)
         return min([q for q, score in scores.items() if score >= top - 1e-10 * max(abs(top), 1)], default=-1)
 
@@ -401,7 +405,10 @@ class Reader:
         policy, limit = (self.policy["policy"], self.policy["n_stages"]) if sure else (self.policy, self.stages)
         if q < 0 or policy["type"] != "panels" or (policy["once"] and case["visits"]):
             return ([q] if q >= 0 else []), cost
-        return [one for one in self.panel(policy, case, limit)[0] or [q] if one not in case["seen"]], cost
+        panel = self.panel(policy, case, limit)[0]
+        if sure and self.any_order and self.asks(policy, case)[0] < 0:  # as it has to go on
+            panel = [one for one in panel if self.tells(one)]
+        return [one for one in panel or [q] if one not in case["seen"]], cost
 
     def cheapest(self, costs):
         """The first of the least costs."""
@@ -441,8 +448,10 @@ class Reader:
             if (not certainly and stop <= policy["cost"]) or (within.get("once") is True and case["visits"]):
                 return -1, None  # sure enough, or the one visit was made
             q = self.asks(within, case, True)[0] if self.any_order else case["stage"]
+            if self.any_order and q >= 0 and not self.tells(q) and self.asks(within, case)[0] != q:
+                q = -1  # nothing is learnt of what has one outcome only
             told = {"type": "class information", "per_price": True}
-            return (self.next(told, case) if q < 0 and self.open(case) else q), None
+            return (self.next(told, case, self.tells) if q < 0 and self.open(case) else q), None
         if kind == "likely" and not certainly and max(self.belief(case["w"])) >= policy["threshold"] - TIE:
             return -1, None
         return (min(self.open(case), default=-1) if policy["rule"] is None else self.next(policy["rule"], case)), None

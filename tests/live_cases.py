@@ -22,6 +22,7 @@ EXPORTED = [
         "drawn bundle",
         "contexts",
         "ladder",
+        "ladder, constant",
         "calibrated",
         "ec2",
     ),
@@ -52,6 +53,7 @@ EXPORTED = [
         "known at the start, fixed tree",
     ),
     *("visits", "visits, planned", "visits, fixed order", "visits, bundles", "visits, budgets", "visits, ladder"),
+    "visits, ladder, constant",
     *(
         "visits, tree",
         "network",

@@ -612,3 +612,22 @@ def test_a_constant_column_is_not_paid_for() -> None:
     assert (found.risk, found.price) == (without.risk, without.price)
     constant = seqclass.etana(0.01).fit(np.ones((300, 2)), y[:300])
     assert not certify_error(constant, np.ones((300, 2)), y[300:], alpha=0.9, allow_seen=True).n_features
+
+
+def test_a_constant_column_is_not_paid_for_in_any_order() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = np.column_stack([np.ones(600), rng.normal(size=600) + 0.8 * y, np.ones(600), rng.normal(size=600) + 0.8 * y])
+    for costs in (Costs(0.01), Costs(0.01, visit_cost=0.02)):
+        clf, bare = (
+            SequentialClassifier(order="adaptive", feature_costs=costs).fit(X[:300][:, kept], y[:300])
+            for kept in ([0, 1, 2, 3], [1, 3])
+        )
+        found = certify_error(clf, X[300:], y[300:], alpha=0.35)
+        other = certify_error(bare, X[300:][:, [1, 3]], y[300:], alpha=0.35)
+        assert found.rungs[0].n_features == other.rungs[0].n_features == 2
+        assert found.rungs[0].risk == other.rungs[0].risk
+        session = found.session()
+        while session.next_feature is not None:
+            assert session.next_feature.column in (1, 3)
+            session.observe(session.next_feature.column, 0.5)

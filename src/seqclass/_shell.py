@@ -195,8 +195,8 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
             (``missing="informative"``). As ``session(known=...)``, row by row.
         budget : int, optional
             Hard budget: so many questions are asked of each instance, as long as any is left, whether or not they pay
-            for themselves. By default the policy says when to stop. Fit with ``max_features`` of the same number, which
-            plans for it.
+            for themselves; in any order a constant column, which tells nothing, is not. By default the policy says when
+            to stop. Fit with ``max_features`` of the same number, which plans for it.
         provider : callable, optional
             A live source in place of ``X``: ``provider(rows, feature)`` gives the values of a feature for some of the
             instances, which are numbered from 0 (ndarray of int), when the policy asks for them. The feature is a name
@@ -278,7 +278,8 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
             are missing. By default all that are not missing.
         budget : int, optional
             Hard budget: a question for each instance of which fewer have been asked, as long as any is left, whether or
-            not it pays for itself. By default the policy says when to stop.
+            not it pays for itself; in any order no constant column, which tells nothing. By default the policy says
+            when to stop.
 
         Returns
         -------

@@ -144,6 +144,14 @@ def _free(solver: Solver | None, model: Any = None, data: Any = None, **settings
     return SequentialClassifier(model, solver=solver, **(usual | settings)).fit(*(_tumours() if data is None else data))
 
 
+def _constant() -> tuple[pd.DataFrame, Any]:
+    """Tumours, with columns that tell nothing first and in the middle."""
+    X, y = _tumours(3)
+    for place, name in ((0, "none"), (2, "same")):
+        X.insert(place, name, 1.0)
+    return X, y
+
+
 def _sets(model: Any, order: str, costs: Any = 0.02, by_class: bool = False, **settings: Any) -> SequentialClassifier:
     """A classifier that says which classes are possible, made of half of the wines."""
     X, y = _wines(4)
@@ -190,6 +198,7 @@ _MADE: dict[str, Callable[[], SequentialClassifier]] = {
         _along(HiddenInformation()), ContextBayes("kind", random_state=0), _pointed(), feature_costs=0.02
     ),
     "ladder": lambda: _free(_Ladder(_INFORMED, 0.02, 9)),
+    "ladder, constant": lambda: _free(_Ladder(FirstK(1, certificate_paths=0), 0.001), NaiveBayes(), _constant()),
     "calibrated": lambda: _free(_INFORMED, calibrate=True),
     "hidden information": lambda: _free(_along(HiddenInformation()), data=load_wine(return_X_y=True, as_frame=True)),
     "ec2": lambda: _free(_along(EC2()), data=load_wine(return_X_y=True, as_frame=True)),
@@ -384,6 +393,9 @@ _MADE |= {
     ),
     "visits, ladder": lambda: _free(
         _Ladder(_Panels(), 0.02, 7), feature_costs=Costs(0.004, visit_cost=0.01, max_panel=4)
+    ),
+    "visits, ladder, constant": lambda: _free(
+        _Ladder(_Panels(), 0.001), data=_constant(), feature_costs=Costs(0.004, visit_cost=0.01, max_panel=2)
     ),
     "visits, ladder of one": lambda: _free(
         _Ladder(FixedPanels(2, once=True, **_PANELS), 0.02), feature_costs=Costs(0.004, visit_cost=0.01)

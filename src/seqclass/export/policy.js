@@ -421,13 +421,16 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const panel = row && every.filter((q) => Math.floor(row[0] / 2 ** q) % 2);
     return row && panel.length <= limit - s.stage ? { panel, cost: row[1] ?? Infinity } : grown(p, s, limit);
   };
+  /* What has one outcome only is not asked but where the policy buys it by itself. */
+  const tells = (q) => questions[q].features.some((f) => features[f].n_outcomes > 1);
   /* Where the one visit that there may be was made. */
   const endedAt = (p, s) => p.type === "sure" ? endedAt(p.policy, s) : p.type === "panels" && p.once && s.visits > 0;
   const chooses = (p, s) => s.stage < p.n_stages && !endedAt(p, s);
   const panelOf = (p, s) => {
     if (p.type === "sure" && p.policy.type === "panels" && s.stage < p.n_stages && s.stop > p.cost && chooses(p.policy, s)) {
       const { panel } = bestPanel(p.policy, s, Math.min(p.n_stages, nStages));
-      if (panel.length) return panel;
+      const ordered = !program.any_order || panel.every(tells) || panelOf(p.policy, s).length ? panel : panel.filter(tells);
+      if (ordered.length) return ordered;
     }
     if (p.type !== "panels") { const question = act(p, s); return question === DECIDE ? [] : [question]; }
     if (!chooses(p, s) || settled(s)) return [];
@@ -485,7 +488,8 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     if (s.stage >= nStages) return DECIDE;
     if (!program.any_order) return s.stage;
     const asked = would(p, s);
-    return asked !== DECIDE ? asked : next({ type: "class information", per_price: true }, s);
+    if (asked !== DECIDE && (tells(asked) || act(p, s) === asked)) return asked;
+    return first(scores({ type: "class information", per_price: true }, s).map((score, q) => tells(q) ? score : -Infinity));
   };
   /* Expected cost of going on; null where the policy cannot tell. */
   const onwards = (p, s) => {

@@ -1125,10 +1125,20 @@ static int seq_first_in(const char *panel)
     return SEQ_DECIDE;
 }
 
+/* What has one outcome only is not asked but where the policy buys it by itself. */
+static int seq_tells(int question)
+{
+    int f, tells = 0;
+    for (f = seq_feature_start[question]; f < seq_feature_start[question + 1]; f++)
+        tells = tells || seq_outcomes[f] > 1;
+    return tells;
+}
+
 /* What a policy orders, and its first question. */
 static int seq_panel_by(int policy, const seq_view *s, char *panel)
 {
-    int question;
+    int question, forced, q;
+    char own[SEQ_QUESTIONS];
     if (seq_policy_type[policy] == SEQ_POLICY_PANELS) {
         if (!seq_chooses(policy, s) || seq_settled(s) || !(seq_best_panel(s, SEQ_STAGES, panel) < s->stop * (1 - SEQ_TIE)))
             memset(panel, 0, SEQ_QUESTIONS);
@@ -1139,6 +1149,9 @@ static int seq_panel_by(int policy, const seq_view *s, char *panel)
         && s->stage < seq_policy_stages[policy] && s->stop > seq_policy_x[policy]
         && seq_chooses(seq_policy_a[policy], s)) {
         seq_best_panel(s, seq_policy_stages[policy], panel);
+        forced = SEQ_ANY_ORDER && seq_panel_by(seq_policy_a[policy], s, own) < 0;
+        for (q = 0; q < SEQ_QUESTIONS && forced; q++)
+            panel[q] = (char)(panel[q] && seq_tells(q));
         if (seq_first_in(panel) >= 0)
             return seq_first_in(panel);
     }
@@ -1219,13 +1232,20 @@ static int seq_would(int policy, const seq_view *s)
 
 static int seq_next_of(int policy, const seq_view *s)
 {
-    int asked;
+    int asked, q;
+    double once[SEQ_QUESTIONS], scores[SEQ_QUESTIONS];
     if (s->stage >= SEQ_STAGES)
         return SEQ_DECIDE;
     if (!SEQ_ANY_ORDER)
         return s->stage;
     asked = seq_would(policy, s);
-    return asked >= 0 ? asked : seq_next(SEQ_INFORMATION, s);
+    if (asked >= 0 && (seq_tells(asked) || seq_act(policy, s) == asked))
+        return asked;
+    seq_once(s, once);
+    seq_scores(SEQ_INFORMATION, s, once, scores);
+    for (q = 0; q < SEQ_QUESTIONS; q++)
+        scores[q] = seq_tells(q) ? scores[q] : -HUGE_VAL;
+    return seq_first_of(scores);
 }
 
 /* Expected cost of going on; NAN where the policy cannot tell. */

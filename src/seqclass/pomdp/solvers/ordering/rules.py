@@ -13,7 +13,7 @@ from seqclass.pomdp.hidden import CACHE_BYTES, common, plogp
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, unit
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.ordering.base import OrderingRule
+from seqclass.pomdp.solvers.ordering.base import OrderingRule, best
 from seqclass.pomdp.solvers.simple import lookahead_costs
 from seqclass.pomdp.walk import Level
 
@@ -340,23 +340,51 @@ def ordered(policy: Policy, level: Level, see: View, budget: int | None) -> Info
 
 
 def next_panels(policy: Policy, info: InformationState, most: int, least: int) -> BoolArray | None:
-    """What a policy orders of at most, and at least, so many questions, (n, n_questions); None if it never does."""
+    """What a policy orders of at most, and at least, so many questions, (n, n_questions); None if it never does.
+
+    What it would not order by itself leaves out what has one outcome only, as in `next_question`.
+    """
     problem = info.problem
     left = min(info.stage + most, problem.n_stages)
     if problem.visits is None or info.stage >= left:
         return None
-    return policy.panels(info.but(problem=problem.replace(max_questions=left)), least)
+    seen = info.but(problem=problem.replace(max_questions=left))
+    panels = policy.panels(seen, least)
+    if panels is None or not (least and problem.free):
+        return panels
+    idle = np.flatnonzero(panels[:, problem.n_outcomes == 1].any(axis=1) & ~info.closed)
+    if idle.size and (own := policy.panels(seen[idle], 0)) is not None:
+        forced = idle[~own.any(axis=1)]
+        panels[np.ix_(forced, problem.n_outcomes == 1)] = False
+        nothing = forced[~panels[forced].any(axis=1)]
+        question = _telling(seen[nothing])
+        panels[nothing[question != DECIDE], question[question != DECIDE]] = True
+    return panels
 
 
 def next_question(policy: Policy, info: InformationState) -> IntArray:
-    """Question that a policy would ask if it had to go on, (n,); -1 where none is open."""
+    """Question that a policy would ask if it had to go on, (n,); -1 where none is open that may tell anything.
+
+    In any order what has one outcome only is asked where the policy buys it by itself, and where rules ask for it.
+    """
     problem = policy.problem
     if info.stage >= problem.n_stages:
         return np.full(len(info), DECIDE)
     if not problem.free:
         return np.full(len(info), info.stage)
     question = np.array(policy.following(info))
+    idle = (question != DECIDE) & (problem.n_outcomes[question] == 1) & ~info.waiting & ~info.closed
+    rows = np.flatnonzero(idle)
+    if rows.size:
+        question[rows] = np.where(policy.act(info[rows]) == question[rows], question[rows], DECIDE)
     untold = np.flatnonzero(question == DECIDE)
     if untold.size:
-        question[untold] = ClassInformation().next(info[untold])
+        question[untold] = _telling(info[untold])
     return question
+
+
+def _telling(info: InformationState) -> IntArray:
+    """Question that tells most about the class for its price, none of one outcome unless rules ask for it."""
+    scores = ClassInformation().scores(info)
+    constant = (info.problem.n_outcomes == 1) & ~info.closed[:, None]
+    return best(np.where(constant, -np.inf, scores))
