@@ -296,12 +296,12 @@ def test_an_impossible_answer_is_named_with_what_it_contradicts() -> None:
     case.observe("sign", False)
     case.observe("copy", "x")
     assert case.posterior.tolist() == [1.0, 0.0]
-    with pytest.raises(ValueError, match="copy = x is impossible given sign = True"):
+    with pytest.raises(ValueError, match="copy = x is impossible given sign = True: correct what was told as known"):
         clf.session(known={"sign": True, "copy": "x"})
     row = pd.DataFrame({"sign": [True], "copy": ["x"], "grade": [None]})
     known = np.array([[True, True, False]])
     for ask in (clf.predict, clf.explain, lambda X: clf.next_question(X, known)):
-        with pytest.raises(ValueError, match=r"a row of X cannot be by the model: (copy = x|sign = True) has prob"):
+        with pytest.raises(ValueError, match=r"a row of X is impossible by the model: (copy = x|sign = True) has prob"):
             ask(row)
 
 

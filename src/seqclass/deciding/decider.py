@@ -303,8 +303,8 @@ class Decider:
             alone = self.prices.bundles is None or self.prices.bundles[column] < 0
             showed = f" = {self.outcome_labels(column)[error.outcome]}" if alone else ", with what is shown beside it,"
             raise ValueError(
-                f"a row of X cannot be by the model: {self.feature_name(column)}{showed} has probability zero given "
-                "what was seen of the row before; correct the value or leave it missing, or smooth the model."
+                f"a row of X is impossible by the model: {self.feature_name(column)}{showed} has probability zero "
+                "given what was seen of the row before; correct the value or leave it missing, or smooth the model."
             ) from None
 
     def started(self, rows: EncodedRows, known: IntArray, budget: int | None) -> tuple[Any, Any]:

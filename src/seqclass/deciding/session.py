@@ -696,7 +696,7 @@ class Session:
         try:
             learnt = case.learn(question, outcome, known=known, charge_missing=charged, needless=needless)
         except ImpossibleOutcome:
-            raise ValueError(self._impossible(name, value)) from None
+            raise ValueError(self._impossible(name, value, known)) from None
         following = replace(learnt, due=case.due if known else 0.0)
         self._cases.append(following)
         self._answers.append(
@@ -711,10 +711,11 @@ class Session:
             )
         )
 
-    def _impossible(self, name: str, value: Any) -> str:
+    def _impossible(self, name: str, value: Any, known: bool) -> str:
         """Say which answer cannot be, and beside which others."""
         told = [f"{answer.name} = {value_text(answer.value)}" for answer in self._answers if answer.outcome >= 0]
-        given = f"given {', '.join(told)}: take back by undo() what is wrong" if told else "by the model: check it"
+        mend = "correct what was told as known" if known else "take back by undo() what is wrong"
+        given = f"given {', '.join(told)}: {mend}" if told else "by the model: check it"
         return f"{name} = {value_text(value)} is impossible {given}; where all is true, the model should allow for it."
 
 

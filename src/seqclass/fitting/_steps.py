@@ -170,7 +170,8 @@ def prefitted(
         j = int(wrong[0])
         raise ValueError(
             f"feature {support[j]} has {coder.n_outcomes_[support[j]]} outcomes in the data, and "
-            f"{model.n_outcomes_[j]} in the prefit observation_model."
+            f"{model.n_outcomes_[j]} in the prefit observation_model. Bring data that show the same outcomes, or codes "
+            "and a discretizer that knows them all; of a network without data SequentialClassifier.from_network plans."
         )
     timings |= {"structure": 0.0, "parameters": 0.0}
     return model
