@@ -145,13 +145,6 @@ def savings(info: InformationState) -> FloatArray:
     return saving
 
 
-def n_shown(answer: Answer) -> int:
-    """How many features an answer showed."""
-    if answer.outcome < 0:
-        return 0
-    return len(answer.value) if isinstance(answer.value, dict) else 1
-
-
 def without_missing(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values that are there: neither None nor NaN, nor what pandas has for it."""
     return {name: v for name, v in values.items() if not _is_missing(v)}

@@ -20,7 +20,6 @@ from seqclass.deciding._case import (
     Feature,
     Questions,
     finite,
-    n_shown,
     savings,
     without_missing,
 )
@@ -379,8 +378,8 @@ class Session:
 
     @property
     def n_features(self) -> int:
-        """Features acquired so far, those of bundles counted one by one; what was known is not among them."""
-        return sum(n_shown(answer) for answer in self._answers if not answer.known)
+        """Features acquired so far, a bundle counted once; what was known is not among them."""
+        return sum(answer.outcome >= 0 for answer in self._answers if not answer.known)
 
     @property
     def history(self) -> tuple[Answer, ...]:
