@@ -86,14 +86,6 @@ def test_decisions():
         Costs(decision_costs=[[0, 1], [1, 0]], decisions=["refer"]).of_decisions(np.array(["a", "b"]))
 
 
-def test_codes_are_no_labels_that_are_texts():
-    ill, codes = ["ill", "well", "ill"], [0, 1, 1]
-    with pytest.raises(ValueError, match=r"^decision holds numbers and y_true 'ill', 'well': no decision"):
-        realised_cost(ill, codes, 0.1)
-    assert realised_cost(codes, ["refer"] * 3, 0.1) == pytest.approx(1.1)  # no class, but a decision
-    assert realised_cost(ill, ["well"] * 3, 0.1) == pytest.approx(0.1 + 2 / 3)
-
-
 def test_realised_cost():
     y, decision = ["a", "b", "b"], ["a", "refer", "a"]
     matrix = [[0, 1, 0.3], [2, 0, 0.3]]

@@ -493,13 +493,3 @@ def test_intervals_of_costs_stay_above_zero() -> None:
     assert found["error"].lower == 0
     assert found["decision_cost"].lower == 0
     assert found["price"].lower == pytest.approx(0.02)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")  # of so few rows
-def test_error_rates_stay_below_one() -> None:
-    clf = asking_all()
-    X, y = np.array([[0.0, 4.5], [0.0, np.nan]] * 5), np.zeros(10, dtype=int)
-    found = offpolicy.estimate_cost(clf, X, y, method="ipw_plain", recording=np.full(X.shape, 0.2), allow_seen=True)
-    assert found["decision_cost"].estimate > 1.0  # by weights of 25
-    assert (found["error"].estimate, found["error"].upper) == (1.0, 1.0)
-    assert found["error"].lower <= 1.0

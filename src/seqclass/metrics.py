@@ -9,7 +9,6 @@ import numpy.typing as npt
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from seqclass._utils.text import listed
 from seqclass._utils.validation import (
     check_costs,
     check_decision_costs,
@@ -75,13 +74,7 @@ def realised_cost(
     rows = np.unique(truth) if classes is None else np.asarray(classes)
     label = class_numbers(rows, truth, "y_true")
     if decision_costs is None:
-        taken = class_numbers(rows, decided, "decision", other=-1)
-        if decided.dtype.kind in "iufb" and rows.dtype.kind not in "iufb" and decided.size and (taken < 0).all():
-            raise ValueError(
-                f"decision holds numbers and y_true {listed(rows.tolist())}: no decision could be right. Give labels "
-                "in both, such as record.decision; clf.classes_[number] turns numbers of classes into labels."
-            )
-        wrong = (label != taken).astype(np.float64)
+        wrong = (label != class_numbers(rows, decided, "decision", other=-1)).astype(np.float64)
     else:
         columns = rows if decisions is None else np.asarray(decisions)
         matrix = check_decision_costs(decision_costs, rows, columns)

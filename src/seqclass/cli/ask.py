@@ -27,8 +27,6 @@ _HELP = (
 )
 #: How many questions ``best`` shows.
 _MOST = 3
-#: What is said of an unknown category in a file.
-_FOR_FILES = "--unknown missing takes such cells as missing."
 
 
 @dataclass(frozen=True)
@@ -214,8 +212,7 @@ def _run(asking: _Asking) -> bool:
 
 def _refuse(error: ValueError) -> None:
     """Say why a line is not taken, in the words of this prompt."""
-    text = sentence(error).replace("undo()", "undo").replace(_FOR_FILES, "Answer with one of them, or ? for none.")
-    click.echo(f"  {text}")
+    click.echo(f"  {sentence(error).replace('undo()', 'undo')}")
 
 
 def _goes_on(asking: _Asking) -> bool:
@@ -255,8 +252,7 @@ def _show_visit(asking: _Asking) -> None:
 def _show_question(asking: _Asking, question: Question) -> None:
     click.echo(f"\nBelief: {asking.belief}")
     words, name = asking.words, question.name
-    number = 1 + sum(not answer.known for answer in asking.session.history)
-    click.echo(f"{number}. {asking.question(name)}  ({asking.price(question)})")
+    click.echo(f"{len(asking.session.history) + 1}. {asking.question(name)}  ({asking.price(question)})")
     if helped := words.told(name, "help"):
         click.echo(wrapped(helped, "   "))
     if url := words.told(name, "url"):

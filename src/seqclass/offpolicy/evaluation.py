@@ -27,8 +27,6 @@ __all__ = ["METHODS", "compare", "estimate_cost"]
 
 #: What is estimated of a policy, the last axis of `Replay.leaf_parts`.
 PARTS = ("cost", "price", "decision_cost", "error", "n_features")
-#: None is below 0, and no share of errors above 1: to cut estimates and ends there takes nothing true off.
-_MOST = [1.0 if name == "error" else np.inf for name in PARTS]
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,7 +324,7 @@ def estimated(
     n, effective = len(scores), float(weights.sum() ** 2 / (weights**2).sum())
     errors = _standard_errors(scores - scores.mean(axis=0), gradients)
     reach = float(student.ppf(0.5 + level / 2, effective - 1)) if effective > 1 else np.nan
-    ends = np.clip([means, means - reach * errors, means + reach * errors], 0.0, _MOST)
+    ends = np.maximum([means, means - reach * errors, means + reach * errors], 0.0)  # prices and errors are no less
     parts = tuple(
         Part(name, float(mean), float(error), float(low), float(high))
         for name, mean, error, low, high in zip(PARTS, ends[0], errors, *ends[1:])
