@@ -99,6 +99,10 @@ def test_realised_cost():
         realised_cost([1], [1, 2], 0)
     with pytest.raises(ValueError, match="entry an instance"):
         realised_cost([1, 2], [1, 2], [0])
+    assert realised_cost([0, 1], ["refer", "refer"], 0) == realised_cost(["a"], ["refer"], 0) == 1
+    for truth, codes in ((["a", "b"], [0, 1]), ([0, 1], ["a", "b"])):
+        with pytest.raises(ValueError, match=r"decision holds .* cannot be compared with the labels of y_true"):
+            realised_cost(truth, codes, 0)
 
 
 def test_a_discount_is_for_what_is_in_a_group():

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from seqclass._utils.text import listed, shown
 from seqclass._utils.validation import (
     check_costs,
     check_decision_costs,
@@ -58,7 +59,8 @@ def realised_cost(
     Raises
     ------
     ValueError
-        If lengths differ, a label is missing, or a label or decision has no row or column.
+        If lengths differ, a label is missing, a label or decision has no row or column, or decisions are numbers where
+        labels are texts, or the other way round.
 
     Examples
     --------
@@ -74,13 +76,26 @@ def realised_cost(
     rows = np.unique(truth) if classes is None else np.asarray(classes)
     label = class_numbers(rows, truth, "y_true")
     if decision_costs is None:
-        wrong = (label != class_numbers(rows, decided, "decision", other=-1)).astype(np.float64)
+        at = class_numbers(rows, decided, "decision", other=-1)
+        _check_kind(rows.tolist(), decided, at)
+        wrong = (label != at).astype(np.float64)
     else:
         columns = rows if decisions is None else np.asarray(decisions)
         matrix = check_decision_costs(decision_costs, rows, columns)
         wrong = matrix[label, class_numbers(columns, decided, "decision")]
     weight = None if sample_weight is None else check_not_negative(sample_weight, "sample_weight", truth.shape)
     return float(np.average(paid + wrong, weights=weight))
+
+
+def _check_kind(classes: list[Any], decided: npt.NDArray[Any], at: npt.NDArray[Any]) -> None:
+    """Refuse codes beside texts, or texts beside codes, but for a decision such as "refer" among numbers."""
+    texts = all(isinstance(label, str) for label in classes)
+    other = [one for one in dict.fromkeys(decided[at < 0].tolist()) if isinstance(one, str) != texts]
+    if other and (texts or (len(other) > 1 and (at < 0).all())):
+        raise ValueError(
+            f"decision holds {shown(other[0])}, which cannot be compared with the labels of y_true, {listed(classes)}: "
+            "give both as labels, or both as their numbers."
+        )
 
 
 def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:

@@ -51,6 +51,11 @@ class _Asking:
         return self.decider.unit
 
     @property
+    def n_answers(self) -> int:
+        """Answers so far but for what was known, which has no number in an explanation either."""
+        return sum(not answer.known for answer in self.session.history)
+
+    @property
     def belief(self) -> str:
         classes, belief = self.decider.classes.tolist(), self.session.posterior.tolist()
         order = self.words.class_order(classes)
@@ -167,7 +172,7 @@ def _command(
         with refused(str(resume)):
             # bytes that are no text are no session either, which is for the session to say
             session.restore(resume.read_text(encoding="utf-8", errors="replace"))
-        click.echo(f"Resumed after {count(len(session.history), 'answer')}.")
+        click.echo(f"Resumed after {count(asking.n_answers, 'answer')}.")
     click.echo(wrapped(_HELP))
     if resume is None:
         _remark(asking, _values(session))
@@ -212,7 +217,8 @@ def _run(asking: _Asking) -> bool:
 
 def _refuse(error: ValueError) -> None:
     """Say why a line is not taken, in the words of this prompt."""
-    click.echo(f"  {sentence(error).replace('undo()', 'undo')}")
+    told = sentence(error).replace("--unknown missing takes such cells as missing.", "Answer ? to take it as missing.")
+    click.echo(f"  {told.replace('undo()', 'undo')}")
 
 
 def _goes_on(asking: _Asking) -> bool:
@@ -252,7 +258,7 @@ def _show_visit(asking: _Asking) -> None:
 def _show_question(asking: _Asking, question: Question) -> None:
     click.echo(f"\nBelief: {asking.belief}")
     words, name = asking.words, question.name
-    click.echo(f"{len(asking.session.history) + 1}. {asking.question(name)}  ({asking.price(question)})")
+    click.echo(f"{asking.n_answers + 1}. {asking.question(name)}  ({asking.price(question)})")
     if helped := words.told(name, "help"):
         click.echo(wrapped(helped, "   "))
     if url := words.told(name, "url"):
