@@ -493,3 +493,37 @@ def test_intervals_of_costs_stay_above_zero() -> None:
     assert found["error"].lower == 0
     assert found["decision_cost"].lower == 0
     assert found["price"].lower == pytest.approx(0.02)
+
+
+def test_estimates_are_not_cut_and_ends_are() -> None:
+    """Cut at 0 each, price and decision cost did not add up to the cost, and small errors came out too high."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=1100)
+    X = (rng.random((1100, 3)) < np.where(y == 1, 0.75, 0.3)[:, None]).astype(float)
+    clf = seqclass.SequentialClassifier(feature_costs=0.02).fit(X[:1000], y[:1000])
+    outside = 0
+    for seed in range(8):
+        draw = np.random.default_rng(seed)
+        rows = 1000 + draw.permutation(100)[:10]
+        records = np.where(draw.random((10, 3)) < 0.3, X[rows], np.nan)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            try:
+                found = offpolicy.compare(
+                    clf,
+                    records,
+                    y[rows],
+                    methods=("ipw_plain", "doubly_robust"),
+                    recording=np.full((10, 3), 0.3),
+                    allow_seen=True,
+                )
+            except ValueError:  # nobody has all that is asked for
+                continue
+        for one in found.estimates:
+            assert one["cost"].estimate == pytest.approx(one["price"].estimate + one["decision_cost"].estimate)
+            for part, most in zip(one.parts, (1.06, 0.06, 1, 1, 3), strict=True):
+                assert 0 <= part.lower <= part.upper <= most + 1e-12
+            beyond = not 0 <= one["error"].estimate <= 1
+            assert ("Beyond what can be, by chance: " in str(one)) >= beyond
+            outside += beyond
+    assert outside

@@ -23,6 +23,8 @@ NAMES = {
 _ENOUGH, _MOST = 30, 0.1
 #: So small a share of the rows that nothing is known about is not warned of.
 _FEW = 0.02
+#: What an estimate may lie beyond what can be without a word.
+_ROUNDING = 1e-9
 #: Columns of a table of estimates.
 _SHOWN = ("estimate", "standard_error", "lower", "upper")
 
@@ -36,11 +38,12 @@ class Part:
     name : str
         ``"cost"``, ``"price"``, ``"decision_cost"``, ``"error"`` or ``"n_features"``.
     estimate : float
-        The estimate; costs are in units of misclassification cost.
+        The estimate; costs are in units of misclassification cost. It is not cut: of few rows or large weights it may
+        lie beyond what can be, such as an error rate below 0 or above 1, and is right on average all the same.
     standard_error : float
         Its standard error; NaN where it cannot be told.
     lower, upper : float
-        Ends of the interval.
+        Ends of the interval, cut to what can be, and all of that where one row has all weight.
 
     Examples
     --------
@@ -158,7 +161,10 @@ class Estimate:
             f"{self.n_rows} rows, of which {percent(self.replayed)} have all that the policy asks for; effective rows "
             f"{self.effective_rows:.0f}, largest weight {self.largest_weight:.3g}"
         )
-        return "\n".join([*lines, *self.warnings, *_NOTES.get(self.method, ())])
+        beyond = [one for one in self.parts if max(one.lower - one.estimate, one.estimate - one.upper) > _ROUNDING]
+        told = ", ".join(f"{part.name.replace('_', ' ')} {part.estimate:.3g}" for part in beyond)
+        cut = [f"Beyond what can be, by chance: {told}. Estimates that were cut would be biased."] * bool(told)
+        return "\n".join([*lines, *self.warnings, *cut, *_NOTES.get(self.method, ())])
 
 
 _NOTES = {

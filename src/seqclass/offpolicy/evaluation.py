@@ -319,15 +319,17 @@ def estimated(
     gradients: FloatArray | None,
     level: float,
     support: Support,
+    most: FloatArray,
 ) -> Estimate:
     """Means with t intervals from scores of the rows; the rule's fit takes off what its own scores explain."""
     n, effective = len(scores), float(weights.sum() ** 2 / (weights**2).sum())
     errors = _standard_errors(scores - scores.mean(axis=0), gradients)
     reach = float(student.ppf(0.5 + level / 2, effective - 1)) if effective > 1 else np.nan
-    ends = np.maximum([means, means - reach * errors, means + reach * errors], 0.0)  # prices and errors are no less
+    # no interval holds less often for ends within what can be; an estimate that was cut would be biased
+    low, high = np.fmin(np.fmax(means - reach * errors, 0.0), most), np.fmax(np.fmin(means + reach * errors, most), 0.0)
     parts = tuple(
-        Part(name, float(mean), float(error), float(low), float(high))
-        for name, mean, error, low, high in zip(PARTS, ends[0], errors, *ends[1:])
+        Part(name, float(mean), float(error), float(least), float(top))
+        for name, mean, error, least, top in zip(PARTS, means, errors, low, high)
     )
     about = (support.replayed, support.unsupported, effective, float(weights.max() / weights.mean()))
     counted = int((weights > 0).sum())
@@ -569,6 +571,9 @@ class _Study:
         self.parts, self.missing = replay.parts(records.label), self.replayer.missing(replay, codes)
         paths = replay.question[replay.leaf][:, None]
         ends = self.chances.along(everyone, paths, self.replayer.shows)[:, 0]
+        price, decided = float(clf.problem_.full_prices.sum()), float(clf.decision_costs_.max())
+        #: What no part of a mean can be above.
+        self.most: FloatArray = np.array([price + decided, price, decided, 1.0, clf.problem_.n_questions])
         self.weights: FloatArray = ends[:, -1] if ends.shape[1] else np.ones(records.n)
 
     def estimate(self, method: str, level: float, support: Support) -> Estimate:
@@ -583,13 +588,13 @@ class _Study:
             if not plain:
                 means, scores = ratio_scores(parts, weights)
             gradients = self.chances.scores if method != "complete" else None
-            return estimated(method, means, scores, weights, gradients, level, support)
+            return estimated(method, means, scores, weights, gradients, level, support, self.most)
         ones = np.ones(self.records.n)
         if method == "blocked":
-            return estimated(method, parts.mean(axis=0), parts, ones, None, level, support)
+            return estimated(method, parts.mean(axis=0), parts, ones, None, level, support, self.most)
         scores = self._crossed(method)
         weights = weights if method == "doubly_robust" else ones
-        return estimated(method, scores.mean(axis=0), scores, weights, None, level, support)
+        return estimated(method, scores.mean(axis=0), scores, weights, None, level, support, self.most)
 
     def _complete(self) -> FloatArray:
         """Weight 1 of the rows that have all that the policy may ask for."""
