@@ -16,6 +16,7 @@ from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect
 from seqclass.pomdp import DECIDE, Policy, Solver, evaluate
 from seqclass.pomdp.evaluation import Evaluation
 from seqclass.pomdp.information import InformationState, affords
+from seqclass.pomdp.policy import BorrowedPolicy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
@@ -25,7 +26,7 @@ from seqclass.pomdp.sweeps.budget import within_budget
 __all__ = ["HeldPolicy", "Sensitivity", "WhatIf", "finite_differences", "sensitivity", "what_if"]
 
 
-class HeldPolicy(Policy):
+class HeldPolicy(BorrowedPolicy):
     """A policy that goes on asking what it asks in its own problem, run on one with other costs or another prior.
 
     Parameters
@@ -46,39 +47,16 @@ class HeldPolicy(Policy):
     10.0
     """
 
-    def __init__(self, policy: Policy, problem: AcquisitionProblem) -> None:
-        super().__init__(problem, policy.n_stages, policy.info)
-        self.policy = policy
-
-    def begin(self) -> tuple[InformationState, FloatArray]:
-        """Return the lots of the policy; see `Policy.begin`."""
-        lots, probability = self.policy.begin()
-        info = self.problem.begin(len(lots))
-        info.lot = lots.lot
-        return info, probability
-
-    def draw(self, keys: Any) -> IntArray:
-        """Lot of each instance, as the policy draws it; see `Policy.draw`."""
-        return self.policy.draw(keys)
-
-    def following(self, info: InformationState) -> IntArray:
-        """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
-        return self.policy.following(self._own(info))
-
     def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
         """What each row orders now, as the policy has it; see `Policy.panels`."""
-        panels, most = self.policy.panels(self._own(info), least), self.problem.max_cost
+        panels, most = super().panels(info, least), self.problem.max_cost
         if panels is None or most is None or self.problem.visits is None:
             return panels
         paid = info.spent + panel_prices(info, panels) + self.problem.visits.of(panels)
         return np.asarray(panels & affords(most, paid)[:, None])
 
-    def ended(self, info: InformationState) -> BoolArray:
-        """Where nothing more is asked, as the policy has it; see `Policy.ended`."""
-        return self.policy.ended(self._own(info))
-
     def _act(self, info: InformationState) -> IntArray:
-        question = self.policy.act(self._own(info))
+        question = super()._act(info)
         may = np.take_along_axis(info.open, np.maximum(question, 0)[:, None], axis=1)[:, 0]
         if self.problem.max_cost is not None and (panels := self.panels(info)) is not None:
             may &= info.waiting | panels.any(axis=1)

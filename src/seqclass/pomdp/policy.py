@@ -585,7 +585,45 @@ def unit(problem: AcquisitionProblem) -> float:
     return float(problem.decision_costs.max(initial=0.0)) or 1.0
 
 
-class RepricedPolicy(Policy):
+class BorrowedPolicy(Policy, stored=False):
+    """A policy made for another problem, which is asked as it would be there (`_own`)."""
+
+    def __init__(self, policy: Policy, problem: AcquisitionProblem) -> None:
+        super().__init__(problem, policy.n_stages, policy.info)
+        self.policy = policy
+
+    @abstractmethod
+    def _own(self, info: InformationState) -> InformationState:
+        """What is known as the policy's own problem has it."""
+
+    def begin(self) -> tuple[InformationState, FloatArray]:
+        """Return the lots of the policy; see `Policy.begin`."""
+        lots, probability = self.policy.begin()
+        info = self.problem.begin(len(lots))
+        info.lot = lots.lot
+        return info, probability
+
+    def draw(self, keys: Any) -> IntArray:
+        """Lot of each instance, as the policy draws it; see `Policy.draw`."""
+        return self.policy.draw(keys)
+
+    def following(self, info: InformationState) -> IntArray:
+        """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
+        return self.policy.following(self._own(info))
+
+    def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
+        """What each row orders now, as the policy has it; see `Policy.panels`."""
+        return self.policy.panels(self._own(info), least)
+
+    def ended(self, info: InformationState) -> BoolArray:
+        """Where nothing more is asked, as the policy has it; see `Policy.ended`."""
+        return self.policy.ended(self._own(info))
+
+    def _act(self, info: InformationState) -> IntArray:
+        return self.policy.act(self._own(info))
+
+
+class RepricedPolicy(BorrowedPolicy):
     """A policy made for other prices, run on the problem itself.
 
     Parameters
@@ -609,24 +647,8 @@ class RepricedPolicy(Policy):
     """
 
     def __init__(self, policy: Policy, problem: AcquisitionProblem, multiplier: float) -> None:
-        super().__init__(problem, policy.n_stages, policy.info)
-        self.policy = policy
+        super().__init__(policy, problem)
         self.multiplier = multiplier
-
-    def begin(self) -> tuple[InformationState, FloatArray]:
-        """Return the lots of the policy; see `Policy.begin`."""
-        lots, probability = self.policy.begin()
-        info = self.problem.begin(len(lots))
-        info.lot = lots.lot
-        return info, probability
-
-    def draw(self, keys: Any) -> IntArray:
-        """Lot of each instance, as the policy draws it; see `Policy.draw`."""
-        return self.policy.draw(keys)
-
-    def following(self, info: InformationState) -> IntArray:
-        """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
-        return self.policy.following(self._scaled(info))
 
     def continuation_cost(self, info: InformationState) -> FloatArray:
         """Expected cost of going on at the prices the policy was made for, (n,); NaN where it cannot tell.
@@ -643,23 +665,12 @@ class RepricedPolicy(Policy):
         -------
         ndarray of shape (n,)
         """
-        return self.policy.continuation_cost(self._scaled(info))
+        return self.policy.continuation_cost(self._own(info))
 
-    def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
-        """What each row orders now, as the policy has it; see `Policy.panels`."""
-        return self.policy.panels(self._scaled(info), least)
-
-    def ended(self, info: InformationState) -> BoolArray:
-        """Where nothing more is asked, as the policy has it; see `Policy.ended`."""
-        return self.policy.ended(self._scaled(info))
-
-    def _act(self, info: InformationState) -> IntArray:
-        return self.policy.act(self._scaled(info))
-
-    def _scaled(self, info: InformationState) -> InformationState:
-        scaled = copy.copy(info)  # and with it what was computed of it, none of which depends on prices
-        scaled.problem = self.policy.problem
+    def _own(self, info: InformationState) -> InformationState:
+        own = copy.copy(info)  # and with it what was computed of it, none of which depends on prices
+        own.problem = self.policy.problem
         if info.problem.max_questions != self.problem.max_questions:  # there may be fewer than it was made for
-            scaled.problem = scaled.problem.replace(max_questions=info.problem.max_questions)
-        scaled.spent = info.spent * self.multiplier
-        return scaled
+            own.problem = own.problem.replace(max_questions=info.problem.max_questions)
+        own.spent = info.spent * self.multiplier
+        return own
