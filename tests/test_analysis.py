@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
+from slopes import finite_differences
 
 from seqclass import SequentialClassifier
 from seqclass.analysis import (
@@ -23,7 +24,7 @@ from seqclass.analysis import (
     what_if,
 )
 from seqclass.analysis.beliefs import entropy
-from seqclass.analysis.sensitivity import HeldPolicy, finite_differences
+from seqclass.analysis.sensitivity import HeldPolicy
 from seqclass.bn import NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.costs import Costs
 from seqclass.deciding.problem import acquisition_problem

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from free_cases import free_case
+from slopes import finite_differences
 
 from seqclass.analysis import feature_values, sensitivity, what_if
-from seqclass.analysis.sensitivity import finite_differences
 from seqclass.pomdp import Lookahead, cost_sweep, evaluate, solve_for_budget
 from seqclass.pomdp.policy import scale_prices
 from seqclass.pomdp.sweeps.budget import within_budget

@@ -1,4 +1,4 @@
-"""How the expected cost answers to prices and decision costs: derivatives, and their check."""
+"""How the expected cost answers to prices and decision costs: derivatives, and changes solved again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass._utils.validation import check_costs, check_distribution, check_real
+from seqclass._utils.validation import check_costs, check_distribution
 from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect
 from seqclass.pomdp import DECIDE, Policy, Solver, evaluate
 from seqclass.pomdp.evaluation import Evaluation
@@ -23,7 +23,7 @@ from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.panel_policy import panel_prices
 from seqclass.pomdp.sweeps.budget import within_budget
 
-__all__ = ["HeldPolicy", "Sensitivity", "WhatIf", "finite_differences", "sensitivity", "what_if"]
+__all__ = ["HeldPolicy", "Sensitivity", "WhatIf", "sensitivity", "what_if"]
 
 
 class HeldPolicy(BorrowedPolicy):
@@ -303,64 +303,3 @@ class _Shares:
             return np.zeros(len(on), dtype=bool)
         group = groups[level.question[on]]
         return np.asarray((group >= 0) & ~paid[on, group])
-
-
-def finite_differences(
-    problem: AcquisitionProblem,
-    policy: Policy,
-    *,
-    step: float = 1e-5,
-    method: str = "auto",
-    n_paths: int = 10_000,
-    max_histories: int = MAX_HISTORIES,
-    random_state: Any = 0,
-) -> Sensitivity:
-    """Derivatives of `sensitivity` the long way, as a check: change each cost a little, and evaluate.
-
-    The policy keeps asking what it asks; decisions are the cheapest ones at the changed costs. It takes two evaluations
-    for each price and each decision cost.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    policy : Policy
-        The policy.
-    step : float
-        Change of each cost, up and (as far as it stays positive) down.
-    method, n_paths, max_histories, random_state
-        See `reachable_beliefs`; sampled paths are the same for all changes.
-
-    Returns
-    -------
-    Sensitivity
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import GridValueIteration, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.04)
-    >>> finite_differences(problem, GridValueIteration().solve(problem)).price.round(2)
-    array([1.  , 0.55])
-    """
-    check_real(step, "step", 1e-12, np.finfo(float).max)
-    effort = Effort(method, n_paths, max_histories, random_state)
-
-    def run(changed: AcquisitionProblem) -> Evaluation:
-        return evaluate(changed, HeldPolicy(policy, changed), **vars(effort))
-
-    base = run(problem)
-    slopes: dict[str, FloatArray] = {}
-    for name in ("prices", "full_prices", "decision_costs"):
-        values = np.asarray(getattr(problem, name))
-        slope = np.zeros(values.shape)
-        for place in np.ndindex(*values.shape):
-            ends = []
-            down = min(step, float(values[place]))
-            for change in (step, -down):
-                moved = values.copy()
-                moved[place] += change
-                ends.append(run(problem.replace(**{name: moved})).cost)
-            slope[place] = (ends[0] - ends[1]) / (step + down)
-        slopes[name] = slope
-    return Sensitivity(slopes["prices"], slopes["full_prices"], slopes["decision_costs"], base.cost, base.method)

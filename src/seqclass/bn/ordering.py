@@ -1,9 +1,9 @@
 """Orders in which a sequential classifier asks for features: permutations, best first.
 
 A score that depends on one feature at a time is worked out from the table of P(outcome | class) of every
-feature (:func:`error_order`, :func:`information_order`, :func:`variance_order`); :func:`conditional_order`
-looks at the training data and avoids features that repeat one another, :func:`blanket_order` at the graph of a
-network. Ties go to the lowest index, and scores that differ by rounding only are ties.
+feature; :func:`conditional_order` looks at the training data and avoids features that repeat one another,
+:func:`blanket_order` at the graph of a network. Ties go to the lowest index, and scores that differ by rounding
+only are ties.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy import sparse
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.information import contingency_table
 from seqclass._utils.text import shown
-from seqclass._utils.validation import check_costs, check_distribution, check_finite, check_integer, columns_of
+from seqclass._utils.validation import check_costs, check_finite, check_integer, columns_of
 from seqclass.bn._checks import Codes, check_codes, check_labels, check_n_outcomes, seen_outcomes
 
 if TYPE_CHECKING:
@@ -29,10 +29,6 @@ __all__ = [
     "blanket_order",
     "check_order",
     "conditional_order",
-    "error_order",
-    "information_order",
-    "markov_blanket",
-    "variance_order",
 ]
 
 
@@ -79,112 +75,13 @@ def _levels(score: FloatArray) -> IntArray:
     return levels
 
 
-def error_order(likelihood: npt.ArrayLike, prior: npt.ArrayLike, costs: Any = None) -> IntArray:
-    """Order by increasing sum of type I and II errors times cost, the rule of ETANA.
-
-    Each class in turn is the positive one, all the others (weighted by the prior) the negative one. The sum
-    of the two errors of the best test on the feature alone is the sum over outcomes of min(P(v | c), P(v |
-    not c)). These are added up over the classes and multiplied by the feature's cost [1]_.
-
-    Parameters
-    ----------
-    likelihood : array-like of shape (n_features, V_max, n_classes)
-        P(outcome | class), zero beyond a feature's last outcome.
-    prior : array-like of shape (n_classes,)
-        Class prior.
-    costs : array-like of shape (n_features,) or float, optional
-        Price of each feature; by default all the same. Where prices are zero the errors alone decide.
-
-    Returns
-    -------
-    ndarray of int of shape (n_features,)
-        Features, best first.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, or a cost is negative or not finite.
-
-    Notes
-    -----
-    The paper leaves open by which rule the single feature is to decide. We take the one of least summed error
-    (it decides for the class that makes the outcome more likely). The authors' code sorts by something else:
-    see :func:`variance_order`.
-
-    References
-    ----------
-    .. [1] Y. W. Liyanage, D.-S. Zois, C. Chelmis, "On-the-fly joint feature selection and classification",
-       2020, section 5.1.
-
-    Examples
-    --------
-    >>> useless, useful = [[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.2], [0.1, 0.8]]
-    >>> error_order([useless, useful], [0.5, 0.5]).tolist()
-    [1, 0]
-    >>> error_order([useless, useful], [0.5, 0.5], costs=[0.1, 1.0]).tolist()
-    [0, 1]
-    """
-    table, prior, prices = _check_tables(likelihood, prior, costs)
-    errors = error_scores(table, prior)
-    return rank(errors * prices, errors)
-
-
-def information_order(likelihood: npt.ArrayLike, prior: npt.ArrayLike, costs: Any = None) -> IntArray:
-    """Order by decreasing mutual information of feature and class per unit of cost, under the model.
-
-    Parameters
-    ----------
-    likelihood, prior, costs
-        As in `error_order`; free features come first, by information.
-
-    Returns
-    -------
-    ndarray of int of shape (n_features,)
-        Features, best first.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, or a cost is negative or not finite.
-
-    Examples
-    --------
-    >>> weak, strong = [[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.2], [0.1, 0.8]]
-    >>> information_order([weak, strong], [0.5, 0.5]).tolist()
-    [1, 0]
-    >>> information_order([weak, strong], [0.5, 0.5], costs=[0.0, 1.0]).tolist()
-    [0, 1]
-    """
-    table, prior, prices = _check_tables(likelihood, prior, costs)
-    return rank_by_rate(information_scores(table, prior), prices)
-
-
-def variance_order(likelihood: npt.ArrayLike) -> IntArray:
-    """Order by decreasing variance between classes of P(v | c), summed over outcomes; costs do not count.
-
-    This is what the published code of ETANA sorts by, where its paper says :func:`error_order`.
-
-    Parameters
-    ----------
-    likelihood
-        As in `error_order`.
-
-    Returns
-    -------
-    ndarray of int of shape (n_features,)
-        Features, best first.
-
-    Examples
-    --------
-    >>> weak, strong = [[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.2], [0.1, 0.8]]
-    >>> variance_order([weak, strong]).tolist()
-    [1, 0]
-    """
-    return rank(-variance_scores(_check_table(likelihood)))
-
-
 def error_scores(likelihood: FloatArray, prior: FloatArray) -> FloatArray:
-    """Sum over classes of the type I and II errors of each feature; see :func:`error_order`."""
+    """Sum over outcomes of min(P(v | c), P(v | not c)), what the best test on each feature errs, over all classes c.
+
+    The rule of ETANA (Y. W. Liyanage, D.-S. Zois, C. Chelmis, "On-the-fly joint feature selection and classification",
+    2020, section 5.1), times the price. The paper leaves open how one feature decides; the authors' code sorts by
+    `variance_scores`.
+    """
     n_classes = len(prior)
     mix = np.repeat(prior[:, None], n_classes, axis=1)
     np.fill_diagonal(mix, 0.0)
@@ -196,7 +93,7 @@ def error_scores(likelihood: FloatArray, prior: FloatArray) -> FloatArray:
 
 
 def information_scores(likelihood: FloatArray, prior: FloatArray) -> FloatArray:
-    """Mutual information of each feature and the class in nats; see :func:`information_order`."""
+    """Mutual information of each feature and the class in nats."""
 
     def information(part: FloatArray) -> FloatArray:
         marginal = np.broadcast_to((part @ prior)[:, :, None], part.shape)
@@ -208,7 +105,7 @@ def information_scores(likelihood: FloatArray, prior: FloatArray) -> FloatArray:
 
 
 def variance_scores(likelihood: FloatArray) -> FloatArray:
-    """Variance between classes summed over outcomes; see :func:`variance_order`."""
+    """Variance between classes summed over outcomes, by which the published code of ETANA sorts."""
     return _by_parts(likelihood, lambda part: part.var(axis=2).sum(axis=1))
 
 
@@ -350,20 +247,6 @@ def _by_parts(likelihood: FloatArray, score: Callable[[FloatArray], FloatArray])
             yield score(likelihood[rows])
 
     return np.concatenate([np.empty(0), *parts()])
-
-
-def _check_table(likelihood: npt.ArrayLike) -> FloatArray:
-    table = check_finite(likelihood, "likelihood")
-    if table.ndim != 3:
-        raise ValueError(f"likelihood must have shape (n_features, n_outcomes, n_classes), got {table.shape}")
-    return table
-
-
-def _check_tables(
-    likelihood: npt.ArrayLike, prior: npt.ArrayLike, costs: Any
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    table = _check_table(likelihood)
-    return table, check_distribution(prior, table.shape[2], "prior"), check_prices(costs, len(table))
 
 
 #: So many features are searched for; the rest follows by what each says alone.
@@ -512,46 +395,6 @@ def _n_log_n(counts: FloatArray) -> FloatArray:
     """Sum of n log n of each feature."""
     terms = counts * np.log(np.maximum(counts, 1.0))
     return row_sums(terms.reshape(len(counts), -1))
-
-
-def markov_blanket(parents: Sequence[npt.ArrayLike], node: int) -> IntArray:
-    """Features that, with the class, shield a feature from all others.
-
-    These are its feature parents, its children, and its children's other feature parents. The class is a parent of
-    every feature, hence in every blanket, and is not listed.
-
-    Parameters
-    ----------
-    parents : sequence of array-like of int
-        Feature parents of each feature, such as ``parents_`` of `TreeNetwork`.
-    node : int
-        The feature.
-
-    Returns
-    -------
-    ndarray of int
-        Features in increasing order.
-
-    Raises
-    ------
-    ValueError
-        If a feature does not exist or is its own parent.
-
-    References
-    ----------
-    .. [1] J. Pearl, "Probabilistic reasoning in intelligent systems", 1988, section 3.3.
-
-    Examples
-    --------
-    In 0 -> 1 -> 2 <- 3 the blanket of 1 holds its parent, its child and that child's other parent.
-
-    >>> markov_blanket([[], [0], [1, 3], []], 1)
-    array([0, 2, 3])
-    """
-    node = check_integer(node, "node", 0, len(parents) - 1)
-    above = _check_parents(parents)
-    present = np.ones(len(above), dtype=bool)
-    return _blanket(above, _children(above), node, present)
 
 
 def blanket_order(

@@ -28,7 +28,7 @@ from seqclass.stats.paired import PairedTest
 if TYPE_CHECKING:
     from seqclass._shell import DecidingClassifier
 
-__all__ = ["DecisionCurve", "acquired_curve", "decision_curve", "miss_cost", "own_threshold"]
+__all__ = ["DecisionCurve", "acquired_curve", "decision_curve", "miss_cost"]
 
 
 def class_position(classes: npt.NDArray[Any], positive: Any = None, name: str = "positive") -> int:
@@ -77,34 +77,6 @@ def miss_cost(decision_costs: npt.ArrayLike, positive: int) -> float:
     if not least > 0:
         raise ValueError("positive: missing this class costs nothing, so that its net benefit has no unit of cost.")
     return least
-
-
-def own_threshold(decision_costs: npt.ArrayLike, positive: int) -> float:
-    """Threshold probability from which on deciding for the positive one of two classes costs less.
-
-    There the saving over treating none, divided by `miss_cost`, *is* the net benefit after prices.
-
-    Parameters
-    ----------
-    decision_costs : array-like of shape (2, n_decisions)
-        Cost of each decision when each class is true.
-    positive : int
-        Position of the positive class.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> own_threshold([[0, 1], [4, 0]], 1)
-    0.2
-    """
-    costs = np.asarray(decision_costs, dtype=np.float64)
-    if len(costs) != 2:
-        raise ValueError(f"decision_costs must be of two classes, got {len(costs)}.")
-    needless = float(costs[1 - positive, positive] - costs[1 - positive, 1 - positive])
-    return needless / (needless + miss_cost(costs, positive))
 
 
 #: Probabilities that differ by less are equal: a constant one is to be at its own threshold.
@@ -357,7 +329,7 @@ def acquired_curve(
 ) -> DecisionCurve:
     """Decision curve of a sequential classifier: it asks as it does, and treats by its posterior at the stop.
 
-    What it asks was planned for its own costs of decisions, and so for one threshold, `own_threshold`; far from there a
+    What it asks was planned for its own costs of decisions, and so for one threshold; far from there a
     classifier that is fitted with other decision costs may do better.
 
     Parameters
