@@ -448,22 +448,7 @@ class Prices:
 
 
 def first_of_groups(groups: IntArray) -> BoolArray:
-    """Which of them, in their order, are the first of their group.
-
-    Parameters
-    ----------
-    groups : ndarray of int of shape (n,)
-        Group of each, -1 for none.
-
-    Returns
-    -------
-    ndarray of bool of shape (n,)
-
-    Examples
-    --------
-    >>> first_of_groups(np.array([1, -1, 1, 0])).tolist()
-    [True, False, False, True]
-    """
+    """Which of them, in their order, are the first of their group."""
     first = np.zeros(len(groups), dtype=bool)
     first[np.unique(groups, return_index=True)[1]] = True
     return np.asarray(first & (groups >= 0))
@@ -612,12 +597,7 @@ def _name(j: int, names: Sequence[Hashable] | None) -> str:
 
 
 def warn_of_money(prices: npt.NDArray[np.float64], decision_costs: npt.NDArray[np.float64]) -> None:
-    """Warn where every price is at least what the dearest error costs, so that nothing can pay.
-
-    Examples
-    --------
-    >>> warn_of_money(np.array([0.1, 20.0]), 1 - np.eye(2))
-    """
+    """Warn where every price is at least what the dearest error costs, so that nothing can pay."""
     least, dearest = float(prices.min(initial=np.inf)), float(decision_costs.max(initial=0.0))
     if np.isfinite(least) and least > 0 and least >= dearest:
         warnings.warn(

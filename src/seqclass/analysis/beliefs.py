@@ -232,21 +232,5 @@ class _Entropy:
 
 
 def entropy(belief: FloatArray) -> FloatArray:
-    """Entropy of each belief in nats, (n,).
-
-    Parameters
-    ----------
-    belief : ndarray of shape (n, n_classes)
-        Beliefs.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> entropy(np.array([[0.5, 0.5], [0.0, 1.0]])).round(3)
-    array([0.693, 0.   ])
-    """
+    """Entropy of each belief in nats, (n,)."""
     return np.asarray(-(belief * np.log(belief, out=np.zeros_like(belief), where=belief > 0)).sum(axis=1) + 0.0)

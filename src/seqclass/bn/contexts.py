@@ -361,19 +361,7 @@ class StageContexts:
         return self._transitions[stage]
 
     def number(self, stage: int, values: IntArray) -> IntArray:
-        """Number of the context of each row of values.
-
-        Parameters
-        ----------
-        stage : int
-            The stage.
-        values : ndarray of int of shape (n, n_features)
-            Outcomes of the stage's `features`, -1 where missing. A row that cannot be reached gets the context 0.
-
-        Returns
-        -------
-        ndarray of int of shape (n,)
-        """
+        """Number of the context of each row of values."""
         self._reach(stage)
         if stage not in self._lookups:
             self._lookups[stage] = _lookup(self._rows[stage], self._strides(stage))

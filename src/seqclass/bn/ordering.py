@@ -119,80 +119,14 @@ def as_order(
     feature_names: Any = None,
     most: int | None = None,
 ) -> IntArray:
-    """Resolve what a user may give as an order into feature indices.
-
-    Parameters
-    ----------
-    order : str or array-like of int or str
-        ``"error"``, ``"information"``, ``"variance"``, ``"conditional"``, ``"blanket"`` (of a network),
-        ``"blanket_only"`` (the same, ending where the paper's rule ends), ``"given"`` (the columns as they come),
-        or the features themselves as indices or names, best first; they may be fewer than there are.
-    model : ObservationModel
-        Fitted; its :meth:`~ObservationModel.likelihood_table` is what the names refer to.
-    costs : array-like of shape (n_features,) or float, optional
-        Price of each feature.
-    X : discretised matrix of shape (n_rows, n_features), optional
-        Training data, for ``"conditional"``.
-    y : array-like of shape (n_rows,), optional
-        Labels, for ``"conditional"``.
-    feature_names : array-like of str of shape (n_features,), optional
-        Names that ``order`` may use.
-    most : int, optional
-        So many features are wanted; those that follow need not be searched for.
-
-    Returns
-    -------
-    ndarray of int of shape (n_stages,)
-        Features, best first.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown, the model has no network that the order could follow, or a feature does not exist
-        or appears twice; the message names it.
-
-    Examples
-    --------
-    >>> from seqclass.bn import NaiveBayes
-    >>> model = NaiveBayes().fit([[0, 0], [1, 0], [0, 1], [1, 1]], [0, 0, 1, 1])
-    >>> as_order("information", model).tolist()
-    [1, 0]
-    >>> as_order(["fever"], model, feature_names=["age", "fever"]).tolist()
-    [1]
-    """
+    """Resolve what a user may give as an order into feature indices."""
     if isinstance(order, str):
         return _named_order(order, model, costs, X, y, most)
     return check_order(order, model.n_features_in_, feature_names)
 
 
 def check_order(order: Any, n_features: int, feature_names: Any = None, *, what: str = "order") -> IntArray:
-    """Resolve a list of features, best first, into their indices.
-
-    Parameters
-    ----------
-    order : array-like of int or str
-        The features, as indices or names, which go first; they may be fewer than there are.
-    n_features : int
-        Number of features.
-    feature_names : array-like of str of shape (n_features,), optional
-        Names that ``order`` may use.
-    what : str
-        What to call it in messages.
-
-    Returns
-    -------
-    ndarray of int of shape (n_stages,)
-
-    Raises
-    ------
-    ValueError
-        If a feature does not exist or appears twice; the message names it.
-
-    Examples
-    --------
-    >>> check_order(["b", "a"], 2, ["a", "b"]).tolist()
-    [1, 0]
-    """
+    """Resolve a list of features, best first, into their indices."""
     chosen = np.asarray(order)
     if chosen.ndim != 1 or chosen.size == 0:
         got = shown(order) if chosen.ndim == 0 else f"shape {chosen.shape}"
@@ -266,49 +200,11 @@ def conditional_order(
 ) -> IntArray:
     """Order greedily by what a feature says about the class that no chosen one has said (CMIM).
 
-    The next feature f is the one with the largest min over the chosen features s of I(f; class | s), per unit
-    of cost [1]_. Information is estimated with the bias of small samples taken off (Miller and Madow), so
-    that noise does not pass for news; the search ends early when no candidate says anything new. All other
-    features follow in the order of their information per cost.
-
-    Parameters
-    ----------
-    X : discretised matrix of shape (n_rows, n_features)
-        Integer outcome codes, dense or scipy sparse; -1 is missing. A missing cell of a candidate is left
-        out; a missing cell of a chosen feature is a value of its own.
-    y : array-like of shape (n_rows,)
-        Class labels.
-    n : int
-        Features to choose before the rest follows.
-    costs : array-like of shape (n_features,) or float, optional
-        Price of each feature; by default all the same. Free features come first.
-    n_outcomes : int or array-like of shape (n_features,), optional
-        Number of outcomes of each feature; by default the largest code plus one.
-    n_candidates : int
-        Only so many features, the best by information per cost, are looked at in the search.
-    max_rows : int
-        Only so many rows, drawn at random, are used in the search.
-    random_state : None, int or numpy generator
-        Draws the rows.
-
-    Returns
-    -------
-    ndarray of int of shape (n_features,)
-        Features, best first.
-
-    References
-    ----------
-    .. [1] F. Fleuret, "Fast binary feature selection with conditional mutual information", JMLR 5, 2004.
-
-    Examples
-    --------
-    Column 1 repeats column 0; column 2 is weaker but says something new.
-
-    >>> y = np.repeat([0, 1], 200)
-    >>> strong = np.where(np.arange(400) % 7 == 0, 1 - y, y)
-    >>> weak = np.where(np.arange(400) % 5 < 1, 1 - y, y)
-    >>> conditional_order(np.column_stack([strong, strong, weak]), y).tolist()
-    [0, 2, 1]
+    The next feature f is the one with the largest min over the chosen features s of I(f; class | s), per unit of cost
+    (F. Fleuret, "Fast binary feature selection with conditional mutual information", JMLR 5, 2004). Information is
+    estimated with the bias of small samples taken off (Miller and Madow), so that noise does not pass for news; the
+    search ends early when no candidate says anything new. All other features follow in the order of their information
+    per cost. A missing cell of a candidate is left out, one of a chosen feature is a value of its own.
     """
     X = check_codes(X, n_outcomes=n_outcomes)
     labels = check_labels(y, X.shape[0])
@@ -403,52 +299,11 @@ def blanket_order(
     """Order by score, leaving out the Markov blanket of every feature that was taken.
 
     The feature of the highest score comes first; it and its blanket leave the pool; then the best of what is left in
-    the pool follows, until the pool is empty ([1]_, section III). Features that share much, given the class, are
-    neighbours in the network, so that what comes next repeats little of what is known.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_features,)
-        Information of each feature about the class.
-    parents : sequence of array-like of int, of length n_features
-        Feature parents of each feature, such as ``parents_`` of `TreeNetwork`. The graph is the one over the features
-        given here: what a filter has dropped is in nobody's blanket.
-    costs : array-like of shape (n_features,) or float, optional
-        Price of each feature, all the same by default; the best is the one of the highest score per price, and free
-        ones come first.
-    go_on : bool
-        Whether the features that left the pool follow: the same rule is applied to them, in the graph that they
-        induce, and so on until none is left. The paper ends with the pool.
-
-    Returns
-    -------
-    ndarray of int of shape (n_stages,)
-        Features, best first; all of them with ``go_on``.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, or a parent does not exist.
-
-    Notes
-    -----
-    The rule looks at the graph, not at how much neighbours share: `conditional_order`, which does, mostly predicts
-    better from as many features (breast_cancer, spambase, MLL, digits, under the tree network itself). Whether the
-    rest follows by this rule or simply by score made no difference there.
-
-    References
-    ----------
-    .. [1] Y. W. Liyanage, D.-S. Zois, C. Chelmis, "Dynamic instance-wise classification in correlated feature
-       spaces", IEEE Transactions on Artificial Intelligence 2, 2021, section III.
-
-    Examples
-    --------
-    In the chain 0 -> 1 -> 2 the best feature is 1, and both of the others are its neighbours.
-
-    >>> blanket_order([0.2, 0.5, 0.3], [[], [0], [1]], go_on=False)
-    array([1])
-    >>> blanket_order([0.2, 0.5, 0.3], [[], [0], [1]])
-    array([1, 2, 0])
+    the pool follows, until the pool is empty (Y. W. Liyanage, D.-S. Zois, C. Chelmis, "Dynamic instance-wise
+    classification in correlated feature spaces", IEEE Transactions on Artificial Intelligence 2, 2021, section III).
+    Features that share much, given the class, are neighbours in the network, so that what comes next repeats little of
+    what is known. With ``go_on`` the same rule is then applied to those that left the pool, and so on; the paper ends
+    with it. `conditional_order` mostly predicts better from as many features.
     """
     values = check_finite(scores, "scores")
     if values.ndim != 1 or len(values) != len(parents):

@@ -137,29 +137,7 @@ class Conditional:
 
     @classmethod
     def from_table(cls, values: npt.ArrayLike, table: npt.ArrayLike) -> Conditional:
-        """A feature of a few values.
-
-        Parameters
-        ----------
-        values : array-like of shape (n_values,)
-            The values, all different.
-        table : array-like of shape (n_values, n_hidden)
-            P(value | hidden state).
-
-        Returns
-        -------
-        Conditional
-
-        Raises
-        ------
-        ValueError
-            If a column of the table is no distribution, or a value stands twice.
-
-        Examples
-        --------
-        >>> Conditional.from_table([0, 1], [[0.9, 0.2], [0.1, 0.8]]).values.tolist()
-        [0.0, 1.0]
-        """
+        """A feature of a few values."""
         numbers = check_finite(values, "values")
         columns = check_finite(table, "table")
         if numbers.ndim != 1 or len(np.unique(numbers)) < numbers.size:
@@ -185,22 +163,6 @@ class Conditional:
 
         A number that has a probability above zero in some hidden state has that or none in all of them: no density,
         however high, counts against it.
-
-        Parameters
-        ----------
-        x : array-like of shape (n,)
-            Values; NaN where not seen, which says nothing.
-
-        Returns
-        -------
-        ndarray of shape (n_hidden, n)
-
-        Examples
-        --------
-        >>> feature = Conditional.from_table([0, 1], [[0.5, 1.0], [0.5, 0.0]])
-        >>> np.exp(feature.log_likelihood([0, 1, np.nan]))
-        array([[0.5, 0.5, 1. ],
-               [1. , 0. , 1. ]])
         """
         x = np.asarray(x, dtype=np.float64)
         found = np.empty((len(self.shapes), len(x)))
@@ -212,23 +174,7 @@ class Conditional:
         return found[self.which]
 
     def bin_probabilities(self, edges: npt.ArrayLike) -> FloatArray:
-        """Probability of each bin in each hidden state, exact from the distribution function.
-
-        Parameters
-        ----------
-        edges : array-like of shape (n_bins - 1,)
-            Inner edges in increasing order; a bin holds its lower edge and not its upper one.
-
-        Returns
-        -------
-        ndarray of shape (n_bins, n_hidden)
-
-        Examples
-        --------
-        >>> from scipy.stats import norm
-        >>> Conditional((norm(0, 1),), np.array([0])).bin_probabilities([-1.0, 1.0]).round(4).ravel().tolist()
-        [0.1587, 0.6827, 0.1587]
-        """
+        """Probability of each bin in each hidden state, exact from the distribution function."""
         inner = np.asarray(edges, dtype=np.float64)
         low, high = np.append(-np.inf, inner), np.append(inner, np.inf)
         found = np.empty((len(low), len(self.shapes)))
@@ -241,25 +187,7 @@ class Conditional:
         return found[:, self.which]
 
     def edges(self, n_bins: int, hidden_prior: FloatArray) -> FloatArray:
-        """Inner edges of bins of equal width over the central 99% of the feature's values.
-
-        Parameters
-        ----------
-        n_bins : int
-            Number of bins; a feature of a few values has a bin for each of them instead.
-        hidden_prior : ndarray of shape (n_hidden,)
-            P(hidden state).
-
-        Returns
-        -------
-        ndarray of shape (n_bins - 1,)
-
-        Examples
-        --------
-        >>> from scipy.stats import norm
-        >>> Conditional((norm(0.5, 0.3),), np.array([0])).edges(4, np.ones(1)).round(3).tolist()
-        [0.114, 0.5, 0.886]
-        """
+        """Inner edges of bins of equal width over the central 99% of the feature's values."""
         if self.is_discrete:
             return self.values[1:]
         weights = np.bincount(self.which, hidden_prior, len(self.shapes)).astype(np.float64)
@@ -267,25 +195,7 @@ class Conditional:
         return np.linspace(low, high, n_bins + 1)[1:-1]
 
     def draw(self, hidden: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Values of instances in given hidden states.
-
-        Parameters
-        ----------
-        hidden : ndarray of int of shape (n,)
-            Hidden state of each instance.
-        rng : numpy generator
-            Source of chance.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-
-        Examples
-        --------
-        >>> feature = Conditional.from_table([3, 4], [[1, 0], [0, 1]])
-        >>> feature.draw(np.array([0, 1, 1]), np.random.default_rng(0)).tolist()
-        [3.0, 4.0, 4.0]
-        """
+        """Values of instances in given hidden states."""
         shape_of = self.which[hidden]
         drawn = np.empty(len(hidden))
         for k, shape in enumerate(self.shapes):

@@ -41,28 +41,7 @@ EMBEDDED = tuple(_LOADERS)
 
 
 def load_embedded(name: str) -> Dataset:
-    """Return one of scikit-learn's own sets: breast_cancer, digits, iris or wine.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-
-    Returns
-    -------
-    Dataset
-        Without prices.
-
-    Raises
-    ------
-    ValueError
-        If there is no such set.
-
-    Examples
-    --------
-    >>> load_embedded("digits")
-    Dataset('digits', 1797 x 64, 10 classes)
-    """
+    """Return one of scikit-learn's own sets: breast_cancer, digits, iris or wine."""
     if name not in _LOADERS:
         raise ValueError(f"name must be one of {', '.join(map(repr, EMBEDDED))}, got {name!r}.")
     loader, text = _LOADERS[name]

@@ -149,19 +149,7 @@ class OutcomeCoder:
         self.categories = {} if categories is None else categories
 
     def fit_transform(self, X: Any, y: Any) -> Any:
-        """Fit the discretiser and return the outcomes of the training data.
-
-        Parameters
-        ----------
-        X : ndarray or sparse array of shape (n, n_features)
-            Numbers; NaN where missing.
-        y : ndarray of shape (n,)
-            Labels, for discretisers that use them.
-
-        Returns
-        -------
-        ndarray or sparse array of int of shape (n, n_features)
-        """
+        """Fit the discretiser and return the outcomes of the training data."""
         self._begin(X.shape[1])
         if self.numeric_.size and not isinstance(self.discretizer, str):
             self.discretizer_ = clone(Discretizer() if self.discretizer is None else self.discretizer)
@@ -196,27 +184,8 @@ class OutcomeCoder:
     ) -> list[OutcomeCoder]:
         """Fit the discretiser to what is known of the columns of rows that come in chunks.
 
-        Parameters
-        ----------
-        sums : ColumnSums
-            With sketches where quantiles are needed.
-        first : ndarray of shape (1, n_features)
-            A row.
-        n_classes : int
-        sparse : bool
-            Whether the data are.
-        sample : function
-            Gives some rows, as numbers, and their labels, for bins that need these.
-
-        Returns
-        -------
-        list of OutcomeCoder
-            This one; or, where the labels choose between two ways to cut, one for each.
-
-        Raises
-        ------
-        ValueError
-            If the discretiser is of another kind and not fitted.
+        Gives this coder; or, where the labels choose between two ways to cut, one for each. ``sample`` gives some rows
+        and their labels, for bins that need these.
         """
         self._begin(len(sums.low))
         self.example_, self.range_ = first, sums.range
@@ -276,13 +245,7 @@ class OutcomeCoder:
         return told
 
     def restrict(self, columns: IntArray) -> OutcomeCoder:
-        """Return a coder of some columns only, where the discretiser can do that; else itself.
-
-        Parameters
-        ----------
-        columns : ndarray of int of shape (m,)
-            The columns, in the order that the new coder's input will have.
-        """
+        """Return a coder of some columns only, where the discretiser can do that; else itself."""
         if self.discretizer_ is not None and not hasattr(self.discretizer_, "restrict"):
             return self
         part = OutcomeCoder(self.discretizer)
@@ -304,19 +267,7 @@ class OutcomeCoder:
         return int(self.code_values(column, np.array([value]))[0])
 
     def code_values(self, column: int, values: FloatArray) -> IntArray:
-        """Outcomes of some values of a column, -1 where missing and that is no outcome.
-
-        Parameters
-        ----------
-        column : int
-            The column.
-        values : ndarray of shape (n,)
-            Its values, NaN where missing; for a categorical column the categories' numbers.
-
-        Returns
-        -------
-        ndarray of int of shape (n,)
-        """
+        """Outcomes of some values of a column, -1 where missing and that is no outcome."""
         coder = self.restrict(np.array([column]))
         at = column if coder is self else 0
         outcome = np.full(len(values), self.gone[column], dtype=np.int32)

@@ -421,30 +421,7 @@ Fitted = TypeVar("Fitted")
 
 
 def decider_of(fitted: Any) -> Decider:
-    """The record of a fitted classifier, or the record itself.
-
-    Parameters
-    ----------
-    fitted : Decider, SequentialClassifier or AdaptiveClassifier
-        What was fitted.
-
-    Returns
-    -------
-    Decider
-
-    Raises
-    ------
-    sklearn.exceptions.NotFittedError
-        If it was not.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from seqclass import SequentialClassifier
-    >>> clf = SequentialClassifier().fit(*load_iris(return_X_y=True))
-    >>> decider_of(clf) is decider_of(clf.decider_)
-    True
-    """
+    """The record of a fitted classifier, or the record itself."""
     if isinstance(fitted, Decider):
         return fitted
     check_is_fitted(fitted, "decider_")

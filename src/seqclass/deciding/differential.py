@@ -57,17 +57,7 @@ set, 5.0% lack the true one.
     by_class: bool = False
 
     def holds(self, posterior: npt.ArrayLike) -> BoolArray:
-        """Which classes are in the sets of beliefs at the stop.
-
-        Parameters
-        ----------
-        posterior : array-like of shape (n, n_classes)
-            P(class | what was acquired).
-
-        Returns
-        -------
-        ndarray of bool of shape (n, n_classes)
-        """
+        """Which classes are in the sets of beliefs at the stop."""
         return holding(np.asarray(posterior, dtype=np.float64), self.limits)
 
     def __str__(self) -> str:

@@ -428,42 +428,7 @@ def acquisition_problem(
 ) -> AcquisitionProblem:
     """Build the acquisition problem of a fitted model, as tables where the model has them.
 
-    Parameters
-    ----------
-    model : ObservationModel
-        A fitted model.
-    order : ndarray of int of shape (m,)
-        Features in the order in which they may be asked for.
-    prices : Prices
-        Price of every feature of the model; features of a bundle have one price.
-    decision_costs : ndarray of shape (n_classes, n_decisions)
-        Cost of each decision when each class is true.
-    prior : array-like of shape (n_classes,), optional
-        By default the model's.
-    free : bool
-        Whether any question may come next; else they come in the order given.
-    bundles : ndarray of int of shape (n_features,), optional
-        Bundle of each feature of the model, -1 for none. All of its features are seen at once, when the first of them
-        in the order is asked for.
-
-    Returns
-    -------
-    AcquisitionProblem
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.bn import NaiveBayes
-    >>> from seqclass.costs import Costs
-    >>> model = NaiveBayes().fit(np.array([[0, 0], [1, 0], [1, 1]]), [0, 1, 1])
-    >>> problem = acquisition_problem(model, np.array([0, 1]), Costs(0.1).prices(2), 1 - np.eye(2))
-    >>> problem.n_stages, problem.tables is not None
-    (2, True)
-    >>> problem = acquisition_problem(
-    ...     model, np.array([0, 1]), Costs(0.1).prices(2), 1 - np.eye(2), bundles=np.array([0, 0])
-    ... )
-    >>> problem.n_stages, problem.n_outcomes
-    (1, array([4]))
+    All features of a bundle (by its number in ``bundles``) are seen when the first of them in the order is asked.
     """
     first, shown = _questions(model, order, bundles)
     stage_prices, full, groups = prices.of(first)

@@ -719,28 +719,7 @@ class Session:
 
 
 def expected_saving(policy: Policy, info: InformationState) -> FloatArray:
-    """By how much going on is expected to be cheaper than deciding now, prices counted.
-
-    Parameters
-    ----------
-    policy : Policy
-        The policy.
-    info : InformationState
-        What is known of ``n`` instances, at a stage before the policy's horizon.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        NaN where the policy cannot tell.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp.policy import LookaheadPolicy
-    >>> from seqclass.pomdp import StoppingValue, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> expected_saving(LookaheadPolicy(StoppingValue(problem)), problem.begin()).round(3)  # .5 - (.1 + .15)
-    array([0.25])
-    """
+    """By how much going on is expected to be cheaper than deciding now, prices counted; NaN where unknown."""
     return np.asarray(info.deciding_cost - policy.continuation_cost(info))
 
 

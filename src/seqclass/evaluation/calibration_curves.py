@@ -20,33 +20,7 @@ def calibration_error(y_true: npt.ArrayLike, proba: npt.ArrayLike, *, n_bins: in
     Instances are put into bins of equal width by the probability of their likeliest class; the error is the mean, over
     instances, of the distance between their bin's mean probability and its share of right answers.
 
-    Parameters
-    ----------
-    y_true : array-like of int of shape (n,)
-        True class codes, columns of ``proba``.
-    proba : array-like of shape (n, n_classes)
-        Class probabilities.
-    n_bins : int
-        Number of bins between 0 and 1.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
-
-    References
-    ----------
-    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern neural networks", ICML 2017, eq. (3).
-
-    Examples
-    --------
-    >>> round(calibration_error([0, 0, 0, 1], [[0.95, 0.05]] * 4), 3)
-    0.2
+    C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern neural networks", ICML 2017, eq. (3).
     """
     truth, belief = _checked(y_true, proba)
     check_integer(n_bins, "n_bins", 1)
@@ -105,33 +79,6 @@ def calibration_by_questions(
     """Calibration at the stop, by the number of questions asked.
 
     A belief may be right on average and wrong for those that were asked much, who are the hard cases.
-
-    Parameters
-    ----------
-    y_true : array-like of int of shape (n,)
-        True class codes, columns of ``proba``.
-    proba : array-like of shape (n, n_classes)
-        Class probabilities at the stop.
-    n_questions : array-like of int of shape (n,)
-        Questions asked of each row.
-    least : int
-        Numbers of questions next to each other are put together until so many rows stopped after them.
-
-    Returns
-    -------
-    tuple of QuestionCalibration
-        By rising number of questions.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
-
-    Examples
-    --------
-    >>> found = calibration_by_questions([0, 0, 1, 0], [[0.9, 0.1]] * 4, [1, 1, 3, 3], least=2)
-    >>> [(one.questions, one.accuracy, round(one.calibration_error, 2)) for one in found]
-    [('1', 1.0, 0.1), ('3', 0.5, 0.4)]
     """
     truth, belief = _checked(y_true, proba)
     asked = np.asarray(n_questions)

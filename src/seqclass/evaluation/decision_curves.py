@@ -47,30 +47,8 @@ def class_position(classes: npt.NDArray[Any], positive: Any = None, name: str = 
 
 
 def miss_cost(decision_costs: npt.ArrayLike, positive: int) -> float:
-    """What a missed positive row costs more than one that is found: the unit of net benefit, in those of costs.
-
-    Parameters
-    ----------
-    decision_costs : array-like of shape (n_classes, n_decisions)
-        Cost of each decision when each class is true.
-    positive : int
-        Position of the positive class.
-
-    Returns
-    -------
-    float
-        Of several ways to miss it that of the cheapest class; 1 where a wrong class costs 1.
-
-    Raises
-    ------
-    ValueError
-        If missing it costs nothing, so that there is no such unit.
-
-    Examples
-    --------
-    >>> miss_cost([[0, 1], [5, 0]], 1)
-    5.0
-    """
+    """What a missed positive row costs more than one that is found: the unit of net benefit, in those of costs."""
+    # of several ways to miss it that of the cheapest class
     costs = np.asarray(decision_costs, dtype=np.float64)
     others = np.delete(costs[positive, : len(costs)], positive)
     least = float(others.min() - costs[positive, positive])
@@ -329,48 +307,8 @@ def acquired_curve(
 ) -> DecisionCurve:
     """Decision curve of a sequential classifier: it asks as it does, and treats by its posterior at the stop.
 
-    What it asks was planned for its own costs of decisions, and so for one threshold; far from there a
-    classifier that is fitted with other decision costs may do better.
-
-    Parameters
-    ----------
-    clf : SequentialClassifier or AdaptiveClassifier
-        A fitted classifier.
-    X : array-like, data frame or sparse array of shape (n, n_features)
-        Instances; looked at only where there is no ``record``.
-    y : array-like of shape (n,)
-        Their labels.
-    record : AcquisitionRecord, optional
-        What ``clf.acquire(X)`` gave.
-    positive : label, optional
-        The class to be found; by default the last of ``clf.classes_``, which are sorted.
-    thresholds : array-like of shape (m,), optional
-        By default 0.01 to 0.99.
-    price : array-like of shape (n,), optional
-        What was paid for each row, if not the prices of the record.
-    decision_costs : array-like of shape (n_classes, n_decisions), optional
-        By default ``clf.decision_costs_``: prices are divided by their `miss_cost`.
-    prevalence, sample_weight
-        As in `decision_curve`.
-
-    Returns
-    -------
-    DecisionCurve
-
-    Raises
-    ------
-    ValueError
-        If ``positive`` or a label is no class of the model, or lengths differ.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> import seqclass
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> clf = seqclass.etana(0.01).fit(X[::2], y[::2])
-    >>> curve = acquired_curve(clf, X[1::2], y[1::2], positive=0, thresholds=[0.5])
-    >>> bool(curve.after_price[0] > curve.treat_all().after_price[0])
-    True
+    What it asks was planned for its own costs of decisions, and so for one threshold; far from there a classifier that
+    is fitted with other decision costs may do better.
     """
     record = clf.acquire(X) if record is None else record
     column = class_position(clf.classes_, positive)

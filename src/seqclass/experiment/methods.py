@@ -26,32 +26,7 @@ _COSTS = ("feature_costs", "discounted_costs", "groups", "decision_costs", "deci
 
 
 def parse_method(text: str) -> Any:
-    """Return the method that a text names.
-
-    Parameters
-    ----------
-    text : str
-        ``"adaptive"``, ``"etana"``, ``"f_etana"`` or ``"ifc2f"``, or ``"sklearn:"`` and the class of a scikit-learn
-        classifier, with those of steps before it joined by ``+``. Settings may follow each in brackets, plain values
-        only.
-
-    Returns
-    -------
-    callable or estimator
-        What `Experiment` takes as a method.
-
-    Raises
-    ------
-    ValueError
-        If there is no such recipe or class, or its settings are wrong.
-
-    Examples
-    --------
-    >>> parse_method("etana(published=True)")(feature_costs=0.05, random_state=0).order
-    'error'
-    >>> parse_method("sklearn:StandardScaler+LogisticRegression(C=0.1)")[-1]
-    LogisticRegression(C=0.1)
-    """
+    """Return the method that a text names."""
     expression = text.strip().removeprefix(_SKLEARN)
     try:
         calls = [_call(node) for node in _operands(ast.parse(expression, mode="eval").body)]
@@ -117,13 +92,7 @@ def _from_sklearn(text: str, calls: Sequence[tuple[str, dict[str, Any]]]) -> Any
 
 
 def check_methods(methods: Any) -> dict[str, Any]:
-    """Methods by name: texts are parsed, and name themselves.
-
-    Examples
-    --------
-    >>> list(check_methods(["etana", "ifc2f"]))
-    ['etana', 'ifc2f']
-    """
+    """Methods by name: texts are parsed, and name themselves."""
     if isinstance(methods, str):
         methods = [methods]
     if not isinstance(methods, Mapping):
@@ -148,31 +117,8 @@ def check_methods(methods: Any) -> dict[str, Any]:
 def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
     """Make an unfitted estimator of a method.
 
-    Parameters
-    ----------
-    method : callable or estimator
-        A callable gets ``feature_costs``, prices alone or a `Costs`, and ``random_state`` as keywords. An estimator is
-        cloned; those of its parameters, also of its parts, that are called like a cost are set, and each that is called
-        ``random_state``.
-    costs : mapping
-        ``feature_costs``, and whichever there are of the data set's other costs, see `Costs`.
-    seed : int
-        The seed.
-
-    Returns
-    -------
-    estimator
-
-    Raises
-    ------
-    TypeError
-        If a callable does not take these keywords, or gives no estimator.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> build(DecisionTreeClassifier(), {"feature_costs": 0.01}, 3)
-    DecisionTreeClassifier(random_state=3)
+    A callable gets the costs and the seed as keywords. An estimator is cloned; those of its parameters, also of its
+    parts, that are called like a cost or ``random_state`` are set.
     """
     if not hasattr(method, "get_params"):
         given = costs["feature_costs"] if len(costs) == 1 else Costs(**costs)
@@ -192,14 +138,7 @@ def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
 
 
 def planning_from(method: Any, data: Dataset, known: Sequence[str]) -> Any:
-    """The same method; a sequential classifier by itself plans for cases of which columns of the data are known.
-
-    Examples
-    --------
-    >>> from seqclass.datasets import load
-    >>> planning_from(etana(), load("wine"), ["hue"]).known
-    [10]
-    """
+    """The same method; a sequential classifier by itself plans for cases of which columns of the data are known."""
     if not known or not isinstance(method, DecidingClassifier):
         return method
     names = data.names()
@@ -208,13 +147,7 @@ def planning_from(method: Any, data: Dataset, known: Sequence[str]) -> Any:
 
 
 def limited(method: Any, most: int) -> Any:
-    """The same method, of which sequential classifiers plan for so many questions at most.
-
-    Examples
-    --------
-    >>> limited(etana(), 3).max_features
-    3
-    """
+    """The same method, of which sequential classifiers plan for so many questions at most."""
     method = clone(method, safe=False)
     for part in [method, *method.get_params(deep=True).values()]:
         if isinstance(part, DecidingClassifier):

@@ -239,13 +239,7 @@ class OfSplitter(Protocol):
 
 
 def as_protocol(cv: Any) -> Protocol:
-    """Turn a number of folds into `StratifiedFolds`, and a cross-validator of scikit-learn into a protocol.
-
-    Examples
-    --------
-    >>> as_protocol(3)
-    StratifiedFolds(n_splits=3)
-    """
+    """Turn a number of folds into `StratifiedFolds`, and a cross-validator of scikit-learn into a protocol."""
     if isinstance(cv, Protocol):
         return cv
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):

@@ -122,14 +122,6 @@ def cheapest(
     """The standing candidate, or the best of all where that costs less by more than a standard error.
 
     Beside it, how far each is above the best of all, with its standard error.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> cheap = rng.normal(size=100)
-    >>> losses = [cheap + 1, cheap, cheap + 0.001 * rng.normal(size=100) + 0.0001]
-    >>> cheapest(losses, 0.0, 2)[0], cheapest(losses, 0.0, 0)[0]
-    (2, 1)
     """
     best = int(np.argmin([loss.mean() for loss in losses]))
     above = []
@@ -150,36 +142,8 @@ def choose(
 ) -> tuple[Choice, HeldOut]:
     """Choose among candidates of the same folds, and say what choosing so costs.
 
-    Parameters
-    ----------
-    tried : sequence of HeldOut
-        What each candidate cost.
-    seconds : sequence of float
-        Time that each took.
-    standing : str
-        Name of the candidate that is left only for what costs less by more than a standard error.
-    on_decisions : bool
-        Whether decision costs alone count, as where the budget is given.
-    last : sequence of HeldOut, optional
-        What is told of the choice where that was made on something else, such as the mean over budgets; by default
-        what each candidate cost.
-
-    Returns
-    -------
-    choice : Choice
-        Of all folds.
-    held_out : HeldOut
-        Of the choice itself: each fold's rows are of the candidate that the other folds choose.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> import seqclass
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> one, other = (seqclass.etana(price).fit(X, y, held_out=3).held_out_ for price in (0.01, 0.001))
-    >>> choice, _ = choose([one, other], [1.0, 1.0], one.name, on_decisions=False)
-    >>> choice.candidates[1].cost < choice.candidates[0].cost
-    True
+    The second, held out, is of the choice itself: each fold's rows are of the candidate that the other folds choose.
+    ``last`` is what is told of the choice where it was made on something else, such as the mean over budgets.
     """
     losses = [held.decision_costs if on_decisions else held.costs for held in tried]
     shared = tried[0].n_folds / ((tried[0].n_folds - 1) * tried[0].n_rows)

@@ -309,14 +309,7 @@ def _display(
 
 
 def wilson(share: FloatArray, n: FloatArray, z: float = 1.959964) -> FloatArray:
-    """Return the interval of E. B. Wilson (1927) for shares of ``n`` instances, (m, 2).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> wilson(np.array([0.5]), np.array([100])).round(2).tolist()
-    [[0.4, 0.6]]
-    """
+    """Return the interval of E. B. Wilson (1927) for shares of ``n`` instances, (m, 2)."""
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return np.clip(np.column_stack([centre - half, centre + half]), 0.0, 1.0)

@@ -167,33 +167,7 @@ class AcquisitionMapDisplay(OfRecord, Display):
 
 
 def acquired_shares(record: AcquisitionRecord, codes: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Which features the instances of each class acquired, in the order of their mean step.
-
-    Parameters
-    ----------
-    record : AcquisitionRecord
-        Of ``n`` instances; a feature that was asked for and missing is not acquired.
-    codes : ndarray of int of shape (n,)
-        Class of each instance, 0..n_classes-1; each class has one.
-
-    Returns
-    -------
-    columns : ndarray of int of shape (n_acquired,)
-        Those that were acquired.
-    steps : ndarray of shape (n_acquired,)
-        Mean step at which each was acquired, the first step 1.
-    share : ndarray of shape (n_classes, n_acquired)
-        Share of the instances of each class that acquired each.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> import seqclass
-    >>> X, y = load_iris(return_X_y=True)
-    >>> columns, steps, share = acquired_shares(seqclass.etana().fit(X, y).acquire(X), y)
-    >>> share.shape == (3, len(columns)), float(steps[0]), float(share[:, 0].min())
-    (True, 1.0, 1.0)
-    """
+    """Which features the instances of each class acquired, in the order of their mean step."""
     instance, step = np.nonzero(record.outcome >= 0)
     columns, number = np.unique(record.order[instance, step], return_inverse=True)
     number = number.reshape(-1)
@@ -206,16 +180,7 @@ def acquired_shares(record: AcquisitionRecord, codes: IntArray) -> tuple[IntArra
 
 
 def labels_of(record: AcquisitionRecord, y: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return the true labels as an array, one for each instance of a record that has some.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> none = np.empty((1, 0), dtype=int)
-    >>> record = AcquisitionRecord(np.array(["a"]), np.ones((1, 1)), np.zeros(1, int), np.zeros(1), none, none)
-    >>> labels_of(record, ["b"]).tolist()
-    ['b']
-    """
+    """Return the true labels as an array, one for each instance of a record that has some."""
     truth = np.asarray(y)
     if truth.shape != (len(record),) or not len(record):
         raise ValueError(

@@ -224,14 +224,7 @@ class DecisionCurveDisplay(Display):
 
 
 def benefit_limits(curves: Sequence[DecisionCurve], after_price: bool = True) -> tuple[float, float]:
-    """Ends of the axis of net benefit: treating all falls without end, and is cut a little below treating none.
-
-    Examples
-    --------
-    >>> low, high = benefit_limits([decision_curve([0, 1], [0.2, 0.9], thresholds=[0.5])], after_price=False)
-    >>> round(low, 3), round(high, 3)
-    (-0.125, 0.525)
-    """
+    """Ends of the axis of net benefit: treating all falls without end, and is cut a little below treating none."""
     top = curves[0].prevalence
     for one in curves if after_price else ():  # near 1 a single needless treatment weighs a hundredfold
         top = max([top, *one.upper[one.thresholds <= _FAR].tolist()])

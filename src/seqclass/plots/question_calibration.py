@@ -123,30 +123,6 @@ class QuestionCalibrationDisplay(OfRecord, Display):
 def stops_of(
     record: AcquisitionRecord, truth: npt.NDArray[Any], classes: npt.ArrayLike, least: int = 20
 ) -> tuple[QuestionCalibration, ...]:
-    """Calibration at the stop of recorded instances.
-
-    Parameters
-    ----------
-    record : AcquisitionRecord
-        Of ``n`` instances.
-    truth : ndarray of shape (n,)
-        True labels.
-    classes : array-like of shape (n_classes,)
-        Label of each class.
-    least : int
-        As in `QuestionCalibrationDisplay.from_record`.
-
-    Returns
-    -------
-    tuple of QuestionCalibration
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> import seqclass
-    >>> X, y = load_iris(return_X_y=True)
-    >>> [one.questions for one in stops_of(seqclass.etana(0.3).fit(X, y).acquire(X), y, [0, 1, 2])]
-    ['1']
-    """
+    """Calibration at the stop of recorded instances."""
     asked = (record.order >= 0).sum(axis=1)
     return calibration_by_questions(class_numbers(np.asarray(classes), truth), record.posterior, asked, least=least)

@@ -182,17 +182,7 @@ class StabilityDisplay(Panels):
 
 
 def mark_events(axes: Any, events: Mapping[int, str] | None, paint: str = "black") -> None:
-    """Draw a dotted line at each event into every axes, its name into the uppermost.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> figure, ax = plt.subplots()
-    >>> mark_events([ax], {3: "drift"})
-    >>> ax.texts[0].get_text().strip()
-    'drift'
-    >>> plt.close(figure)
-    """
+    """Draw a dotted line at each event into every axes, its name into the uppermost."""
     for batch, what in (events or {}).items():
         for ax in axes:
             ax.axvline(batch, color=paint, linestyle=":", linewidth=1.2, zorder=1)
@@ -213,24 +203,7 @@ def _series(run: Prequential, measure: str) -> FloatArray:
 
 
 def smooth(value: FloatArray, window: int) -> FloatArray:
-    """Mean of each value and the ``window`` - 1 before it, as far as they are known; NaN where the value is not.
-
-    Parameters
-    ----------
-    value : ndarray of shape (n,)
-        Values, NaN where there is none.
-    window : int
-        Most values of a mean.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> smooth(np.array([np.nan, 1.0, 3.0, 5.0]), 2).tolist()
-    [nan, 1.0, 2.0, 4.0]
-    """
+    """Mean of each value and the ``window`` - 1 before it, as far as they are known; NaN where the value is not."""
     known = ~np.isnan(value)
     sums = np.concatenate([[0.0], np.cumsum(np.where(known, value, 0.0))])
     counts = np.concatenate([[0], np.cumsum(known)])

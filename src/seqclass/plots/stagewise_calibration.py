@@ -183,34 +183,7 @@ class StagewiseCalibrationDisplay(OfRecord, Display):
 def beliefs_after(
     record: AcquisitionRecord, labels: npt.NDArray[Any], truth: npt.NDArray[Any], counts: Sequence[int]
 ) -> tuple[dict[int, npt.ArrayLike], dict[int, npt.ArrayLike]]:
-    """Beliefs after so many features, and whether their likeliest class is the true one.
-
-    Parameters
-    ----------
-    record : AcquisitionRecord
-        Of ``n`` instances, with their beliefs.
-    labels : ndarray of shape (n_classes,)
-        Label of each class of the beliefs.
-    truth : ndarray of shape (n,)
-        True labels.
-    counts : sequence of int
-        Numbers of features.
-
-    Returns
-    -------
-    beliefs, correct : dict of int to ndarray
-        By number of features, of the instances that acquired as many: what `StagewiseCalibrationDisplay` takes.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> import seqclass
-    >>> X, y = load_iris(return_X_y=True)
-    >>> record = seqclass.etana().fit(X, y).acquire(X, record_beliefs=True)
-    >>> beliefs, correct = beliefs_after(record, np.arange(3), y, [0, 1])
-    >>> beliefs[0].round(2)[0].tolist(), bool(correct[1].mean() > correct[0].mean())
-    ([0.33, 0.33, 0.33], True)
-    """
+    """Beliefs after so many features, and whether their likeliest class is the true one."""
     paths: Any = record.beliefs
     label = class_numbers(labels, truth)
     beliefs: dict[int, npt.ArrayLike] = {}
@@ -226,33 +199,7 @@ def beliefs_after(
 
 
 def stages_of(acquired: IntArray, counts: Sequence[int] | None, min_instances: int) -> list[int]:
-    """Numbers of features to draw: by default from 1 to the most that enough instances acquired, evenly apart.
-
-    Parameters
-    ----------
-    acquired : ndarray of int of shape (n,)
-        Features that each instance acquired.
-    counts : sequence of int or None
-        Those that are wanted.
-    min_instances : int
-        By default no number is drawn that fewer acquired.
-
-    Returns
-    -------
-    list of int
-        In rising order; 0 alone where too few acquired any.
-
-    Raises
-    ------
-    ValueError
-        If no instance acquired as many as ``counts`` say.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stages_of(np.array([1, 2, 2, 3, 9]), None, 2)
-    [1, 2, 3]
-    """
+    """Numbers of features to draw: by default from 1 to the most that enough instances acquired, evenly apart."""
     if counts is not None:
         chosen = sorted({check_integer(k, "counts", 0) for k in counts})
         most = int(acquired.max())

@@ -548,28 +548,7 @@ class FunctionPolicy(Policy, stored=False):
 
 
 def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionProblem:
-    """Return the same problem with every price multiplied.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    multiplier : float
-        Factor of all prices, not negative.
-
-    Returns
-    -------
-    AcquisitionProblem
-        Shares everything but the prices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> scale_prices(problem, 3.0).prices.round(3)
-    array([0.3])
-    """
+    """Return the same problem with every price multiplied."""
     check_real(multiplier, "multiplier", 0, np.finfo(float).max)
     changes: dict[str, Any] = {"prices": problem.prices * multiplier, "full_prices": problem.full_prices * multiplier}
     for name in ("max_cost", "cut_at"):  # the same may be afforded
@@ -655,15 +634,6 @@ class RepricedPolicy(BorrowedPolicy):
 
         Prices count `multiplier` times and decisions as they are, so that ``info.stopping_cost`` less this is what the
         policy expects to save by going on: it goes on where that is positive.
-
-        Parameters
-        ----------
-        info : InformationState
-            What is known of ``n`` instances.
-
-        Returns
-        -------
-        ndarray of shape (n,)
         """
         return self.policy.continuation_cost(self._own(info))
 

@@ -356,17 +356,7 @@ class QuestionRules:
     questions: tuple[str, ...]
 
     def take(self, questions: IntArray) -> QuestionRules:
-        """Return the rules of some questions, among which those that come first or are mandatory must be.
-
-        Parameters
-        ----------
-        questions : ndarray of int
-            Their numbers.
-
-        Returns
-        -------
-        QuestionRules
-        """
+        """Return the rules of some questions, among which those that come first or are mandatory must be."""
         place = np.full(len(self.area), -1)
         place[questions] = np.arange(len(questions))
         return replace(
@@ -457,18 +447,7 @@ class QuestionRules:
         return result
 
     def check(self, problem: Any) -> None:
-        """Refuse what cannot be met in a problem.
-
-        Parameters
-        ----------
-        problem : AcquisitionProblem
-            The problem.
-
-        Raises
-        ------
-        ValueError
-            In one sentence that names the rule.
-        """
+        """Refuse what cannot be met in a problem."""
         named = self.compelled.copy()
         named[self.first] = True
         if (together := np.argwhere(self._foes[np.ix_(named, named)])).size:
@@ -522,17 +501,7 @@ class QuestionRules:
             )
 
     def look(self, info: Any) -> Standing:
-        """How instances stand to the rules.
-
-        Parameters
-        ----------
-        info : InformationState
-            What is known of ``n`` instances.
-
-        Returns
-        -------
-        Standing
-        """
+        """How instances stand to the rules."""
         return self._book(info).look(info)
 
     def _book(self, info: Any) -> _Book:
@@ -543,33 +512,13 @@ class QuestionRules:
         return book
 
     def floor(self, info: Any) -> FloatArray:
-        """No way of asking what has to be asked costs less, (n,); enemies, groups and what is missing left aside.
-
-        Parameters
-        ----------
-        info : InformationState
-            What is known of ``n`` instances.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """No way of asking what has to be asked costs less, (n,); enemies, groups and what is missing left aside."""
         book = self._book(info)
         book.prices = info.problem.prices
         return book.reserve
 
     def ceiling(self, info: Any) -> FloatArray:
-        """Asking what has to be asked costs no more, (n,), whichever of an area is asked.
-
-        Parameters
-        ----------
-        info : InformationState
-            What is known of ``n`` instances.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Asking what has to be asked costs no more, (n,), whichever of an area is asked."""
         book, prices = self._book(info), info.problem.full_prices
         dearest = [prices[self.area == area].max(initial=0.0) for area in range(len(self.areas))]
         return np.asarray(book.must @ prices + book.need @ np.array(dearest))

@@ -106,36 +106,7 @@ def explore(
 
 
 def explore_run(results: Results, *, price: float | None = None, n_instances: int | None = None) -> ExploredRun:
-    """Return what a run kept of every sequential method on every data set, as much as a page can hold.
-
-    Parameters
-    ----------
-    results : Results
-        The run.
-    price : float, optional
-        Price of the run; by default the first that each method has on a data set.
-    n_instances : int, optional
-        Most instances of each, evenly taken from those that were kept; by default all of them.
-
-    Returns
-    -------
-    ExploredRun
-
-    Raises
-    ------
-    ValueError
-        If the run has no such price.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from seqclass.experiment import Experiment
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     results = Experiment(["iris", "wine"], ["etana"], cv=3).run(os.path.join(folder, "two.run"))
-    ...     found = explore_run(results, n_instances=5)
-    >>> list(found.methods), found.n_instances, found.note
-    (['etana on iris', 'etana on wine'], 10, '')
-    """
+    """Return what a run kept of every sequential method on every data set, as much as a page can hold."""
     if n_instances is not None:
         check_integer(n_instances, "n_instances", 1)
     table = results.table()

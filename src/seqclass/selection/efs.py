@@ -128,13 +128,7 @@ class EFS(RowStream):
 
 
 def nonzero(X: Any, row: int) -> tuple[IntArray, FloatArray]:
-    """Columns and values of a row that are not zero.
-
-    Examples
-    --------
-    >>> nonzero(np.array([[0.0, 5.0]]), 0)
-    (array([1]), array([5.]))
-    """
+    """Columns and values of a row that are not zero."""
     if sp.issparse(X):
         part = slice(X.indptr[row], X.indptr[row + 1])
         columns, values = X.indices[part], X.data[part]

@@ -263,37 +263,13 @@ class RiverClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model = model
 
     def fit(self, X: Any, y: npt.ArrayLike) -> RiverClassifier:
-        """Train a new copy of the model on the rows, one after another.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            The rows.
-        y : array-like of shape (n,)
-            Labels.
-
-        Returns
-        -------
-        RiverClassifier
-        """
+        """Train a new copy of the model on the rows, one after another."""
         if hasattr(self, "model_"):
             del self.model_
         return self.partial_fit(X, y)
 
     def partial_fit(self, X: Any, y: npt.ArrayLike, classes: npt.ArrayLike | None = None) -> RiverClassifier:
-        """Train on further rows.
-
-        Parameters
-        ----------
-        X, y
-            As in :meth:`fit`.
-        classes : array-like, optional
-            All labels there will be, with the first call; those of ``y`` by default.
-
-        Returns
-        -------
-        RiverClassifier
-        """
+        """Train on further rows."""
         first = not hasattr(self, "model_")
         with naming_columns(X):
             X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=np.float64)
@@ -305,17 +281,7 @@ class RiverClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Labels of rows; the first class where the model knows none yet.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Labels of rows; the first class where the model knows none yet."""
         check_is_fitted(self, "model_")
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
         told = [self.model_.predict_one(row) for row in _dictionaries(X)]

@@ -118,39 +118,7 @@ def windowed_stability(
     *,
     min_supports: int | None = None,
 ) -> FloatArray:
-    """Stability of each run of ``window`` supports in a row, as they come from a stream.
-
-    Parameters
-    ----------
-    supports : array-like of shape (n_supports, n_features), or iterable of array-like
-        As for :func:`nogueira_stability`, in order of time.
-    window : int
-        Supports that are compared at a time, at least 2.
-    n_features : int, optional
-        As for :func:`nogueira_stability`.
-    min_supports : int, optional
-        Supports that suffice at the start, between 2 and ``window``, the default.
-
-    Returns
-    -------
-    ndarray of shape (n_supports,)
-        Stability of each support and the ``window`` - 1 before it, or as many as there are; NaN where these are fewer
-        than ``min_supports``.
-
-    Raises
-    ------
-    ValueError
-        If ``window`` or ``min_supports`` is out of range, or the supports are neither masks nor features.
-
-    References
-    ----------
-    Haug et al., "Leveraging Model Inherent Variable Importance for Stable Online Feature Selection", KDD 2020: eq. (7).
-
-    Examples
-    --------
-    >>> windowed_stability([[1, 0], [1, 0], [0, 1]], window=2).tolist()
-    [nan, 1.0, -1.0]
-    """
+    """Stability of each run of ``window`` supports in a row, as they come from a stream."""
     window = check_integer(window, "window", 2)
     fewest = window if min_supports is None else check_integer(min_supports, "min_supports", 2, window)
     Z = as_masks(supports, n_features)

@@ -159,30 +159,7 @@ def _exact_ends(
 def interval_ends(
     mean: FloatArray, error: FloatArray, n: IntArray, confidence: float, bounds: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
-    """Ends of many intervals at once; see `mean_interval`.
-
-    Parameters
-    ----------
-    mean, error : ndarray of shape (m,)
-        Means, all within the bounds, and their standard errors.
-    n : ndarray of int of shape (m,)
-        Scores of which each is the mean.
-    confidence : float
-        Coverage, between 0 and 1.
-    bounds : (low, high)
-        Range of the scores; either end may be infinite.
-
-    Returns
-    -------
-    lower, upper : ndarray of shape (m,)
-        NaN for a single score.
-
-    Examples
-    --------
-    >>> lower, upper = interval_ends(np.array([0.9, 0.5]), np.array([0.1, 0.1]), np.array([5, 5]), 0.95, (0, np.inf))
-    >>> lower.round(3), upper.round(3)
-    (array([0.662, 0.289]), array([1.224, 0.865]))
-    """
+    """Ends of many intervals at once; see `mean_interval`."""
     quantile = student.ppf(0.5 + confidence / 2, np.maximum(n - 1, 1))
     reach = np.multiply(quantile, error, out=np.zeros_like(error), where=error > 0)  # an infinite one times 0 is 0
     reach = np.where(n > 1, reach, np.nan)
@@ -217,26 +194,7 @@ def _check_bounds(bounds: Sequence[float] | None) -> tuple[float, float]:
 
 
 def standard_error(values: FloatArray, test_to_train: float) -> float:
-    """Standard error of the mean of scores, corrected for shared training rows.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        The scores.
-    test_to_train : float
-        Rows of a test part over rows of its training part; 0 for independent scores.
-
-    Returns
-    -------
-    float
-        NaN for a single score.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(standard_error(np.array([1.0, 3.0]), 0.0), 3)
-    1.0
-    """
+    """Standard error of the mean of scores, corrected for shared training rows."""
     check_real(test_to_train, "test_to_train", 0)
     if values.size < 2:
         return float("nan")

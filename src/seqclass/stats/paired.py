@@ -69,52 +69,16 @@ def group_differences(
 
     The statistic is the difference over its standard error, for which either side has its own variance or, where that
     is larger, the one of both together: a small group in which nothing went wrong is not sure for that. How large the
-    largest statistic of all groups gets where groups are alike is seen on random divisions of these rows into groups
-    of these sizes ([1]_). So p-values are exact, however the scores are distributed, and right for all groups at once,
-    as Holm's are, but without his loss where groups depend on one another: two groups are one comparison ([2]_). Of
-    groups beyond 1000 rows a thousand are divided, on which the statistic is as good as normal.
+    largest statistic of all groups gets where groups are alike is seen on random divisions of these rows into groups of
+    these sizes (E. Chung, J. P. Romano, "Exact and asymptotically robust permutation tests", Annals of Statistics 41,
+    2013). So p-values are exact, however the scores are distributed, and right for all groups at once, as Holm's are,
+    but without his loss where groups depend on one another: two groups are one comparison (P. H. Westfall, S. S. Young,
+    "Resampling-based multiple testing", Wiley 1993, section 2.3). Of groups beyond 1000 rows a thousand are divided, on
+    which the statistic is as good as normal.
 
-    Intervals are of each difference by itself: the two means' intervals as in `mean_interval`, put together ([3]_),
-    again by the larger of a side's own variance and that of both together.
-
-    Parameters
-    ----------
-    scores, groups : array-like of shape (n,)
-        Scores, none missing; group of each row.
-    confidence, low : float
-        Coverage of an interval, between 0 and 1; the least that a score can be, such as 0 for costs.
-    least_rows : int
-        Of a group with fewer rows, or fewer outside of it, nothing is said but the difference.
-    n_shuffles : int, optional
-        Random divisions; by default 1999, of many rows fewer. They are the same each time.
-
-    Returns
-    -------
-    tuple of GroupDifference
-        By the names of the groups.
-
-    Raises
-    ------
-    ValueError
-        If a score or group is missing, a score is below ``low``, or lengths differ.
-
-    References
-    ----------
-    .. [1] E. Chung, J. P. Romano, "Exact and asymptotically robust permutation tests", Annals of Statistics 41, 2013.
-    .. [2] P. H. Westfall, S. S. Young, "Resampling-based multiple testing", Wiley 1993, section 2.3.
-    .. [3] R. G. Newcombe, "Interval estimation for the difference between independent proportions: comparison of eleven
-       methods", Statistics in Medicine 17, 1998.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores = np.random.default_rng(0).normal(size=90) + np.repeat([0, 0, 1, 0], [30, 26, 30, 4])
-    >>> for one in group_differences(scores, np.repeat(list("abcd"), [30, 26, 30, 4])):
-    ...     print(one.group, one.n_rows, round(one.difference, 2), one.p_value < 0.05, one.interval[0] > 0)
-    a 30 -0.85 True False
-    b 26 -0.14 False False
-    c 30 0.92 True True
-    d 4 0.27 False False
+    Intervals are of each difference by itself: the two means' intervals as in `mean_interval`, put together (R. G.
+    Newcombe, "Interval estimation for the difference between independent proportions: comparison of eleven methods",
+    Statistics in Medicine 17, 1998), again by the larger of a side's own variance and that of both together.
     """
     values = check_vector(scores, "scores", "raise")
     number, names = group_numbers(groups, len(values))

@@ -14,65 +14,14 @@ from seqclass._utils.validation import check_integer, check_not_negative, check_
 
 
 def binomial_p_value(n_errors: int, n: int, alpha: float) -> float:
-    """P-value of "the error rate is above alpha", exact.
-
-    Parameters
-    ----------
-    n_errors, n : int
-        Errors that were counted; rows that they were counted on, independent of each other.
-    alpha : float
-        The error rate, between 0 and 1.
-
-    Returns
-    -------
-    float
-        P(at most so many errors) of a binomial of ``n`` rows and rate ``alpha``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> round(binomial_p_value(0, 22, 0.1), 4)  # 0.9 ** 22
-    0.0985
-    """
+    """P-value of "the error rate is above alpha", exact."""
     check_integer(n, "n", 1)
     check_integer(n_errors, "n_errors", 0, n)
     return float(binom.cdf(n_errors, n, check_real(alpha, "alpha", 0, 1)))
 
 
 def binomial_upper_bound(n_errors: int, n: int, delta: float) -> float:
-    """Upper confidence bound of an error rate, exact (Clopper and Pearson [1]_).
-
-    Parameters
-    ----------
-    n_errors, n : int
-        Errors that were counted; rows that they were counted on, independent of each other.
-    delta : float
-        Chance that the bound may be too low, between 0 and 1.
-
-    Returns
-    -------
-    float
-        The least ``alpha`` of which `binomial_p_value` is at most ``delta``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    .. [1] C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
-       binomial", Biometrika 26, 1934.
-
-    Examples
-    --------
-    >>> round(binomial_upper_bound(0, 22, 0.1), 4)
-    0.0994
-    """
+    """Upper confidence bound of an error rate, exact (C. J. Clopper and E. S. Pearson, Biometrika 26, 1934)."""
     check_integer(n, "n", 1)
     check_integer(n_errors, "n_errors", 0, n)
     check_real(delta, "delta", 0, 1)
@@ -80,35 +29,10 @@ def binomial_upper_bound(n_errors: int, n: int, delta: float) -> float:
 
 
 def hoeffding_bentkus_p_value(mean: float, n: int, alpha: float) -> float:
-    """P-value of "the mean loss is above alpha", for losses between 0 and 1 ([1]_, proposition 1).
+    """P-value of "the mean loss is above alpha", for losses between 0 and 1.
 
-    Parameters
-    ----------
-    mean : float
-        Mean of the losses that were seen, between 0 and 1.
-    n : int
-        Rows that they were seen on, independent of each other.
-    alpha : float
-        The mean loss, between 0 and 1.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    .. [1] A. N. Angelopoulos, S. Bates, E. J. Candes, M. I. Jordan and L. Lei, "Learn then test: calibrating predictive
-       algorithms to achieve risk control", Annals of Applied Statistics 19, 2025.
-
-    Examples
-    --------
-    >>> round(hoeffding_bentkus_p_value(0.05, 200, 0.1), 4)
-    0.0219
+    A. N. Angelopoulos, S. Bates, E. J. Candes, M. I. Jordan and L. Lei, "Learn then test: calibrating predictive
+    algorithms to achieve risk control", Annals of Applied Statistics 19, 2025, proposition 1.
     """
     check_real(mean, "mean", 0, 1)
     check_integer(n, "n", 1)
@@ -119,31 +43,7 @@ def hoeffding_bentkus_p_value(mean: float, n: int, alpha: float) -> float:
 
 
 def hoeffding_bentkus_upper_bound(mean: float, n: int, delta: float) -> float:
-    """Upper confidence bound of a mean loss between 0 and 1, by `hoeffding_bentkus_p_value`.
-
-    Parameters
-    ----------
-    mean : float
-        Mean of the losses that were seen, between 0 and 1.
-    n : int
-        Rows that they were seen on, independent of each other.
-    delta : float
-        Chance that the bound may be too low, between 0 and 1.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> round(hoeffding_bentkus_upper_bound(0.05, 200, 0.1), 4)
-    0.0864
-    """
+    """Upper confidence bound of a mean loss between 0 and 1, by `hoeffding_bentkus_p_value`."""
     check_real(mean, "mean", 0, 1)
     check_real(delta, "delta", 0, 1)
     if delta == 0 or hoeffding_bentkus_p_value(mean, n, 1.0) > delta:
@@ -154,28 +54,7 @@ def hoeffding_bentkus_upper_bound(mean: float, n: int, delta: float) -> float:
 
 
 def rows_needed(alpha: float, delta: float) -> int:
-    """Fewest rows on which, without one error, an error rate of ``alpha`` is certified at ``1 - delta``.
-
-    Parameters
-    ----------
-    alpha, delta : float
-        Error rate and chance of being wrong, above 0 and below 1.
-
-    Returns
-    -------
-    int
-        The least n with (1 - alpha)^n <= delta.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> rows_needed(0.1, 0.1), rows_needed(0.05, 0.05)
-    (22, 59)
-    """
+    """Fewest rows on which, without one error, an error rate of ``alpha`` is certified at ``1 - delta``."""
     tiny = np.finfo(float).tiny
     check_real(alpha, "alpha", tiny, 1 - 2**-53)
     check_real(delta, "delta", tiny, 1 - 2**-53)
@@ -187,38 +66,11 @@ def fallback_test(p_values: npt.ArrayLike, levels: npt.ArrayLike) -> BoolArray:
     """Test hypotheses in an order that was fixed before the data were seen.
 
     Each hypothesis has a level of its own, and inherits that of the one before it if that was rejected (the fallback
-    procedure, [1]_). With the whole level on the first one this is fixed-sequence testing: it goes on until a first
-    hypothesis is not rejected. With parts of it on several there are several starts. The chance to reject any true
-    hypothesis is at most the sum of the levels, whatever the dependence between the p-values.
-
-    Parameters
-    ----------
-    p_values : array-like of shape (m,)
-        P-values, in the order of testing.
-    levels : array-like of shape (m,)
-        Level of each; not negative.
-
-    Returns
-    -------
-    ndarray of bool of shape (m,)
-        Which are rejected.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, or a number is negative.
-
-    References
-    ----------
-    .. [1] B. L. Wiens and A. Dmitrienko, "The fallback procedure for evaluating a single family of hypotheses", Journal
-       of Biopharmaceutical Statistics 15, 2005.
-
-    Examples
-    --------
-    >>> fallback_test([0.01, 0.04, 0.2, 0.01], [0.1, 0, 0, 0])
-    array([ True,  True, False, False])
-    >>> fallback_test([0.3, 0.04, 0.08, 0.01], [0.05, 0.05, 0, 0])
-    array([False,  True, False, False])
+    procedure: B. L. Wiens and A. Dmitrienko, "The fallback procedure for evaluating a single family of hypotheses",
+    Journal of Biopharmaceutical Statistics 15, 2005). With the whole level on the first one this is fixed-sequence
+    testing: it goes on until a first hypothesis is not rejected. With parts of it on several there are several starts.
+    The chance to reject any true hypothesis is at most the sum of the levels, whatever the dependence between the
+    p-values.
     """
     found = check_not_negative(p_values, "p_values")
     own = check_not_negative(levels, "levels", found.shape)
@@ -234,13 +86,7 @@ def fallback_test(p_values: npt.ArrayLike, levels: npt.ArrayLike) -> BoolArray:
 
 
 def start_levels(m: int, delta: float, starts: int) -> FloatArray:
-    """Levels of ``m`` hypotheses for `fallback_test`: ``delta`` in equal parts at starts spread evenly from the first.
-
-    Examples
-    --------
-    >>> start_levels(5, 0.1, 2)
-    array([0.05, 0.  , 0.05, 0.  , 0.  ])
-    """
+    """Levels of ``m`` hypotheses for `fallback_test`: ``delta`` in equal parts at starts evenly from the first."""
     levels = np.zeros(m)
     places: Sequence[int] = np.unique(np.linspace(0, m, starts, endpoint=False).astype(int)).tolist()
     levels[places] = delta / len(places)

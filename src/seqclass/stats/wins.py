@@ -36,19 +36,7 @@ class WinTieLoss:
     losses: IntArray
 
     def frame(self) -> Any:
-        """Table of texts "wins/ties/losses", a row and a column a method.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Examples
-        --------
-        >>> print(win_tie_loss([[0.9, 0.8], [0.7, 0.7]], names=["ours", "tree"]).frame())
-               ours   tree
-        ours      -  1/1/0
-        tree  0/1/1      -
-        """
+        """Table of texts "wins/ties/losses", a row and a column a method."""
         import pandas as pd
 
         texts = [
@@ -69,32 +57,7 @@ def win_tie_loss(
     tolerance: float = TOLERANCE,
     nan: str = "raise",
 ) -> WinTieLoss:
-    """Count the data sets on which each method beats each other one.
-
-    Parameters
-    ----------
-    scores, names, higher_is_better
-        As in `critical_difference`.
-    tolerance : float
-        Scores that differ by no more are a tie.
-    nan : "raise" or "omit"
-        What to do about missing scores; "omit" leaves out the data set for the pairs that lack a score.
-
-    Returns
-    -------
-    WinTieLoss
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two methods, or a score is missing.
-
-    Examples
-    --------
-    >>> found = win_tie_loss([[0.90, 0.89], [0.80, 0.70]], names=["a", "b"], tolerance=0.02)
-    >>> int(found.wins[0, 1]), int(found.ties[0, 1]), int(found.losses[0, 1])
-    (1, 1, 0)
-    """
+    """Count the data sets on which each method beats each other one."""
     table, labels = check_table(scores, names, nan)
     slack = check_real(tolerance, "tolerance", 0)
     k = len(labels)

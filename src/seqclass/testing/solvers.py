@@ -31,26 +31,8 @@ from seqclass.testing._models import ROUNDING, same, true
 def sample_problems(n: int = 12, random_state: Any = 0, *, free: bool = False) -> list[TableProblem]:
     """Small random problems, each with one special thing in it.
 
-    Among them are decisions other than the classes, outcomes that a class never gives, classes of prior 0,
-    free features, features that say nothing, equal costs, a single stage, and contexts (in a free problem a budget).
-
-    Parameters
-    ----------
-    n : int
-        Number of problems.
-    random_state : int, generator or None
-        Seed.
-    free : bool
-        Whether any question may come next.
-
-    Returns
-    -------
-    list of TableProblem
-
-    Examples
-    --------
-    >>> [problem.n_classes for problem in sample_problems(4)]
-    [2, 3, 2, 3]
+    Among them are decisions other than the classes, outcomes that a class never gives, classes of prior 0, free
+    features, features that say nothing, equal costs, a single stage, and contexts (in a free problem a budget).
     """
     rng = as_generator(random_state)
     return [_sample(rng, 2 + (number + number // 8) % 2, number % 8, free) for number in range(n)]
@@ -89,20 +71,6 @@ def ticking() -> Iterator[Callable[[], int]]:
     """Let limits of time count looks at the clock, each of which takes a second.
 
     What a solver returns where its ``max_seconds`` are up is then the same on every machine.
-
-    Yields
-    ------
-    callable
-        Returns how often the clock has been looked at.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import ExactFreeOrder
-    >>> [problem] = sample_problems(1, free=True)
-    >>> with ticking() as looks:
-    ...     status = ExactFreeOrder(max_seconds=0).solve(problem).info.status
-    >>> status, looks() > 0
-    ('limit', True)
     """
     seen, before = 0, progress._clock
 

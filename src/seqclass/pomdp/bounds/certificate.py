@@ -52,37 +52,8 @@ def grid_lower_bound(
     The cost of going on is concave in the belief, so that interpolating it between lower bounds at the points of the
     Freudenthal triangulation gives a lower bound everywhere.
 
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem with tables.
-    resolution : int, optional
-        Steps along an edge of the simplex: 2000 for two classes and 200 for three.
-    n_stages : int, optional
-        Cut the horizon here; what lies beyond is bounded by one more price and perfect knowledge.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If the problem has no tables or more than three classes.
-
-    References
-    ----------
-    .. [1] W. S. Lovejoy, "Computationally feasible bounds for partially observed Markov decision processes",
-       Operations Research 39, 1991.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> from seqclass.pomdp.bounds.certificate import grid_lower_bound
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> round(grid_lower_bound(problem), 3)
-    0.25
+    W. S. Lovejoy, "Computationally feasible bounds for partially observed Markov decision processes", Operations
+    Research 39, 1991.
     """
     tables = needed_tables(problem, "grid_lower_bound", "dual_bound")
     needed_no_visits(problem, "grid_lower_bound", "certify")
@@ -117,39 +88,7 @@ def sawtooth_lower_bound(
     concave, so that the mixture of the costs at these is a lower bound, and the best point gives the bound. Certain for
     any number of classes and any points; good for two or three classes, weak beyond.
 
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        A problem with tables.
-    n_points : int
-        Most points a stage.
-    n_stages : int, optional
-        Cut the horizon here; what lies beyond is bounded by one more price and perfect knowledge.
-    random_state : int, generator or None
-        Seed of the points.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If the problem has no tables.
-
-    References
-    ----------
-    .. [1] M. Hauskrecht, "Value-function approximations for partially observable Markov decision processes",
-       JAIR 13, 2000.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> from seqclass.pomdp.bounds.certificate import sawtooth_lower_bound
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> round(sawtooth_lower_bound(problem), 3)
-    0.25
+    M. Hauskrecht, "Value-function approximations for partially observable Markov decision processes", JAIR 13, 2000.
     """
     tables = needed_tables(problem, "sawtooth_lower_bound", "dual_bound")
     needed_no_visits(problem, "sawtooth_lower_bound", "certify")

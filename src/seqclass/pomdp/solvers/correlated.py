@@ -163,21 +163,7 @@ class CorrectedValues(ProjectedValues):
         return stage < self.n_stages and self.weights[stage] is not None
 
     def answers_after(self, stage: int, answers: IntArray, outcome: IntArray) -> IntArray:
-        """What `answers` of the problem gives at the next stage, after one outcome of each row.
-
-        Parameters
-        ----------
-        stage : int
-            The stage that is asked.
-        answers : ndarray of int of shape (n, m)
-            Answers at that stage.
-        outcome : ndarray of int of shape (n,)
-            Its outcome.
-
-        Returns
-        -------
-        ndarray of int of shape (n, m')
-        """
+        """What `answers` of the problem gives at the next stage, after one outcome of each row."""
         sources = self._sources.get(stage)  # read once: from Python 3.12 on, threads may each make a dictionary
         if sources is None:
             sources = self._sources[stage] = self._find_sources(stage, answers)
@@ -204,18 +190,6 @@ class CorrectedValues(ProjectedValues):
         """Fit the corrections backward over stages.
 
         Values of the projection that are `FittedValues` are fitted anew on the way, at these states.
-
-        Parameters
-        ----------
-        states : list of list of InformationState
-            Lots of sampled information states, each a list over stages.
-        refine : callable, optional
-            Called with each stage once it is fitted, its lots and the costs ahead of each: what builds on them need not
-            work them out again.
-
-        Returns
-        -------
-        CorrectedValues
         """
         n_codes = int(self.problem.n_outcomes.max(initial=1)) + 1
         for stage in reversed(range(1, self.n_stages)):

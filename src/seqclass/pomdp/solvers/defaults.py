@@ -18,23 +18,5 @@ def default_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver
     With tables a grid for at most three classes and `Perseus` beyond; without, `ProjectedValueIteration` where the
     problem has a projection, else look-ahead of two features. In a free problem `Adaptive`. Where visits cost something
     `Panels`, of either.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    random_state : int, generator or None
-        Seed of the solver.
-
-    Returns
-    -------
-    Solver
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> default_solver(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
-    GridValueIteration()
     """
     return sequential_solver(problem, random_state) if not problem.orders_panels else Panels(random_state=random_state)

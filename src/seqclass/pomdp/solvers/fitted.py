@@ -145,17 +145,7 @@ class FittedValues(ValueFunction):
         return sum(len(w) for w in self.weights if w is not None)
 
     def fit(self, stage: int, belief: FloatArray, target: FloatArray) -> None:
-        """Fit the weights of one stage.
-
-        Parameters
-        ----------
-        stage : int
-            The stage.
-        belief : ndarray of shape (n, n_classes)
-            Normalised beliefs.
-        target : ndarray of shape (n,)
-            What going on costs at each.
-        """
+        """Fit the weights of one stage."""
         stop = self.problem.stopping_cost(belief)
         heed = np.minimum(stop / np.maximum(target, np.finfo(float).tiny), 1.0) ** _FAR
         design = self.functions.design(belief) * heed[:, None]

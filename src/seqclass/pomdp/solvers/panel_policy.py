@@ -75,21 +75,7 @@ class PanelValues:
         return columns
 
     def after(self, info: InformationState, questions: IntArray, closed: BoolArray | None = None) -> FloatArray:
-        """Expected cost after each of some questions: of deciding, or of going on where that is less, prices left out.
-
-        Parameters
-        ----------
-        info : InformationState
-            What is known of ``n`` instances.
-        questions : ndarray of int of shape (m,)
-            The questions.
-        closed : ndarray of bool of shape (n,), optional
-            Where no other question is left after one of these.
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-        """
+        """Expected cost after each question, without prices: of deciding, or less by going on where not ``closed``."""
         if self.weights is None:
             return np.asarray(info.problem.costs_after(questions, info))
         problem, weights = self.problem, self.weights
@@ -230,19 +216,7 @@ class PanelPolicy(Policy):
         return cost
 
     def best(self, info: InformationState, least: int = 0) -> Best:
-        """The best panel of each row, whether it is worth ordering or not.
-
-        Parameters
-        ----------
-        info : InformationState
-            What is known of ``n`` instances that wait for nothing.
-        least : int
-            Least questions of it, as far as so many are open.
-
-        Returns
-        -------
-        Best
-        """
+        """The best panel of each row, whether it is worth ordering or not."""
         n, problem = len(info), self.problem
         panel, cost = np.zeros((n, problem.n_questions), dtype=bool), np.full(n, np.inf)
         row_bytes = 8.0 * 4 * self.n_branches * (problem.n_questions + problem.n_classes)

@@ -199,38 +199,7 @@ _MOST_STEPS = 60
 def within_budget(
     problem: AcquisitionProblem, *, max_features: int | None = None, max_cost: float | None = None
 ) -> AcquisitionProblem:
-    """Cut a problem so that no instance can ever exceed a budget: a fixed order to its first features.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    max_features : int, optional
-        Most features asked for, missing ones included.
-    max_cost : float, optional
-        Most that may be paid for an instance. In a fixed order a feature whose price would exceed it ends the order;
-        where features of a group are cheaper together, the dearest case counts (its first ones missing). In a free
-        problem only what is still affordable is asked.
-
-    Returns
-    -------
-    AcquisitionProblem
-        Any solver solves it, and its certificate compares with all policies within the budget.
-
-    Raises
-    ------
-    ValueError
-        If a limit is no number or negative, or rules of the problem cannot be met within it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> from seqclass.pomdp.sweeps.budget import within_budget
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 5), prices=0.1)
-    >>> within_budget(problem, max_features=4, max_cost=0.3).n_stages
-    3
-    """
+    """Cut a problem so that no instance can ever exceed a budget: a fixed order to its first features."""
     if problem.free:
         return _within_free(problem, max_features, max_cost)
     n_stages = problem.n_stages

@@ -128,15 +128,6 @@ class RuleValues:
         """Cost of asking what the rule asks next and going on as long as that pays, (n,); inf where nothing is asked.
 
         It lies between the bound of one more price and perfect knowledge, and the cost of deciding after the question.
-
-        Parameters
-        ----------
-        following : NextQuestion
-            What is asked next of ``n`` instances.
-
-        Returns
-        -------
-        ndarray of shape (n,)
         """
         cost: FloatArray = most(following).copy()
         stage = following.info.stage
@@ -149,17 +140,7 @@ class RuleValues:
         return cost
 
     def value(self, info: InformationState) -> FloatArray:
-        """Cost of stopping or going on, whichever is lower, (n,).
-
-        Parameters
-        ----------
-        info : InformationState
-            What is known of ``n`` instances.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Cost of stopping or going on, whichever is lower, (n,)."""
         value: FloatArray = info.finishing_cost.copy()
         if info.stage < self.n_stages:
             rows = np.flatnonzero(~info.settled)
