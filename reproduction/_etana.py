@@ -140,8 +140,8 @@ TABLES: tuple[Table, ...] = (
     ComparisonTable(
         "etana-4a",
         "Table 4: seconds of ETANA and F-ETANA, selecting and classifying together, and training",
-        "Training is solving for the stopping rule. Other machine: compare ratios. The paper's figure for selecting "
-        "and classifying by ETANA on Lung2 cannot be read in the copy at hand.",
+        "Training is solving for the stopping rule. The paper's times are from another machine: compare ratios. "
+        "The paper's time to select and classify by ETANA on Lung2 is illegible in the copy at hand.",
         _ABSENT,
         _entries({"select + classify, s": _CLASSIFY_S, "train, s": _TRAIN_S}, _METHODS[:2]),
         ("select + classify, s", "train, s"),
@@ -149,7 +149,7 @@ TABLES: tuple[Table, ...] = (
     ComparisonTable(
         "etana-4b",
         "Table 4: seconds of the selectors, selecting and training together, and classifying",
-        f"{_NOTE} Other machine: compare ratios.",
+        f"{_NOTE} The paper's times are from another machine: compare ratios.",
         _ABSENT,
         _entries(
             {

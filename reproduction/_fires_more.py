@@ -60,14 +60,17 @@ def _river() -> Any:
 
 _MAKE = {"Online boosting": online_boosting, "VFDT": fast_decision_tree}
 #: What river, which takes row by row, needs longer for than for all the rest.
-_SLOW = {"MNIST": "280,000 rows of 784 columns one by one take boosting an hour and a half, and the tree 11 minutes"}
+_SLOW = {
+    "MNIST": "280,000 rows of 784 columns, one by one, take an hour and a half by boosting and 11 minutes by the tree"
+}
 
 TABLES: tuple[Table, ...] = (
     LearnerTable(
         "fires-3b",
         "Table 3: accuracy and milliseconds a batch of classifiers with all features",
-        "Means of batches of 25, 50, 75 and 100 rows. Online boosting of three naive Bayes models and the very fast "
-        "decision tree are river's, where the paper has those of scikit-multiflow; other machine: compare ratios.",
+        "Means over batches of 25, 50, 75 and 100 rows. Online boosting of three naive Bayes models and the very fast "
+        "decision tree are river's; the paper has those of scikit-multiflow. "
+        "The paper's times are from another machine: compare ratios.",
         ("HAR", "Dota", "RBF", "RTG"),
         tuple(
             LearnerEntry(
@@ -84,8 +87,8 @@ TABLES: tuple[Table, ...] = (
     DigitsTable(
         "fires-fig3",
         "Fig. 3: pixels that tell 3, 8 and 9 from one another, after 1000 rows",
-        "The paper prints images without figures. It does not say how large a batch is, here 100 rows. FIRES has the "
-        "neural network.",
+        "The paper prints images without figures. It does not give the size of a batch; here it is 100 rows. FIRES "
+        "uses the neural network.",
         selectors={
             "EFS": EFS(_PIXELS),
             "FSDS": FSDS(_PIXELS),

@@ -159,7 +159,7 @@ TABLES: tuple[Table, ...] = (
     ComparisonTable(
         "ifc2f-8a",
         "Table VIII: seconds of selecting and classifying together, training (solving), preprocessing",
-        "Other machine: compare ratios.",
+        "The paper's times are from another machine: compare ratios.",
         _ABSENT,
         _entries(
             {"select + classify, s": printed.SELECTING, "train, s": _TRAIN_S, "preprocess, s": _PREPROCESS_S},
@@ -170,7 +170,7 @@ TABLES: tuple[Table, ...] = (
     ComparisonTable(
         "ifc2f-8b",
         "Table VIII: seconds of the selectors, selecting and training together, and classifying",
-        f"{_NOTE} Other machine: compare ratios.",
+        f"{_NOTE} The paper's times are from another machine: compare ratios.",
         _ABSENT,
         _entries(
             {
@@ -183,12 +183,13 @@ TABLES: tuple[Table, ...] = (
     ),
     bins_table("ifc2f-fig3", "Fig. 3: IFC2F by the number of bins", "IFC2F", _THREE, _BINS, "Dexter"),
     Impossible(
-        "ifc2f-fig4", "Fig. 4: posteriors on film reviews", "The words of IMDB's reviews could not be had.", ("IMDB",)
+        "ifc2f-fig4", "Fig. 4: posteriors on film reviews", "The words of IMDB's reviews were not available.", ("IMDB",)
     ),
     ComparisonTable(
         "ifc2f-fig5",
         "Fig. 5: IFC2F with missing cells at test time",
-        "The paper prints a picture, and says that up to 10% missing does not matter. Dorothea is sparse: left out.",
+        "The paper prints a picture, and says that up to 10% missing does not matter. Dorothea, which is sparse, "
+        "is left out.",
         _ABSENT,
         tuple(_missing(data, share) for data in _SETS[:4] for share in _MISSING),
         picture=LinePicture(
@@ -201,7 +202,7 @@ TABLES: tuple[Table, ...] = (
     ComparisonTable(
         "ifc2f-code",
         "The authors' published code at our folds, price 0.01 (not in the paper)",
-        "On digits 19 of its 25 fits never end.",
+        "On digits, 19 of the 25 fits of the authors' code never end.",
         entries=tuple(recipe(data, "IFC2F", {}, code) for data, code in CODE.items()),
         quantities=("accuracy", "features", "preprocess, s", "train, s"),
     ),

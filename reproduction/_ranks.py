@@ -21,9 +21,10 @@ def _ours(*names: str) -> tuple[Table, ...]:
 _IFC2F = RanksTable(
     "ifc2f-ranks",
     "Section VI-F and last rows of Tables VI to VIII: average ranks, Friedman's test",
-    'Of the paper\'s sets the column "published" has seqclass.stats on the figures that the paper prints: its '
-    "ranks, and its p-values, which are Iman and Davenport's without a correction for ties. Methods that did not end "
-    "are ranked last, there as here. Of the sets here the first column is computed from the paper's figures.",
+    'For the paper\'s sets, the column "published" is computed by seqclass.stats from the figures that the paper '
+    "prints. It agrees with the paper's ranks, and with its p-values, which are Iman and Davenport's without a "
+    "correction for ties. Methods that did not end are ranked last, in the paper and here. For the sets available "
+    "here, the first column is computed from the paper's figures.",
     blocks=(
         RankBlock(
             "accuracy",
@@ -55,10 +56,10 @@ _IFC2F = RanksTable(
 _SAOLA = RanksTable(
     "saola-ranks",
     "Sections IV-B and IV-C: average ranks of accuracy, Friedman's test",
-    'The column "published" has seqclass.stats on the figures that the paper prints, the highest rank for the '
-    "highest accuracy, as there. The paper's text and last rows give the ranks of Table IX to Table X, and the other "
-    "way round. It prints no p-values, and calls that of Table VII alone significant, as it is here. Its critical "
-    "difference there, 0.8275, would be 0.8859 by Nemenyi's test of three methods on 14 sets.",
+    'The column "published" is computed by seqclass.stats from the figures that the paper prints, with the highest '
+    "rank for the highest accuracy, as in the paper. The paper's text and last rows swap the ranks of Tables IX and X. "
+    "It prints no p-values, and calls only the differences of Table VII significant, which agrees with ours. Its "
+    "critical difference there, 0.8275, would be 0.8859 by Nemenyi's test of three methods on 14 sets.",
     blocks=tuple(
         RankBlock("", figures(text, methods), _named(ranks, methods), higher_is_better=False, where=title)
         for title, (methods, ranks, text) in printed.SAOLA.items()

@@ -18,8 +18,8 @@ SELECTORS: dict[str, Callable[[str], Any]] = {
     "OFS-A3M": lambda coding: OFSA3M(published=coding == "codes", random_state=0),
 }
 NOTE = (
-    "The selectors are followed by 3 nearest neighbours. OFS-Density and OFS-A3M as published are as in their authors' "
-    "program, where rows that are alike count themselves."
+    "Each selector is followed by 3 nearest neighbours. OFS-Density and OFS-A3M as published do as their authors' "
+    "program, where identical rows count themselves as neighbours."
 )
 Figures = Mapping[tuple[str, str], float]
 

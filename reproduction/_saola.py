@@ -19,13 +19,13 @@ _ABSENT = (
     *("News20", "url1", "kdd2010", "webspam"),
 )
 _TEN = _ABSENT[:8]
-_NOTE = "A CART tree stands for J48; the paper does not say how many neighbours KNN has, here one."
+_NOTE = "A CART tree takes the place of J48. The paper does not say how many neighbours KNN has; here it is one."
 _MEASURES = (
     "On Dorothea, which is binary, SAOLA is run with symmetric uncertainty and Fast-OSFS with the G2 test: the paper "
-    "writes mutual information, but prints the features that these keep; on Madelon both take Fisher's Z."
+    "says mutual information, but its numbers of features are those that these keep. On Madelon both use Fisher's Z."
 )
 _USED = (
-    "Features are those that the classifier uses: all that are selected for KNN, for a tree those that it splits by."
+    "Features are those that the classifier uses: all selected ones for KNN, and those that it splits by for a tree."
 )
 _ONLINE = ("SAOLA", "Fast-OSFS", "Alpha-investing")
 _BOUNDS = ("SAOLA", "SAOLA-max")
@@ -148,7 +148,7 @@ TABLES: tuple[Table, ...] = (
     SelectionTable(
         "saola-5",
         "Table V: seconds of the selection",
-        f"Other machine: compare ratios. {_MEASURES}",
+        f"The paper's times are from another machine: compare ratios. {_MEASURES}",
         _TEN,
         tuple(_selections(_ONLINE)),
         ("select, s",),
@@ -164,7 +164,8 @@ TABLES: tuple[Table, ...] = (
     SelectionTable(
         "saola-13",
         "Table XIII: seconds and number of features by the bound on correlations",
-        f"Other machine: compare ratios. {_MEASURES} The paper's 516 of SAOLA-max stays open.",
+        f"The paper's times are from another machine: compare ratios. {_MEASURES} "
+        "The paper's 516 for SAOLA-max is not reproduced.",
         _ABSENT,
         tuple(_selections((*_BOUNDS, "SAOLA-max, mutual information"))),
         ("select, s", "features"),
@@ -179,8 +180,8 @@ TABLES: tuple[Table, ...] = (
     ComparisonTable(
         "saola-fig6",
         "Figs. 6 and 7: accuracy over ten random orders of the features",
-        f"The paper prints pictures without figures: little fluctuation on its eight largest sets. {_NOTE} {_MEASURES} "
-        f"{_USED}",
+        f"The paper prints pictures without figures, with little fluctuation on its eight largest sets. {_NOTE} "
+        f"{_MEASURES} {_USED}",
         _ABSENT,
         tuple(_orders()),
         spread=True,

@@ -30,13 +30,13 @@ _AS_SAOLA = {"Madelon": 3, "Dorothea": 63}
 _BINS = 5
 #: The paper has 11 thresholds, in a picture.
 _THRESHOLDS = tuple(round(0.001 * k, 3) for k in range(11))
-_SIZED = "OFS2 and SPSF-LAR have the size with the highest accuracy on the scored rows, as in the paper: optimistic."
+_SIZED = "As in the paper, OFS2 and SPSF-LAR have the size of highest accuracy on the scored rows, which is optimistic."
 _OFS = f"{_saola._NOTE} OFS1 keeps as many features as the paper's SAOLA. {_SIZED}"
-_FCBF = f"{_saola._NOTE} FCBF of numbers is run on {_BINS} bins of equal width; the paper does not say how. {_SIZED}"
+_FCBF = f"{_saola._NOTE} FCBF takes numbers in {_BINS} bins of equal width; the paper does not say how. {_SIZED}"
 _GDM = (
-    "GDM (Zhai, Tan, Tsang and Ong, ICML 2012) could not be had: looked for were its name, its title and its authors "
-    "in public code, documentation, threads and pages; found were the abstract and a summary, which names a cutting "
-    "plane method with constraints on correlation, but neither its formulas nor a program."
+    "GDM (Zhai, Tan, Tsang and Ong, ICML 2012) was not available: we searched public code, documentation, threads and "
+    "pages for its name, its title and its authors. We found the abstract and a summary, which names a cutting "
+    "plane method with constraints on correlation, but neither formulas nor a program."
 )
 _ACCURACY = {
     title: {(data, method): value for (data, method), value in figures(text, methods).items() if data in _SETS}
@@ -113,7 +113,10 @@ def _table(name: str, title: str, note: str, methods: tuple[str, ...], classifie
 _ROWS = ("SAOLA", "OFS1", "OFS2")
 _BATCH = ("SAOLA", "FCBF", "SPSF-LAR")
 _PICTURE = "The paper prints a picture without figures."
-_SECONDS = "Seconds are those of the selection and of training the nearest neighbours. Other machine: compare ratios."
+_SECONDS = (
+    "Seconds are those of the selection and of training the nearest neighbours. The paper's times are from another "
+    "machine: compare ratios."
+)
 
 
 def _gdm() -> ComparisonTable:

@@ -54,8 +54,10 @@ class Source:
 SOURCES = {
     "Madelon": Source("madelon", SourceSplit("valid")),
     "MLL": Source("mll", SourceSplit()),
-    "MLL, 5 folds": Source("mll", seeds=(0, 1, 2), differs="all 72 rows in folds, not the source's 57 and 15"),
-    "Lung2": Source("lung2_desouto1543", differs="1543 of 3312 genes (another filter), the same 203 samples"),
+    "MLL, 5 folds": Source(
+        "mll", seeds=(0, 1, 2), differs="all 72 rows in folds, not the split of the source into 57 and 15"
+    ),
+    "Lung2": Source("lung2_desouto1543", differs="1543 of 3312 genes (another filter), from the same 203 samples"),
     "Spambase": Source("spambase"),
     "Spambase, GDFS's split": Source("spambase", ShuffledSplit()),
     "Dorothea": Source(
@@ -70,13 +72,13 @@ SOURCES = {
     "breast cancer": Source("breast_cancer"),
     "digits": Source("digits"),
 }
-_NO_FILE = "no copy of it could be had"
+_NO_FILE = "no copy was available"
 #: Sets of the papers that there is no file for, and why.
 ABSENT = {
     **dict.fromkeys(["Lung Cancer", "Car", "Dexter", "Leukemia", "Prostate"], _NO_FILE),
     **dict.fromkeys(["breast-cancer", "hiva", "ohsumed", "apcj-etiology", "thrombin", "dexter"], _NO_FILE),
     **dict.fromkeys(["lung-cancer", "leukemia", "url1", "kdd2010", "webspam"], _NO_FILE),
-    "News20": "the two-class set of 1.4 million columns could not be had (the 20-class set is another one)",
+    "News20": "the two-class set of 1.4 million columns was not available, and the 20-class set is a different one",
     "IMDB": _NO_FILE,
     **dict.fromkeys(["HAR", "Dota"], _NO_FILE),
     **dict.fromkeys(["RBF", "RTG"], "made by scikit-multiflow, which is no longer maintained, from a seed not given"),

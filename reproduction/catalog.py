@@ -97,7 +97,7 @@ def status(table: Table, data_dir: str | Path | None = None) -> str:
     Examples
     --------
     >>> status(*get_tables(["semi_rfs-fig3"])), status(*get_tables(["ifc2f-fig4"]))
-    ('available', "not possible: The words of IMDB's reviews could not be had.")
+    ('available', "not possible: The words of IMDB's reviews were not available.")
     """
     if isinstance(table, Impossible):
         return f"not possible: {table.note}"

@@ -33,10 +33,10 @@ _SPREAD = ", s.d. over seeds"
 #: Figures that are named of those that do not hold.
 _NAMED = 2
 _HEAD = """\
-What the papers print, and ours with the same settings. A figure holds if it is within .02 (accuracy, stability), 10% or
-half a feature (numbers of features), or .1 (average ranks, of the paper's figures by our test); "off by" is the middle
-difference. Of our defaults: how many accuracies are no lower than the paper's less .02. Times are ours as shares of the
-paper's, on another machine.
+The table compares our figures, with the paper's settings, to those the papers print. A figure holds if it is within .02
+(accuracy, stability), 10% or half a feature (numbers of features), or .1 (average ranks, of the paper's figures by our
+test); "off by" is the median difference. The last column counts the accuracies of our defaults that are at least the
+paper's less .02. Times are ours divided by the paper's, on another machine.
 """
 _COLUMNS = (
     "| table | what | hold | off by | farthest off | our defaults |",
@@ -178,7 +178,7 @@ def _intervals(cells: Sequence[_Cell]) -> Iterator[str]:
         if methods:
             yield f"Test error {where} than RFS's (95% intervals): {', '.join(dict.fromkeys(methods))}."
     if alike:
-        yield f"Not told apart from it: {len(alike)} others."
+        yield f"No significant difference from RFS: {len(alike)} others."
 
 
 def _judged(cells: Sequence[_Cell]) -> Iterator[str]:

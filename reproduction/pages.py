@@ -94,9 +94,7 @@ def merged(new: str, old: str) -> str:
     lead = lead[: _start_of_rows(lead)] + "".join(rows.get(name, "") for name in names) + "\n"
     lead = _COMMANDS.sub(lambda _: _joined(before.commands, after.commands), lead)
     lead = _MADE.sub(lambda _: "; ".join(dict.fromkeys([*before.made.split("; "), *after.made.split("; ")])), lead)
-    lead = re.sub(
-        r" Added up: .*?\.$", " Tables of a later command stand in the place of earlier ones.", lead, flags=re.M
-    )
+    lead = re.sub(r" Added up: .*?\.$", " Tables of a later command replace earlier ones.", lead, flags=re.M)
     text, paper = lead, ""
     for table in get_tables(names):
         if paper_of(table) != paper:

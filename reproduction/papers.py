@@ -21,8 +21,8 @@ _NOTHING = {
 }
 #: What cannot be made, beside the tables that say so themselves.
 _WITHOUT = {
-    "ifc2f Table IX": "The words of IMDB's reviews could not be had",
-    "semi_rfs Table 3": "the rows are those of a competition on Kaggle, which asks for an account",
+    "ifc2f Table IX": "The words of IMDB's reviews were not available",
+    "semi_rfs Table 3": "the rows are from a competition on Kaggle, which requires an account",
 }
 #: Tables here that show more than the item that they are named after.
 _TOGETHER = {"saola Fig. 7": "saola-fig6"}

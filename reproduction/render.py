@@ -208,8 +208,8 @@ def _lead(found: Sequence[Reproduced], command: str, quick: bool) -> list[str]:
         lines += ["```text", " \\\n".join(folded), "```", ""]
     total = duration(math.fsum(part.work for part in found))
     lines += [
-        f"Made with {machine()}. A table's time is that of all computing that is in it, whenever it was done; what "
-        f"tables share counts in each. Added up: {total}.",
+        f"Made with {machine()}. A table's time is that of all its computations, whenever they were done; those "
+        f"that tables share count for each. Added up: {total}.",
         "",
         _line(["table", "what it shows", "time"]),
         _line(["---", "---", "---:"]),

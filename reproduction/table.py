@@ -45,7 +45,7 @@ class Table(ABC):
     ...     def rows(self, context):
     ...         yield Row("none", "constant", "value", ours=1.0)
     >>> Constant("toy-1", "A constant", absent=("Car",)).left_out()
-    {'Car': 'no copy of it could be had'}
+    {'Car': 'no copy was available'}
     """
 
     name: str

@@ -78,7 +78,7 @@ def test_intervals_and_spread_are_told() -> None:
     text = digest(page(semi_rfs_fig3=found, saola_fig6=spread))
     assert "Test error lower than RFS's (95% intervals): warm (-0.2 to -0.1)." in text
     assert "Test error higher than RFS's (95% intervals): slow (0.01 to 0.05)." in text
-    assert "Not told apart from it: 1 others." in text
+    assert "No significant difference from RFS: 1 others." in text
     assert "Standard deviation over seeds: at most 0.03 (`saola-fig6`)." in text
 
 
