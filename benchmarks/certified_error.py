@@ -84,7 +84,7 @@ def drawn(name: str, pool: Pool, alpha: float, n: int, n_draws: int, replace: bo
         total = np.array([losses[group == g].sum(axis=0) for g in groups])
         price = pool.price[rows].mean(axis=0)
         several, none = np.full(price.size, -1), np.zeros(price.size)  # whether all are decided alike is not looked at
-        sums = RungSums(total, pool.n_features[rows].mean(axis=0), price, price, None, several, none)
+        sums = RungSums(total, pool.n_features[rows].mean(axis=0), price, price, none, None, several, none)
         counts = Counts(list(groups), [int((group == g).sum()) for g in groups])
         rungs, chosen, _ = decided(pool.values, pool.risk, counts, sums, alpha, DELTA, levels, "error", [])
         if not rungs[chosen].certified:
