@@ -244,18 +244,18 @@ def _of_class(rows: Rows, states: States, prior: FloatArray) -> FloatArray:
 class ContextBayes(Mixture):
     """Naive Bayes in each class and context: an observed feature says which tables hold.
 
-    The hidden state is the class and the context, and given both the features are independent. The context is what one
-    feature shows, or several together, such as the columns of a bundle; where it is not seen, it is uncertain like the
-    components of a `ClassMixture`. What holds in one context only can so be learned of few rows, and ordering rules
-    see that the context is worth asking for (`seqclass.pomdp.HiddenInformation`).
+    The hidden state is the class together with the context; given both, the features are independent. The context is
+    the outcome of one feature, or of several together, such as the columns of a bundle. Where it has not been seen, it
+    is uncertain like the component of a `ClassMixture`. The model can learn from few rows what holds in one context
+    only, and ordering rules see that the context is worth asking for (`seqclass.pomdp.HiddenInformation`).
 
-    The table of a feature in a class and context is drawn to that of the class in all contexts, or of the context in
-    all classes: in each feature and context to the one, and as strongly as, makes the counts most probable
-    (Dirichlet-multinomial likelihood, [1]_). So where the class has no bearing on a feature in a context, hardly any is
-    read into chance, which is context-specific independence ([2]_).
+    The table of a feature in a class and context is shrunk towards that of the class in all contexts, or that of the
+    context in all classes. For each feature and context, the choice between the two and the strength are those that
+    make the counts most probable (Dirichlet-multinomial likelihood, [1]_). So if the class does not affect a feature in
+    a context, chance differences hardly count, which is context-specific independence ([2]_).
 
-    Outcomes that are bins of numbers need no probability each: a *density* says how probable all of them are. Numbers
-    may then be cut finely, ``Discretizer(16)``, so that a bin is about as good as the value itself.
+    If outcomes are bins of numbers, one *density* may give the probabilities of all of them. Numbers may then be cut
+    finely, ``Discretizer(16)``, so that a bin is about as good as the value itself.
 
     Parameters
     ----------

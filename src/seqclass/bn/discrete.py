@@ -78,7 +78,7 @@ MAX_CLASSES = 64
 
 @dataclass(repr=False, eq=False)
 class DiscreteNetwork(ObservationModel):
-    """Exact inference in a Bayesian network that is given: the class is a node, or the joint state of several.
+    """Exact inference in a given Bayesian network, where the class is a node or the joint state of several nodes.
 
     Any discrete network will do: the target may have parents, and nodes that are neither target nor question stay
     hidden. The features are the questions; any of them may be seen in any order. Inference is by a junction tree,

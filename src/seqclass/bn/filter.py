@@ -29,12 +29,12 @@ _ROUNDING = 1e-10
 
 @dataclass(repr=False, eq=False)
 class InformationFilter(Stored, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Keep the features of most adjusted mutual information with the class.
+    """Keep the features with the largest adjusted mutual information with the class.
 
     The score of a feature is its mutual information with the class, corrected for chance and scaled so that 1 is
     perfect and 0 is what independent features have on average; see
-    `seqclass._utils.information.adjusted_mutual_information`. It is computed on outcomes, not on raw numbers (of which
-    each would be a value of its own, and every continuous feature perfect).
+    `seqclass._utils.information.adjusted_mutual_information`. It is computed on outcomes, not on raw numbers: with
+    these, each number would be a value of its own, and every continuous feature would be perfect.
 
     Parameters
     ----------

@@ -405,17 +405,17 @@ def dense_tables(
 class ClassMixture(Mixture):
     """Mixture of naive Bayes models in each class: features are independent given the class and a hidden component.
 
-    A class whose members are of several kinds has a component for each, so that what was seen tells the kind, and the
-    kind tells what to expect of the other features. Fitted by expectation maximisation from components that start at
-    random rows. A component's table is drawn to that of its class,
+    If a class has members of several kinds, there is a component for each kind: the answers so far tell the kind, and
+    the kind tells what to expect of the other features. The model is fitted by expectation maximisation from components
+    that start at random rows. The table of a component is shrunk towards that of its class,
 
         P(v | component) = (S_v + a P(v | class)) / (S + a),  a = shrinkage V,
 
     where S_v is the weight of the component's share in the rows with outcome v, S that in all rows in which the feature
-    is not missing, and V the number of outcomes; P(v | class) is smoothed as in `NaiveBayes`. One component is naive
-    Bayes. A class has at most one component for every 3 of its rows.
+    is not missing, and V the number of outcomes; P(v | class) is smoothed as in `NaiveBayes`. With one component per
+    class the model is naive Bayes. A class has at most one component for every 3 of its rows.
 
-    In any order (``order="adaptive"``) ordering rules see the components; see `seqclass.pomdp.MixtureProblem`.
+    With ``order="adaptive"``, ordering rules use the components; see `seqclass.pomdp.MixtureProblem`.
 
     Parameters
     ----------

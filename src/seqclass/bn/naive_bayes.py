@@ -34,9 +34,9 @@ class NaiveBayes(ObservationModel):
     of class c with outcome v, S_c that of the rows of class c in which the feature is not missing, and V the
     feature's number of outcomes ([1]_, section 5.1).
 
-    Naive Bayes counts what correlated features share as often as they say it, and is over-confident. A temperature T
-    flattens the likelihoods towards the feature's marginal P(v): P_T(v | c) is proportional to P(v) (P(v | c) /
-    P(v))^(1/T). Features asked later need more of it: `SequentialClassifier(calibrate=True)` finds out how much.
+    Naive Bayes counts information that correlated features share once for each of them, and so is over-confident. A
+    temperature T flattens the likelihoods towards the feature's marginal P(v): P_T(v | c) is proportional to
+    P(v) (P(v | c) / P(v))^(1/T). Features asked later need a higher T; `SequentialClassifier(calibrate=True)` finds it.
 
     Parameters
     ----------

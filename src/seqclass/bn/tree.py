@@ -215,7 +215,7 @@ class TreeNetwork(ObservationModel):
     By default the features form the tree that shares most information given the class ([2]_, tree-augmented naive
     Bayes): the maximum spanning tree over I(F_i; F_j | class), directed away from the feature that says most about the
     class. Its tables are P(a | b, c) = (N_abc + alpha) / (N_bc + alpha V) ([1]_, section V-A); missing cells are left
-    out of the counts they would enter. Answers are exact for any evidence, by message passing.
+    out of the counts they would enter. Inference is exact for any evidence, by message passing.
 
     Parameters
     ----------

@@ -23,8 +23,8 @@ __all__ = ["MixtureProblem"]
 class MixtureProblem(AcquisitionProblem):
     """An acquisition problem whose classes are mixtures: given a hidden state, the answers are independent.
 
-    Every hidden state belongs to a class. With one a class this is a `TableProblem`, naive Bayes; with more, answers
-    depend on one another within a class, and what a question tells may depend on what others have shown.
+    Every hidden state belongs to a class. With one state per class, this is a `TableProblem`, naive Bayes. With more,
+    answers depend on one another within a class, and what a question says may depend on the answers to others.
 
     Parameters
     ----------

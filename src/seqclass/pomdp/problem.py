@@ -40,11 +40,12 @@ class AcquisitionProblem(Stored, ABC):
     A *question* has a price and shows one of its outcomes. The decision maker either stops, at the stopping cost
     ``g(belief) = min_j belief @ decision_costs[:, j]``, or pays for one of the questions that are open. In a *fixed
     order* question ``k`` is asked at stage ``k``: the questions ``0..k-1`` have been asked, and ``k`` is the only one
-    open. In a *free* problem whatever was not asked yet is open, and what to ask next may depend on what was seen.
+    open. In a *free* problem every question that has not been asked is open, and the next one may depend on the
+    answers.
 
-    What the next likelihood looks at, beyond the belief, is an opaque *state* that the problem keeps, one row an
-    instance; any object that can be indexed by an array of row numbers will do. A problem that has finitely many such
-    states, in a fixed order, may offer them as `tables`; a free problem whose states are no arrays overrides `join`.
+    Whatever the next likelihood depends on, beyond the belief, is an opaque *state* that the problem keeps, with one
+    row per instance; it may be any object that can be indexed by an array of row numbers. In a fixed order, a problem
+    with finitely many states may offer them as `tables`. A free problem whose states are not arrays overrides `join`.
 
     Parameters
     ----------

@@ -379,16 +379,16 @@ _FEW_VECTORS = 500
 
 @dataclass(repr=False, eq=False)
 class ExactValueIteration(ValueSolver):
-    """Every alpha vector that matters, for small problems: the optimum for all beliefs, and so for all priors.
+    """Every alpha vector that is best somewhere, for small problems: the optimum for all beliefs, and all priors.
 
-    Backward over stages, and contexts. Two classes: the breakpoints of all outcomes' functions are mapped through
-    Bayes's rule and merged, one vector a piece, without linear programs. More: the best vectors at the vertices of the
-    regions known so far are added until none is missing (linear support), or cross-sums are pruned as they grow, by
-    winning beliefs, pairwise dominance and linear programs (incremental pruning).
+    It works backward over stages, and contexts. With two classes, the breakpoints of the functions of all outcomes are
+    mapped through Bayes's rule and merged, one vector per piece, without linear programs. With more classes, the best
+    vectors at the vertices of the regions known so far are added until none is missing (linear support), or cross-sums
+    are pruned as they grow, by winning beliefs, pairwise dominance and linear programs (incremental pruning).
 
-    Sets grow quickly with stages, outcomes and classes. When a budget is spent, the stages that are left get the best
-    vectors at beliefs that the model reaches, the status is ``"limit"``, and the bounds of the certificate hold all the
-    same, since every vector is the cost of a plan.
+    The sets grow quickly with stages, outcomes and classes. When a budget is spent, the remaining stages get the best
+    vectors at beliefs that the model reaches, and the status is ``"limit"``. The bounds of the certificate still hold,
+    since every vector is the cost of a plan.
 
     Parameters
     ----------

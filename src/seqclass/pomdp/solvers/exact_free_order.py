@@ -59,18 +59,18 @@ _clock = time.perf_counter
 
 @dataclass(repr=False, eq=False)
 class ExactFreeOrder(Solver):
-    """The best policy over all orders of a free problem, or bounds of it that close in until a limit is reached.
+    """The best policy over all orders of a free problem, or bounds of its cost that close in until a limit is reached.
 
-    Where partial answers are few (up to 50,000 that leave more to ask, within a limit of questions or cost 400,000)
-    recursion over all of them, those that saw the same in another order as one. Where answers are independent given the
-    class or hidden states, with no rules or visits, and no limit of cost where there are groups, their costs are listed
-    in one array of up to ``max_nodes`` (20 million at most, some 40 bytes each, in some seconds). Beyond, AO* [1]_: a
-    search that follows the questions of least lower bound and can stop at any time. The policy is a table of what to
-    ask after each partial answer. Where an answer is missing, what follows is the best again: the recursion goes on
-    from there, or up to 2 million partial answers (without bundles) are listed anew without that question, which is
-    done once. Of a longer list, more than 50,000 within a limit, or a search the bounds are about cases without missing
-    answers: where these are, and where it did not come, it looks two questions ahead, or one question ahead on lower
-    bounds where they are good.
+    If there are few partial answers (up to 50,000 that leave more to ask; 400,000 with a limit of questions or cost),
+    it recurs over all of them, where the same answers in different orders count as one. If answers are independent
+    given the class or hidden states, with no rules or visits, and no limit of cost where there are groups, the costs of
+    up to ``max_nodes`` partial answers are listed in one array (20 million at most, some 40 bytes each, in some
+    seconds). Otherwise it uses AO* [1]_, a search that follows the questions of smallest lower bound and can stop at
+    any time. The policy is a table of what to ask after each partial answer. If an answer is missing, what follows is
+    optimal again: the recursion goes on from there, or up to 2 million partial answers (without bundles) are listed
+    once more without that question. With a longer list, more than 50,000 within a limit, or a search, the bounds are
+    about cases without missing answers. Where an answer is missing, and where the search did not get, the policy then
+    looks two questions ahead, or one question ahead on lower bounds where these are good.
 
     Parameters
     ----------

@@ -270,18 +270,18 @@ class FittedValueIteration(ValueSolver):
     """Value iteration over stages by least squares on smooth functions of the belief, for any number of classes.
 
     Beliefs are sampled from the model's own trajectories, as `Perseus` samples them. At each stage, from the last to
-    the first, the cost of going on at them is one step of look-ahead on the stage after, and a regression on
-    `BeliefFunctions` carries it to beliefs between. Further rounds sample half of the beliefs from the newest policy,
-    where they matter. A few hundred weights a stage say what takes thousands of alpha vectors. The values are no plan's
-    cost; the certificate is that of the policy, as valid as any, and its gap paired (see `certify`). `Perseus` is exact
-    where beliefs are few, and the better choice with twenty classes and more.
+    the first, the cost of going on is computed at them by one step of look-ahead on the stage after, and extended to
+    other beliefs by a regression on `BeliefFunctions`. Further rounds sample half of the beliefs from the newest
+    policy, where they matter. A few hundred weights per stage do the work of thousands of alpha vectors. The values are
+    not the cost of any plan; the certificate is that of the policy, as valid as any, and its gap is paired (see
+    `certify`). `Perseus` is exact where there are few beliefs, and the better choice with twenty or more classes.
 
-    Where any question may come next, look-ahead goes through all of them; what it finds is fitted by the least of at
-    most 64 linear functions of the class a stage, so that a step is a product of matrices. When to stop is fitted along
-    what that asks, as `Adaptive` does it. Whether that beats rules is seen on a problem alone: on a class mixture of
-    200 genes it costs a tenth less than the best rule, on mixtures drawn at random up to a twentieth more, on networks
-    from a tenth less to a tenth more. What it plans leans on the model more than a rule does, so that it is for models
-    that are trusted.
+    If any question may come next, look-ahead goes through all of them, and its result is fitted at each stage by the
+    minimum of at most 64 linear functions of the class probabilities, so that a step is a product of matrices. When to
+    stop is fitted along the questions that this asks, as in `Adaptive`. Whether it beats rules depends on the problem:
+    on a class mixture of 200 genes it costs a tenth less than the best rule, on random mixtures up to a twentieth more,
+    on networks from a tenth less to a tenth more. It relies on the model more than a rule does, so use it with models
+    that you trust.
 
     Parameters
     ----------

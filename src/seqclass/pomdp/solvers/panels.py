@@ -211,10 +211,10 @@ def _some(cases: Cases, n: int) -> Cases:
 class Panels(_PanelSolver):
     """Plans visits: which questions to order together, when to look, and when to stop.
 
-    Where partial answers and sets are few, the recursion over all of them gives the optimum over all panels. Beyond,
-    panels are grown question by question on values of what follows, which a regression learns along the policy; each
-    round starts from the policy of the one before. Panels of two and of four throughout are tried as well, a single
-    visit, and one question at a time; what costs least on cases of the model is taken.
+    If there are few partial answers and sets, the recursion over all of them gives the optimum over all panels.
+    Otherwise panels are grown question by question, judged by values of what follows, which a regression learns along
+    the policy; each round starts from the policy of the one before. Panels of constant size two and four, a single
+    visit, and one question at a time are tried as well. The policy that costs least on simulated cases is taken.
 
     Parameters
     ----------
@@ -503,8 +503,8 @@ def _exact(problem: AcquisitionProblem, most: int, n_branches: int) -> PlannedPa
 class FixedPanels(_PanelSolver):
     """Panels of one size: a simple rule to compare with.
 
-    Each visit orders as many questions as it is told, or all that are left where they are fewer: those after which
-    deciding is expected to cost least, or in a fixed order the next ones. It stops where that is not worth it.
+    Each visit orders the given number of questions, or all that are left if these are fewer. In a fixed order they are
+    the next ones, otherwise those after which deciding is expected to cost least. It stops when that does not pay.
 
     Parameters
     ----------

@@ -139,17 +139,17 @@ class BeliefRounds:
 class Perseus(ValueSolver):
     """Point-based value iteration over stages, for any number of classes.
 
-    Beliefs are sampled from the model's own trajectories, all of them where they are few; each stage's vectors are
-    backed up at its beliefs in one batch, and few vectors that give every belief its own backed-up value are kept.
-    A second round samples beliefs from the first round's policy, where they matter. Two deviations from the published
-    algorithm, which reuses the rule for a stationary value function: value functions of different stages are not
-    compared, and beliefs come from the model rather than from uniform outcomes. A third one, unless `share_contexts`
-    is set: a vector is read only in the context it was computed in.
+    Beliefs are sampled from the model's own trajectories, or are all beliefs where there are few. The vectors of each
+    stage are backed up at its beliefs in one batch, and a few are kept that give every belief at least as good a value.
+    A second round samples beliefs from the policy of the first, where they matter. This deviates in two ways from the
+    published algorithm, which reuses the rule for a stationary value function: value functions of different stages are
+    not compared, and beliefs come from the model rather than from uniform outcomes. There is a third deviation unless
+    `share_contexts` is set: a vector is used only in the context it was computed in.
 
-    With ``target_gap`` or ``max_seconds`` rounds go on: beliefs are doubled, half of the new ones from the newest
-    policy and half from all trajectories, as the certificate follows them, until the certified gap is small enough.
-    Where sampling error is what keeps the gap open, paths are doubled instead. The policy of the smallest gap is
-    returned, with a certificate on paths that played no part in choosing it.
+    With ``target_gap`` or ``max_seconds`` there are more rounds until the certified gap is small enough. In each, the
+    number of beliefs is doubled, with half of the new ones from the newest policy and half from all trajectories, as
+    the certificate follows them. If sampling error keeps the gap open, paths are doubled instead. The policy with the
+    smallest gap is returned, with a certificate on paths that played no part in choosing it.
 
     Parameters
     ----------

@@ -72,10 +72,10 @@ def _checked_cuts(cuts: Any) -> FloatArray:
 
 @dataclass(repr=False, eq=False)
 class FisherInformation(OrderingRule):
-    """Asks the item that holds most Fisher information about the ability, at the cuts or where it is estimated.
+    """Asks the item with the most Fisher information about the ability, at the cuts or at the estimate.
 
-    The usual rule of adaptive tests; it knows neither prices nor what is decided. `SequentialTest` and `Adaptive` give
-    it a stopping rule.
+    This is the usual rule of adaptive tests. It takes no account of prices or of the decision. `SequentialTest` and
+    `Adaptive` give it a stopping rule.
 
     Parameters
     ----------

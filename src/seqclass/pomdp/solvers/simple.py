@@ -53,7 +53,7 @@ class Rule(Solver):
 
 @dataclass(repr=False, eq=False)
 class FirstK(Rule):
-    """Asks the first ``k`` questions of the order, or those that an ordering rule puts first, whatever they show.
+    """Asks the first ``k`` questions of the order, or those that an ordering rule puts first, whatever the answers.
 
     Parameters
     ----------
@@ -230,9 +230,9 @@ _TREE_BYTES = 2**28
 
 @dataclass(repr=False, eq=False)
 class Lookahead(Rule):
-    """Goes on where it pays within the next few questions, as if one had to decide after them.
+    """Goes on if that pays within the next few questions, as if one had to decide after them.
 
-    In a free problem the question of the largest expected saving is asked, of equals the one of lowest number.
+    In a free problem it asks the question with the largest expected saving; ties go to the lowest number.
 
     Parameters
     ----------

@@ -26,15 +26,16 @@ _ERRORS = 2.0
 
 @dataclass(repr=False, eq=False)
 class ExposureControl(Solver):
-    """Another solver's policy, whose questions are drawn by lot so that none is asked of too many.
+    """Another solver's policy, whose questions are partly drawn at random so that none is asked in too many cases.
 
-    Everybody draws one of ``n_lots`` lots, as with a budget to keep: a row by its contents, a session by its key. A lot
-    says at each step which of the ``best_of`` questions of highest score is asked, each as probably (randomesque,
-    Kingsbury and Zara 1989 [1]_), and which questions its cases are asked at all: of question i a share K_i of the lots
-    (Sympson and Hetter 1985 [2]_). The K are calibrated on cases simulated from the model along the policy itself:
-    ``K_i = min(1, max_exposure / P(i comes up))``, until no question is asked of more than ``max_exposure`` of them.
-    When to stop is the other policy's business; who was asked all that the lot admits is decided too, unless rules ask
-    for more. What these make mandatory is asked of everybody.
+    Each case draws one of ``n_lots`` lots, as with a budget to keep: a row by its contents, a session by its key. At
+    each step, the lot says which of the ``best_of`` questions of highest score is asked, all with equal probability
+    (randomesque, Kingsbury and Zara 1989 [1]_). It also says which questions may be asked at all: question i is
+    admitted by a share K_i of the lots (Sympson and Hetter 1985 [2]_). The K are calibrated on cases simulated from the
+    model along the policy itself: ``K_i = min(1, max_exposure / P(i comes up))``, until no question is asked in more
+    than a share ``max_exposure`` of them. The other policy says when to stop. A case is also decided when all questions
+    that its lot admits were asked, unless rules require more. Questions that rules make mandatory are asked in all
+    cases.
 
     Parameters
     ----------

@@ -176,15 +176,15 @@ _FIRST, _CLEARLY = 0.2, 4.0
 
 @dataclass(repr=False, eq=False)
 class Adaptive(Solver):
-    """Chooses an ordering rule, stops along it by regression, and improves it: any question may come next.
+    """Chooses an ordering rule, fits when to stop by regression, and improves both: any question may come next.
 
-    Where partial answers are few, the recursion over all of them gives the optimum; a search among those that matter
-    (see `ExactFreeOrder`) often comes within 1% of it where they are many. Where answers depend on two or three classes
-    alone, bounds over all orders may be close enough to go by. Elsewhere every rule, and the best fixed orders that
-    greed finds, are followed on cases simulated from the model; the cost of going on is fitted by regression, which
-    says when to stop. All are then tried on the same fresh cases. The simplest of those that cost least, but for
-    chance, is improved by one step of look-ahead on its own values, as long as that costs less; what the search found
-    is taken where that costs less still.
+    Where there are few partial answers, the recursion over all of them gives the optimum. Where there are many, a
+    search among those that matter (see `ExactFreeOrder`) often comes within 1% of it. Where answers depend only on two
+    or three classes, bounds over all orders may be close enough to act on. Otherwise every rule, and the best fixed
+    orders that a greedy search finds, are followed on cases simulated from the model, and a regression of the cost of
+    going on says when to stop. All of them are then tried on the same fresh cases. The simplest of those that do not
+    cost more than the cheapest, beyond chance, is improved by steps of look-ahead on its own values, as long as that
+    lowers its cost. If the policy that the search found costs even less, it is taken instead.
 
     Parameters
     ----------

@@ -23,10 +23,10 @@ SCORE_BYTES = 2**23
 
 
 class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
-    """Settings of a rule that says which question to ask next; whether to ask at all is a stopping rule's business.
+    """Settings of a rule that says which question to ask next; whether to ask at all is left to a stopping rule.
 
-    A subclass gives `gains`, what each question promises. A score is the gain per unit of price, at the prices as they
-    stand now, where ``per_price`` is true.
+    A subclass defines `gains`, the expected gain of each question. If ``per_price`` is true, the score of a question is
+    its gain per unit of price, at its present price.
 
     Attributes
     ----------

@@ -22,10 +22,10 @@ __all__ = ["EC2", "ClassInformation", "CrossEntropy", "ExpectedSaving", "HiddenI
 
 @dataclass(repr=False, eq=False)
 class LookaheadSaving(OrderingRule):
-    """The cost of deciding now less that of asking and then doing the best of at most ``depth - 1`` further questions.
+    """The cost of deciding now less that of asking and then making the best of at most ``depth - 1`` further questions.
 
-    What the questions cost is counted within, so that the saving is not divided by a price. It sees a question that
-    only says what to ask next, which `ExpectedSaving` does not.
+    The prices of the questions are part of these costs, so the saving is not divided by a price. Unlike
+    `ExpectedSaving`, it values a question that only says what to ask next.
 
     Parameters
     ----------
@@ -69,10 +69,10 @@ def branches(problem: AcquisitionProblem, n_candidates: int | None) -> float:
 
 
 class ExpectedSaving(OrderingRule):
-    """The cost of deciding now less the expected cost of deciding after the answer, per price.
+    """The cost of deciding now less the expected cost of deciding after the answer, per unit of price.
 
-    Quick, and the right thing where one question is all that will be asked. It sees nothing in a question whose answer
-    alone changes no decision.
+    It is quick, and optimal if only one question will be asked. It gives no value to a question whose answer alone
+    changes no decision.
 
     References
     ----------
@@ -99,11 +99,12 @@ class ExpectedSaving(OrderingRule):
 
 
 class EC2(OrderingRule):
-    """The weight of pairs of hidden states of different classes that the answer separates, per price.
+    """The weight of the pairs of hidden states of different classes that the answer separates, per unit of price.
 
-    A pair weighs the product of its probabilities. Two states are separated as far as their answers are told apart, by
-    one minus the Bhattacharyya affinity ``sum_v sqrt(P(v | h) P(v | h'))``: not at all where they answer alike, wholly
-    where they never give the same answer. Where the problem offers no hidden states, the classes are taken.
+    The weight of a pair is the product of its probabilities. The degree to which two states are separated is one minus
+    the Bhattacharyya affinity ``sum_v sqrt(P(v | h) P(v | h'))`` of their answers: 0 if these have the same
+    distribution, and 1 if the two states never give the same answer. If the problem offers no hidden states, the
+    classes are used.
 
     References
     ----------
@@ -171,9 +172,9 @@ def information_by_row(belief: FloatArray, likelihood: FloatArray) -> FloatArray
 
 
 class ClassInformation(OrderingRule):
-    """The mutual information of the answer and the class, given what was seen, in nats per price.
+    """The mutual information of the answer and the class, given the answers so far, in nats per unit of price.
 
-    Unlike the expected saving it values an answer that changes no decision by itself. It says nothing for a question
+    Unlike the expected saving, it values an answer that changes no decision by itself. It gives no value to a question
     that only tells what to ask next.
 
     Examples
@@ -209,10 +210,10 @@ _TINY = np.finfo(float).tiny
 
 @dataclass(repr=False, eq=False)
 class CrossEntropy(OrderingRule):
-    """The share of the entropy of the class that the answer is expected to take away.
+    """The share of the entropy of the class that the answer is expected to remove.
 
-    The diagnostic value by which GeNIe and SMILE rank observations, the myopic rule that practitioners know; a baseline
-    to compare with. It knows no stopping rule; `Adaptive` with ``rules=[CrossEntropy()]`` gives it one.
+    This is the diagnostic value by which GeNIe and SMILE rank observations, a myopic rule that practitioners know. It
+    is meant as a baseline. It has no stopping rule; `Adaptive` with ``rules=[CrossEntropy()]`` gives it one.
 
     Parameters
     ----------
@@ -243,11 +244,12 @@ class CrossEntropy(OrderingRule):
 
 
 class HiddenInformation(OrderingRule):
-    """The mutual information of the answer and the hidden state, of which each class may have several, per price.
+    """The mutual information of the answer and the hidden state, of which a class may have several, per unit of price.
 
-    A question that says nothing about the class may say which other question does: it tells much about the hidden
-    state. Only for problems that offer hidden states (`AcquisitionProblem.hidden`), such as `MixtureProblem`, and for
-    those whose answers are independent given the class, where it is `ClassInformation`: the classes are the states.
+    A question that says nothing about the class may still say which other question does; it then tells much about the
+    hidden state. The rule is for problems that offer hidden states (`AcquisitionProblem.hidden`), such as
+    `MixtureProblem`. If answers are independent given the class, the classes are the states, and it is
+    `ClassInformation`.
 
     Examples
     --------
