@@ -340,8 +340,8 @@ class DiscreteNetwork(ObservationModel):
     def prepare(self) -> DiscreteNetwork:
         """Make the junction tree of the target and all questions, which planning needs.
 
-        Without it, since it has larger tables than ``max_cells``, each answer is worked out by itself, in the part of
-        the network above the target, what was seen and what is asked for.
+        Where there is none, because its tables would be larger than ``max_cells``, each answer is computed by itself,
+        in the part of the network that holds the target, the evidence, the question and their ancestors.
 
         Returns
         -------
@@ -371,13 +371,13 @@ class DiscreteNetwork(ObservationModel):
         return self._found.total
 
     def most_telling(self, n: int) -> list[str]:
-        """The questions that tell most about the target before anything is known: a shorter list to plan for.
+        """The questions that say most about the target before anything is known: a shorter list to plan for.
 
-        Each is looked at by itself, in what bears on it, so that this works for networks that are refused as a whole.
-        With fewer questions less of the network is left, as what is above none of them says nothing. A question that
-        tells something beside others alone is not found by this: what a plan for the shorter list gives away is not
-        known, and its certificate is about the list. Questions that can never tell anything, whatever is known of
-        others, come last; see `apart`.
+        Each question is scored by itself, in the part of the network that matters for it, so that this works for
+        networks that are refused as a whole. With fewer questions less of the network is needed, as nodes that are
+        above none of them do not matter. A question that is informative only together with others is not found in this
+        way: how much a plan for the shorter list loses is not known, and its certificate is about the list. Questions
+        that can never say anything about the target, whatever else is known, come last; see `apart`.
 
         Parameters
         ----------
@@ -410,7 +410,7 @@ class DiscreteNetwork(ObservationModel):
     def apart(self) -> list[str]:
         """The questions that can never tell anything about the target, whatever is known of the others.
 
-        Of the network above the targets and questions, parents of one child married, they are in another part.
+        In the moral graph of the targets, the questions and their ancestors, they are not connected to a target.
 
         Returns
         -------

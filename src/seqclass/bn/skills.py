@@ -42,11 +42,12 @@ _SPARE = 1.0
 
 @dataclass(repr=False, eq=False)
 class SkillProfile(Tested):
-    """Skills that one has or has not, and items of which each needs some of them: the DINA and DINO models.
+    """Skills that a person has or does not have, and items that each need some of them: the DINA and DINO models.
 
-    The hidden state is the profile: which of S skills one has. An item is *met* by a profile that has all of the skills
-    that the item needs (DINA, Haertel 1989 [1]_, Junker and Sijtsma 2001 [2]_), or one of them at least (DINO, Templin
-    and Henson 2006 [3]_). Who meets it is right unless he slips, who does not is wrong unless he guesses:
+    The hidden state is the profile: which of S skills a person has. An item is *met* by a profile that has all of the
+    skills that the item needs (DINA, Haertel 1989 [1]_, Junker and Sijtsma 2001 [2]_), or at least one of them (DINO,
+    Templin and Henson 2006 [3]_). The answer is right if the item is met, except for slips, and otherwise wrong, except
+    for guesses:
 
         P(right | met) = 1 - slip,    P(right | not met) = guess,    guess < 1 - slip.
 

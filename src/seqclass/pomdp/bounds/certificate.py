@@ -471,21 +471,21 @@ def certify(
 ) -> Certificate:
     """Bound the optimal cost from below and the policy's cost from above.
 
-    Where histories are few both ends are computed by enumeration. Elsewhere the lower end is the martingale dual of
-    optimal stopping: on sampled paths with any value function J, ``M`` adds up ``J(k+1, next) - E[J(k+1, next)]``, and
-    the mean of ``min over stages of (prices paid + stopping cost - M)`` is below the optimum. The policy's cost on the
-    same paths, with ``M`` at its stop as a control variate, is the upper end. A path ends where one more price would
-    cost more than knowing the class can save, for there stopping is optimal.
+    Where there are few histories, both ends are computed by enumeration. Otherwise the lower end is the martingale dual
+    of optimal stopping: on sampled paths with any value function J, ``M`` adds up ``J(k+1, next) - E[J(k+1, next)]``,
+    and the mean of ``min over stages of (prices paid + stopping cost - M)`` is below the optimum. The policy's cost on
+    the same paths, with ``M`` at its stop as a control variate, is the upper end. A path ends where one more price
+    would cost more than knowing the class can save, for there stopping is optimal.
 
-    That is about stopping in a given order. Over all orders, where any question may come next, foresight would have to
-    choose among orders as well, and the lower end is another one: exact where histories are few; else AO* on a few
-    thousand partial answers. Where answers depend on the class alone, it starts from all but a few questions asked
-    again with fresh answers. For two or three classes the martingale of these is the control variate of the upper end,
-    and for up to a hundred classes or hidden states a hint leaves few to tell apart. Where all answers together leave
-    much unknown, the lower end is the least mean cost that any policy has on drawn cases, less a margin, if that is
-    nearer [3]_. Where they leave little and more than sixteen states are hidden, it is the mean of what drawn cases
-    cost at least in hindsight, over all sets of a few first questions, less luck [4]_ and a margin. With bundles too
-    large to list, one more price and then the class is known.
+    That is for stopping in a given order. If any question may come next, hindsight would also choose the order, and the
+    lower end is a different one. With few histories it is exact; otherwise it is by AO* on a few thousand partial
+    answers. If answers depend only on the class, with two or three classes, AO* starts from the bound of a problem in
+    which questions may be asked again with fresh answers, and the martingale of these values is the control variate of
+    the upper end. For up to a hundred classes or hidden states, it starts from hints that leave few states to tell
+    apart. If all answers together leave much unknown, the lower end is the least mean cost that any policy has on drawn
+    cases, less a margin, where that is closer [3]_. If they leave little, and more than sixteen states are hidden, it
+    is the mean of the least cost of drawn cases in hindsight, over all sets of a few first questions, less luck [4]_
+    and a margin. With bundles too large to list, the bound is one more price, after which the class is known.
 
     Parameters
     ----------

@@ -90,12 +90,12 @@ def dual_bound(
     max_histories: int = MAX_HISTORIES,
     random_state: Any = 0,
 ) -> LowerBound:
-    """Lower bound on the optimal cost that a value function gives through the martingale dual.
+    """Lower bound of the optimal cost, from a value function and the martingale dual.
 
     With any values J, ``M`` adds up ``J(k+1, next) - E[J(k+1, next)]`` along a history, and the mean over histories of
     ``min over stages of (prices paid + stopping cost - M)`` is below the optimum; it is the optimum where J is optimal.
-    Without values M is zero: all outcomes are known in advance, which costs nothing, and the bound is loose. What it
-    lacks to the optimum is what foresight is worth [2]_.
+    Without values M is zero: all outcomes are then known in advance at no cost, and the bound is loose. Its distance
+    from the optimum is the value of perfect foresight [2]_.
 
     Parameters
     ----------

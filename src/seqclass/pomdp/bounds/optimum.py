@@ -143,11 +143,11 @@ def optimal_cost(
 ) -> float:
     """Optimal cost by backward recursion over every history that may be worth reaching.
 
-    In a fixed order it is the cost of stopping at the best moments, in a free problem that of the best questions too.
-    Where answers are independent given the class or hidden states, up to 20 million partial answers are listed in one
-    array, some 40 bytes each; costs of rules or visits, of a budget where questions are in groups, and of questions
-    that are alike, are found one by one.
-    Where visits cost something, it is that of asking one question at a time; `Panels` has the optimum over panels.
+    In a fixed order it is the cost of stopping at the best moments, and in a free problem also of asking the best
+    questions. If answers are independent given the class or hidden states, up to 20 million partial answers are listed
+    in one array, some 40 bytes each. With rules or visits, with a budget where questions are in groups, and with
+    questions that are alike, histories are visited one by one instead.
+    If visits cost something, it is the optimum of asking one question at a time; `Panels` has the optimum over panels.
 
     Parameters
     ----------

@@ -123,24 +123,24 @@ def write_pomdp(
 ) -> None:
     r"""Write an acquisition problem for other solvers: as POMDPX for a path ending in ``.pomdpx``, else as .POMDP.
 
-    Cassandra's .POMDP format [1]_ is read by pomdp-solve, SARSOP and many others, POMDPX [2]_ by SARSOP (APPL), which
-    is ten times faster on it: there the stage (and context) is a variable of its own that the solver sees, so that its
-    alpha vectors are of the classes alone and each belongs to one stage.
+    Cassandra's .POMDP format [1]_ is read by pomdp-solve, SARSOP and many others. POMDPX [2]_ is read by SARSOP (APPL),
+    which is ten times faster on it: there the stage (and context) is an observed variable of its own, so that alpha
+    vectors are over the classes alone and each belongs to one stage.
 
-    In .POMDP the state is stage and class (and context, where likelihoods have one), with an absorbing end; only what
-    is not zero is written. Action 0 buys the next feature, action ``j + 1`` is decision ``j``. Rewards are minus the
-    costs, those of stage ``k`` multiplied by ``discount**-k``: the value at the start is then minus the *undiscounted*
-    cost, whatever the discount.
+    In .POMDP the state is stage and class (and context, where likelihoods have one), with an absorbing end; only
+    non-zero entries are written. Action 0 buys the next feature, and action ``j + 1`` is decision ``j``. Rewards are
+    minus the costs, with those of stage ``k`` multiplied by ``discount**-k``: the value at the start is then minus the
+    *undiscounted* cost, whatever the discount.
 
     With ``discount=1`` a solver of finite horizons needs ``n_stages + 1`` steps (``pomdp-solve -horizon 5`` for four
     features), in one run or in a chain of runs of one step each by ``-terminal_values``; with a discount below 1 the
     infinite horizon gives the same.
 
     A free problem, in which any question may come next, has an action for each question, ``ask0`` and so on, and then
-    the decisions. What was asked is in the state beside the class, or beside the problem's hidden states; what was
-    answered too where likelihoods depend on it, and what was spent where ``max_cost`` limits it; in POMDPX each
-    question is a variable that the solver sees. To ask what is not open costs twice the dearest decision. Up to 20,000
-    states, such as twelve questions (eleven in POMDPX) that are independent given one of four classes.
+    the decisions. The state holds the class or hidden state and which questions were asked; also the answers, if
+    likelihoods depend on them, and the amount spent, if ``max_cost`` limits it. In POMDPX each question is an observed
+    variable. Asking a question that is not open costs twice the most expensive decision. At most 20,000 states can be
+    written, such as twelve questions (eleven in POMDPX) that are independent given one of four classes.
 
     Parameters
     ----------

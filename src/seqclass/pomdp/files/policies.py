@@ -221,21 +221,21 @@ def read_policy(
     layout: str = "auto",
     check: bool = True,
 ) -> LookaheadPolicy:
-    r"""Read the alpha vectors that pomdp-solve or SARSOP found for a problem that was written by this package.
+    r"""Read the alpha vectors that pomdp-solve or SARSOP found for a problem written by this package.
 
-    Vectors come back as costs of going on, per stage and context, the discount's scaling undone. A vector of a flat
-    file spans all states, and the part of each stage is a vector of that stage. Vectors of decisions are not kept, for
-    stopping is always possible; they tell whether the file belongs to the problem, and by which discount it was
-    scaled. A file of a shorter horizon gives a policy of that horizon.
+    Vectors are returned as costs of going on, per stage and context, with the scaling by the discount undone. A vector
+    of a flat file spans all states, and the part of each stage is a vector of that stage. Vectors of decisions are not
+    kept, since stopping is always possible; they show whether the file belongs to the problem, and by which discount it
+    was scaled. A file for a shorter horizon gives a policy of that horizon.
 
-    Vectors of decisions may miss the costs by a twentieth of the largest, for SARSOP's are bounds that close in.
-    pomdp-solve's answer must be that of ``n_stages + 1`` steps or more (or of the infinite horizon with a
-    discount below 1). Of a chain of one-step runs by ``-terminal_values`` read the last: the earlier ones count
-    plans that end without a decision, and are refused.
+    Vectors of decisions may differ from the costs by a twentieth of the largest, because those of SARSOP are bounds
+    that close in. With pomdp-solve, the solution must be for ``n_stages + 1`` steps or more (or for the infinite
+    horizon with a discount below 1). Of a chain of one-step runs by ``-terminal_values``, read the last: the earlier
+    ones count plans that end without a decision, and are refused.
 
-    Of a free problem the policy asks what one step of look-ahead on the vectors says. They suppose that no answer is
-    missing; where one is that later likelihoods depend on, it looks one question ahead without them. A staged file does
-    not tell its horizon: for a shorter one give the problem with ``max_questions``.
+    In a free problem the policy asks by one step of look-ahead on the vectors. These assume that no answer is missing;
+    if one is missing that later likelihoods depend on, the policy looks one question ahead without the vectors. A
+    staged file does not give its horizon: for a shorter one pass the problem with ``max_questions``.
 
     Parameters
     ----------

@@ -490,14 +490,14 @@ _N_BELIEFS, _MANY_BELIEFS, _MOST_TIMES, _CHEAP = 1000, 2000, 2.0, 0.01
 
 @dataclass(repr=False, eq=False)
 class ProjectedValueIteration(Solver):
-    """Solver of problems without tables, such as those of correlated features that depend on too many others.
+    """Solver for problems without tables, such as those of correlated features that depend on too many others.
 
-    The problem's `projection`, in which a stage looks at the few answers that say most about what is to come, is solved
-    by any solver that works out values. These say what each answer would be worth in one step of look-ahead on the
-    problem itself, with its own likelihoods and beliefs, after a regression has corrected them for the answers that the
-    projection does not remember. The values are no plan's cost, but the certificate is that of the policy on the
-    problem itself, and as valid as any; for it alone the values are refined once more, and its gap is paired
-    (see `certify`). A problem that has tables is left to the solver within.
+    The problem's `projection`, in which a stage depends only on the few answers that say most about what is to come, is
+    solved by any solver that computes values. A regression corrects these for the answers that the projection does not
+    remember. The policy is one step of look-ahead on them in the problem itself, with its own likelihoods and beliefs.
+    The values are not the cost of any plan, but the certificate is that of the policy on the problem itself, and as
+    valid as any; for the certificate alone the values are refined once more, and its gap is paired (see `certify`). A
+    problem that has tables is left to the inner solver.
 
     Parameters
     ----------

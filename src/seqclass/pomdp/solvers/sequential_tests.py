@@ -131,16 +131,16 @@ class FisherInformation(OrderingRule):
 
 @dataclass(repr=False, eq=False)
 class SequentialTest(Solver):
-    """A classical test of who is above which cut, that ends as soon as it is sure: a yardstick for plans by cost.
+    """A classical test of who is above which cut, which ends as soon as it is sure: a baseline for plans by cost.
 
     - ``"SPRT"``: at each cut the ratio of the likelihoods at ``delta`` above and below it is beyond Wald's limits for
-      errors of probability ``error`` (Wald 1947 [1]_; of items Reckase 1983 [2]_).
+      errors of probability ``error`` (Wald 1947 [1]_; for items Reckase 1983 [2]_).
     - ``"GLR"``: at each cut the ratio of the largest likelihood ``delta`` above it or more to the largest ``delta``
       below it or less is beyond these limits (Thompson 2011 [3]_).
     - ``"CI"``: the interval of the ability's mean, of confidence ``1 - 2 error``, holds no cut.
 
-    What it decides then is what costs least by the posterior, as of every policy; that is never dearer on average than
-    what the test itself would say. Rules of the problem and its limits hold.
+    It then takes the decision of least expected cost under the posterior, as every policy does; on average this never
+    costs more than the decision of the test itself. The rules and limits of the problem are kept.
 
     Parameters
     ----------

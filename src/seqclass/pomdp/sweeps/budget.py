@@ -257,12 +257,12 @@ def solve_for_budget(
     max_histories: int = 20_000,
     random_state: Any = 0,
 ) -> Policy:
-    """Find the policy of least decision cost among those whose prices paid are ``target_cost`` an instance on average.
+    """Find the policy of least decision cost among those that pay ``target_cost`` per instance on average.
 
-    It is optimal for the prices times some multiplier. Of two policies on either side of the target the multiplier that
-    is indifferent between them is solved for, until nothing is found between them. Expected prices jump from one
-    optimal policy to the next; where the target lies within a jump, each instance draws by lot one of the two policies
-    beside it, with the probabilities that meet the target.
+    It is optimal for the prices times some multiplier. Given two policies on either side of the target, the problem is
+    solved for the multiplier at which both cost the same, until no policy is found between them. Expected prices jump
+    from one optimal policy to the next; if the target lies within a jump, each instance draws one of the two policies
+    beside it at random, with the probabilities that meet the target.
 
     Parameters
     ----------
