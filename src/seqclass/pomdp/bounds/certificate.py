@@ -480,12 +480,13 @@ def certify(
     That is for stopping in a given order. If any question may come next, hindsight would also choose the order, and the
     lower end is a different one. With few histories it is exact; otherwise it is by AO* on a few thousand partial
     answers. If answers depend only on the class, with two or three classes, AO* starts from the bound of a problem in
-    which questions may be asked again with fresh answers, and the martingale of these values is the control variate of
-    the upper end. For up to a hundred classes or hidden states, it starts from hints that leave few states to tell
-    apart. If all answers together leave much unknown, the lower end is the least mean cost that any policy has on drawn
-    cases, less a margin, where that is closer [3]_. If they leave little, and more than sixteen states are hidden, it
-    is the mean of the least cost of drawn cases in hindsight, over all sets of a few first questions, less luck [4]_
-    and a margin. With bundles too large to list, the bound is one more price, after which the class is known.
+    which all but a few questions may be asked again with fresh answers, and the martingale of these values is the
+    control variate of the upper end. For up to a hundred classes or hidden states, it starts from hints that leave few
+    states to tell apart. If all answers together leave much unknown, the lower end is the least mean cost that any
+    policy has on drawn cases, less a margin, where that is closer [3]_. If they leave little, and more than sixteen
+    states are hidden, it is the mean of the least cost of drawn cases in hindsight, over all sets of a few first
+    questions, less luck [4]_ and a margin. With bundles too large to list, the bound is one more price, after which the
+    class is known.
 
     Parameters
     ----------
