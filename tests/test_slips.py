@@ -116,19 +116,13 @@ class OneForEach(ExpectedSaving):
         return super().gains(info, questions)[:, 0]
 
 
-class OfTexts(ExpectedSaving):
-    def gains(self, info: Any, questions: Any) -> Any:
-        return super().gains(info, questions).astype(str)
-
-
 @pytest.mark.parametrize(
     "rule, message",
     [
         (SomeAreNaN(), "SomeAreNaN.gains is NaN for question 2: it must be a number"),
-        (OneForEach(), r"OneForEach.gains must give an array of shape \(\d+, 4\): .*; it gave \(\d+,\) of float64"),
-        (OfTexts(), r"OfTexts.gains must give an array of shape \(\d+, 4\): .*; it gave \(\d+, 4\) of <U"),
+        (OneForEach(), r"OneForEach.gains must give an array of shape \(\d+, 4\): .*; it gave \(\d+,\)"),
     ],
-    ids=["NaN", "shape", "texts"],
+    ids=["NaN", "shape"],
 )
 def test_gains_of_an_own_rule(rule: OrderingRule, message: str) -> None:
     for solver in (FirstK(2, rule=rule), Adaptive([rule], max_nodes=0)):
@@ -272,19 +266,6 @@ class Shifted(SumsTo):
         found = np.full_like(super()._likelihood(feature, evidence), (1 + self.total) / (self.n_outcomes_[feature] - 1))
         found[:, 0] = -self.total
         return found
-
-
-class Halved(SumsTo):
-    """Its likelihoods are right, and those of its stages are not."""
-
-    def stage_likelihood(self, feature: int, state: Any) -> Any:
-        return super().stage_likelihood(feature, state) / 2
-
-
-@pytest.mark.parametrize("order", ["conditional", "adaptive"])
-def test_likelihoods_of_stages_sum_to_one(order: str) -> None:
-    with pytest.raises(ValueError, match=r"^Halved\.stage_likelihood must .* does not sum to 1 .* but to 0\.5\.$"):
-        SequentialClassifier(Halved(), order=order).fit(X, Y)
 
 
 class Typed(SumsTo):
@@ -503,13 +484,6 @@ def test_what_policies_of_own_solvers_answer(answer: Any, order: str, message: s
     for call in (lambda: SequentialClassifier(order=order, solver=Own(answer)).fit(X, Y).predict(X), session):
         with pytest.raises(ValueError, match=message):
             call()
-
-
-def test_a_policy_asks_no_more_than_there_is() -> None:
-    problem = SequentialClassifier().fit(X, Y).problem_
-    for n_stages in (-1, problem.n_stages + 1):
-        with pytest.raises(ValueError, match=rf"^n_stages must be between 0 and the problem's 4, got {n_stages}\.$"):
-            FunctionPolicy(problem, lambda info: info.stopping_cost > 0.1, n_stages=n_stages)
 
 
 def test_policies_of_own_solvers_may_answer_yes_or_no() -> None:

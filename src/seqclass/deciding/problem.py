@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
 from seqclass.bn import DiscreteNetwork, ObservationModel
-from seqclass.bn._checks import check_likelihood
 from seqclass.bn.base import HiddenTables
 from seqclass.bn.bundles import drawn_jointly, joint_likelihood, likelihood_along
 from seqclass.bn.contexts import StageContexts, stage_contexts
@@ -27,9 +26,6 @@ from seqclass.pomdp.tables import Tables
 MAX_CONTEXTS = 256
 #: Up to so many joint outcomes of a bundle are listed; of a larger one so many are drawn.
 MAX_JOINT, N_ATOMS = 256, 256
-
-#: Where models are made whose likelihoods need no check.
-_OURS = "seqclass."
 
 __all__ = ["ModelProblem", "ProjectedProblem", "acquisition_problem"]
 
@@ -111,8 +107,6 @@ class ModelProblem(AcquisitionProblem):
         )
         self.model = model
         self.max_contexts = max_contexts
-        name = "stage_likelihood"
-        self._checks = any(name in vars(kind) for kind in type(model).__mro__ if not kind.__module__.startswith(_OURS))
 
     @property
     def tables(self) -> Tables | None:
@@ -136,15 +130,10 @@ class ModelProblem(AcquisitionProblem):
         """P(outcome | what was seen, class), (n, n_outcomes, n_classes)."""
         bundle = self.bundle(question)
         if bundle is None:
-            found = self.model.stage_likelihood(int(self.features[question]), state.messages)
-            return self._checked(found, question, len(state)) if self._checks else found
+            return self.model.stage_likelihood(int(self.features[question]), state.messages)
         if self.is_sampled(question):
             return self._sample(question, state)[1]
         return joint_likelihood(self.model, bundle.features, state.messages)
-
-    def _checked(self, found: FloatArray, question: int, n: int) -> FloatArray:
-        wanted = (n, int(self.n_outcomes[question]), self.n_classes)
-        return check_likelihood(found, wanted, f"{type(self.model).__name__}.stage_likelihood")
 
     def together(self, questions: IntArray) -> list[IntArray]:
         """Positions of questions that are worth computing together: in a network those of equally many outcomes."""
@@ -157,9 +146,9 @@ class ModelProblem(AcquisitionProblem):
     def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
         """P(outcome | what was seen, class) of many questions at once; see `AcquisitionProblem.likelihoods_of`."""
         single = np.array([self.bundle(question) is None for question in questions.tolist()], dtype=bool)
-        if single.all() and not self._checks:
+        if single.all():
             return self.model.stage_likelihoods(self.features[questions], state.messages)
-        if not single.any() or single.all():
+        if not single.any():
             return super().likelihoods_of(questions, state)
         parts = [self.likelihoods_of(questions[some], state) for some in (single, ~single)]
         shape = (len(state), len(questions), max(part.shape[2] for part in parts), self.n_classes)

@@ -279,8 +279,6 @@ class Policy(Stored, ABC):
             raise TypeError(f"problem must be an AcquisitionProblem, got {shown(problem)}.")
         if not (n_stages is None or isinstance(n_stages, (int, np.integer))) or isinstance(n_stages, bool):
             raise TypeError(f"n_stages must be an integer, got {shown(n_stages)}; what a solver reports goes by info=.")
-        if n_stages is not None and not 0 <= n_stages <= problem.n_stages:
-            raise ValueError(f"n_stages must be between 0 and the problem's {problem.n_stages}, got {n_stages}.")
         self.problem = problem
         self.n_stages = problem.n_stages if n_stages is None else int(n_stages)
         self.info = SolveInfo("converged", n_stages=self.n_stages) if info is None else info
