@@ -116,13 +116,22 @@ class OneForEach(ExpectedSaving):
         return super().gains(info, questions)[:, 0]
 
 
+class InWords(ExpectedSaving):
+    def gains(self, info: Any, questions: Any) -> Any:
+        return np.where(super().gains(info, questions) > 0.1, "much", "some")
+
+
 @pytest.mark.parametrize(
     "rule, message",
     [
         (SomeAreNaN(), "SomeAreNaN.gains is NaN for question 2: it must be a number"),
-        (OneForEach(), r"OneForEach.gains must give an array of shape \(\d+, 4\): .*; it gave \(\d+,\)"),
+        (
+            OneForEach(),
+            r"OneForEach.gains must give numbers .* of shape \(\d+, 4\): .*; it gave float64 of shape \(\d+,\)",
+        ),
+        (InWords(), r"InWords.gains must give numbers .* of shape \(\d+, 4\): .*; it gave <U4 of shape \(\d+, 4\)"),
     ],
-    ids=["NaN", "shape"],
+    ids=["NaN", "shape", "texts"],
 )
 def test_gains_of_an_own_rule(rule: OrderingRule, message: str) -> None:
     for solver in (FirstK(2, rule=rule), Adaptive([rule], max_nodes=0)):
@@ -283,6 +292,32 @@ def test_likelihoods_are_real_and_not_negative(order: str) -> None:
     assert np.allclose(rounded.predict_proba(X), exact.predict_proba(X))
 
 
+class Staged(SumsTo):
+    """What is wrong is wrong in the staged form alone."""
+
+    def _likelihood(self, feature: int, evidence: Any) -> Any:
+        return np.full((len(evidence), self.n_outcomes_[feature], len(self.classes_)), 1 / self.n_outcomes_[feature])
+
+    def stage_likelihood(self, feature: int, state: Any) -> Any:
+        return self.total(self._likelihood(feature, state))
+
+
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+@pytest.mark.parametrize("bundles", [None, ["a", "a", None, None]], ids=["single", "bundle"])
+def test_likelihoods_of_stages(order: str, bundles: Any) -> None:
+    wrong = {
+        "does not sum to 1 over the outcomes but to 2": lambda found: 2 * found,
+        "does not sum to 1 over the outcomes but to nan": lambda found: found * np.nan,
+        "an array of shape .*: rows, outcomes, classes": lambda found: found[:, :1],
+        "real numbers": lambda found: found.astype(str),
+    }
+    costs = Costs(0.01, bundles=bundles)
+    for told, slip in wrong.items():
+        with pytest.raises(ValueError, match=rf"^Staged\.stage_likelihood must give .*{told}"):
+            SequentialClassifier(Staged(slip), order=order, feature_costs=costs).fit(X, Y)
+    SequentialClassifier(Staged(lambda found: found.tolist()), order=order, feature_costs=costs).fit(X, Y)
+
+
 class Answers(Policy):
     def __init__(self, problem: Any, answer: Any) -> None:
         super().__init__(problem)
@@ -307,6 +342,68 @@ def test_answers_of_a_policy_are_one_whole_number_a_row() -> None:
         for judge in (evaluate, certify):
             with pytest.raises(ValueError, match=rf"^Answers\._act must answer one bool or int .* {re.escape(told)}"):
                 judge(problem, Answers(problem, answer))
+
+
+class Obeys(Policy):
+    """Asks for all, or what it is told to, and decides as it is told to."""
+
+    def __init__(self, problem: Any, decides: Any, asks: Any = None, n_stages: Any = None) -> None:
+        super().__init__(problem, n_stages)
+        self.decides, self.asks = decides, asks
+
+    def _act(self, info: Any) -> Any:
+        return np.full(len(info), info.stage if self.asks is None else self.asks)
+
+    def decide(self, belief: Any) -> Any:
+        return self.decides(belief)
+
+
+class Obeying(Solver):
+    def __init__(self, *given: Any) -> None:
+        self.given = given
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {}
+
+    def __sklearn_clone__(self) -> Obeying:
+        return self
+
+    def solve(self, problem: Any) -> Policy:
+        return Obeys(problem, *self.given)
+
+
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+def test_an_own_policy_stays_within_its_problem(order: str) -> None:
+    def fitted(*given: Any) -> SequentialClassifier:
+        return SequentialClassifier(order=order, solver=Obeying(*given)).fit(X, Y)
+
+    def last(clf: SequentialClassifier) -> Any:
+        case = clf.session()
+        while (question := case.next_feature) is not None:
+            case.unavailable(question.name)
+        return case.decision
+
+    ways = [lambda clf: clf.acquire(X[:1]).decision[0], last, lambda clf: clf.explain(X[:1])[0].decision]
+    wrong = {
+        "got 9": lambda belief: np.full(len(belief), 9),
+        "got -1": lambda belief: np.full(len(belief), -1),  # was the last decision
+        "got float64 of shape": lambda belief: np.ones(len(belief)),
+        "got <U1 of shape": lambda belief: np.full(len(belief), "b"),
+    }
+    for told, decides in wrong.items():
+        for way in ways:
+            with pytest.raises(ValueError, match=rf"^Obeys\.decide must answer the number of a decision, .*{told}"):
+                way(fitted(decides))
+    for decides in (lambda belief: 1, lambda belief: np.ones(len(belief), dtype=bool)):
+        clf = fitted(decides)
+        assert [way(clf) for way in ways] == [clf.decisions_[1]] * 3
+    for asked in (9, -7):
+        for way in ways:
+            with pytest.raises(ValueError, match=f"^the policy asks question {asked} at stage 0"):
+                way(fitted(lambda belief: 0, asked))
+    for n_stages in (9, -1):
+        with pytest.raises(ValueError, match=f"^n_stages must lie between 0 and 4, .* got {n_stages}"):
+            fitted(lambda belief: 0, None, n_stages)
 
 
 def test_a_rule_cannot_change_what_is_believed() -> None:

@@ -19,7 +19,7 @@ from seqclass.deciding._case import Questions
 from seqclass.deciding.decider import decider_of
 from seqclass.pomdp import Policy
 from seqclass.pomdp.answers import AllAnswers
-from seqclass.pomdp.policy import DECIDE
+from seqclass.pomdp.policy import DECIDE, decided
 from seqclass.pomdp.walk import Level, next_of, walk
 
 __all__ = ["Names", "decision_graph"]
@@ -95,7 +95,7 @@ def histories_of(
             ordered = level.info.ordered[known, following[known]]
             price[known] -= np.where(ordered, 0.0, visits.alone[following[known]])
         visit = np.zeros(len(question)) if visits is None else visits.of(panel)
-        decision, feature = policy.decide(level.info.belief), question.copy()
+        decision, feature = decided(policy, level.info.belief), question.copy()
         feature[question != DECIDE] = policy.problem.features[question[question != DECIDE]]
         stages.append(
             Histories(parent, outcome, level.weight, level.info.belief, feature, decision, price, panel, visit, read)

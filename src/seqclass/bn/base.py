@@ -433,7 +433,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         """
         result = np.zeros((len(state), len(features), int(self.n_outcomes_.max(initial=1)), len(self.classes_)))
         for place, feature in enumerate(np.asarray(features).tolist()):
-            result[:, place, : self.n_outcomes_[feature]] = self.stage_likelihood(feature, state)
+            result[:, place, : self.n_outcomes_[feature]] = self._staged(feature, state)
         return result
 
     def join(self, states: Sequence[Any]) -> Any:
@@ -458,7 +458,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         table = np.zeros((len(chosen), int(self.n_outcomes_.max(initial=1)), len(self.classes_)))
         nothing = self.start(1)
         for row, feature in zip(table, chosen):
-            row[: self.n_outcomes_[feature]] = self.stage_likelihood(int(feature), nothing)[0]
+            row[: self.n_outcomes_[feature]] = self._staged(int(feature), nothing)[0]
         return table
 
     def tables(self, order: npt.ArrayLike) -> Any:
@@ -542,6 +542,14 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         """What `_likelihood` gives, if it is of the shape that it must have."""
         shape = (evidence.shape[0], int(self.n_outcomes_[feature]), len(self.classes_))
         return check_likelihood(self._likelihood(feature, evidence), shape, f"{type(self).__name__}._likelihood")
+
+    def _staged(self, feature: int, state: Any) -> FloatArray:
+        """What `stage_likelihood` gives, if it is of the shape that it must have; of our own models it is."""
+        found = self.stage_likelihood(feature, state)
+        if type(self).stage_likelihood.__module__.startswith(f"{__name__.split('.')[0]}."):
+            return found  # of the default `_shaped` has looked
+        shape = (len(state), int(self.n_outcomes_[feature]), len(self.classes_))
+        return check_likelihood(found, shape, f"{type(self).__name__}.stage_likelihood")
 
     def _check_evidence(self, evidence: Any) -> Any:
         if sparse.issparse(evidence) and not self._accepts_sparse:

@@ -130,7 +130,7 @@ class ModelProblem(AcquisitionProblem):
         """P(outcome | what was seen, class), (n, n_outcomes, n_classes)."""
         bundle = self.bundle(question)
         if bundle is None:
-            return self.model.stage_likelihood(int(self.features[question]), state.messages)
+            return self.model._staged(int(self.features[question]), state.messages)
         if self.is_sampled(question):
             return self._sample(question, state)[1]
         return joint_likelihood(self.model, bundle.features, state.messages)

@@ -29,6 +29,7 @@ from seqclass.deciding.decider import decider_of
 from seqclass.deciding.differential import labels_of
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.information import ImpossibleOutcome, InformationState
+from seqclass.pomdp.policy import decided
 from seqclass.pomdp.walk import check_questions
 
 __all__ = ["Session", "expected_saving"]
@@ -328,7 +329,7 @@ class Session:
     @property
     def decision(self) -> Any:
         """The cheapest decision as things stand, a label of ``decisions_``."""
-        index = self._decider.policy.decide(self._cases[-1].facts.belief)[0]
+        index = decided(self._decider.policy, self._cases[-1].facts.belief)[0]
         return self._decider.decisions[index]
 
     @property

@@ -179,7 +179,7 @@ class Completions:
             at = np.flatnonzero(values[:, place] < 0)
             shown = np.full(len(row), -1)
             if at.size:
-                likelihood = self.model.stage_likelihood(feature, state[at])
+                likelihood = self.model._staged(feature, state[at])
                 cumulated = likelihood[np.arange(at.size), :, label[at]].cumsum(axis=1)
                 drawn = (cumulated <= levels[at, place, None] * cumulated[:, -1:]).sum(axis=1)
                 shown[at] = np.minimum(drawn, likelihood.shape[1] - 1)

@@ -11,8 +11,8 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.walk import Level, next_of, walk
+from seqclass.pomdp.policy import DECIDE, Policy, decided
+from seqclass.pomdp.walk import Level, check_questions, next_of, walk
 
 __all__ = ["Acquisition", "acquire"]
 
@@ -231,7 +231,7 @@ class Histories:
         if ends.size:
             belief = info.belief[ends]
             self.last.append(belief)
-            self.decisions.append(self.policy.decide(belief))
+            self.decisions.append(decided(self.policy, belief))
             self.prices.append(info.spent[ends])
             self._end(stop)
         return question
@@ -239,6 +239,8 @@ class Histories:
     def _expect(self, before: InformationState, info: InformationState, question: IntArray, ends: IntArray) -> None:
         """Note what the policy expected before it ordered anything, and what the question costs then."""
         assert self.following is not None  # its caller has looked
+        asks = np.flatnonzero(question != DECIDE)
+        check_questions(info, asks, question[asks])
         following, saving = question.copy(), np.empty(len(info))
         following[ends] = self.policy.following(before[ends])
         row_bytes = 8.0 * 3 * float(info.problem.n_outcomes.max(initial=1)) * info.problem.n_classes

@@ -279,6 +279,10 @@ class Policy(Stored, ABC):
             raise TypeError(f"problem must be an AcquisitionProblem, got {shown(problem)}.")
         if not (n_stages is None or isinstance(n_stages, (int, np.integer))) or isinstance(n_stages, bool):
             raise TypeError(f"n_stages must be an integer, got {shown(n_stages)}; what a solver reports goes by info=.")
+        if n_stages is not None and not 0 <= n_stages <= problem.n_stages:
+            raise ValueError(
+                f"n_stages must lie between 0 and {problem.n_stages}, the problem's stages; got {n_stages}."
+            )
         self.problem = problem
         self.n_stages = problem.n_stages if n_stages is None else int(n_stages)
         self.info = SolveInfo("converged", n_stages=self.n_stages) if info is None else info
@@ -452,6 +456,20 @@ class Policy(Stored, ABC):
         other = copy.copy(self)
         other.info = replace(self.info, **changes)  # type: ignore[arg-type]
         return other
+
+
+def decided(policy: Policy, belief: FloatArray) -> IntArray:
+    """What a policy decides for each belief: `decide` of an own policy may answer anything."""
+    answer, last = np.asarray(policy.decide(belief)), policy.problem.n_decisions - 1
+    if answer.dtype.kind not in "biu" or answer.shape not in ((), (len(belief),)):
+        got = f"{answer.dtype} of shape {answer.shape}"
+    elif ((answer >= 0) & (answer <= last)).all():
+        return np.array(np.broadcast_to(answer, len(belief)), dtype=np.intp)
+    else:
+        got = str(answer[(answer < 0) | (answer > last)].flat[0])
+    raise ValueError(
+        f"{type(policy).__name__}.decide must answer the number of a decision, 0..{last}, for each belief, got {got}."
+    )
 
 
 class LookaheadPolicy(Policy):

@@ -13,7 +13,7 @@ from seqclass._utils.validation import check_not_negative, check_real
 from seqclass.pomdp.acquisition import begun
 from seqclass.pomdp.answers import DataAnswers
 from seqclass.pomdp.information import TIE, InformationState
-from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
+from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, decided
 from seqclass.pomdp.solvers.ordering.rules import next_panels, next_question
 from seqclass.pomdp.walk import Level, walk
 
@@ -178,6 +178,6 @@ class _Ladder:
         row = np.repeat(self.data.rows[at], n)
         history = np.repeat(place, n)
         rule = self.number[np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n) + going[history]]
-        self.decision[row, rule] = self.policy.decide(info.belief)[history]
+        self.decision[row, rule] = decided(self.policy, info.belief)[history]
         self.price[row, rule] = info.spent[history]
         self.n_features[row, rule] = self.answered[history]

@@ -122,12 +122,7 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         result = np.full((len(info), problem.n_questions), -np.inf)
         questions = np.flatnonzero(info.open.any(axis=0))
         if questions.size:
-            score, shape = self.gains(info, questions), (len(info), questions.size)
-            if np.shape(score) != shape:
-                raise ValueError(
-                    f"{type(self).__name__}.gains must give an array of shape {shape}: instances, questions; it gave "
-                    f"{np.shape(score)}."
-                )
+            score = self._gains(info, questions)
             if self.per_price:
                 # a free question is not worth infinitely much: one that promises nothing comes last
                 # in a unit of its own, so that ties are the same in any
@@ -139,6 +134,16 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
                     "must be a number for every question that is open, -inf for one that is not to be asked."
                 )
         return result
+
+    def _gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+        """What `gains` gives, if it is numbers of the shape that it must have."""
+        score, shape = np.asarray(self.gains(info, questions)), (len(info), questions.size)
+        if score.shape != shape or score.dtype.kind not in "biuf":
+            raise ValueError(
+                f"{type(self).__name__}.gains must give numbers in an array of shape {shape}: instances, questions; it "
+                f"gave {score.dtype} of shape {score.shape}."
+            )
+        return score
 
     def next(self, info: InformationState) -> IntArray:
         """Question to ask next of each row, the one of lowest number where several are best.

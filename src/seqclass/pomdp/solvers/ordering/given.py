@@ -71,7 +71,7 @@ def greedy_order(
         some = np.flatnonzero(~info.settled)
         part, share = (info[some], weight[some]) if some.size else (info, weight)
         share = share / share.sum()
-        promised = share @ rule.gains(part, left)
+        promised = share @ rule._gains(part, left)
         price = share @ np.broadcast_to(part.prices, (len(part), problem.n_questions))[:, left]
         score = promised / np.maximum(price, smallest_price(problem))
         if len(order) >= longest or not some.size:
