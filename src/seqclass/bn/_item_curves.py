@@ -43,9 +43,10 @@ class Curves(ABC):
     def reported(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Reported parameters (n_items, 2 V), and their derivatives by the free ones, one axis more."""
 
-    @abstractmethod
     def rescaled(self, given: FloatArray, mean: float, sd: float) -> FloatArray:
-        """Parameters by which ability z has the curves that mean + sd z has by these."""
+        """Parameters by which ability z has the curves that mean + sd z has by these: here log slope and intercept."""
+        moved = given[:, 1] + np.exp(given[:, 0]) * mean
+        return np.concatenate([given[:, :1] + np.log(sd), moved[:, None], given[:, 2:]], axis=1)
 
     @abstractmethod
     def weak_prior(self, guess: float) -> tuple[FloatArray, FloatArray]:
@@ -103,10 +104,6 @@ class Graded(Curves):
         by_free[:, n_cuts : 2 * n_cuts] = self._by_cut(given)
         return values, by_free
 
-    def rescaled(self, given: FloatArray, mean: float, sd: float) -> FloatArray:
-        moved = given[:, 1] + np.exp(given[:, 0]) * mean
-        return np.concatenate([given[:, :1] + np.log(sd), moved[:, None], given[:, 2:]], axis=1)
-
     def weak_prior(self, guess: float) -> tuple[FloatArray, FloatArray]:
         gaps = np.zeros(self.n_outcomes - 2)
         return np.concatenate([[0.0, 0.0], gaps]), np.concatenate([[0.5, 3.0], gaps + 1.5])
@@ -146,10 +143,6 @@ class Asymptotic(Curves):
         if self.n_free > 3:
             by_free[:, 3, 3] = -high * (1 - high)
         return np.stack([slope, given[:, 1], low, high], axis=1), by_free
-
-    def rescaled(self, given: FloatArray, mean: float, sd: float) -> FloatArray:
-        moved = given[:, 1] + np.exp(given[:, 0]) * mean
-        return np.concatenate([given[:, :1] + np.log(sd), moved[:, None], given[:, 2:]], axis=1)
 
     def weak_prior(self, guess: float) -> tuple[FloatArray, FloatArray]:
         mean, sd = np.array([0.0, 0.0, logit(guess), -3.0]), np.array([0.5, 3.0, 0.7, 0.7])

@@ -75,30 +75,22 @@ def scale(discount: float, n_stages: int) -> FloatArray:
     return np.asarray(np.power(discount, -np.arange(n_stages + 1.0)))
 
 
-class FreeLayout:
-    """Numbering of nodes in files of a free problem, shared by the writers and the reader; the twin of `Layout`."""
+class _Numbered:
+    """Numbering of nodes in files, shared by the writers and the reader: ``first`` is the first node of each stage."""
 
-    def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
+    first: IntArray
+
+    def __init__(self, problem: AcquisitionProblem, n_stages: int | None) -> None:
         needed_one_start(problem, "a file")
         needed_no_visits(problem, "a file")
         self.problem = problem
         self.n_stages = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0)
         if self.n_stages > problem.n_stages:
             raise ValueError(f"n_stages must be at most {problem.n_stages}, the problem's, got {n_stages}.")
-        self.nodes = FreeNodes(problem.begin(), self.n_stages, "a file")
-        self.first = self.nodes.first
-        self.width = self.nodes.n_hidden
-        self.costs = self.nodes.costs
-        self.actions = [f"ask{question}" for question in range(problem.n_questions)]
 
     @property
     def n_nodes(self) -> int:
         return int(self.first[-1])
-
-    @property
-    def n_asks(self) -> int:
-        """Number of actions before those of the decisions: one a question."""
-        return self.problem.n_questions
 
     @property
     def stage_of(self) -> IntArray:
@@ -106,13 +98,30 @@ class FreeLayout:
         return np.repeat(np.arange(self.n_stages + 1), np.diff(self.first))
 
     @property
-    def n_observations(self) -> int:
-        return int(self.problem.n_outcomes.max(initial=1))
-
-    @property
     def penalty(self) -> float:
         """Cost of asking what is not open: no plan does so."""
         return 2 * float(self.problem.decision_costs.max()) or 1.0
+
+
+class FreeLayout(_Numbered):
+    """Numbering of nodes in files of a free problem; the twin of `Layout`."""
+
+    def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
+        super().__init__(problem, n_stages)
+        self.nodes = FreeNodes(problem.begin(), self.n_stages, "a file")
+        self.first = self.nodes.first
+        self.width = self.nodes.n_hidden
+        self.costs = self.nodes.costs
+        self.actions = [f"ask{question}" for question in range(problem.n_questions)]
+
+    @property
+    def n_asks(self) -> int:
+        """Number of actions before those of the decisions: one a question."""
+        return self.problem.n_questions
+
+    @property
+    def n_observations(self) -> int:
+        return int(self.problem.n_outcomes.max(initial=1))
 
     @cached_property
     def start(self) -> FloatArray:
@@ -191,17 +200,12 @@ class FreeLayout:
         return FreeLayout(self.problem, int(found[-1])) if found.size else None
 
 
-class Layout:
-    """Numbering of stages and contexts in files, shared by the writers and the reader."""
+class Layout(_Numbered):
+    """Numbering of stages and contexts in files."""
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
-        needed_one_start(problem, "a file")
-        needed_no_visits(problem, "a file")
+        super().__init__(problem, n_stages)
         self.tables = needed_tables(problem, "a file", "a problem such as naive Bayes gives, or a TableProblem")
-        self.problem = problem
-        self.n_stages = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0)
-        if self.n_stages > problem.n_stages:
-            raise ValueError(f"n_stages must be at most {problem.n_stages}, the problem's, got {n_stages}.")
         # of the whole problem, so that a shorter horizon has the same nodes
         self.branching = not self.tables.single
         self.contexts: list[IntArray] = [np.array(self.tables.contexts(0, problem.start(1)))]
@@ -209,7 +213,7 @@ class Layout:
         self.moves: list[IntArray] = []
         for stage in range(self.n_stages):
             self._add_stage(stage)
-        self.first: IntArray = np.array([0, *np.cumsum([len(c) for c in self.contexts])])
+        self.first = np.array([0, *np.cumsum([len(c) for c in self.contexts])])
 
     def _add_stage(self, stage: int) -> None:
         likelihood = self.likelihood(stage)
@@ -260,22 +264,8 @@ class Layout:
         return self.n_nodes + 1
 
     @property
-    def n_nodes(self) -> int:
-        return int(self.first[-1])
-
-    @property
-    def stage_of(self) -> IntArray:
-        """Stage of each node, (n_nodes,)."""
-        return np.repeat(np.arange(self.n_stages + 1), np.diff(self.first))
-
-    @property
     def n_observations(self) -> int:
         return int(self.problem.n_outcomes[: self.n_stages].max(initial=1))
-
-    @property
-    def penalty(self) -> float:
-        """Cost of buying where nothing is left: no plan does so."""
-        return 2 * float(self.problem.decision_costs.max()) or 1.0
 
     def names(self, prefix: str) -> list[str]:
         """Names of the nodes: prefix and stage, with ``x<context>o<outcome>`` where there are several contexts."""

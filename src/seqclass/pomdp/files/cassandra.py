@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from seqclass._utils.arrays import FloatArray
 from seqclass.pomdp.files._layout import (
     ACQUIRE,
     END,
@@ -26,27 +27,39 @@ from seqclass.pomdp.problem import AcquisitionProblem
 __all__ = ["write_pomdp"]
 
 
-def free_lines(layout: FreeLayout, discount: float, endings: list[str], stops: list[str]) -> Iterator[str]:
-    """Lines of the file; see `write_pomdp`."""
-    problem, nodes = layout.problem, layout.nodes
-    hidden = layout.hidden_names(endings)
-    states = [[f"{node}_{ending}" for ending in hidden] for node in layout.names("s")]
+def _head(
+    layout: FreeLayout | Layout,
+    discount: float,
+    states: list[list[str]],
+    actions: list[str],
+    prior: FloatArray,
+    stops: list[str],
+) -> Iterator[str]:
+    """What comes first: names, where a case starts, and that every decision ends it."""
     start = np.zeros(layout.n_nodes * layout.width + 1)
-    start[: layout.width] = layout.start
-    seen = "was asked" if nodes.by_set else "was asked and answered"
-    yield f"# acquisition problem, any question next: what {seen} and class in the state;"
-    yield "# rewards after k questions times discount^-k"
-    yield f"# features of the questions: {' '.join(map(str, problem.features.tolist()))}"
-    yield f"# what is not open: {number(layout.penalty)} (times the same), and the end, dearer than any decision"
+    start[: layout.width] = prior
     yield f"discount: {number(discount)}"
     yield "values: reward"
     yield f"states: {' '.join(name for node in states for name in node)} {END}"
-    yield f"actions: {' '.join([*layout.actions, *stops])}"
+    yield f"actions: {' '.join([*actions, *stops])}"
     yield f"observations: {' '.join(f'o{v}' for v in range(layout.n_observations))}"
     yield f"start: {' '.join(map(number, start.tolist()))}"
     for stop in stops:
         yield f"T: {stop} : * : {END} 1.0"
         yield f"O: {stop} : * : o0 1.0"
+
+
+def free_lines(layout: FreeLayout, discount: float, endings: list[str], stops: list[str]) -> Iterator[str]:
+    """Lines of the file; see `write_pomdp`."""
+    problem, nodes = layout.problem, layout.nodes
+    hidden = layout.hidden_names(endings)
+    states = [[f"{node}_{ending}" for ending in hidden] for node in layout.names("s")]
+    seen = "was asked" if nodes.by_set else "was asked and answered"
+    yield f"# acquisition problem, any question next: what {seen} and class in the state;"
+    yield "# rewards after k questions times discount^-k"
+    yield f"# features of the questions: {' '.join(map(str, problem.features.tolist()))}"
+    yield f"# what is not open: {number(layout.penalty)} (times the same), and the end, dearer than any decision"
+    yield from _head(layout, discount, states, layout.actions, layout.start, stops)
     for question, action in enumerate(layout.actions):
         yield from _moves(layout, question, action, states)
         yield from _observations(layout, question, action, states)
@@ -211,19 +224,9 @@ def write_pomdp(
 def _lines(layout: Layout, discount: float, endings: list[str], stops: list[str]) -> Iterator[str]:
     problem = layout.problem
     states = [[f"{node}_{ending}" for ending in endings] for node in layout.names("s")]
-    start = np.zeros(layout.n_nodes * problem.n_classes + 1)
-    start[: problem.n_classes] = problem.prior
     yield "# acquisition problem: stage, class and context in the state; rewards of stage k times discount^-k"
     yield f"# features of the stages: {' '.join(map(str, problem.features[: layout.n_stages].tolist()))}"
-    yield f"discount: {number(discount)}"
-    yield "values: reward"
-    yield f"states: {' '.join(name for node in states for name in node)} {END}"
-    yield f"actions: {' '.join([ACQUIRE, *stops])}"
-    yield f"observations: {' '.join(f'o{v}' for v in range(layout.n_observations))}"
-    yield f"start: {' '.join(map(number, start.tolist()))}"
-    for stop in stops:
-        yield f"T: {stop} : * : {END} 1.0"
-        yield f"O: {stop} : * : o0 1.0"
+    yield from _head(layout, discount, states, [ACQUIRE], problem.prior, stops)
     yield f"T: {ACQUIRE} : {END} : {END} 1.0"
     # never after a purchase, but the format wants a distribution in every state
     for name in [*states[0], END]:
