@@ -192,35 +192,43 @@ class PosteriorThresholdPolicy(_Asking):
         return question
 
 
-class OrderBoundPolicy(Policy):
+class _ByCosts(Policy):
+    """Asks the question that promises most where it costs less than to decide."""
+
+    @abstractmethod
+    def question_costs(self, info: InformationState) -> FloatArray:
+        """Price of each question plus what follows it, (n, n_questions); inf where it is not open."""
+
+    def following(self, info: InformationState) -> IntArray:
+        """The most promising question, worth its price or not, (n,); see `Policy.following`."""
+        if not self.problem.free or info.stage >= self.n_stages:
+            return super().following(info)
+        return promising(self.question_costs(info))[0]
+
+    def continuation_cost(self, info: InformationState) -> FloatArray:
+        """Cost of the most promising question, (n,); inf where nothing is open."""
+        if info.stage >= self.n_stages:
+            return np.full(len(info), np.inf)
+        return np.asarray(self.question_costs(info).min(axis=1))
+
+    def _act(self, info: InformationState) -> IntArray:
+        question = np.full(len(info), DECIDE)
+        rows = np.flatnonzero(~info.settled)
+        if rows.size:
+            asked, best = promising(self.question_costs(info[rows]))
+            question[rows] = np.where(best < info.to_beat[rows], asked, DECIDE)
+        return question
+
+
+class OrderBoundPolicy(_ByCosts):
     """Asks the question that promises most if what follows costs no more than its lower bound."""
 
     def __init__(self, bounds: OrderBounds, info: SolveInfo | None = None) -> None:
         super().__init__(bounds.problem, info=info)
         self.bounds = bounds
 
-    def _act(self, info: InformationState) -> IntArray:
-        question = np.full(len(info), DECIDE)
-        rows = np.flatnonzero(~info.settled)
-        if rows.size:
-            some = info[rows]
-            asked, best = promising(self._costs(some))
-            question[rows] = np.where(best < some.to_beat, asked, DECIDE)
-        return question
-
-    def following(self, info: InformationState) -> IntArray:
-        """The most promising question, worth its price or not, (n,); see `Policy.following`."""
-        if info.stage >= self.n_stages:
-            return np.full(len(info), DECIDE)
-        return promising(self._costs(info))[0]
-
-    def continuation_cost(self, info: InformationState) -> FloatArray:
-        """Bound of the most promising question, (n,); inf where nothing is open."""
-        if info.stage >= self.n_stages:
-            return np.full(len(info), np.inf)
-        return np.asarray(self._costs(info).min(axis=1))
-
-    def _costs(self, info: InformationState) -> FloatArray:
+    def question_costs(self, info: InformationState) -> FloatArray:
+        """Price of each question plus the lower bound after it."""
         return np.where(info.sensible, self.bounds.asking(info), np.inf)
 
 
@@ -267,7 +275,7 @@ class Lookahead(Rule):
         return DeepLookaheadPolicy(problem, check_integer(self.depth, "depth", 1), most)
 
 
-class DeepLookaheadPolicy(Policy):
+class DeepLookaheadPolicy(_ByCosts):
     """Look-ahead of several questions on the stopping cost."""
 
     def __init__(
@@ -281,26 +289,6 @@ class DeepLookaheadPolicy(Policy):
         """Price of each question plus the expected cost after it, looking ahead."""
         costs = lookahead_costs(info, self.depth, self.n_candidates)
         return costs if self.problem.rules is None else np.where(info.sensible, costs, np.inf)
-
-    def following(self, info: InformationState) -> IntArray:
-        """The most promising question, worth its price or not, (n,); see `Policy.following`."""
-        if not self.problem.free or info.stage >= self.n_stages:
-            return super().following(info)
-        return promising(self.question_costs(info))[0]
-
-    def continuation_cost(self, info: InformationState) -> FloatArray:
-        """Cost of the most promising question, (n,); inf where nothing is open."""
-        if info.stage >= self.n_stages:
-            return np.full(len(info), np.inf)
-        return np.asarray(self.question_costs(info).min(axis=1))
-
-    def _act(self, info: InformationState) -> IntArray:
-        question = np.full(len(info), DECIDE)
-        rows = np.flatnonzero(~info.settled)
-        if rows.size:
-            asked, best = promising(self.question_costs(info[rows]))
-            question[rows] = np.where(best < info.to_beat[rows], asked, DECIDE)
-        return question
 
 
 def lookahead_costs(info: InformationState, depth: int, n_candidates: int | None = None) -> FloatArray:

@@ -150,7 +150,7 @@ def ranked(policy: Policy, info: InformationState) -> FloatArray:
     if rule is not None:
         return np.asarray(rule.scores(info))
     by_costs = getattr(policy, "fallback", policy)
-    for costs in ("question_costs", "bounds"):
+    for costs in ("bounds", "question_costs"):
         if (found := getattr(by_costs, costs, None)) is not None:
             return np.asarray(-(found.asking(info) if costs == "bounds" else found(info)))
     raise ValueError(
