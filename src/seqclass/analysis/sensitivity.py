@@ -27,25 +27,7 @@ __all__ = ["HeldPolicy", "Sensitivity", "WhatIf", "sensitivity", "what_if"]
 
 
 class HeldPolicy(BorrowedPolicy):
-    """A policy that goes on asking what it asks in its own problem, run on one with other costs or another prior.
-
-    Parameters
-    ----------
-    policy : Policy
-        The policy.
-    problem : AcquisitionProblem
-        The problem to run it on: the same features and classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import GridValueIteration, TableProblem, evaluate
-    >>> from seqclass.pomdp.policy import scale_prices
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> dear = scale_prices(problem, 100.0)
-    >>> evaluate(dear, HeldPolicy(GridValueIteration().solve(problem), dear)).price
-    10.0
-    """
+    """A policy that goes on asking what it asks in its own problem, run on one with other costs or another prior."""
 
     def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
         """What each row orders now, as the policy has it; see `Policy.panels`."""

@@ -156,17 +156,7 @@ def _is_missing(value: Any) -> bool:
 
 
 class Questions:
-    """The questions of a problem of a fitted classifier, as users see them.
-
-    Parameters
-    ----------
-    decider : Decider
-        What was fitted.
-    problem : AcquisitionProblem
-        The problem, whose features are those of its model.
-    names : sequence of str or mapping of int to str, optional
-        What to call the columns.
-    """
+    """The questions of a problem of a fitted classifier, as users see them."""
 
     def __init__(self, decider: Decider, problem: AcquisitionProblem, names: Any = None) -> None:
         self.decider, self.problem, self.names = decider, problem, names

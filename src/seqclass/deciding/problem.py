@@ -52,36 +52,7 @@ class ModelProblem(AcquisitionProblem):
     In a fixed order it has tables where what its stages look at has few enough values; see
     `seqclass.bn.stage_contexts`. Likelihoods and so beliefs are the model's in any case, whatever is missing.
 
-    Parameters
-    ----------
-    model : ObservationModel
-        A fitted model.
-    prior : array-like of shape (n_classes,)
-        P(class) before anything is acquired.
-    features : ndarray of int of shape (n_questions,)
-        Feature of each question.
-    prices : ndarray of shape (n_questions,)
-        Price of each question.
-    decision_costs : ndarray of shape (n_classes, n_decisions)
-        Cost of each decision when each class is true.
-    groups, full_prices : ndarray of shape (n_questions,), optional
-        See `AcquisitionProblem`.
-    max_contexts : int
-        Most contexts of a stage for the problem to have tables.
-    free : bool
-        Whether the questions may be asked in any order.
-    bundles : sequence of Bundle or None of length n_questions, optional
-        Questions that show several features at once; one with more than 256 joint outcomes is planned for by a sample.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.bn import TreeNetwork
-    >>> from seqclass.costs import Costs
-    >>> model = TreeNetwork().fit(np.array([[0, 0], [1, 0], [1, 1], [0, 1]]), [0, 1, 1, 0])
-    >>> problem = acquisition_problem(model, np.array([0, 1]), Costs(0.1).prices(2), 1 - np.eye(2))
-    >>> type(problem).__name__, problem.n_stages
-    ('ModelProblem', 2)
+    A bundle of more than 256 joint outcomes is planned for by a sample.
     """
 
     def __init__(
@@ -335,25 +306,7 @@ class StageTables(Tables):
 
 
 class ProjectedProblem(ModelProblem):
-    """A problem of its own that looks at the strongest context features only, and has tables.
-
-    Parameters
-    ----------
-    problem : ModelProblem
-        The problem it stands in for; prior, prices and costs are its own.
-    contexts : StageContexts
-        What the stages look at.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.bn import TreeNetwork
-    >>> from seqclass.costs import Costs
-    >>> model = TreeNetwork().fit(np.array([[0, 0], [1, 0], [1, 1], [0, 1]]), [0, 1, 1, 0])
-    >>> problem = acquisition_problem(model, np.array([0, 1]), Costs(0.1).prices(2), 1 - np.eye(2))
-    >>> problem.projection(4).tables is not None
-    True
-    """
+    """A problem of its own that looks at the strongest context features only, and has tables."""
 
     def __init__(self, problem: ModelProblem, contexts: StageContexts) -> None:
         self.__dict__.update({k: v for k, v in problem.__dict__.items() if k not in ("_contexts", "_made")})

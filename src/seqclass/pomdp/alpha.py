@@ -231,26 +231,8 @@ class SharedVectors(AlphaVectors):
 
     The values are no plan's cost, and may be below the optimum; what a policy of theirs costs, its certificate says.
 
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem the vectors belong to.
-    sets : sequence of AlphaSet
-        Vectors of going on, for the stages ``0..n_stages-1``, not grouped by context.
-
-    References
-    ----------
-    .. [1] Y. W. Liyanage, D.-S. Zois and C. Chelmis, "Dynamic instance-wise classification in correlated feature
-       spaces", IEEE TAI 2021, section V.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> from seqclass.pomdp.alpha import AlphaSet
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> SharedVectors(problem, [AlphaSet(np.array([[0.2, 0.3]]))]).plan_cost(problem.begin(), np.array([0]))
-    array([inf])
+    Y. W. Liyanage, D.-S. Zois and C. Chelmis, "Dynamic instance-wise classification in correlated feature spaces", IEEE
+    TAI 2021, section V.
     """
 
     def plan_cost(self, info: InformationState, rows: IntArray) -> FloatArray:

@@ -621,24 +621,7 @@ class BorrowedPolicy(Policy, stored=False):
 class RepricedPolicy(BorrowedPolicy):
     """A policy made for other prices, run on the problem itself.
 
-    Parameters
-    ----------
-    policy : Policy
-        Policy of ``scale_prices(problem, multiplier)``.
-    problem : AcquisitionProblem
-        The problem to run it on.
-    multiplier : float
-        Factor of the prices it was made for; `info` has its bounds at those prices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import GridValueIteration, TableProblem, evaluate
-    >>> from seqclass.pomdp.policy import scale_prices
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> policy = GridValueIteration().solve(scale_prices(problem, 2.0))
-    >>> evaluate(problem, RepricedPolicy(policy, problem, 2.0)).price
-    0.1
+    ``multiplier`` is the factor of the prices it was made for; `info` has its bounds at those prices.
     """
 
     def __init__(self, policy: Policy, problem: AcquisitionProblem, multiplier: float) -> None:

@@ -136,26 +136,7 @@ class StoppingValue(ValueFunction):
 
 
 class ProjectedValues(ValueFunction):
-    """Values of a projection, read at the beliefs and states of the problem itself.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem to act on.
-    projection : AcquisitionProblem
-        Its projection.
-    values : ValueFunction
-        Values of the projection.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import StoppingValue, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> values = ProjectedValues(problem, problem, StoppingValue(problem))
-    >>> values.successor_values(problem.begin()).round(3)
-    array([[0.1 , 0.05]])
-    """
+    """Values of a projection, read at the beliefs and states of the problem itself."""
 
     def __init__(self, problem: AcquisitionProblem, projection: AcquisitionProblem, values: ValueFunction) -> None:
         super().__init__(problem, values.n_stages)

@@ -27,11 +27,6 @@ class Markup(markupsafe.Markup):
     ``Markup(...)`` says that its argument is markup, and so is given nothing but what stands in the source. Control
     characters, which HTML cannot hold, are marked, and so are marks that turn the direction of the text after them:
     names of others must not turn ours.
-
-    Examples
-    --------
-    >>> print(Markup("<b>") + "a<b & 'c'" + Markup("</b>"))
-    <b>a&lt;b &amp; &#39;c&#39;</b>
     """
 
     __slots__ = ()

@@ -199,28 +199,7 @@ _Task = tuple[tuple[Any, ...], list[int], Callable[[], Process]]
 
 
 class PomdpPyPolicy(Policy):
-    """Asks a planner of pomdp-py; made by `PomdpPyPlanner`.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    planner : PomdpPyPlanner
-        Settings.
-    seed : int
-        Non-negative; each information state's own seed derives from it.
-    info : SolveInfo
-        What the solver reports; its `n_stages` is the horizon.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import PomdpPyPlanner, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.3)
-    >>> policy = PomdpPyPlanner("ValueIteration").solve(problem)
-    >>> policy.act(problem.begin()), policy.act(problem.begin().update(np.array([0])))
-    (array([0]), array([-1]))
-    """
+    """Asks a planner of pomdp-py; made by `PomdpPyPlanner`."""
 
     def __init__(self, problem: AcquisitionProblem, planner: PomdpPyPlanner, seed: int, info: SolveInfo) -> None:
         super().__init__(problem, info.n_stages, info)

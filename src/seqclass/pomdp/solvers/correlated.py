@@ -81,25 +81,9 @@ class CorrectedValues(ProjectedValues):
     stopping cost, ``J`` itself and, where they are few enough, the belief's components. An answer that was missing
     corrects nothing.
 
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem to act on, with `answers`.
-    steering : ProjectedValues
-        What is corrected.
-
-    References
-    ----------
-    .. [1] F. A. Longstaff and E. S. Schwartz, "Valuing American options by simulation: a simple least-squares
-       approach", Review of Financial Studies 14, 2001.
-    .. [2] M. B. Haugh and L. Kogan, "Pricing American options: a duality approach", Operations Research 52, 2004.
-
-    Examples
-    --------
-    See `ProjectedValueIteration`, whose values these are.
-
-    >>> CorrectedValues.__bases__[0].__name__
-    'ProjectedValues'
+    F. A. Longstaff and E. S. Schwartz, "Valuing American options by simulation: a simple least-squares approach",
+    Review of Financial Studies 14, 2001; M. B. Haugh and L. Kogan, "Pricing American options: a duality approach",
+    Operations Research 52, 2004.
     """
 
     def __init__(self, problem: AcquisitionProblem, steering: ProjectedValues) -> None:
@@ -293,30 +277,8 @@ class BoundedLookaheadPolicy(LookaheadPolicy):
 
     Before it is evaluated, the value of an outcome lies between the price of one more feature with the class then
     known, and the cost of stopping there. The outcomes whose bounds are furthest apart are evaluated first, until the
-    bounds on the cost of going on lie on one side of the stopping cost [1]_.
-
-    Parameters
-    ----------
-    values : CorrectedValues
-        Cost-to-go of each stage; also the horizon.
-    info : SolveInfo, optional
-        What the solver reports.
-
-    References
-    ----------
-    .. [1] S. Ross, J. Pineau, S. Paquet and B. Chaib-draa, "Online planning algorithms for POMDPs", JAIR 32, 2008,
-       section 3.2 (branch and bound).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp.solvers.correlated import CorrectedValues
-    >>> from seqclass.pomdp.values import ProjectedValues
-    >>> from seqclass.pomdp import StoppingValue, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> steering = ProjectedValues(problem, problem, StoppingValue(problem))
-    >>> BoundedLookaheadPolicy(CorrectedValues(problem, steering)).act(problem.begin())
-    array([0])
+    bounds on the cost of going on lie on one side of the stopping cost (S. Ross, J. Pineau, S. Paquet and B. Chaib-
+    draa, "Online planning algorithms for POMDPs", JAIR 32, 2008, section 3.2 (branch and bound)).
     """
 
     values: CorrectedValues

@@ -119,19 +119,7 @@ class FittedValues(ValueFunction):
     Values scale with the belief and are never below the price and what remains when the class is known. They are no
     plan's cost; what a policy of theirs costs, its certificate says.
 
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem the values belong to, with tables.
-    weights : list of ndarray of shape (n_functions,) or None
-        Weights of each stage; None where going on is not known and never done.
-
-    Examples
-    --------
-    See `FittedValueIteration`, whose values these are.
-
-    >>> FittedValues.__bases__[0].__name__
-    'ValueFunction'
+    ``weights`` is None at a stage where going on is not known and never done.
     """
 
     def __init__(self, problem: AcquisitionProblem, weights: list[FloatArray | None]) -> None:
@@ -193,18 +181,7 @@ _VECTORS, _EACH, _AMONG = 64, 64, 10
 class StageSaving(OrderingRule):
     """The cost of deciding now less that of asking and then the least of some functions of the class, by stage.
 
-    Parameters
-    ----------
-    vectors : list of ndarray of shape (n_vectors, n_classes)
-        What may be had after the question of each stage; after the last, and beyond, one decides.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import TableProblem
-    >>> sensors = np.array([[[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.2], [0.1, 0.8]]])
-    >>> problem = TableProblem([0.5, 0.5], sensors, prices=[0.05, 0.2], free=True)
-    >>> StageSaving([problem.decision_costs.T]).scores(problem.begin()).round(3)
-    array([[0.05, 0.15]])
+    The functions of a stage are ``vectors[stage]``, (n_vectors, n_classes); after the last, and beyond, one decides.
     """
 
     per_price = False

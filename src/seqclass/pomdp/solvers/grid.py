@@ -26,27 +26,9 @@ _STEP_BYTES = 2**22
 
 
 class GridValues(ValueFunction):
-    """Cost of going on at the points of a grid, for each stage and context.
+    """Cost of going on at the points of a grid, (n_contexts, n_points) for each stage.
 
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    grid : SimplexGrid
-        The grid.
-    continuation : list of ndarray of shape (n_contexts, n_points)
-        Cost of going on at each stage; with ``"nearest"`` the lower of that and the stopping cost.
-    interpolation : {"freudenthal", "nearest"}
-        How to read between grid points.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem, GridValueIteration
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> values = GridValueIteration(10).solve(problem).values
-    >>> values.size, values.value(0, np.array([[0.5, 0.5]]))
-    (11, array([0.25]))
+    With interpolation by "nearest" it is the lower of that and the stopping cost.
     """
 
     def __init__(

@@ -24,24 +24,7 @@ _MOST_CLASSES = 10
 
 @register
 class PanelValues:
-    """Expected cost of going on from a belief, by a regression; without weights nothing follows a visit.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem.
-    weights : ndarray, optional
-        Intercept and weight of each column of `told`.
-
-    Examples
-    --------
-    >>> from seqclass.costs import Visits
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> problem = problem.with_visits(Visits(0.25, np.zeros(1)))
-    >>> PanelValues(problem).after(problem.begin(), np.array([0])).round(3)
-    array([[0.15]])
-    """
+    """Expected cost of going on from a belief, by a regression; without weights nothing follows a visit."""
 
     def __init__(self, problem: AcquisitionProblem, weights: FloatArray | None = None) -> None:
         self.problem = problem
@@ -127,28 +110,7 @@ class PanelPolicy(Policy):
     Questions are added one by one, each time the one after which the expected cost is least; the answers of those
     before are followed, all of them or where they are many an even sample of fixed size.
 
-    Parameters
-    ----------
-    values : PanelValues
-        Cost of going on after a visit.
-    sizes : tuple of int
-        Least and most questions of a panel, as far as so many are open.
-    n_branches : int
-        Joint answers that are followed of each instance.
-    once : bool
-        Whether there is one visit at most.
-    info : SolveInfo, optional
-        What the solver reports.
-
-    Examples
-    --------
-    >>> from seqclass.costs import Visits
-    >>> from seqclass.pomdp import TableProblem
-    >>> sensor = [[0.9, 0.2], [0.1, 0.8]]
-    >>> problem = TableProblem([0.5, 0.5], np.array([sensor, sensor, sensor]), prices=0.01, free=True)
-    >>> problem = problem.with_visits(Visits(0.05, np.zeros(3)))
-    >>> PanelPolicy(PanelValues(problem), (1, 3)).panels(problem.begin())
-    array([[ True,  True,  True]])
+    ``sizes`` are the least and most questions of a panel, as far as so many are open; ``once``: one visit at most.
     """
 
     def __init__(

@@ -152,26 +152,7 @@ class _Asking(Policy):
 
 
 class FixedLengthPolicy(_Asking):
-    """Asks for the features before its horizon.
-
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem it acts on.
-    n_stages : int
-        Number of features.
-    rule : OrderingRule, optional
-        Which question comes next, such as `ClassInformation()`; for problems in which any may. By default the open one
-        of lowest number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> FixedLengthPolicy(problem, 0).act(problem.begin())
-    array([-1])
-    """
+    """Asks for the features before its horizon, in a free problem by a rule or else the open one of lowest number."""
 
     def _act(self, info: InformationState) -> IntArray:
         return self._next(info)

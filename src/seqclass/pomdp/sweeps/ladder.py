@@ -25,23 +25,6 @@ class StopWhenSure(Policy):
 
     Where that policy orders panels, so does this, none larger than what is left of ``max_questions``. Where it makes
     one visit at most, so does this: it then decides, however unsure it is.
-
-    Parameters
-    ----------
-    policy : Policy
-        Says what to ask, also where it would stop itself.
-    cost : float
-        It stops once the expected cost of the cheapest decision is at most this.
-    max_questions : int, optional
-        Most questions; by default all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import FirstK, TableProblem, evaluate
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.1)
-    >>> evaluate(problem, StopWhenSure(FirstK(0).solve(problem), 0.15)).stage  # .1 / .9 is sure enough, .2 / 1.1 not
-    array([0.  , 0.45, 0.55])
     """
 
     def __init__(self, policy: Policy, cost: float, max_questions: int | None = None) -> None:

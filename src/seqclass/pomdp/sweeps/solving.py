@@ -33,29 +33,7 @@ class InterpolatedValues(ValueFunction):
     a share that falls with the square of the logarithm of the two multipliers' ratio: less than 1% at a ratio of 2.6,
     nearly the same at all beliefs, so that look-ahead chooses almost alike.
 
-    Parameters
-    ----------
-    problem : AcquisitionProblem
-        The problem at the prices between.
-    lower, upper : ValueFunction
-        Values at the smaller and the larger prices.
-    share : float
-        Weight of ``upper``, between 0 and 1: ``(m - m_lower) / (m_upper - m_lower)`` for the multiplier ``m``.
-
-    Raises
-    ------
-    ValueError
-        If ``share`` is not between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import GridValueIteration, TableProblem
-    >>> from seqclass.pomdp.policy import scale_prices
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> ends = [GridValueIteration().solve(scale_prices(problem, m)).values for m in (1.0, 2.0)]
-    >>> InterpolatedValues(scale_prices(problem, 1.5), *ends, share=0.5).value(0, problem.prior[None])
-    array([0.3])
+    ``share`` is the weight of ``upper``, between 0 and 1.
     """
 
     def __init__(self, problem: AcquisitionProblem, lower: ValueFunction, upper: ValueFunction, share: float) -> None:

@@ -49,27 +49,8 @@ _BYTES = 2**26
 class ImprovedRule(OrderingRule):
     """Asks the question after which going on along another rule is expected to cost least.
 
-    Parameters
-    ----------
-    values : RuleValues
-        The other rule, and the cost of going on along it.
-    n_candidates : int
-        Questions that are tried: the other rule's own, and those after which deciding is expected to cost least.
-
-    References
-    ----------
-    .. [1] D. P. Bertsekas and D. A. Castanon, "Rollout algorithms for stochastic scheduling problems", Journal of
-       Heuristics 5, 1999 (one step of look-ahead on a policy's own values is no worse than the policy).
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import MixtureProblem, ClassInformation
-    >>> pointer = [[1, 0, 1, 0], [0, 1, 0, 1]]
-    >>> first, second = [[1, 0.5, 0, 0.5], [0, 0.5, 1, 0.5]], [[0.5, 1, 0.5, 0], [0.5, 0, 0.5, 1]]
-    >>> problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], [first, second, pointer], prices=0.05, free=True)
-    >>> values = RuleValues(problem, ClassInformation(), 3)
-    >>> ClassInformation().next(problem.begin()), ImprovedRule(values).next(problem.begin())
-    (array([0]), array([2]))
+    D. P. Bertsekas and D. A. Castanon, "Rollout algorithms for stochastic scheduling problems", Journal of Heuristics
+    5, 1999 (one step of look-ahead on a policy's own values is no worse than the policy).
     """
 
     per_price = False

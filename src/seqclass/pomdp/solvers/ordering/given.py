@@ -16,21 +16,7 @@ __all__ = ["GivenOrder"]
 
 
 class GivenOrder(OrderingRule):
-    """The first question of a given order that is open; the same order for everybody.
-
-    Parameters
-    ----------
-    order : sequence of int
-        Numbers of questions, each at most once; those left out are never asked.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, free=True)
-    >>> GivenOrder([2, 0]).next(problem.begin()), GivenOrder([2, 0]).scores(problem.begin())
-    (array([2]), array([[ -1., -inf,  -0.]]))
-    """
+    """The first question of a given order that is open; the same order for everybody."""
 
     per_price = False
     by_belief = True

@@ -162,22 +162,7 @@ def most(following: NextQuestion) -> FloatArray:
 
 
 class RulePolicy(Policy):
-    """Asks the question that an ordering rule puts first while going on is expected to cost less than deciding.
-
-    Parameters
-    ----------
-    values : RuleValues
-        The rule, and the cost of going on along it.
-    info : SolveInfo, optional
-        What the solver reports.
-
-    Examples
-    --------
-    >>> from seqclass.pomdp import ExpectedSaving, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> RulePolicy(RuleValues(problem, ExpectedSaving(), 1)).act(problem.begin())
-    array([0])
-    """
+    """Asks the question that an ordering rule puts first while going on is expected to cost less than deciding."""
 
     def __init__(self, values: RuleValues, info: SolveInfo | None = None) -> None:
         super().__init__(values.problem, values.n_stages, info)
