@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV
 import seqclass
 from seqclass import Costs
 from seqclass.bn import NaiveBayes
+from seqclass.costs import first_of_groups
 from seqclass.deciding.decider import decider_of
 from seqclass.drift import DriftTest
 from seqclass.evaluation.decision_curves import acquired_curve
@@ -226,3 +227,7 @@ def test_named_costs_and_priors_are_the_same_everywhere():
     with pytest.raises(ValueError, match="prior: its entries are called 0, 1, which should be 'b', 'm'"):
         clf.with_prior({0: 0.2, 1: 0.8})
     np.testing.assert_allclose(clf.with_prior(pd.Series([0.8, 0.2])).problem_.prior, [0.8, 0.2])
+
+
+def test_the_first_of_each_group_and_nothing_outside():
+    assert first_of_groups(np.array([1, -1, 1, 0])).tolist() == [True, False, False, True]

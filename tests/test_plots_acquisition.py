@@ -13,6 +13,8 @@ from sklearn.datasets import load_breast_cancer
 from seqclass import SequentialClassifier
 from seqclass.deciding.record import AcquisitionRecord
 from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, StagewiseCalibrationDisplay
+from seqclass.plots.acquisition_map import acquired_shares
+from seqclass.plots.stagewise_calibration import stages_of
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -142,3 +144,16 @@ def test_calibration_refuses(record: AcquisitionRecord, cancer: tuple[Sequential
         StagewiseCalibrationDisplay.from_record(record, ["a"] * 3, classes=["a"])
     with pytest.raises(ValueError, match="0 to 2"):
         StagewiseCalibrationDisplay.from_record(record, ["a"] * 3, classes=["a", "b"], counts=[3])
+
+
+def test_shares_are_in_the_order_of_steps_from_one(cancer: Any) -> None:
+    clf, X, y = cancer
+    _, steps, share = acquired_shares(clf.acquire(X), (y == "benign").astype(int))
+    assert steps[0] == 1.0
+    assert (np.diff(steps.round(9)) >= 0).all()
+    assert share[:, 0].min() == 1.0
+
+
+def test_stages_end_where_too_few_acquired_more() -> None:
+    assert stages_of(np.array([1, 2, 2, 3, 9]), None, 2) == [1, 2, 3]
+    assert stages_of(np.array([0, 1]), None, 2) == [0]

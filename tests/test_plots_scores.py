@@ -16,6 +16,7 @@ from seqclass import Costs
 from seqclass.evaluation.decision_curves import acquired_curve, decision_curve
 from seqclass.metrics import score_rows
 from seqclass.plots import DecisionCurveDisplay, GroupScoresDisplay, QuestionCalibrationDisplay
+from seqclass.plots.decision_curve import benefit_limits
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -98,3 +99,8 @@ def test_calibration_by_questions(cancer: tuple[Any, Any, Any]) -> None:
     assert display.ax_.get_xticklabels()[0].get_text().startswith(display.stops[0].questions)
     with pytest.raises(ValueError, match="at least one number"):
         QuestionCalibrationDisplay([])
+
+
+def test_limits_of_the_axis_of_benefit() -> None:
+    curve = decision_curve([0, 1], [0.2, 0.9], thresholds=[0.5])
+    assert benefit_limits([curve], after_price=False) == pytest.approx((-0.125, 0.525))

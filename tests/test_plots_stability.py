@@ -14,7 +14,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 from seqclass.plots import SelectionMapDisplay, StabilityDisplay
-from seqclass.plots.stability import smooth
+from seqclass.plots.stability import mark_events, smooth
 from seqclass.selection import FIRES, OFS, prequential
 from seqclass.selection.prequential import Prequential
 
@@ -161,3 +161,11 @@ def test_what_is_no_record_is_told() -> None:
         StabilityDisplay(wrong)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a dict of them, 'one' is a list"):
         StabilityDisplay({"one": wrong})  # type: ignore[dict-item]
+
+
+def test_events_stand_at_their_batch() -> None:
+    _, axes = plt.subplots(2)
+    mark_events(axes, {3: "drift"})
+    assert [list(np.unique(ax.lines[0].get_xdata())) for ax in axes] == [[3], [3]]
+    assert [(text.get_text().strip(), text.get_position()[0]) for text in axes[0].texts] == [("drift", 3)]
+    assert not axes[1].texts
