@@ -387,7 +387,8 @@ def test_a_bundle_is_answered_by_names(recipe, rows):
     session.observe("cells", {name: row[name] for name in BUNDLED if name != "mean texture"})
     told = {rows.columns.get_loc(name): row[name] for name in BUNDLED if name != "mean texture"}
     np.testing.assert_allclose(session.posterior, posterior_of(clf, told))
-    assert (session.cost, session.n_features) == (0.01, 1)
+    assert (session.cost, session.n_features) == (0.01, 1)  # as in the record
+    assert clf.acquire(rows.iloc[[0]].assign(**{"mean texture": np.nan})).n_features.tolist() == [1]
     assert clf.session(session.to_json()).history == session.history
     [told] = clf.explain(rows.iloc[[0]].assign(**{"mean texture": np.nan}))
     assert told.steps[0].name == "cells"

@@ -36,6 +36,16 @@ def test_predict_says_what_acquire_says(model: str, run: Any, patients: pd.DataF
     assert (table["decision"] == patients["the label"]).mean() > 0.7
 
 
+def test_many_decisions_and_numbers_are_told_apart(folder: Path, run: Any) -> None:
+    """Counts do not run into labels that are numbers, and labels beyond the first are counted."""
+    y = np.arange(240) % 12
+    seqclass.SequentialClassifier(discretizer="precomputed").fit(y[:, None], y).save("many.seq")
+    np.savez("rows.npz", X=y[:, None].astype(float))
+    told = " ".join(run("predict", "many.seq", "rows.npz", "-o", "out.csv").stdout.split())
+    assert told.count(": 20") == 8  # 0: 20, 1: 20, ...
+    assert "and 4 more decisions." in told
+
+
 def test_columns_in_any_order(model: str, run: Any, patients: pd.DataFrame) -> None:
     expected = run("predict", model, "data.csv").stdout
     patients[patients.columns[::-1]].assign(more=1).to_csv("other.csv", index=False)

@@ -29,6 +29,9 @@ from seqclass.evaluation.scores import Scores, joined, some_rows
 from seqclass.large import check_kept, decided_frame, predict_parquet
 from seqclass.metrics import score_rows
 
+#: So many decisions are told with their rows.
+_MOST = 8
+
 
 @dataclass
 class _Summary:
@@ -146,7 +149,10 @@ def _parts(
 def _decided(what: str, seconds: float, told: Any, clf: DecidingClassifier) -> str:
     """What was decided, and what it took on average."""
     price = money(told.cost, decider_of(clf).unit, 4)
-    decisions = ", ".join(f"{label} {k:,}" for label, k in Counter(told.decisions).most_common(8))
+    sign = ":" if any(str(label)[-1:].isdigit() for label in told.decisions) else ""  # 1: 11, not 1 11
+    decisions = ", ".join(f"{label}{sign} {k:,}" for label, k in Counter(told.decisions).most_common(_MOST))
+    more = len(told.decisions) - _MOST
+    decisions += f" and {count(more, 'more decision')}" if more > 0 else ""
     return wrapped(
         f"Decided {what} in {seconds:.1f} s, with {told.n_features:.2f} features at a price of {price} on "
         f"average: {decisions}."

@@ -379,7 +379,7 @@ class Session:
 
     @property
     def n_features(self) -> int:
-        """Features acquired so far, a bundle counted once; what was known is not among them."""
+        """Features acquired so far, a bundle counted once as in a record; what was known is not among them."""
         return sum(answer.outcome >= 0 for answer in self._answers if not answer.known)
 
     @property
