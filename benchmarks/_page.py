@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 _QUICK = (
-    "A quick run, `python -m benchmarks`: tiny sizes, which show that the scripts run. Seconds and ratios say little "
-    "about real sizes."
+    "This page is from a quick run: `python -m benchmarks`, with tiny sizes, to show that the scripts run. Seconds and "
+    "ratios say little about real sizes."
 )
-_FULL = "A full run, `python -m benchmarks --full`, in one sitting or several (`--resume`)."
+_FULL = "This page is from a full run: `python -m benchmarks --full`, in one session or several (`--resume`)."
 
 
 def page(result: dict[str, Any]) -> str:
@@ -20,12 +20,12 @@ def page(result: dict[str, Any]) -> str:
         "# Benchmarks",
         _FULL if result["mode"] == "full" else _QUICK,
         _made_with(result),
-        "A ratio is the peer's seconds over ours: above 1 we are faster. "
-        f"Of {len(rows)} rows beside a peer we are slower in {slower}; {len(result['rows']) - len(rows)} have no peer. "
-        f"Peak MB: {result['peak_is']}.",
+        "Each ratio is the peer's seconds divided by ours. Above 1, seqclass is faster; below 1, it is slower, and the "
+        f"ratio is in bold. seqclass is slower in {slower} of the {len(rows)} rows with a peer; "
+        f"{len(result['rows']) - len(rows)} rows have no peer, and are not shown. Peak MB: {result['peak_is']}.",
     ]
     if result["not_asked"]:
-        parts.append(f"Not part of this run: {', '.join(result['not_asked'])}.")
+        parts.append(f"These benchmarks were not part of the run: {', '.join(result['not_asked'])}.")
     if rows:
         parts += ["## Ratios", _table(_RATIOS, "lllrrrr", map(_beside, rows))]
     parts += ["## Scripts", _table(_SCRIPTS, "lllrrrl", (_script(told, result["rows"]) for told in result["scripts"]))]
@@ -40,7 +40,7 @@ _SCRIPTS = (
     "load then",
     "seconds",
     "rows",
-    "what it did without, or why it has no figures",
+    "what was left out, or why there are no figures",
 )
 
 

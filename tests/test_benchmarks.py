@@ -312,9 +312,9 @@ def test_what_fails_loses_no_others_figures(together: Any, capsys: pytest.Captur
     assert [row["benchmark"] for row in result["rows"]] == ["alone", "beside"]
     page = Path("benchmarks.md").read_text()
     assert "| beside | a\\|b | peer | 2 | 1 | **0.5** | - |" in page
-    assert "Of 1 rows beside a peer we are slower in 1; 1 have no peer." in page
+    assert "seqclass is slower in 1 of the 1 rows with a peer; 1 rows have no peer, and are not shown." in page
     assert "madelon: no such file" in page
-    assert "Not part of this run: endless." in page
+    assert "These benchmarks were not part of the run: endless." in page
     printed = capsys.readouterr()
     assert "Without figures: broken, mute, odd, short." in printed.out
     assert "this one breaks" in printed.err
