@@ -317,6 +317,17 @@ def test_states_that_are_numbers_with_a_point(grade: Any) -> None:
         clf.session().observe("grade", 3.0)
 
 
+@pytest.mark.parametrize("kind", [int, float, bool, str])
+def test_labels_that_are_numbers_where_states_are_texts(kind: type) -> None:
+    states = ["False", "True"] if kind is bool else ["0", "1"]
+    tables = [np.array([0.6, 0.4]), np.array([[0.8, 0.3], [0.2, 0.7]])]
+    clf = SequentialClassifier.from_network(NetworkTables(["a", "b"], [states] * 2, [[], [0]], tables), "a")
+    X, y = pd.DataFrame({"b": [states[0], states[1], states[1], states[0]]}), [0, 1, 0, 0]
+    labels = pd.Series([states[i] for i in y] if kind is str else [kind(i) for i in y], dtype="category")
+    assert clf.score(X, labels) == seqclass.metrics.score_rows(clf, X, labels).accuracy == 0.75
+    assert clf.score(X, ["none of these"] * 4) == 0
+
+
 def test_joint_states_are_told_apart() -> None:
     """Their names hold commas, which also stood between them."""
     clf = SequentialClassifier.from_network(certain(), ["ill", "sign"], questions=["grade"], feature_costs=0.1)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored, save
 from seqclass._utils.text import shown
-from seqclass._utils.validation import plain_labels
+from seqclass._utils.validation import class_numbers, plain_labels
 from seqclass.bn import ObservationModel
 from seqclass.deciding._coding import OutcomeCoder
 from seqclass.deciding._explaining import explain
@@ -161,10 +161,11 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
             return np.asarray(np.log(self.predict_proba(X)))
 
     def score(self, X: Any, y: npt.ArrayLike, sample_weight: Any = None) -> float:
-        """Share of instances (weighted, if asked) whose decision is their label; "refer" and the like never are."""
+        """Share of instances (weighted, if asked) whose decision is their label, 1 or "1" alike; "refer" never is."""
         decided, labels = self.predict(X), column_or_1d(plain_labels(y))
         check_consistent_length(decided, labels)
-        return float(np.average(decided == labels, weights=sample_weight))
+        right = class_numbers(self.decisions_, decided) == class_numbers(self.classes_, labels, other=-1)
+        return float(np.average(right, weights=sample_weight))
 
     def acquire(
         self,
