@@ -140,9 +140,18 @@ def test_arrays(folder: Any, run: Any) -> None:
     assert told["n_rows"] == 200
 
 
+def test_the_labels_are_those_of_the_model(model: str, table: str, run: Any) -> None:
+    """As in `evaluate`, unless another column is named."""
+    told, named = (json.loads(run("certify", model, table, "--json", *more).stdout) for more in ((), CERTIFY[:2]))
+    assert told | {"seconds": 0} == named | {"seconds": 0}
+
+
 def test_refusals(model: str, table: str, refuses: Any, others: pd.DataFrame) -> None:
-    assert "that the classifier was fitted to" in refuses("certify", model, "data.csv", *CERTIFY)
-    assert "name the column of the labels" in refuses("certify", model, table)
+    told = refuses("certify", model, "data.csv", *CERTIFY)
+    assert "that the classifier was fitted to" in told
+    assert ": rows 1, 2, 3, " in told  # as the rows of files are counted
+    others.rename(columns={"the label": "other"}).to_csv("other.csv", index=False)
+    assert "name the column of the labels" in refuses("certify", model, "other.csv")
     assert "has no column 'the lable'" in refuses("certify", model, table, "--target", "the lable")
     assert "has no column 'wards'" in refuses("certify", model, table, *CERTIFY, "--groups", "wards")
     assert "'perhaps' is no class of the model" in refuses("certify", model, table, *CERTIFY, "--class", "perhaps")

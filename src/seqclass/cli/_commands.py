@@ -602,7 +602,7 @@ _SHARE = Finite(min=0, max=1, min_open=True, max_open=True)
 @click.command()
 @click.argument("model", type=File())
 @click.argument("data", type=File())
-@click.option("--target", "-t", metavar="COLUMN", help="Column of the labels (for .npz: the array, 'y' by default).")
+@click.option("--target", "-t", metavar="COLUMN", help="Column of the labels.  [default: the model's; of .npz 'y']")
 @click.option("--alpha", type=Finite(min=0, min_open=True), default=0.1, help="Highest error rate, or mean cost.")
 @click.option("--delta", type=_SHARE, default=0.1, help="Chance that it may be higher.")
 @click.option(

@@ -15,7 +15,7 @@ from seqclass.cli._describe import contract_text, differential_record, load_mode
 from seqclass.cli._errors import InputError, check_output, refused
 from seqclass.cli._format import echo_json, next_text, wrapped
 from seqclass.cli._progress import working
-from seqclass.cli._training import read_labels_of
+from seqclass.cli._training import header, kind, read_labels_of
 from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.certified import certify_error
 from seqclass.evaluation.decision_curves import class_position
@@ -39,6 +39,8 @@ def _command(
     check_output(output, read=[model, *also, data])
     clf = load_model(model, unknown)
     others = [load_model(path, unknown) for path in also]
+    if target is None and kind(data) != "npz" and clf.target_name_ in header(data):
+        target = clf.target_name_
     started = time.perf_counter()
     if metric == "differential" or by_class:
         others_told = label is not None or groups is not None or also or settings["ladder"] != "belief"

@@ -472,9 +472,10 @@ class Cases:
         found = seen.recognised(decider.marks(X, decider.classes[self.codes]))
         if found is not None:
             rows, n = found
+            named = self.X.index[rows] if hasattr(self.X, "iloc") else rows  # as errors of columns name rows
             raise ValueError(
                 f"X holds rows that the classifier was fitted to, as they were or rounded ({rows.size} of the {n} that "
-                f"could be compared: rows {listed(rows.tolist())}), by which nothing can be certified: leave rows out "
+                f"could be compared: rows {listed(named.tolist())}), by which nothing can be certified: leave rows out "
                 "of the fit and give them here. If they are others that happen to be equal, say allow_seen=True."
             )
 
