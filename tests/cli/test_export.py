@@ -57,7 +57,7 @@ def test_refusals(model: str, refuses: Any) -> None:
     assert "there is no file" in refuses("export", "none.seq")
     assert "no folder" in refuses("export", model, "-o", "none/page.html")
     assert "pdf" in refuses("export", model, "--format", "pdf")
-    assert "must end in .html, .json or .c" in refuses("export", model, "-o", "page.pdf")
+    assert "must end in .html, .json or .c, or --format json say" in refuses("export", model, "-o", "page.pdf")
     assert "format is 'json', and 'x.c' ends in .c" in refuses("export", model, "--format", "json", "-o", "x.c")
 
 

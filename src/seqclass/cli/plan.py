@@ -107,9 +107,10 @@ def _report(
         echo_json(content)
         return
     network: Any = clf.model_
+    n_questions = content["n_features"] - len(content["known"])
     click.echo(
         f"Planned for {file}: {count(len(network.network_.names), 'node')}, "
-        f"{count(content['n_features'], 'question')}, "
+        f"{count(n_questions, 'question')}, "
         f"{count(len(content['classes']), 'class', 'classes')}, in {seconds:.1f} s."
     )
     click.echo(wrapped(expected_text(clf, "the network", "questions", expected)))
@@ -121,7 +122,7 @@ def _report(
     if content["features"]:
         click.echo("\nMay be asked for, what tells most for its price first:")
         click.echo(feature_lines(content["features"]))
-    rest = content["n_features"] - len(content["features"])
+    rest = n_questions - len(content["features"])
     silent = ", those that by themselves tell nothing among them" if len(content["features"]) < _MOST else ""
     if rest > 0:
         click.echo(f"  ... and {rest} more{silent}")

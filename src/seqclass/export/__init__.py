@@ -113,7 +113,10 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
     ending = Path(path).suffix
     by_ending = _ENDINGS.get(ending.lower())
     if format is None and by_ending is None:
-        raise ValueError(f"{shown(str(path))} must end in .html, .json or .c, or format must say what to write.")
+        raise ValueError(
+            f"{shown(str(path))} must end in .html, .json or .c, or format='json' (--format json on the command line) "
+            "say what to write."
+        )
     if format is not None:
         check_choice(format, "format", ("html", "json", "c"))
         if by_ending not in (None, format):
