@@ -30,10 +30,12 @@ from seqclass.costs import Costs
 from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import (
     DECIDE,
+    ExactFreeOrder,
     ExactValueIteration,
     FirstK,
     GridValueIteration,
     Lookahead,
+    Perseus,
     Policy,
     StoppingValue,
     TableProblem,
@@ -459,6 +461,17 @@ class TestWhatIf:
         mixed = RandomisedPolicy([policy, FirstK(None).solve(problem)], [0.5, 0.5])
         held = evaluate(dear.problem, HeldPolicy(mixed, dear.problem))
         np.testing.assert_allclose(held.n_features, evaluate(problem, mixed).n_features)
+
+    @pytest.mark.parametrize("free", [False, True])
+    @pytest.mark.parametrize("seed", range(4))
+    def test_a_held_policy_asks_what_it_asked_whatever_the_prior(self, seed: int, free: bool) -> None:
+        problem = random_problem(seed)
+        problem = problem.in_any_order() if free else problem
+        policy = (ExactFreeOrder() if free else Perseus()).solve(problem)
+        prior = np.random.default_rng(seed).dirichlet(np.ones(problem.n_classes))
+        held = what_if(problem, policy, prior=prior).held
+        given = class_profile(problem, policy).n_features  # of each class: it does not go by how likely that is
+        np.testing.assert_allclose(held.n_features, prior @ given)
 
     def test_wrong_input_is_refused(self) -> None:
         problem = random_problem(0)

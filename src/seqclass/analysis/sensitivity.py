@@ -45,10 +45,17 @@ class HeldPolicy(BorrowedPolicy):
         return np.where(may, question, DECIDE)  # what it has planned may be beyond the other problem's budget
 
     def _own(self, info: InformationState) -> InformationState:
-        own = copy.copy(info)
-        own.problem = self.policy.problem
-        for name in ("deciding_cost", "context"):
-            own.__dict__.pop(name, None)
+        before, after = self.policy.problem.prior, self.problem.prior
+        if np.array_equal(before, after):
+            own = copy.copy(info)
+            own.problem = self.policy.problem
+            for name in ("deciding_cost", "context"):
+                own.__dict__.pop(name, None)
+        else:  # in each class the answers are as likely as they are there: it asks by what it would believe there
+            weight = info.belief * np.divide(before, after, out=np.zeros_like(before), where=after > 0)
+            total = weight.sum(axis=1, keepdims=True)
+            belief = np.divide(weight, total, out=info.belief.copy(), where=total > 0)
+            own = info.but(problem=self.policy.problem, belief=belief)
         own.__dict__["open"] = info.open  # what the other problem's budget leaves
         return own
 
@@ -64,7 +71,8 @@ class WhatIf:
     policy : Policy
         Its solution.
     before, held : Evaluation
-        The old policy on the old problem; the old policy on the changed problem.
+        The old policy on the old problem; the old policy on the changed problem, where it asks what it asked before
+        and its decisions adapt.
     after : Evaluation
         The new policy on the changed problem.
 
