@@ -147,7 +147,7 @@ def test_what_cannot_be_is_said(fitted: Any) -> None:
         seqclass.certify_differential(fitted, X, y, by_class=True)
     with pytest.raises(ValueError, match="rows that the classifier was fitted to"):
         seqclass.certify_differential(fitted, *cases(300, 0))
-    with pytest.raises(TypeError, match="not an estimator"):
+    with pytest.raises(TypeError, match="AdaptiveClassifier is wanted, got Decider"):
         seqclass.certify_differential(fitted.decider_, X, y)
     with pytest.raises(ValueError, match="alpha must be above 0 and below 1"):
         seqclass.certify_differential(fitted, X, y, alpha=1.5)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from seqclass import SequentialClassifier, etana
+from seqclass import SequentialClassifier, certify_differential, certify_error, etana, offpolicy
+from seqclass.analysis import missing_sweep
 from seqclass.bn import NaiveBayes
-from seqclass.metrics import realised_cost, realised_cost_scorer
+from seqclass.drift import DriftTest
+from seqclass.metrics import realised_cost, realised_cost_scorer, score_rows
 from seqclass.pomdp import Perseus
 
 #: An order by the training rows sees a row of weight 2 once, and two rows twice.
@@ -61,3 +65,23 @@ def test_logarithms_of_probabilities() -> None:
     blurred = SequentialClassifier().fit(*load_iris(return_X_y=True))
     rows = load_iris().data[::10]
     np.testing.assert_array_equal(blurred.predict_log_proba(rows), np.log(blurred.predict_proba(rows)))
+
+
+def test_what_is_no_classifier_is_told_what_to_give() -> None:
+    """A pipeline was called not fitted, and a contract was printed whole as no estimator, or lacked an attribute."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = rng.normal(size=(200, 3)) + y[:, None]
+    clf = SequentialClassifier(feature_costs=0.02).fit(X[:100], y[:100])
+    pipeline = make_pipeline(StandardScaler(), clone(clf)).fit(X[:100], y[:100])
+    search = GridSearchCV(clone(clf), {"order": ["given"]}, cv=2).fit(X[:100], y[:100])
+    contract = certify_error(clf, X[100:], y[100:], alpha=0.4)
+    functions = (score_rows, certify_error, certify_differential, offpolicy.estimate_cost, DriftTest.of)
+    for function in (*functions, missing_sweep):
+        for other, words in ((pipeline, r"Pipeline: .*pipeline\[-1\]"), (search, "best_estimator_"), (3, "got int")):
+            with pytest.raises(TypeError, match=f"a fitted SequentialClassifier .* wanted, .*{words}"):
+                function(other, X[100:], y[100:])
+        with pytest.raises(TypeError, match=r"contract\.classifier"):
+            function(contract, X[100:], y[100:])
+        with pytest.raises(NotFittedError):
+            function(clone(clf), X[100:], y[100:])

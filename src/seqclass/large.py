@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from seqclass._chunks.dasked import from_dask
 from seqclass._chunks.parquet import folder_values, frames, parquet_file, parquet_files, read_parquet
@@ -27,7 +26,7 @@ from seqclass._utils.frames import FrameEncoder, Levels, plain
 from seqclass._utils.text import near, shown
 from seqclass._utils.validation import check_integer
 from seqclass.deciding._fingerprint import acting_fingerprint
-from seqclass.deciding.decider import decider_of
+from seqclass.deciding.decider import check_classifier, decider_of
 from seqclass.deciding.differential import labels_of
 from seqclass.deciding.record import AcquisitionRecord
 
@@ -351,7 +350,7 @@ def predict_parquet(
     >>> done.n_rows, done.decisions
     (100, {'no': 50, 'yes': 50})
     """
-    check_is_fitted(classifier, "policy_")
+    check_classifier(classifier)
     check_kept(classifier, keep)
     return decide_parts(classifier, Path(path), Path(output), tuple(keep), chunk_rows)
 
@@ -394,7 +393,7 @@ def predict_dask(classifier: DecidingClassifier, X: Any, *, keep: Sequence[str] 
     import dask.dataframe as dd
     from dask.delayed import delayed
 
-    check_is_fitted(classifier, "policy_")
+    check_classifier(classifier)
     if not hasattr(X, "__dask_graph__"):
         raise TypeError(f"X must be a dask DataFrame or dask array, got {type(X).__name__}; of others use acquire.")
     check_kept(classifier, keep)

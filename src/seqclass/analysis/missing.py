@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_finite, check_integer, class_numbers
-from seqclass.deciding.decider import decider_of
+from seqclass.deciding.decider import check_classifier, decider_of
 from seqclass.pomdp import acquire
 
 #: Shares of the cells to remove, from those of the paper's Fig. 5.
@@ -127,6 +127,7 @@ def missing_sweep(
     >>> bool(sweep.accuracy[0] > 0.9), bool(sweep.n_asked[1] > sweep.n_asked[0]), float(sweep.n_features[2])
     (True, True, 0.0)
     """
+    check_classifier(clf)
     share = check_finite(shares, "shares")
     if share.ndim != 1 or not share.size or share.min() < 0 or share.max() > 1:
         raise ValueError(f"shares must be a list of probabilities between 0 and 1, got {shares!r}.")

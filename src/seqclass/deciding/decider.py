@@ -420,11 +420,29 @@ class Decider:
 Fitted = TypeVar("Fitted")
 
 
+#: What to give in place of something else, by an attribute of that.
+_INSTEAD = {
+    "decided_by": ": give the classifier of the contract, contract.classifier",
+    "steps": ": give its last step, pipeline[-1], and rows as that sees them, pipeline[:-1].transform(X)",
+    "best_estimator_": ": give its best_estimator_",
+}
+
+
+def check_classifier(fitted: Any) -> None:
+    """Refuse what is no classifier of ours, or was not fitted."""
+    if not (isinstance(fitted, BaseEstimator) and hasattr(type(fitted), "acquire")):
+        told = next((remedy for name, remedy in _INSTEAD.items() if hasattr(fitted, name)), "")
+        raise TypeError(
+            f"a fitted SequentialClassifier or AdaptiveClassifier is wanted, got {type(fitted).__name__}{told}."
+        )
+    check_is_fitted(fitted, "decider_")
+
+
 def decider_of(fitted: Any) -> Decider:
     """The record of a fitted classifier, or the record itself."""
     if isinstance(fitted, Decider):
         return fitted
-    check_is_fitted(fitted, "decider_")
+    check_classifier(fitted)
     decider: Decider = fitted.decider_
     # settings that may be changed after the fit, as scikit-learn's users do
     costs = Costs.of(fitted.feature_costs)

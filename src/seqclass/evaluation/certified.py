@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
@@ -18,7 +17,7 @@ from seqclass._utils.frames import plain
 from seqclass._utils.text import listed, shown
 from seqclass._utils.validation import check_choice, check_integer, class_numbers, group_numbers
 from seqclass.costs import Prices
-from seqclass.deciding.decider import copy_fitted, decider_of
+from seqclass.deciding.decider import check_classifier, copy_fitted, decider_of
 from seqclass.deciding.record import EncodedRows
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
 from seqclass.evaluation.decision_curves import class_position
@@ -335,7 +334,7 @@ def certify_error(
 def _alike(clf: DecidingClassifier, others: Sequence[DecidingClassifier], metric: str) -> list[DecidingClassifier]:
     """All classifiers, of the same columns, classes, decisions and costs, as far as these are compared."""
     for number, one in enumerate([clf, *others]):
-        check_is_fitted(one, "policy_")
+        check_classifier(one)
         for name in ("classes_", "decisions_", "n_features_in_"):
             own = np.atleast_1d(getattr(one, name)).tolist()
             if own != np.atleast_1d(getattr(clf, name)).tolist():

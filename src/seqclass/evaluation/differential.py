@@ -8,12 +8,11 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
-from sklearn.utils.validation import check_is_fitted
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import shown
-from seqclass.deciding.decider import copy_fitted, decider_of
+from seqclass.deciding.decider import check_classifier, copy_fitted, decider_of
 from seqclass.deciding.differential import Differential, holding
 from seqclass.evaluation.certified import Cases, check_level
 from seqclass.stats.risk import rows_needed
@@ -92,7 +91,7 @@ def certify_differential(
     >>> sets.shape, bool(1 - sets[np.arange(447), y[new]].mean() < 0.1)
     ((447, 10), True)
     """
-    check_is_fitted(clf, "policy_")
+    check_classifier(clf)
     decider = decider_of(clf)
     check_level(alpha, "alpha", 1.0)
     check_level(delta, "delta", 1.0)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_decision_costs, class_numbers, group_numbers
 from seqclass.costs import Prices
-from seqclass.deciding.decider import decider_of
+from seqclass.deciding.decider import check_classifier, decider_of
 from seqclass.deciding.record import AcquisitionRecord, waits
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
 from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve
@@ -392,6 +392,7 @@ def score_rows(
     >>> round(score_rows(clf, X, y).realised_cost, 3), round(score_rows(clf, X[:10], ["b"] * 10).realised_cost, 3)
     (0.01, 1.01)
     """
+    check_classifier(clf)
     record = clf.acquire(X) if record is None else record
     label = class_numbers(clf.classes_, y)
     if len(label) != len(record) or not len(label):

@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import t as student
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn import ObservationModel
-from seqclass.deciding.decider import decider_of
+from seqclass.deciding.decider import check_classifier, decider_of
 from seqclass.fitting._folds import assign_folds
 from seqclass.offpolicy._records import NEVER, Chances, Records, declared, fitted, read_records
 from seqclass.offpolicy.estimate import NAMES, Estimate, Estimates, Part
@@ -526,7 +525,7 @@ def compare(
     >>> round(found["ipw"].cost, 6), round(found["complete"].cost, 6)
     (0.01, 0.01)
     """
-    check_is_fitted(clf, "policy_")
+    check_classifier(clf)
     for method in methods:
         check_choice(method, "methods", METHODS)
     check_real(level, "level", 0, 1)
