@@ -1,4 +1,4 @@
-"""What a classifier can do, however it was fitted: a shell of scikit-learn around the record that decides."""
+"""The methods that all classifiers share: a scikit-learn shell around the record that decides."""
 
 from __future__ import annotations
 
@@ -61,16 +61,16 @@ def _fitted(name: str, always: bool = True, how: str = "") -> Any:
 
 
 class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the classifiers: acquires, decides, opens sessions, explains, saves; subclasses fit.
+    """Base class of the classifiers: acquires, decides, opens sessions, explains and saves; subclasses fit.
 
     Attributes
     ----------
     decider_ : Decider
-        The record of what was fitted; the other attributes are read from it.
+        Record of everything that was fitted; the other attributes are read from it.
 
     See Also
     --------
-    seqclass.SequentialClassifier, seqclass.adaptive : The classifiers, which describe the attributes.
+    seqclass.SequentialClassifier, seqclass.adaptive : The classifiers; the attributes are described there.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
     expected_cost_: float = _fitted("expected_cost")
 
     def settings(self) -> Settings:
-        """What a fit is told."""
+        """The settings of a fit, as a record."""
         raise NotImplementedError
 
     def _take(self, fit: Fit) -> None:
@@ -113,12 +113,12 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         self.decider_, self.selector_, self.timings_ = fit.decider, fit.selector, fit.timings
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Acquire and decide.
+        """Acquire features and return the decision for each instance.
 
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features)
-            Every column is checked; only what the policy asks for counts.
+            Every column is checked, but only what the policy asks for is used.
 
         Returns
         -------
@@ -130,12 +130,12 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         return np.asarray(decider.decisions[acquired.leaf_decision][acquired.leaf])
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Class posterior at the stop.
+        """Return the class posterior of each instance at its stop.
 
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features)
-            Every column is checked; only what the policy asks for counts.
+            Every column is checked, but only what the policy asks for is used.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         return np.asarray(acquired.leaf_belief[acquired.leaf])
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Logarithm of the class posterior at the stop.
+        """Return the logarithm of the class posterior of each instance at its stop.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
             return np.asarray(np.log(self.predict_proba(X)))
 
     def score(self, X: Any, y: npt.ArrayLike, sample_weight: Any = None) -> float:
-        """Share of instances (weighted, if asked) whose decision is their label, 1 or "1" alike; "refer" never is."""
+        """Return the (weighted) share of instances whose decision equals their label, 1 or "1" alike; "refer" never does."""
         decided, labels = self.predict(X), column_or_1d(plain_labels(y))
         check_consistent_length(decided, labels)
         right = class_numbers(self.decisions_, decided) == class_numbers(self.classes_, labels, other=-1)
@@ -182,59 +182,66 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         batch_size: int | None = None,
         concurrency: int = 8,
     ) -> AcquisitionRecord:
-        """Acquire and decide, and tell what was acquired.
+        """Acquire features and decide, and return a record of both.
 
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features)
-            Every column is checked; only what is known and what the policy asks for counts. Not with ``provider``.
+            Every column is checked, but only what is known and what the policy asks for is used. Not together with
+            ``provider``.
         record_beliefs : bool
-            Keep the beliefs on the way.
+            Whether to keep the belief after every question.
         known : sequence of int or str
             Columns, as names or numbers, that are known before the first question: they cost nothing, do not count as
-            acquired, and are not asked for. A cell that is missing is not known, unless that tells something
-            (``missing="informative"``). As ``session(known=...)``, row by row.
+            acquired, and are not asked for. A missing cell is not known, unless missing is itself informative
+            (``missing="informative"``). For each row this does what ``session(known=...)`` does.
         budget : int, optional
-            Hard budget: so many questions are asked of each instance, as long as any is left, whether or not they pay
-            for themselves; in any order a constant column, which tells nothing, is not. By default the policy says when
-            to stop. Fit with ``max_features`` of the same number, which plans for it.
+            Hard budget: this many questions are asked about each instance, as long as any are left, whether or not they
+            pay for themselves. Where questions may come in any order, a constant column is not asked for, as it tells
+            nothing. By default the policy says when to stop. Fit with the same number as ``max_features``, so that the
+            policy plans for it.
         provider : callable, optional
-            A live source in place of ``X``: ``provider(rows, feature)`` gives the values of a feature for some of the
-            instances, which are numbered from 0 (ndarray of int), when the policy asks for them. The feature is a name
-            where the classifier was fitted to names, else the number of a column. One value a row, as ``X`` would hold
-            it; None or NaN where it is not available. Of a bundle it is called once, by the bundle's name, and gives a
-            dict or data frame of the values by feature. It may be defined by ``async def``.
+            A live source instead of ``X``. ``provider(rows, feature)`` is called when the policy asks for a feature,
+            and returns its values for some of the instances: ``rows`` is an ndarray of int, their numbers from 0.
+            ``feature`` is a name if the classifier was fitted to names, else a column number. It returns one value per
+            row, as ``X`` would hold it, and None or NaN where the value is not available. For a bundle it is called
+            once, with the bundle's name, and returns a dict or data frame of values by feature. It may be defined with
+            ``async def``.
         n : int, optional
-            How many instances ``provider`` tells about.
+            Number of instances that ``provider`` knows about.
         kept : path or dict, optional
-            File, made where there is none, or dict in which what ``provider`` tells is kept, call by call: another call
-            goes on with it and asks for none of it again. Instances must be the same by number, features by name.
+            File (created if there is none) or dict in which the answers of ``provider`` are kept, call by call. A later
+            call with it continues from there and asks for none of them again. Instances must have the same numbers, and
+            features the same names.
         tries : int
-            How often ``provider`` is called where it raises an exception, without a pause.
+            How often ``provider`` is called at most for the same values if it raises an exception; there is no pause
+            between calls.
         on_error : {"missing", "raise"}
-            What to do where it raised each time: take the cells as not available, warn, and keep nothing of them, so
-            that another call with the same ``kept`` asks again; or raise what it raised.
+            What to do if it raised an exception every time. ``"missing"``: treat the cells as not available and warn;
+            they are not kept, so another call with the same ``kept`` asks for them again. ``"raise"``: raise its
+            exception.
         batch_size : int, optional
-            Instances that go from question to question together, and so the most of a call; by default all, and 64
-            where ``provider`` is asynchronous: a batch that waits holds no other up.
+            Number of instances that go from question to question together, and so the most in one call. By default all;
+            64 if ``provider`` is asynchronous, where a batch that waits does not hold up the others.
         concurrency : int
-            Most calls of an asynchronous ``provider`` at a time, and of batches under way.
+            Most calls of an asynchronous ``provider``, and most batches, under way at the same time.
 
         Returns
         -------
         AcquisitionRecord
-            The same from ``provider`` as from ``X`` that holds what it tells; only that a policy that is drawn by lot
-            (``target_cost``) draws by the numbers of the instances.
+            The result with ``provider`` is the same as with an ``X`` that holds its answers, except that a randomised
+            policy (``target_cost``) draws by the numbers of the instances.
 
         Raises
         ------
         ValueError
-            If ``X`` is wrong, or ``provider`` tells too few or too many values, or one that the feature cannot have.
+            If ``X`` is invalid, or ``provider`` returns too few or too many values, or a value that the feature cannot
+            have.
 
         Warns
         -----
         UserWarning
-            If ``provider`` could not tell some cells.
+            If ``provider`` could not give the values of some cells.
 
         Examples
         --------
@@ -264,39 +271,40 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         return source.acquire(record_beliefs=record_beliefs, known=known, budget=budget)
 
     def next_question(self, X: Any, known: npt.ArrayLike | None = None, *, budget: int | None = None) -> IntArray:
-        """What to ask next of each instance, from what is known of it and nothing else.
+        """Return what to ask next about each instance, given only what is known about it.
 
-        Nothing is kept from one call to the next: for pipelines that hold features and a mask of their own, and ask row
-        by row what comes next. Called again with each answer, it asks what `acquire` does; only where visits cost
-        something it may stop earlier, as it takes what was asked for a visit each, and waits for nothing.
+        Nothing is kept from one call to the next. This is meant for pipelines that hold the features and a mask
+        themselves, and want to know row by row what comes next. Called again after each answer, it asks the same
+        questions as `acquire`, with one exception: if visits cost something it may stop earlier, as it assumes that
+        each question took a visit of its own and that no answer is still awaited.
 
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features)
-            Instances; what is not known may be anything that is valid, such as 0 or NaN.
+            Instances; a cell that is not known may hold any valid value, such as 0 or NaN.
         known : array-like of bool of shape (n, n_features), optional
-            Which cells were acquired before: they count, were paid for, and are not asked for again, also where they
-            are missing. By default all that are not missing.
+            Which cells have been acquired: they are used, count as paid for, and are not asked for again, even if they
+            are missing. By default all cells that are not missing.
         budget : int, optional
-            Hard budget: a question for each instance of which fewer have been asked, as long as any is left, whether or
-            not it pays for itself; in any order no constant column, which tells nothing. By default the policy says
-            when to stop.
+            Hard budget: as long as an instance has been asked fewer questions than this and any are left, it gets
+            another one, whether or not that pays for itself. Where questions may come in any order, a constant column
+            is not asked for, as it tells nothing. By default the policy says when to stop.
 
         Returns
         -------
         ndarray of int of shape (n,)
-            Column of ``X`` to acquire next, of a bundle the first one; -1 to decide.
+            Column of ``X`` to acquire next (for a bundle, its first column), or -1 to decide.
 
         Raises
         ------
         ValueError
-            If ``known`` has another shape, or the policy is drawn by lot (``target_cost``), where the lot would have to
-            be kept.
+            If ``known`` has another shape than ``X``, or the policy is randomised (``target_cost``), as the draw would
+            have to be kept from call to call.
 
         See Also
         --------
-        acquire : All questions of rows that are there; ``acquire(X, known=[...])`` for what cost nothing.
-        session : One live case.
+        acquire : Asks all questions about complete rows; ``acquire(X, known=[...])`` for columns that cost nothing.
+        session : Asks about one live case.
 
         Examples
         --------
@@ -314,7 +322,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         return decider_of(self).next_question(X, known, budget=budget)
 
     def encode(self, X: Any) -> EncodedRows:
-        """Outcomes of what may be asked for: what `seqclass.pomdp.acquire` needs to run a policy of `problem_`.
+        """Return rows as outcomes of the features that may be asked for; `seqclass.pomdp.acquire` takes them.
 
         Parameters
         ----------
@@ -336,14 +344,14 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         return decider_of(self).encode(X)
 
     def explain(self, X: Any, *, feature_names: Any = None) -> list[Explanation]:
-        """Tell for each instance what was asked and why, how each answer moved the belief, and why it stopped.
+        """Explain for each instance what was asked and why, how each answer moved the belief, and why it stopped.
 
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features) or (n_features,)
-            Instances in the form of the training data; one alone may be a vector or a pandas Series.
+            Instances in the form of the training data; a single one may be a vector or a pandas Series.
         feature_names : sequence of str of length n_features or mapping of column to str, optional
-            What to call the features, such as the words of a bag of words; by default as in training.
+            Names to show for the features, such as the words of a bag of words; by default the names in training.
 
         Returns
         -------
@@ -359,19 +367,20 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         known: Mapping[Any, Any] | None = None,
         first: Sequence[Any] = (),
     ) -> Session:
-        """Start a live case: it asks one question at a time, and takes any answer at any time.
+        """Start a live case, which asks one question at a time and takes any answer at any time.
 
         Parameters
         ----------
         saved : str, optional
-            What ``to_json`` of an earlier session of this classifier gave: the case goes on from there.
+            Text from ``to_json`` of an earlier session of this classifier: the case continues from there.
         key : str or int, optional
-            Name of the case, from which a randomised policy (``target_cost``) draws its lot; None: at random.
+            Name of the case, which seeds the draw of a randomised policy (``target_cost``); None: it is drawn at
+            random.
         known : mapping of str or int to value, optional
-            What is known at the start, by name or number of a column; it costs nothing. Not beside ``saved``, which
-            has its own.
+            What is known at the start, by name or number of a column; it costs nothing. Not together with ``saved``,
+            which has its own.
         first : sequence of str or int
-            Features or bundles to ask in any case, before the policy is asked; not beside ``saved``.
+            Features or bundles that are always asked, before the policy chooses; not together with ``saved``.
 
         Returns
         -------
@@ -380,7 +389,8 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         Raises
         ------
         ValueError
-            If the text is no session of this classifier, a name is no feature, or a value is wrong.
+            If the text is not from a session of this classifier, a name is not that of a feature, or a value is
+            invalid.
         """
         if saved is not None and (known or first):
             raise ValueError("a saved session has its own known= and first=: give either these or saved.")
@@ -392,7 +402,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         return session
 
     def save(self, path: Any) -> None:
-        """Write the fitted classifier to one file, whole or not at all; `seqclass.load` reads it.
+        """Write the fitted classifier to a file, completely or not at all; `seqclass.load` reads it.
 
         Parameters
         ----------
@@ -402,23 +412,23 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         Raises
         ------
         TypeError
-            If a part comes from another package; nothing is written then.
+            If a part of it comes from another package; nothing is written then.
         """
         decider_of(self)
         save(self, path)
 
     def with_prior(self, prior: npt.ArrayLike) -> Any:
-        """Return the same classifier, solved again for another class prior.
+        """Return the same classifier with its policy solved again for another class prior.
 
         Parameters
         ----------
         prior : array-like of shape (n_classes,), or dict or Series by class
-            P(class) where the classifier will be used, in the order of ``classes_``.
+            P(class) where the classifier will be used; an array is in the order of ``classes_``.
 
         Returns
         -------
         classifier
-            A new one; the model's likelihoods are shared.
+            A new classifier; it shares the model's likelihoods with this one.
 
         Examples
         --------
@@ -437,7 +447,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         return other
 
     def feature_name(self, column: int) -> str:
-        """Name of a column of ``X``; ``"x3"`` for column 3 where there are no names.
+        """Return the name of a column of ``X``; ``"x3"`` for column 3 if there are no names.
 
         Parameters
         ----------

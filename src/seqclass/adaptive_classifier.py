@@ -1,4 +1,4 @@
-"""The classifier that chooses how to learn by what it costs on rows that were held out."""
+"""The classifier that compares several ways to learn on held-out rows and takes the one that costs least."""
 
 from __future__ import annotations
 
@@ -329,60 +329,68 @@ class _NeedsAllRows:
 
 @dataclass(repr=False, eq=False)
 class AdaptiveClassifier(DecidingClassifier):
-    """Classifies each instance with the few features that pay, and chooses on the training rows how to learn.
+    """Classifies each instance with the few features that pay, and chooses from the training rows how to learn.
 
-    Simple and rich ways to learn are tried on the same folds of the training rows, from deciding at once over naive
-    Bayes and a tree network in one order for everybody, to class mixtures by which every answer decides what is asked
-    next, as they are and calibrated. So are contexts (`ContextBayes`), where a quick look at some rows says that a
-    column, a bundle or a few together change what the others tell. The mixture of densities, uncalibrated, is fitted to
-    all rows, unless another way, buying nothing among them, costs less on rows held out by more than a standard error.
-    Of fewer than 300 rows its number of components is averaged over rather than chosen.
-    What the result costs is held out as well: the rows of each fold are decided by what the other folds choose. Where
-    models are calibrated (see `SequentialClassifier`), each fold's is by the other folds.
+    Ways to learn, from simple to rich, are compared on the same folds of the training rows. The simplest decides at
+    once and buys nothing. Naive Bayes and a tree network ask in one order for everybody. In class mixtures every answer
+    decides what is asked next; these are tried both as they are and calibrated. Contexts (`ContextBayes`) are tried
+    where a quick look at some rows suggests that a column, a bundle or a few columns together change what the others
+    tell.
+
+    The default is the uncalibrated mixture of densities. Another way, buying nothing included, is chosen only if it
+    costs less on held-out rows by more than a standard error. With fewer than 300 rows, the mixture's number of
+    components is averaged over rather than chosen. What is chosen is then fitted to all rows.
+
+    The cost of the result is estimated on held-out rows as well: the rows of each fold are decided by the way that the
+    other folds would choose. Where models are calibrated (see `SequentialClassifier`), the calibration of each fold
+    comes from the other folds.
 
     Parameters
     ----------
     feature_costs : float, array-like of shape (n_features,), dict or Costs
-        Price of each feature in units of misclassification cost: one for all, one each, or by feature name. What else
-        there is to say of costs, such as those of decisions, groups and bundles, stands in a `seqclass.Costs`.
+        Price of each feature in units of misclassification cost: one for all, one each, or by feature name. Everything
+        else about costs, such as decision costs, groups and bundles, goes into a `seqclass.Costs`.
     effort : {"quick", "normal", "thorough"}
-        How much is tried: 3 folds of at most 3000 rows, and numbers as densities or cut where the labels change, from
-        300 rows on in a tree, too, and of 100 columns or more the few that tell most; 5 folds of at most 10,000 rows
-        and all candidates; or 10 folds of at most 50,000 rows, mixtures of five bootstrap samples each, and policies
-        whose fit looks at all answers. Of more rows so many are drawn at random to choose on, class by class, and what
-        is held out is of classifiers fitted to fewer rows than the final one.
+        How much is tried. ``"quick"``: 3 folds of at most 3000 rows; numbers are modelled as densities or cut where the
+        labels change, from 300 rows on also in a tree, and with 100 columns or more also with the few columns that tell
+        most. ``"normal"``: 5 folds of at most 10,000 rows, and all candidates. ``"thorough"``: 10 folds of at most
+        50,000 rows, all candidates, mixtures of five bootstrap samples each, and policies fitted by looking at all
+        possible answers. If there are more rows than that, a random sample of them, stratified by class, is used to
+        choose on; the held-out figures then come from classifiers fitted to fewer rows than the final one.
     target_cost, max_features, max_cost, handle_unknown, known, rules, missing
-        See `SequentialClassifier`. With rules nothing in one order for everybody is tried.
+        See `SequentialClassifier`. With ``rules``, no way that asks in one order for everybody is tried.
     budget : int or sequence of int, optional
-        Hard budgets: so many questions are asked of everybody, whatever they cost, and what is chosen among are ways to
-        cut numbers, models and ordering rules, by the cost of wrong decisions on rows held out, on average over the
-        budgets. `acquire` asks the most of them, ``acquire(X, budget=k)`` any number. By default prices say when to
-        stop.
+        Hard budgets: this many questions are asked of everybody, whatever they cost. The choice is then among ways to
+        cut numbers, models and ordering rules, by the cost of wrong decisions on held-out rows, averaged over the
+        budgets. `acquire` asks as many questions as the largest budget, and ``acquire(X, budget=k)`` asks k. By default
+        prices say when to stop.
     half_life : float, optional
-        Rows after which a row counts half: the rows come in order of time, the newest last, and all candidates learn
-        with weights that fall with age; see `SequentialClassifier`. What is chosen, and `held_out_`, are by the rows of
-        the last three half-lives and the last few of each class. There is no ``partial_fit``, since bins are learnt,
-        too: fit again as rows come; `seqclass.drift.follow` finds out when.
+        Number of later rows after which a row counts half. Rows must be in order of time, the newest last; all
+        candidates learn with weights that fall with age, see `SequentialClassifier`. The choice and `held_out_` are
+        based on the rows of the last three half-lives plus the last few rows of each class. There is no
+        ``partial_fit``, since bins are learnt too: fit again as rows come in; `seqclass.drift.follow` finds out when
+        to.
     random_state : int, generator or None
         Seed of folds, models and solvers.
     n_jobs : int, optional
-        Processes that fit candidates without a fold each, -1 for one a processor; what comes of it is the same. By
-        default one, or what `joblib.parallel_config` says, any back end but multiprocessing: dask's for a cluster.
+        Number of processes that fit the candidates on the folds; -1 for one per processor. The result does not depend
+        on it. By default one, or what `joblib.parallel_config` says, with any back end but multiprocessing: dask's for
+        a cluster.
 
     Attributes
     ----------
     choice_ : Choice or None
         What was tried and what it cost; None where nothing was held out.
     held_out_ : HeldOut
-        What the classifier, its choice included, costs on rows that it has not seen.
+        What the classifier costs on rows that it has not seen, with the choice itself held out too.
     expected_cost_ : float
-        What the model itself expects.
+        Mean cost that the model itself expects.
     classes_, model_, problem_, policy_ and others
         See `SequentialClassifier`.
 
     See Also
     --------
-    seqclass.adaptive : The same in a call.
+    seqclass.adaptive : The same as a function.
 
     References
     ----------
@@ -419,7 +427,7 @@ class AdaptiveClassifier(DecidingClassifier):
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None
     ) -> AdaptiveClassifier:
-        """Choose how to learn, and learn so from all rows.
+        """Choose how to learn, then learn in that way from all rows.
 
         Parameters
         ----------
@@ -428,10 +436,11 @@ class AdaptiveClassifier(DecidingClassifier):
         y : array-like of shape (n,)
             Class labels.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row in what the models learn; rows held out count once each, and not at all of weight 0.
+            Weight of each row in what the models learn. As a held-out row each counts once, or not at all if its weight
+            is 0.
         held_out : int, optional
-            Folds to choose on; by default what ``effort`` says. 0: nothing is compared, and a class mixture is fitted
-            as it stands.
+            Number of folds to choose on; by default what ``effort`` says. With 0 nothing is compared, and the default
+            mixture of densities is fitted.
 
         Returns
         -------
@@ -440,7 +449,7 @@ class AdaptiveClassifier(DecidingClassifier):
         Raises
         ------
         ValueError
-            If data, prices, costs or settings are wrong; the message names the parameter or column.
+            If data, prices, costs or settings are invalid; the message names the parameter or column.
 
         Warns
         -----
@@ -634,11 +643,11 @@ class AdaptiveClassifier(DecidingClassifier):
         return SequentialClassifier(**shared, **way)
 
     def settings(self) -> Settings:
-        """What the chosen way is told."""
+        """Settings of the way that was chosen."""
         return self._with(self._chosen)
 
     def chosen(self) -> SequentialClassifier:
-        """Return what was chosen by itself, to be fitted to other rows or to chunks without choosing again.
+        """Return the chosen way as a classifier of its own, to fit to other rows or to chunks without choosing again.
 
         Returns
         -------
@@ -663,21 +672,21 @@ class AdaptiveClassifier(DecidingClassifier):
         return self._way(self._chosen)
 
     def runners_up(self, n: int = 1) -> list[SequentialClassifier]:
-        """Return the ways to learn that came next, to be fitted to the same rows.
+        """Return the ways to learn that came next best, to be fitted to the same rows.
 
-        The mixture that stands comes first where another was chosen, then what cost less on rows held out. What costs
-        least need not be what keeps to a contract with the fewest features: `seqclass.certify_error` takes these,
-        fitted, as ``others``.
+        If another way was chosen, the default mixture of densities comes first; the others follow, the cheapest on
+        held-out rows first. The way that costs least need not be the one that keeps to an error contract with the
+        fewest features: `seqclass.certify_error` takes these, fitted, as ``others``.
 
         Parameters
         ----------
         n : int
-            How many; deciding at once is none of them.
+            How many to return; deciding at once is never among them.
 
         Returns
         -------
         list of SequentialClassifier
-            Not fitted; fewer where no more were tried.
+            Not fitted; fewer than ``n`` if no more were tried.
 
         Raises
         ------
@@ -717,7 +726,7 @@ class AdaptiveClassifier(DecidingClassifier):
 def adaptive(
     feature_costs: Any = 0.01, *, effort: str = "normal", random_state: Any = 0, **settings: Any
 ) -> AdaptiveClassifier:
-    """Return a classifier that chooses how to learn, from naive Bayes to class mixtures, by held-out cost.
+    """Return a classifier that chooses by held-out cost how to learn, from naive Bayes to class mixtures.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The sequential classifier: where discretiser, observation model, order and solver meet."""
+"""The sequential classifier, which puts discretiser, observation model, order and solver together."""
 
 from __future__ import annotations
 
@@ -48,78 +48,83 @@ class _WhereBinsAreFixed:
 class SequentialClassifier(DecidingClassifier):
     """Classifies each instance with the few features that pay for themselves.
 
-    For each instance features are bought one at a time, in a fixed order. The class posterior is kept as a belief, and
-    the classifier stops and decides as soon as the next feature is expected to save less than it costs. The stopping
-    rule is the solution of a POMDP whose hidden state is the class, with a certified distance from the optimum.
+    For each instance, features are bought one at a time: by default in a fixed order, with ``order="adaptive"``
+    depending on the answers so far. The class posterior is kept as a belief, and the classifier stops and decides as
+    soon as buying on is expected to save less than it costs. The stopping rule is the solution of a POMDP whose hidden
+    state is the class, with a certified distance from the optimum.
 
     Parameters
     ----------
     observation_model : ObservationModel or None
-        Model of what features show given the class; None: `seqclass.bn.NaiveBayes`.
+        Model of the distribution of the features given the class; None: `seqclass.bn.NaiveBayes`.
     solver : Solver or None
-        Method that finds the stopping rule; None: `GridValueIteration` for two or three classes, `Perseus` beyond,
-        two steps of look-ahead for a model without tables, `seqclass.pomdp.Adaptive` with
-        ``order="adaptive"``.
+        Method that finds the stopping rule. None: `GridValueIteration` for two or three classes, `Perseus` for more,
+        two steps of look-ahead for a model without tables, and `seqclass.pomdp.Adaptive` with ``order="adaptive"``.
     discretizer : transformer, "precomputed" or None
-        Transformer to non-negative integers. None cuts every numeric column into bins, as
-        ``seqclass.discretize.Discretizer()`` does; ``"precomputed"``: ``X`` holds outcomes already. Categorical columns
-        of a data frame need none.
+        Transformer that turns columns into non-negative integers. None: ``seqclass.discretize.Discretizer()``, which
+        cuts every numeric column into bins. ``"precomputed"``: ``X`` holds outcomes already. Categorical columns of a
+        data frame need no discretizer.
     selector : feature selector or None
-        Selector (``fit``, ``get_support``) that sees the discretised features; only those it keeps are modelled.
+        Selector (``fit``, ``get_support``) that is fitted to the discretised features; only those it keeps are
+        modelled.
     order : str or array-like
         ``"conditional"``, ``"information"``, ``"error"`` (ETANA's), ``"variance"``, ``"given"``, or the columns to ask
         for, first one first, as numbers or names. ``"adaptive"``: what is asked next depends on what was seen, unless a
         fixed order costs less on the training rows.
     feature_costs : float, array-like of shape (n_features,), dict or Costs
-        Price of each feature in units of misclassification cost: one for all, one each, or by feature name. What else
-        there is to say of costs, such as those of decisions, groups and bundles, stands in a `seqclass.Costs`.
+        Price of each feature in units of misclassification cost: one for all, one each, or by feature name. Everything
+        else about costs, such as decision costs, groups and bundles, goes into a `seqclass.Costs`.
     target_cost : float or None
-        Prices to pay per instance on average. The prices then say how features compare, and the stopping rule is that
-        of least decision cost for this mean budget; see `seqclass.pomdp.solve_for_budget`.
+        Mean budget: what may be paid in prices per instance, on average. The prices then only say how features compare,
+        and the stopping rule is the one of least decision cost within this budget; see
+        `seqclass.pomdp.solve_for_budget`.
     max_features : int or None
-        Most features asked for, of any instance, missing ones included.
+        Most features that any instance is asked for, missing ones included.
     max_cost : float or None
-        Most paid for any instance: the order ends before the feature that could exceed it.
+        Most that is paid for any instance: a fixed order ends before the feature that could exceed it.
     handle_unknown : {"error", "missing"}
-        What to do about a category that training did not show: refuse the data, or take the cell as missing.
+        What to do about a category that did not occur in training: raise an error, or treat the cell as missing.
     random_state : int, generator or None
-        Seed of the default model and solver, and of the lots that ``target_cost`` may need.
+        Seed of the default model and solver, and of the random draws that ``target_cost`` may need.
     prefit : bool
-        Whether ``observation_model`` is fitted already and stays as it is, such as a network that was drawn by hand.
+        Whether ``observation_model`` is already fitted and is used as it stands, such as a network drawn by hand.
         Otherwise a clone of it learns from the training data.
     calibrate : bool
-        Whether to flatten what answers say as far as rows held out ask for, the k-th answer by an exponent of its own;
-        see `Calibration`. This adds about ten fits, up to forty if rows are few.
+        Whether to weaken the evidence of answers as far as held-out rows show that the model trusts it too much, with
+        an exponent of its own for the k-th answer; see `Calibration`. This adds about ten fits, up to forty if rows are
+        few.
     max_candidates : int or None
-        With ``order="adaptive"``, how many features or bundles may be asked for at all: those that tell most before
-        anything is known. Each is scored again after every answer, so time grows with them. None: all.
+        With ``order="adaptive"``, how many features or bundles may be asked for at all: those that are most informative
+        before anything is known. Each is scored again after every answer, so the time taken grows with their number.
+        None: all.
     known : sequence of int or str, or dict
-        Columns, as numbers or names, that are known of every case before the first question, at no price: age, sex, a
-        complaint. They are read from each row, planned from (see the notes) and never asked for; where a case lacks
-        one, it is missing. They need no price. A dict says with ``order="adaptive"`` which column each makes needless,
-        or None: what a patient has volunteered is not asked for. That holds for all values that no training row with an
-        answer has.
+        Columns, as numbers or names, that are known for every case before the first question and cost nothing, such as
+        age, sex or a complaint. They are read from each row, plans start from them (see the notes), and they are never
+        asked for; where a case lacks one, it counts as missing. They need no price. With ``order="adaptive"`` this may
+        be a dict, which says for each known column which other column it makes needless, or None: what a patient has
+        volunteered is not asked for again. A value of the known column makes the other needless if no training row with
+        that value has an answer there.
     rules : Rules, dict or None
-        What may be asked and what has to be, whatever pays: content areas, enemies, starting and mandatory questions;
-        see `seqclass.Rules`. With ``order="adaptive"``.
+        What may be asked and what has to be asked, whether or not it pays: content areas, enemies, starting and
+        mandatory questions; see `seqclass.Rules`. Only with ``order="adaptive"``.
     half_life : float or None
-        For data that drift: rows after which a row counts half in what the model learns. Rows come in order of time,
-        and one that k others follow (of a weight above 0) has weight 2^(-k / half_life), in `fit` and across calls of
-        `partial_fit` alike.
-        What takes all rows alike, the selector, ``order``, ``calibrate`` and ``held_out``, looks at those of the last
-        three half-lives, and the last few of each class; bins are cut by all. None: all count alike.
+        For data that drift: number of later rows after which a row counts half in what the model learns. Rows must be
+        in order of time. A row that is followed by k others (of weight above 0) has weight 2^(-k / half_life), in `fit`
+        and across calls of `partial_fit` alike. The parts that cannot weight rows (the selector, ``order``,
+        ``calibrate`` and ``held_out``) look only at the rows of the last three half-lives, plus the last few of each
+        class; bins are cut on all rows. None: all rows count alike.
     missing : {"ignored", "informative"}
-        What a missing cell tells. ``"ignored"``: nothing; it is left out of the counts, and an answer that is not
-        available leaves the belief as it is. ``"informative"``: that a test was not done may tell something. In columns
-        that lack cells in training missing is an outcome of its own: learnt, planned for, and paid when it is the
-        answer, whatever ``charge_missing`` says.
+        What a missing cell says about the class. ``"ignored"``: nothing; the cell is left out of the counts, and an
+        answer that is not available leaves the belief as it is. ``"informative"``: that a test was not done may be
+        evidence in itself. In columns with missing cells in training, missing then is an outcome of its own: it is
+        learnt, planned for, and paid for when it is the answer, whatever ``charge_missing`` says.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     decisions_ : ndarray of shape (n_decisions,)
-        Labels of the decisions: the classes, then ``decisions``.
+        Labels of the decisions: the classes, then the ``decisions`` of the costs.
     model_ : ObservationModel
         The fitted model, over the selected features.
     problem_ : AcquisitionProblem
@@ -131,28 +136,29 @@ class SequentialClassifier(DecidingClassifier):
     ordering_ : OrderingChoice or None
         With ``order="adaptive"``: the orders that were tried, what each cost, and which was chosen.
     support_ : ndarray of int
-        Columns of ``X`` that the selector kept: those of the features of `model_` and `problem_`.
+        Columns of ``X`` that the selector kept, which are the features of `model_` and `problem_`.
     coder_ : OutcomeCoder
         Turns columns into outcomes.
     calibration_ : Calibration
-        How far answers are trusted; only with ``calibrate``.
+        How far each answer is trusted; only with ``calibrate``.
     held_out_ : HeldOut
         What the classifier costs on rows that it has not seen; only after ``fit(X, y, held_out=k)``.
     target_name_ : str or None
-        Name of the labels, where ``y`` was a pandas Series that has one.
+        Name of the labels, if ``y`` was a pandas Series with a name.
     timings_ : dict
-        Seconds of each step of `fit`: ``"discretize"``, ``"filter"`` (the selector), ``"structure"`` (0 for a model
-        that has none to learn), ``"parameters"``, ``"order"``, ``"solve"``, ``"certify"`` and, if any, ``"held_out"``;
-        of `fit_chunks` also the passes ``"count"`` and ``"mark"``, which marks rows to know them again.
+        Seconds that each step of `fit` took: ``"discretize"``, ``"filter"`` (the selector), ``"structure"`` (0 for a
+        model that has none to learn), ``"parameters"``, ``"order"``, ``"solve"``, ``"certify"`` and, if done,
+        ``"held_out"``; after `fit_chunks` also the passes ``"count"`` and ``"mark"``, the latter to recognise the
+        training rows later.
     n_features_in_, feature_names_in_
-        Number of columns of ``X``, and their names where they have any.
+        Number of columns of ``X``, and their names if they have any.
 
     Notes
     -----
-    With ``known`` cases begin where the training rows do once these columns were seen (at most 2000 rows, drawn by
-    lot), or where cases of the model do if there are no rows. Plans, the certificate and `expected_cost_` are about the
-    mean over such starts. It is a parameter rather than an argument of ``fit``, so that clones, cross-validation,
-    experiments and files keep it.
+    With ``known``, cases are assumed to start from the beliefs that the training rows have once these columns are seen
+    (at most 2000 rows, drawn at random), or that cases drawn from the model have if there are no rows. Plans, the
+    certificate and `expected_cost_` are about the mean over such starts. ``known`` is a parameter rather than an
+    argument of ``fit``, so that clones, cross-validation, experiments and files keep it.
 
     See Also
     --------
@@ -199,13 +205,13 @@ class SequentialClassifier(DecidingClassifier):
     _later = ("known", "rules", "half_life", "missing")
 
     def settings(self) -> Settings:
-        """What a fit is told."""
+        """The settings of a fit, as a record."""
         return Settings.of(self)
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int = 0
     ) -> SequentialClassifier:
-        """Learn the model and solve for the stopping rule.
+        """Learn the model from rows, and solve for the stopping rule.
 
         Parameters
         ----------
@@ -218,9 +224,9 @@ class SequentialClassifier(DecidingClassifier):
             weight 2 counts as two rows, one of weight 0 not at all. Bins, the selector, ``order="conditional"`` and
             what is judged on rows take every other row as one.
         held_out : int
-            Folds for `held_out_`, at least 2: all is fitted once more without each fold, which takes as long as so many
-            fits. Folds are stratified, and follow from ``random_state``; there are fewer where no class has as many
-            rows. 0: leave it out.
+            Number of folds for `held_out_`, at least 2. Everything is fitted again without each fold, which takes as
+            long as that many fits. Folds are stratified and depend on ``random_state``; there are fewer if no class has
+            that many rows. 0: no `held_out_`.
 
         Returns
         -------
@@ -229,20 +235,21 @@ class SequentialClassifier(DecidingClassifier):
         Raises
         ------
         ValueError
-            If data, weights, prices, costs or settings are wrong, or the model takes no weights; the message names the
-            parameter or column.
+            If data, weights, prices, costs or settings are invalid, or the model takes no weights; the message names
+            the parameter or column.
 
         Warns
         -----
         UserWarning
-            If deciding at once, with nothing bought, costs less on rows that were held out; or if the data seem to say
-            what they hardly mean: texts that look like numbers, categories or classes that differ by case or blanks
-            only, a class of one row, a value such as -999 that leaves all others to one bin; or if rows fade so fast
-            that they count as fewer than ten.
+            If deciding at once, with nothing bought, costs less on held-out rows; if the data look like a mistake:
+            texts that look like numbers, categories or classes that differ only by case or blanks, a class with a
+            single row, a value such as -999 that leaves all others in one bin; or if rows fade so fast that they count
+            as fewer than ten.
 
         Notes
         -----
-        The logger ``"seqclass"`` tells at level INFO which step begins: bins, model, plan, certificate, fold 2 of 5.
+        The logger ``"seqclass"`` reports at level INFO each step that begins: bins, model, plan, certificate, fold 2 of
+        5.
         """
         n_folds = check_folds(held_out)
         settings = Settings.of(self)
@@ -256,26 +263,29 @@ class SequentialClassifier(DecidingClassifier):
         return self
 
     def fit_chunks(self, chunks: Any, *, sample_rows: int = 20_000, held_out: int = 0) -> SequentialClassifier:
-        """Learn from rows that come in chunks, of which a few passes are made; memory is bounded by a chunk.
+        """Learn from rows that come in chunks, in a few passes over them; memory is bounded by the size of a chunk.
 
-        Bins, counts and what models learn are statistics of chunks that add up. With bins of equal widths, the default,
-        naive Bayes is the same as after `fit` to all rows at once. With quantiles ranks of edges are right to 0.14% of
-        the rows (KLL sketches, which draw random bits of their own and need the extra ``large``). A
-        `seqclass.bn.ClassMixture` is fitted to the sample, from where EM goes on over all chunks; a
-        `seqclass.bn.TreeNetwork` is learnt from counts of all pairs. What else looks at rows looks at a sample of them:
-        ``order="conditional"``, the choice between an adaptive and a fixed order, ``calibrate`` and ``held_out``, whose
-        figures are those of a classifier fitted to the sample.
+        Bins, counts and what models learn are statistics that add up over chunks. With bins of equal widths, the
+        default, naive Bayes is the same as after `fit` to all rows at once. With quantiles, the ranks of edges are
+        accurate to 0.14% of the rows (they come from KLL sketches, which draw random bits of their own and need the
+        extra ``large``). A `seqclass.bn.ClassMixture` is first fitted to a sample, and EM goes on from there over all
+        chunks; a `seqclass.bn.TreeNetwork` is learnt from counts of all pairs.
+
+        Everything else that looks at rows looks at a sample of them: ``order="conditional"``, the choice between an
+        adaptive and a fixed order, ``calibrate`` and ``held_out``, whose figures are those of a classifier fitted to
+        the sample.
 
         Parameters
         ----------
         chunks : Chunks, list of pairs (X, y), or function
-            What `seqclass.large.read_parquet` or `seqclass.large.from_dask` gives; or a list of chunks of features and
-            labels, or a function without arguments that gives a new iterator of such pairs.
+            What `seqclass.large.read_parquet` or `seqclass.large.from_dask` returns; or a list of pairs of features and
+            labels, or a function without arguments that returns a new iterator over such pairs at each call.
         sample_rows : int
-            Size of the sample: of every class the same share and one row at least, drawn by ``random_state``. All rows
-            where there are no more; the classifier is then the same as after `fit`.
+            Size of the sample, which has the same share of every class, and at least one row of each, drawn with
+            ``random_state``. If there are no more rows than that, all are used, and the classifier is the same as after
+            `fit`.
         held_out : int
-            Folds for ``held_out_``, of the sample; see `fit`.
+            Number of folds of the sample for ``held_out_``; see `fit`.
 
         Returns
         -------
@@ -286,8 +296,8 @@ class SequentialClassifier(DecidingClassifier):
         TypeError
             If chunks can be gone through only once.
         ValueError
-            If data, prices, costs or settings are wrong, the chunks change between passes, or a part needs all rows at
-            once: a selector, a discretiser of another package that is not fitted, or another model than those named.
+            If data, prices, costs or settings are invalid, the chunks change between passes, or a part needs all rows
+            at once: a selector, an unfitted discretiser from another package, or a model other than those named.
 
         Examples
         --------
@@ -322,15 +332,15 @@ class SequentialClassifier(DecidingClassifier):
     def partial_fit(
         self, X: Any, y: npt.ArrayLike, classes: Any = None, n_outcomes: Any = None
     ) -> SequentialClassifier:
-        """Add rows to what naive Bayes has counted, or any model with ``half_life``, and plan anew.
+        """Update the model with further rows (naive Bayes, or any model with ``half_life``), and plan again.
 
-        Only where bins are fixed: with ``discretizer="precomputed"``, or one that is fitted already, which then stays
-        as it is. The result is that of counting all rows so far at once. Each call solves for the policy again: give
-        rows by the thousand rather than one by one.
+        This works only if the bins are fixed: with ``discretizer="precomputed"``, or with a discretizer that is already
+        fitted, which then stays as it is. Without ``half_life`` the result is the same as counting all rows so far at
+        once. Each call solves for the policy again, so give rows by the thousand rather than one by one.
 
-        With ``half_life`` older rows count less. Naive Bayes lets its counts decay, and other models are fitted anew to
-        the rows of the last ten half-lives, which have all but a thousandth of the weight, and to the last row of each
-        class. Orders are found on the rows of the last three. So many rows are kept.
+        With ``half_life`` older rows count less. The counts of naive Bayes decay; other models are fitted again to the
+        rows of the last ten half-lives, which have all but a thousandth of the weight, and to the last row of each
+        class. Orders are found on the rows of the last three half-lives. The rows needed for this are kept in memory.
 
         Parameters
         ----------
@@ -339,7 +349,7 @@ class SequentialClassifier(DecidingClassifier):
         y : array-like of shape (n,)
             Class labels.
         classes : array-like of shape (n_classes,), optional
-            All classes there will be; needed in the first call.
+            All classes that will ever occur; needed in the first call.
         n_outcomes : int or array-like of shape (n_features,), optional
             Number of outcomes of each feature; needed in the first call with ``discretizer="precomputed"``.
 
@@ -352,8 +362,8 @@ class SequentialClassifier(DecidingClassifier):
         AttributeError
             If the settings do not fix the bins.
         ValueError
-            If the model is not naive Bayes and there is no ``half_life``, a label or an outcome is new, a column is
-            categorical, or a setting needs all rows: a selector or ``calibrate``.
+            If the model is not naive Bayes and there is no ``half_life``, a label or an outcome was not announced, a
+            column is categorical, or a setting needs all rows: a selector or ``calibrate``.
 
         Examples
         --------
@@ -389,37 +399,40 @@ class SequentialClassifier(DecidingClassifier):
         max_cells: int = 2**20,
         **settings: Any,
     ) -> SequentialClassifier:
-        """Plan for a Bayesian network that is given: no data are needed, and nothing is learnt.
+        """Plan for a given Bayesian network, without data: nothing is learnt.
 
         Parameters
         ----------
         network : pgmpy DiscreteBayesianNetwork, `seqclass.bn.NetworkTables` or path
-            The network, or a file of one: BIF, XMLBIF, XDSL or UAI by its ending; see
+            The network, or a file that holds one, in BIF, XMLBIF, XDSL or UAI format as told by its ending; see
             `seqclass.bn.DiscreteNetwork.from_file`.
         target : str or sequence of str
-            Node to find out, which may have parents. Of several, such as faults, the class is their joint state.
+            Node whose state is to be found out; it may have parents. If there are several, such as faults, the class is
+            their joint state.
         questions : sequence of str, optional
-            Nodes that may be asked for; the others stay hidden. By default all but the targets and latent ones.
+            Nodes that may be asked for; the others stay hidden. By default all nodes but the targets and the latent
+            ones.
         feature_costs : float, array-like of shape (n_questions,), dict or Costs
             Price of each question in units of misclassification cost: one for all, one each, or by node.
         order : str or array-like
-            See `SequentialClassifier`; what an order needs data for is found on cases drawn from the network.
+            See `SequentialClassifier`; an order that needs data is found on cases drawn from the network.
         max_cells : int
-            Numbers in the largest table that inference may make; see `seqclass.bn.DiscreteNetwork`.
+            Most numbers in a table that inference may make; see `seqclass.bn.DiscreteNetwork`.
         **settings
-            Further settings of `SequentialClassifier`, such as ``max_cost`` or ``solver``.
-            The solver is by default `seqclass.pomdp.Adaptive` with three rules and few cases, as inference takes time.
+            Further settings of `SequentialClassifier`, such as ``max_cost`` or ``solver``. By default the solver is
+            `seqclass.pomdp.Adaptive` with three rules and few cases, as inference takes time.
 
         Returns
         -------
         SequentialClassifier
-            Ready to be asked: its columns are the questions, with the states of their nodes as categories.
+            Ready to use: its columns are the questions, with the states of their nodes as categories.
 
         Raises
         ------
         ValueError
-            If a node is unknown, prices or costs are wrong, the targets have too many joint states, or the network is
-            too densely connected for exact inference with ``max_cells``; the message says what memory it takes.
+            If a node is unknown, prices or costs are invalid, the targets have too many joint states, or the network is
+            too densely connected for exact inference with ``max_cells``; the message says how much memory it would
+            take.
 
         Examples
         --------
@@ -448,28 +461,29 @@ class SequentialClassifier(DecidingClassifier):
     def from_model(
         cls, model: ObservationModel, *, feature_costs: Any = 0.01, order: Any = "adaptive", **settings: Any
     ) -> SequentialClassifier:
-        """Plan for an observation model that is given: no data are needed, and nothing is learnt.
+        """Plan for a given observation model, without data: nothing is learnt.
 
         Parameters
         ----------
         model : ObservationModel
-            A fitted model, such as what `seqclass.bn.ItemResponse.from_items` makes of a bank of items.
+            A fitted model, such as the one that `seqclass.bn.ItemResponse.from_items` makes from a bank of items.
         feature_costs : float, array-like of shape (n_features,), dict or Costs
             Price of each feature in units of misclassification cost: one for all, one each, or by the model's names.
         order : str or array-like
-            See `SequentialClassifier`; what an order needs data for is found on cases drawn from the model.
+            See `SequentialClassifier`; an order that needs data is found on cases drawn from the model.
         **settings
             Further settings of `SequentialClassifier`, such as ``max_cost`` or ``solver``.
 
         Returns
         -------
         SequentialClassifier
-            Ready to be asked: its columns are the model's features, told as outcomes 0, 1, ...
+            Ready to use: its columns are the model's features, given as outcomes 0, 1, ...
 
         Raises
         ------
         ValueError
-            If the model is not fitted, prices or costs are wrong, or an order needs cases and the model draws none.
+            If the model is not fitted, prices or costs are invalid, or an order needs cases and the model cannot draw
+            any.
 
         Examples
         --------
