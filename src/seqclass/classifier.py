@@ -220,9 +220,9 @@ class SequentialClassifier(DecidingClassifier):
         y : array-like of shape (n,)
             Class labels.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row in what the model learns, and in how cases begin where columns are ``known``: a row of
-            weight 2 counts as two rows, one of weight 0 not at all. Bins, the selector, ``order="conditional"`` and
-            what is judged on rows take every other row as one.
+            Weight of each row in what the model learns and, if columns are ``known``, in the starts that are planned
+            for: a row of weight 2 counts as two rows, a row of weight 0 not at all. Bins, the selector,
+            ``order="conditional"`` and whatever is judged on rows count every row of weight above 0 once.
         held_out : int
             Number of folds for `held_out_`, at least 2. Everything is fitted again without each fold, which takes as
             long as that many fits. Folds are stratified and depend on ``random_state``; there are fewer if no class has

@@ -1,4 +1,4 @@
-"""Prices of features and costs of decisions, in the forms that users write them."""
+"""Prices of features and costs of decisions, in the forms in which users give them."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ __all__ = ["Costs", "Prices", "Visits"]
 
 
 class Costs(Stored, BaseEstimator):  # type: ignore[misc]
-    """What features and decisions cost, in one object; a classifier or recipe takes it as ``feature_costs``.
+    """What features and decisions cost, in one object that a classifier or recipe takes as ``feature_costs``.
 
-    Its settings are checked when it is used, as only then classes and columns are known, and can be searched over as
-    those of any part: ``clf.set_params(feature_costs__decision_costs=...)``.
+    Its settings are checked when it is used, as classes and columns are known only then. They can be searched over like
+    those of any other part: ``clf.set_params(feature_costs__decision_costs=...)``.
 
     Parameters
     ----------
     feature_costs : float, array-like of shape (n_features,) or dict
         Price of each feature in units of misclassification cost: one for all, one each, or by feature name.
     discounted_costs : float, array-like, dict or None
-        Price of a feature once another of its group has been acquired. A number is that of every feature in a group,
-        and a dict may leave features out, which then have no discount. Needs ``groups``.
+        Price of a feature once another of its group has been acquired. A single number applies to every feature in a
+        group; a feature that a dict leaves out has no discount. Needs ``groups``.
     groups : array-like of shape (n_features,), dict or None
         Group label of features that are cheaper together; None, NaN, "" or -1 for none.
     bundles : array-like of shape (n_features,), dict or None
-        Bundle label of features that are bought and seen at once, for the price of one, such as the values of one blood
-        test; as ``groups``. Prices and groups given by name may name the bundle.
+        Bundle label of features that are bought and seen together for the price of one, such as the values of one blood
+        test; given in the same form as ``groups``. Prices and groups given by name may name the bundle.
     decision_costs : array-like or data frame of shape (n_classes, n_decisions), or None
-        Cost of each decision (column) when each class (row, in sorted order) is true; of a data frame with names its
-        own rows and columns are meant, in any order. None: 1 for a wrong class.
+        Cost of each decision (column) when each class (row, in sorted order) is true. The rows and columns of a data
+        frame with names are matched by name and may be in any order. None: 1 for a wrong class.
     decisions : sequence or None
         Labels of the decisions beyond the classes, such as ``["refer"]``: the further columns of ``decision_costs``.
     charge_missing : bool
-        Whether a feature that is asked for and missing is paid for all the same.
+        Whether a feature that is asked for but turns out to be missing has to be paid for.
     unit : str or None
-        What prices and costs are counted in, such as ``"EUR"``: texts and exported pages then say so. It changes no
-        number, and may be changed after the fit.
+        Unit of prices and costs, such as ``"EUR"``, which texts and exported pages then show. It changes no number, and
+        may be changed after the fit.
     visit_cost : float
-        What each visit costs, whatever is asked in it: several features may then be ordered together, and `Panels` says
+        Cost of each visit, whatever is asked in it. Several features may then be ordered together, and `Panels` plans
         which. A feature that is bought by itself takes a visit of its own.
     delays : float, array-like, dict or None
-        How long the answer of each feature takes, in any unit of time; a dict may leave out those that take none. A
+        How long the answer of each feature takes, in any unit of time; a dict may leave out features without a delay. A
         visit takes as long as its slowest answer. Needs ``delay_cost``.
     delay_cost : float or None
-        What waiting costs per unit of time.
+        Cost of waiting, per unit of time.
     max_panel : int or None
-        Most features, or bundles, that are ordered in one visit.
+        Most features or bundles that may be ordered in one visit.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def of(cls, given: Any) -> Costs:
-        """Return costs as they are, and prices alone as costs of which the rest is left to its defaults.
+        """Return costs as they are, and turn bare prices into costs that are otherwise at their defaults.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         }
 
     def unit_name(self) -> str:
-        """Return the unit of all prices and costs; empty where none was said.
+        """Return the unit of all prices and costs; empty if none was given.
 
         Returns
         -------
@@ -151,7 +151,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If it is no text of one line.
+            If the unit is not a text of one line.
 
         Examples
         --------
@@ -172,7 +172,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         n_features : int
             Number of features.
         names : sequence, optional
-            Feature names; columns are numbered from 0 where there are none.
+            Feature names; without them, columns are numbered from 0.
 
         Returns
         -------
@@ -182,7 +182,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         ------
         ValueError
             If a price is missing, negative or not finite, a name is unknown, features of a bundle differ in price,
-            group or delay, what visits cost is negative or not finite, or the unit is no text.
+            group or delay, a cost of visits is negative or not finite, or the unit is not a text.
 
         Examples
         --------
@@ -226,12 +226,12 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         return visits if visits.alone.any() else None
 
     def of_decisions(self, classes: npt.NDArray[Any]) -> tuple[FloatArray, npt.NDArray[Any]]:
-        """Return the cost matrix of decisions and their labels.
+        """Return the cost matrix of the decisions, and the labels of the decisions.
 
         Parameters
         ----------
         classes : ndarray of shape (n_classes,)
-            Class labels; the first decisions are these.
+            Class labels; the first decisions have the same labels.
 
         Returns
         -------
@@ -241,7 +241,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If the matrix does not fit the classes and the labels, or a cost is negative or not finite.
+            If the matrix does not match the classes and the labels, or a cost is negative or not finite.
 
         Examples
         --------
@@ -278,7 +278,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
 @register
 @dataclass(frozen=True)
 class Visits:
-    """What visits cost beyond the prices of what is asked in them.
+    """What visits cost in addition to the prices of what is asked in them.
 
     Attributes
     ----------
@@ -287,9 +287,9 @@ class Visits:
     delays : ndarray of shape (n_features,)
         How long each answer takes.
     delay_cost : float
-        Cost of a unit of time; a visit takes as long as its slowest answer.
+        Cost of one unit of time; a visit takes as long as its slowest answer.
     max_panel : int or None
-        Most that is asked in one visit.
+        Most questions in one visit.
 
     Examples
     --------
@@ -306,16 +306,16 @@ class Visits:
 
     @property
     def alone(self) -> FloatArray:
-        """Cost of a visit in which one thing alone is asked, (n_features,)."""
+        """Cost of a visit in which a single feature is asked for, (n_features,)."""
         return np.asarray(self.cost + self.delay_cost * self.delays)
 
     def of(self, panels: BoolArray) -> FloatArray:
-        """Cost of a visit for each of some sets, (n,); of nothing it is zero.
+        """Return the cost of a visit for each of several sets of features, (n,); zero for the empty set.
 
         Parameters
         ----------
         panels : ndarray of bool of shape (n, n_features)
-            What is asked in it.
+            Which features are asked for in each visit.
 
         Returns
         -------
@@ -325,7 +325,7 @@ class Visits:
         return np.where(panels.any(axis=1), self.cost + waits, 0.0)
 
     def take(self, columns: IntArray) -> Visits:
-        """Visits in which only some features are asked.
+        """Return the costs of visits for some of the features only.
 
         Parameters
         ----------
@@ -339,7 +339,7 @@ class Visits:
         return replace(self, delays=self.delays[columns])
 
     def scaled(self, factor: float) -> Visits:
-        """Visits that cost so many times as much.
+        """Return the costs of visits times a factor.
 
         Parameters
         ----------
@@ -356,7 +356,7 @@ class Visits:
 @register
 @dataclass(frozen=True)
 class Prices:
-    """Price of every feature.
+    """Price of every feature, with discounts, bundles and visits.
 
     Attributes
     ----------
@@ -389,7 +389,7 @@ class Prices:
     visits: Visits | None = None
 
     def take(self, columns: IntArray) -> Prices:
-        """Prices of some features only.
+        """Return the prices of some of the features only.
 
         Parameters
         ----------
@@ -405,7 +405,7 @@ class Prices:
         return Prices(self.full[columns], self.discounted[columns], groups, bundles, self.bundle_names, visits)
 
     def of(self, features: IntArray) -> tuple[FloatArray, FloatArray, IntArray | None]:
-        """Prices of features that may be bought in any order, their full prices, and their groups.
+        """Return prices, full prices and groups of features that may be bought in any order.
 
         Parameters
         ----------
@@ -415,9 +415,9 @@ class Prices:
         Returns
         -------
         prices, full_prices : ndarray of shape (m,)
-            What each costs after another of its group, and by itself.
+            What each feature costs after another of its group, and by itself.
         groups : ndarray of int of shape (m,) or None
-            A feature that stands alone in its group has none.
+            Group of each; a feature that is alone in its group has none.
         """
         full = self.full[features]
         if self.groups is None:
@@ -427,7 +427,7 @@ class Prices:
         return np.where(groups < 0, full, self.discounted[features]), full, groups
 
     def along(self, order: IntArray) -> tuple[FloatArray, FloatArray, IntArray | None]:
-        """Prices of the stages of an order, their full prices, and their groups.
+        """Return prices, full prices and groups of the stages of an order.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Streams whose rows change: a test of whether a model is still true, and fitting again where it is not."""
+"""Streams whose rows change: a test of whether a model still holds, and fitting again when it does not."""
 
 from __future__ import annotations
 
@@ -73,34 +73,35 @@ class _Bets:
 
 @dataclass(eq=False)
 class DriftTest:
-    """Tests case by case whether decisions cost more than beliefs expect, and says so at most falsely by ``alpha``.
+    """Tests case by case whether decisions cost more than beliefs expect; false alarms have a chance of ``alpha`` at most.
 
-    At its stop a case has a belief, and its decision j an expected cost e = sum_i belief_i M_ij; once the label y is
-    known it has cost M_yj. If the model is true the difference d = M_yj - e is zero on average, whatever was seen
-    before. The test bets on the contrary. Capital is multiplied by 1 + s (d - margin) from case to case, with several
-    stakes s, and of several beginnings, the first case and every 32nd thereafter, the b-th of which has a part
-    1 / (b (b + 1)) of the capital, which lies idle until then. As long as d is ``margin`` on average at most, given
-    the past, the capital is a non-negative supermartingale that starts at 1, and the chance that it ever reaches
-    1 / ``alpha`` is at most ``alpha`` (Ville's inequality; [1]_, [2]_), however long one looks, and however often.
-    Beginnings later than the first find a change after a long quiet time; the evidence that they need grows with the
-    logarithm of that time.
+    When a case stops it has a belief, and the expected cost of its decision j is e = sum_i belief_i M_ij. Once the
+    label y is known, the decision turns out to cost M_yj. If the model is true, the difference d = M_yj - e is zero on
+    average, whatever was seen before. The test bets against that: from case to case, capital is multiplied by 1 + s (d
+    - margin), for several stakes s. Bets begin at the first case and again at every 32nd case after it; the b-th
+    beginning has the share 1 / (b (b + 1)) of the capital, which lies idle until then.
 
-    What is tested are beliefs at the stop: that features come otherwise than expected, while beliefs that follow from
-    them stay right, is not noticed, nor that decisions cost less than expected. Beliefs of naive Bayes are too sure
-    from the start: a margin says how much is tolerated, and `of` learns it from rows.
+    As long as the mean of d, given the past, is at most ``margin``, the capital is a non-negative supermartingale that
+    starts at 1. The chance that it ever reaches 1 / ``alpha`` is then at most ``alpha`` (Ville's inequality; [1]_,
+    [2]_), however long and however often one looks. The later beginnings find a change after a long quiet time; the
+    evidence that they need grows with the logarithm of that time.
+
+    The test looks only at beliefs at the stop. It does not notice if features are distributed differently while the
+    beliefs that follow from them stay right, nor if decisions cost less than expected. Beliefs of naive Bayes are too
+    sure from the start: a margin says how much of that is tolerated, and `of` learns it from rows.
 
     Parameters
     ----------
     decision_costs : array-like of shape (n_classes, n_decisions)
         M: cost of each decision when each class is true.
     classes : array-like of shape (n_classes,)
-        Labels of its rows.
+        Labels of the rows of ``decision_costs``.
     decisions : array-like of shape (n_decisions,), optional
-        Labels of its columns; by default the classes.
+        Labels of the columns of ``decision_costs``; by default the classes.
     alpha : float
-        Chance of ever saying that the model is not true although it is, above 0 and below 1.
+        Chance of ever raising an alarm although the model is true, above 0 and below 1.
     margin : float
-        By how much a decision may cost more than expected, on average, for the model to count as true.
+        How much more than expected a decision may cost, on average, with the model still counting as true.
 
     References
     ----------
@@ -147,22 +148,23 @@ class DriftTest:
     def of(
         cls, classifier: DecidingClassifier, X: Any = None, y: Any = None, *, alpha: float = 0.01, margin: float = 0.0
     ) -> DriftTest:
-        """Test a classifier, whose beliefs need not be truer than they are on rows that it has not seen.
+        """Make a test for a classifier that takes its beliefs to be as good as they are on rows that it has not seen.
 
         Parameters
         ----------
         classifier : SequentialClassifier or AdaptiveClassifier
             A fitted classifier.
         X : array-like, data frame or sparse array of shape (n, n_features), optional
-            Rows that it was not fitted to. ``margin`` is then an upper bound of how much more their decisions cost than
-            expected, which holds but for a chance of ``alpha / 2``. The test has the other half, so that the chance of
-            a false alarm is at most ``alpha`` where cases to come are independent and distributed as these rows.
+            Rows that it was not fitted to. ``margin`` is then an upper bound on how much more their decisions cost than
+            expected, which holds with a chance of at least ``1 - alpha / 2``. The test uses the other half of
+            ``alpha``, so that the chance of a false alarm is at most ``alpha`` if future cases are independent and
+            distributed as these rows.
         y : array-like of shape (n,), optional
-            Their labels.
+            Labels of these rows.
         alpha : float
             Chance of a false alarm.
         margin : float
-            Where no rows are given, by how much a decision may cost more than expected.
+            How much more than expected a decision may cost; only if no rows are given.
 
         Returns
         -------
@@ -171,7 +173,7 @@ class DriftTest:
         Raises
         ------
         ValueError
-            If rows come without labels or beside a margin, or ``alpha`` or ``margin`` is out of range.
+            If rows are given without labels or together with a margin, or ``alpha`` or ``margin`` is out of range.
         """
         decider = decider_of(classifier)
         given = (decider.decision_costs, decider.classes, decider.decisions)
@@ -186,20 +188,20 @@ class DriftTest:
         return cls(*given, alpha=alpha / 2, margin=max(0.0, _upper_bound(excess, -test._most, test._worst, alpha / 2)))
 
     def update(self, record: AcquisitionRecord, y: npt.ArrayLike) -> DriftTest:
-        """Take in further cases, in order of time.
+        """Update the test with further cases, in order of time.
 
         Parameters
         ----------
         record : AcquisitionRecord
-            What was decided, of ``acquire``. Classifiers may change from case to case, as long as each decides before
-            it learns of the label.
+            What ``acquire`` returned. Classifiers may change from case to case, as long as each decides before it
+            learns the label.
         y : array-like of shape (n,)
             Labels.
 
         Returns
         -------
         DriftTest
-            Itself.
+            The test itself.
 
         Raises
         ------
@@ -211,7 +213,7 @@ class DriftTest:
 
     @property
     def n_cases(self) -> int:
-        """Cases so far."""
+        """Number of cases so far."""
         return self._bets.n
 
     @property
@@ -221,12 +223,12 @@ class DriftTest:
 
     @property
     def alarm(self) -> int | None:
-        """Number of the case, from 0, at which the capital reached 1 / ``alpha`` first."""
+        """Number of the case, from 0, at which the capital first reached 1 / ``alpha``; None before an alarm."""
         return self._bets.alarm
 
     @property
     def change(self) -> int | None:
-        """Number of the case from which on decisions cost more, as far as one can tell; only after an alarm."""
+        """Number of the case from which on decisions seem to cost more; None before an alarm."""
         return self._bets.change
 
     def __str__(self) -> str:
@@ -289,12 +291,12 @@ def _upper_bound(values: FloatArray, low: float, high: float, delta: float) -> f
 
 @dataclass(frozen=True)
 class Followed:
-    """What a classifier that followed a stream did, case by case.
+    """What happened, case by case, while a classifier followed a stream.
 
     Attributes
     ----------
     first : int
-        Row of the stream that was decided first; the rows before it were learnt from alone.
+        First row of the stream that was decided; the rows before it were only learnt from.
     prices : ndarray of shape (n_cases,)
         Prices paid for each case.
     decision_costs : ndarray of shape (n_cases,)
@@ -302,15 +304,15 @@ class Followed:
     n_features : ndarray of int of shape (n_cases,)
         Features acquired.
     alarms, changes : ndarray of int
-        Rows at which the test said that the model is no longer true, and from which on it took it to be so.
+        Rows at which the test raised an alarm, and the rows from which on it judged the model to be no longer true.
     switches : ndarray of int
-        Rows before which the challenger took over.
+        Rows just before which the challenger took over.
     fits : ndarray of int
-        Rows before which a classifier or a challenger was fitted.
+        Rows just before which a classifier or a challenger was fitted.
     seconds : float
-        Time of fits and decisions.
+        Time taken by fits and decisions.
     classifier : SequentialClassifier or AdaptiveClassifier
-        The last one.
+        The classifier in use at the end.
 
     Examples
     --------
@@ -333,7 +335,7 @@ class Followed:
 
     @property
     def cost(self) -> float:
-        """Mean realised cost of a case: prices and decision."""
+        """Mean realised cost of a case: prices plus decision cost."""
         return float((self.prices + self.decision_costs).mean())
 
 
@@ -350,40 +352,42 @@ def follow(
     recent: int | None = 300,
     window: int | None = None,
 ) -> Followed:
-    """Decide for a stream case by case, and fit again when the model is no longer true, or there is more to learn from.
+    """Decide for a stream case by case, and fit again when the model no longer holds or there is more to learn from.
 
-    The first rows are learnt from. Then each batch is decided, its labels become known, and `DriftTest` looks at them.
-    Where it says that decisions cost more than expected, all rows from before the change that it puts its finger on are
-    forgotten, and the classifier is fitted to those since. Without an alarm it is fitted again whenever the rows that
-    it may learn from have become ``growth`` times those that it has learnt from. A fit takes most of the time, and
-    what more rows teach falls with their number.
+    The classifier is fitted to the first rows. Then each batch is decided, its labels become known, and `DriftTest`
+    looks at them. If it finds that decisions cost more than expected, all rows before the change that it estimates are
+    forgotten, and the classifier is fitted to the rows since then. Without an alarm, it is fitted again whenever there
+    are ``growth`` times as many rows to learn from as in the last fit: fits take most of the time, and further rows
+    teach less and less.
 
-    A model of rows that change slowly may stay true, and say little. So a challenger, fitted to the last rows alone,
-    decides for each case as well, and the same kind of bets are on what it costs less, prices included. Where they win,
-    to fit again has paid: the challenger takes over, and the rows before its own are forgotten.
+    If rows change slowly, an old model may still hold and yet say little. So a challenger, fitted to the latest rows
+    only, decides for each case as well, and the same kind of bets are placed on its costing less, prices included. If
+    they win, fitting again has paid: the challenger takes over, and the rows before its own are forgotten.
 
     Parameters
     ----------
     classifier : SequentialClassifier or AdaptiveClassifier
-        What to fit; clones are. With ``half_life`` the rows of a fit count less with their age, too.
+        Classifier of which clones are fitted. With ``half_life``, rows in a fit also count less the older they are.
     X : array-like, data frame or sparse array of shape (n, n_features)
         The stream, in order of time.
     y : array-like of shape (n,)
-        Labels, of all classes in the first ``start`` rows.
+        Labels; all classes must occur in the first ``start`` rows.
     start : int
-        Rows to begin with, at least 2.
+        Number of rows to learn from at first, at least 2.
     batch_size : int
-        Cases that are decided before their labels are looked at.
+        Number of cases that are decided before their labels are looked at.
     alpha : float
-        Chance of a false alarm, anew after each one.
+        Chance of a false alarm; it starts anew after each alarm and each change of the classifier.
     margin : float
-        By how much a decision may cost more than expected, on average, without an alarm; see `DriftTest`.
+        How much more than expected a decision may cost, on average, without an alarm; see `DriftTest`.
     growth : float
-        How many times as many rows call for another fit, above 1; infinity: only an alarm does.
+        The classifier is fitted again once it could learn from this many times as many rows as in its last fit; above
+        1. With infinity this alone never leads to another fit.
     recent : int, optional
-        Rows that the challenger is fitted to; half as many later to the next ones. None: there is no challenger.
+        Number of rows that the challenger is fitted to; it is fitted again after half as many further rows. None: there
+        is no challenger.
     window : int, optional
-        Most rows that are learnt from, the last ones; half as many new ones call for another fit, too.
+        Most rows that are learnt from, namely the latest; half as many new rows lead to another fit as well.
 
     Returns
     -------
@@ -396,7 +400,7 @@ def follow(
 
     See Also
     --------
-    seqclass.SequentialClassifier.partial_fit : Counts that decay, where the bins stay.
+    seqclass.SequentialClassifier.partial_fit : Lets counts decay while the bins stay the same.
 
     Examples
     --------

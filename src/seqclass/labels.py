@@ -1,4 +1,4 @@
-"""The words of the people who are asked: questions, answers, units and help, by feature."""
+"""Words to show to the people who are asked: questions, answers, units and help for each feature."""
 
 from __future__ import annotations
 
@@ -28,19 +28,22 @@ _KEYS = ("question", "help", "unit", "url")
 
 @dataclass(frozen=True)
 class Labels:
-    """Questions and answers in the words of those who ask and answer them; what has no words keeps its name.
+    """Questions and answers in the words of those who ask and answer them; anything without words keeps its name.
 
-    Exported pages, C and JSON, ``seqclass ask``, explanations and reports take it, or what `of` makes one of.
+    Exported pages, C and JSON, ``seqclass ask``, explanations and reports take labels, or anything that `of` can turn
+    into labels.
 
     Attributes
     ----------
     features : mapping of str to mapping
-        By the name of a feature or bundle, what is told of it: ``question``, ``help``, ``unit`` (of a number), ``url``
-        (where to read more), and ``answers``: texts by category, by value, or by bin as ``outcomes`` of an exported
-        policy name it, in the order in which they are offered. The answers of ``class`` and of ``decision`` are words
-        for classes and decisions, in the order in which they are shown, where no feature is called so.
+        The words for each feature or bundle, by its name: ``question``, ``help``, ``unit`` (of a number), ``url``
+        (where to read more), and ``answers``, which has a text for each category, value, or bin (named as in the
+        ``outcomes`` of an exported policy), in the order in which they are offered. The answers of ``class`` and of
+        ``decision`` are the words for classes and decisions, in the order in which they are shown, unless a feature has
+        that name.
     classes, decisions : mapping of str to str
-        Those words, once `checked` has told them from features; what has none as a decision has those of its class.
+        Words for classes and decisions, once `checked` has told these from features; a decision without words of its
+        own has those of its class.
 
     Examples
     --------
@@ -67,15 +70,16 @@ class Labels:
 
     @classmethod
     def of(cls, given: Any) -> Labels:
-        """Make labels of what a user gave.
+        """Make labels from a file, a mapping or a table.
 
         Parameters
         ----------
         given : Labels, path, mapping, data frame or None
-            A file ends in ``.json`` and holds a mapping, or is CSV with commas, semicolons or tabs. A mapping has for
-            each feature its question, or a mapping as in `features`. A table, in a file or a data frame, has the
-            columns ``feature``, ``answer``, ``text``, ``help``, ``unit`` and ``url``, of which all but the first may be
-            left out. In a row without an answer ``text`` is the question, else the words for this answer.
+            A file either ends in ``.json`` and holds a mapping, or is CSV with commas, semicolons or tabs. A mapping
+            has for each feature its question, or a mapping as in `features`. A table, in a file or a data frame, has
+            the columns ``feature``, ``answer``, ``text``, ``help``, ``unit`` and ``url``; all but the first may be left
+            out. In a row without an answer, ``text`` is the question; in a row with one, it is the words for that
+            answer.
 
         Returns
         -------
@@ -84,7 +88,7 @@ class Labels:
         Raises
         ------
         ValueError
-            If something is told twice, is no text or has no place; the message names column and row.
+            If something is given twice, is not a text or does not belong there; the message names column and row.
         FileNotFoundError
             If there is no such file.
 
@@ -107,36 +111,36 @@ class Labels:
         return _from_file(Path(given))
 
     def question(self, name: str) -> str:
-        """What is asked; the name of the feature itself where it has no words."""
+        """Return the question of a feature; without one, the name of the feature."""
         return self.told(name, "question") or name
 
     def in_line(self, name: str) -> str:
-        """The question on one line; a name is left as it is."""
+        """Return the question on one line; a name is left as it is."""
         return " ".join(self.told(name, "question").split()) or name
 
     def told(self, name: str, what: str) -> str:
-        """One of ``question``, ``help``, ``unit`` and ``url`` of a feature; empty where there is none."""
+        """Return the ``question``, ``help``, ``unit`` or ``url`` of a feature; empty if it has none."""
         return str(self.features.get(name, {}).get(what, ""))
 
     def answers(self, name: str) -> Mapping[str, str]:
-        """Words of the answers of a feature, in the order in which they are offered."""
+        """Return the words for the answers of a feature, in the order in which they are offered."""
         found: Mapping[str, str] = self.features.get(name, {}).get("answers", {})
         return found
 
     def in_order(self, name: str, known: Iterable[str]) -> list[str]:
-        """Answers that a feature has, in the order in which they are offered: those without words last."""
+        """Return the answers of a feature in the order in which they are offered, those without words last."""
         known, words = list(known), self.answers(name)
         return [*(one for one in words if one in known), *(one for one in known if one not in words)]
 
     def shown(self, name: str, value: Any, outcome: str | None) -> tuple[str, str | None]:
-        """What a feature showed, and what that is: the words of the value, else its number and the words of its bin.
+        """Return texts for a value: the words for it, else its number and the words for its bin.
 
         Parameters
         ----------
         name : str
             The feature.
         value : float, str or mapping
-            What it showed; of a bundle, by name, what each of its features did.
+            Its value; for a bundle, the values of its features by name.
         outcome : str or None
             Description of the outcome that the value belongs to.
 
@@ -154,16 +158,16 @@ class Labels:
         return f"{text} {unit}".rstrip(), outcome if outcome is None else words.get(outcome, outcome)
 
     def class_text(self, label: Any) -> str:
-        """Words of a class, on one line; a label without words is left as it is."""
+        """Return the words for a class, on one line; a label without words is left as it is."""
         return " ".join(self.classes.get(str(label), "").split()) or str(label)
 
     def decision_text(self, label: Any) -> str:
-        """Words of a decision, else of the class that it is for."""
+        """Return the words for a decision or, if it has none, for the class of that name."""
         name = str(label)
         return " ".join(self.decisions.get(name, "").split()) or self.class_text(label)
 
     def class_order(self, labels: Iterable[Any], decisions: bool = False) -> list[int]:
-        """Places of classes, or of decisions, in the order in which they are shown: those without words last."""
+        """Return positions of classes, or of decisions, in the order shown; those without words come last."""
         known = [str(label) for label in labels]
         told = self.decisions if decisions else {}
         words = [*(one for one in self.classes if one not in told), *told]
@@ -171,7 +175,7 @@ class Labels:
         return [*first, *(k for k in range(len(known)) if k not in first)]
 
     def apart(self, names: Collection[str]) -> Labels:
-        """These labels, with the words for classes and decisions told from those of features, whose names these are."""
+        """Return these labels with words for classes and decisions kept apart from those of features of these names."""
         if self._told_apart:
             return self
         found = {name: self.answers(name) for name in _KINDS if name in self.features and name not in names}
@@ -186,27 +190,27 @@ class Labels:
         classes: Iterable[Any] | None = None,
         decisions: Iterable[Any] = (),
     ) -> Labels:
-        """These labels, if they are of features, answers, classes and decisions that there are.
+        """Return these labels after checking that their features, answers, classes and decisions exist.
 
         Parameters
         ----------
         names : collection of str
             Names of the features and bundles.
         answers : callable, optional
-            Gives what a feature may show, by its name.
+            Returns the possible answers of a feature, by its name.
         classes, decisions : iterable, optional
-            Labels of classes and decisions, looked at if the former are given.
+            Labels of classes and decisions; without ``classes`` neither are checked.
 
         Returns
         -------
         Labels
-            With words for classes and decisions told from those of features.
+            The same, with the words for classes and decisions kept apart from those of features.
 
         Raises
         ------
         ValueError
-            If they tell of others, or two classes or decisions would be told by the same words; the message names
-            column and row.
+            If there are words for anything that does not exist, or two classes or decisions would have the same words;
+            the message names column and row.
         """
         there_are = {} if classes is None else dict(zip(_KINDS, ([*map(str, classes)], [*map(str, decisions)])))
         found = self.apart(names)

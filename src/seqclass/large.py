@@ -1,6 +1,6 @@
-"""Data of any size: Parquet files and collections of dask in chunks of rows, to fit classifiers to and to decide for.
+"""Data of any size: fit classifiers to, and decide for, Parquet files and dask collections in chunks of rows.
 
-`SequentialClassifier.fit_chunks` takes what `read_parquet` and `from_dask` give; `predict_parquet` and `predict_dask`
+`SequentialClassifier.fit_chunks` takes what `read_parquet` and `from_dask` return; `predict_parquet` and `predict_dask`
 decide part by part.
 """
 
@@ -151,18 +151,18 @@ _MOST_ROWS = 100_000
 
 @dataclass(frozen=True)
 class DecidedParts:
-    """Totals over the rows that were decided.
+    """Totals over the rows that `predict_parquet` decided.
 
     Attributes
     ----------
     n_rows, n_parts : int
-        Rows, and files they are in.
+        Number of rows, and of the files they are in.
     n_skipped : int
-        Files that were there already.
+        Number of files that had been written before.
     n_features, cost : float
-        Features acquired and prices paid, on average.
+        Features acquired and prices paid per row, on average.
     decisions : dict of str to int
-        Rows of each decision.
+        Number of rows with each decision.
 
     Examples
     --------
@@ -303,37 +303,39 @@ def predict_parquet(
     keep: Sequence[str] = (),
     chunk_rows: int | None = None,
 ) -> DecidedParts:
-    """Decide for every row of a Parquet file, or of a folder of them, into a folder of Parquet files, part by part.
+    """Decide for every row of a Parquet file, or of a folder of them, and write the decisions to a folder of such
+    files.
 
-    Each file becomes one of the same name and place below ``output``, written whole or not at all. A call that was cut
-    short is taken up by the same call: parts that are there, of this classifier and of files that have not changed
-    since, are left as they are. Memory is bounded by a chunk of rows.
+    For each file, one of the same name and place is written below ``output``, completely or not at all. If a call was
+    cut short, call again: parts that were already written by this classifier, from files that have not changed since,
+    are left as they are. Memory is bounded by the size of a chunk of rows.
 
     Parameters
     ----------
     classifier : SequentialClassifier or AdaptiveClassifier
         A fitted classifier.
     path : path
-        File or folder, as in `read_parquet`. Columns may come in any order; further ones are ignored, and ones that no
-        row asks for may be left out, unless they are known at the start.
+        File or folder, as in `read_parquet`. Columns may be in any order; others are ignored, and columns that no row
+        asks for may be left out, unless they are known at the start.
     output : path
-        Folder to write to; it is made if need be.
+        Folder to write to; it is created if needed.
     keep : sequence of str
-        Columns to copy, such as a case number.
+        Columns to copy to the output, such as a case number.
     chunk_rows : int, optional
-        Rows that are decided at once.
+        Number of rows that are decided at once.
 
     Returns
     -------
     DecidedParts
-        Totals over all parts, those of earlier calls included.
+        Totals over all parts, including those written by earlier calls.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If a part in ``output`` is of another classifier or is no part, a file is damaged, or a column is lacking.
+        If a file in ``output`` was written by another classifier or is not such a part, a file is damaged, or a column
+        is missing.
 
     Examples
     --------
@@ -363,9 +365,9 @@ def predict_dask(classifier: DecidingClassifier, X: Any, *, keep: Sequence[str] 
     classifier : SequentialClassifier or AdaptiveClassifier
         A fitted classifier.
     X : dask DataFrame or dask array
-        Rows; an array has the columns of the training data.
+        Rows to decide for; an array has the columns of the training data.
     keep : sequence of str
-        Columns of a DataFrame to copy.
+        Columns of a DataFrame to copy to the output.
 
     Returns
     -------
@@ -376,9 +378,9 @@ def predict_dask(classifier: DecidingClassifier, X: Any, *, keep: Sequence[str] 
     Raises
     ------
     TypeError
-        If ``X`` is no dask collection.
+        If ``X`` is not a dask collection.
     ValueError
-        If a column to keep is lacking or has the name of one of these.
+        If a column to keep does not exist, or has the name of a column of the output.
 
     Examples
     --------

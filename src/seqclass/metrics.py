@@ -33,7 +33,7 @@ def realised_cost(
     decisions: npt.ArrayLike | None = None,
     sample_weight: npt.ArrayLike | None = None,
 ) -> float:
-    """Mean price paid plus mean cost of the decisions: what a sequential classifier minimises, on real labels.
+    """Return the mean price paid plus the mean cost of the decisions, which a sequential classifier aims to minimise.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ def realised_cost(
     decision : array-like of shape (n,)
         Decisions taken.
     cost : float or array-like of shape (n,)
-        Prices paid for each instance's features.
+        Total price paid for the features of each instance.
     decision_costs : array-like of shape (n_classes, n_decisions), optional
         Cost of each decision when each class is true; by default 1 for a decision that differs from the label.
     classes : array-like of shape (n_classes,), optional
-        Labels of the rows of ``decision_costs``; by default the sorted labels of ``y_true``.
+        Labels of the rows of ``decision_costs``; by default the sorted labels in ``y_true``.
     decisions : array-like of shape (n_decisions,), optional
-        Labels of its columns; by default ``classes``.
+        Labels of the columns of ``decision_costs``; by default ``classes``.
     sample_weight : array-like of shape (n,), optional
         Weights of the instances.
 
@@ -59,7 +59,7 @@ def realised_cost(
     Raises
     ------
     ValueError
-        If lengths differ, a label is missing, a label or decision has no row or column, or decisions are numbers where
+        If lengths differ, a label is missing, a label or decision has no row or column, or decisions are numbers while
         labels are texts, or the other way round.
 
     Examples
@@ -99,12 +99,14 @@ def _check_kind(classes: list[Any], decided: npt.NDArray[Any], at: npt.NDArray[A
 
 
 def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
-    """Realised cost, negative so that higher is better: ``scoring=realised_cost_scorer`` in scikit-learn's searches.
+    """Negative realised cost, for ``scoring=realised_cost_scorer`` in scikit-learn's searches: higher is better.
 
-    Prices and costs of decisions are the classifier's own, so a search over these compares what cannot be compared.
+    Prices and decision costs are the classifier's own, so the scores of a search over prices or decision costs are not
+    comparable.
 
-    Where scikit-learn routes metadata, ``realised_cost_scorer.set_score_request(sample_weight=True)`` is a scorer that
-    weighs rows by what the search is given; this one, of which a search does not know whether to, refuses weights.
+    With scikit-learn's metadata routing, ``realised_cost_scorer.set_score_request(sample_weight=True)`` is a scorer
+    that weights rows by the weights that the search is given. This one refuses weights, as a search cannot know whether
+    it wants them.
 
     Parameters
     ----------
@@ -113,7 +115,7 @@ def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight
     X : array-like, data frame or sparse array of shape (n, n_features)
         Instances.
     y : array-like of shape (n,)
-        Their labels.
+        Labels of the instances.
     sample_weight : array-like of shape (n,), optional
         Weights of the instances.
 
@@ -124,7 +126,7 @@ def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight
     Raises
     ------
     TypeError
-        If the estimator does not say what it acquires.
+        If the estimator is not one that records what it acquires.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Published methods as recipes: a few lines over the same parts."""
+"""Published methods as recipes: each sets up the same parts in a few lines."""
 
 from __future__ import annotations
 
@@ -55,23 +55,24 @@ def etana(
     feature_costs : float, array-like of shape (n_features,), dict or Costs
         Price of each feature in units of misclassification cost; see `SequentialClassifier`.
     solver : Solver, optional
-        By default a grid for two or three classes and Perseus beyond.
+        By default a grid for two or three classes, and Perseus for more.
     published : bool
-        The paper's own settings where this call names no other: as many equal-width bins as classes, features in the
-        order of their type I and II errors, and a nearest-point grid of 10 levels. By default ours, which do
-        better: bins by the number of rows, a redundancy-aware order, and an interpolated grid.
-        The authors' own code differs from the paper: 3 bins, ``order="variance"`` and a uniform prior.
+        Whether to use the paper's own settings, unless this call gives others: as many equal-width bins as classes,
+        features in the order of their type I and II errors, and a nearest-point grid of 10 levels. The default settings
+        are ours, which do better: bins that depend on the number of rows, an order that avoids redundancy, and an
+        interpolated grid. The authors' own code differs from the paper: it has 3 bins, ``order="variance"`` and a
+        uniform prior.
     random_state : int, generator or None
         Seed of the solver and its certificate.
     n_bins : int, array-like or {"auto", "n_classes"}, optional
-        Outcomes of a feature; see `seqclass.discretize.Discretizer`.
+        Number of outcomes of a feature; see `seqclass.discretize.Discretizer`.
     strategy : {"uniform", "quantile", "auto", "mdlp"}, optional
         How bins are cut; by default ``"uniform"``.
     order : str or array-like, optional
         See `SequentialClassifier`.
     temperature : float, "fit" or None
         Tempers over-confident likelihoods; see `seqclass.bn.NaiveBayes`. ``"fit"`` is another name for
-        ``calibrate=True``, which tempers each question as rows held out ask for.
+        ``calibrate=True``, which tempers the k-th answer as held-out rows suggest.
     **settings
         Further settings of `SequentialClassifier`, such as ``max_features``.
 
@@ -134,12 +135,12 @@ def f_etana(
     feature_costs : float, array-like of shape (n_features,), dict or Costs
         Price of each feature in units of misclassification cost; see `SequentialClassifier`.
     published : bool
-        The paper's own settings where this call names no other: bins and order as in `etana`, and each decision's
-        thresholds learned alone, by eq. (16) and steps within the paper's ranges. Ours are what the paper leaves open,
-        the constants of the steps and their start (the regions of one-step look-ahead), and 300 steps of 1000
-        simulated paths each where it allows 100,000 steps of one. The optimum of eq. (16) is to buy nothing, so the
-        outcome hangs on where the descent stands when it ends. By default all thresholds are learned together, by the
-        true cost.
+        Whether to use the paper's own settings, unless this call gives others: bins and order as in `etana`, and the
+        thresholds of each decision learned by themselves, by eq. (16), with steps within the paper's ranges. What the
+        paper leaves open we chose: the constants of the steps, where they start (the regions of one-step look-ahead),
+        and 300 steps of 1000 simulated paths each, where the paper allows 100,000 steps of one path. The optimum of eq.
+        (16) is to buy nothing, so the result depends on where the descent is when it ends. By default all thresholds
+        are learned together, on the true cost.
     random_state : int, generator or None
         Seed of the solver and its certificate.
     **settings
@@ -191,42 +192,44 @@ def ifc2f(
     solver: Solver | None = None,
     **settings: Any,
 ) -> SequentialClassifier:
-    """IFC2F: features that depend on one another, by a filter, a network over what passes, and its stopping rule.
+    """IFC2F, for features that depend on one another: a filter, a network over the features that pass, a stopping rule.
 
-    Naive Bayes counts two features that say the same twice, grows too sure of itself and stops too early. Here a
-    network, by default a tree, says what a feature adds to those acquired before.
+    Naive Bayes counts the same evidence twice when two features say the same, becomes too sure of itself and stops too
+    early. Here a network, by default a tree, models what a feature adds to those acquired before.
 
     Parameters
     ----------
     feature_costs : float, array-like of shape (n_features,), dict or Costs
         Price of each feature in units of misclassification cost; see `SequentialClassifier`.
     n_bins : int, array-like or {"auto", "n_classes", "sparsity"}, optional
-        Outcomes of a feature; see `seqclass.discretize.Discretizer`. By default 4; as published 4, or 10 where more
-        than half of the values are zero.
+        Number of outcomes of a feature; see `seqclass.discretize.Discretizer`. By default 4; with ``published`` 4, or
+        10 if more than half of the values are zero.
     structure : {"tree", "forest", "line", "random", "clique"} or networkx graph
-        See `seqclass.bn.TreeNetwork`. The nodes of a graph are the columns of ``X``, and there is no filter then,
-        unless you pass a ``selector``: the nodes are the columns it keeps, numbered from 0.
+        See `seqclass.bn.TreeNetwork`. The nodes of a graph are the columns of ``X``, and there is then no filter; if
+        you pass a ``selector``, the nodes are the columns it keeps, numbered from 0.
     published : bool
-        The paper's own settings where this call names no other: a filter that ends with the first feature that
-        passes, bins as above, the Markov-blanket order up to where its pool is empty, likelihoods given the nearest
-        acquired ancestor, and Perseus on 100 beliefs that shares vectors across contexts, which is no bound. By
-        default ours: at least 300 features pass, less those that chance explains as well, the order avoids what
-        repeats, tables lean on the class where rows are few, likelihoods are given all that was acquired, and the
-        solver is sound.
+        Whether to use the paper's own settings, unless this call gives others: a filter that ends with the first
+        feature that passes, bins as above, the Markov-blanket order until its pool is empty, likelihoods given the
+        nearest acquired ancestor, and Perseus on 100 beliefs, which shares vectors across contexts, so that its value
+        is not a bound. The default settings are ours: at least 300 features pass, less those that chance explains as
+        well; the order avoids redundancy; tables lean on the class where rows are few; likelihoods are given everything
+        that was acquired; and the solver's bounds are valid.
     random_state : int, generator or None
         Seed of the solver, its certificate and a random structure.
     strategy : {"uniform", "quantile", "auto", "mdlp"}, optional
         How bins are cut; by default ``"uniform"``.
     min_features : int, optional
-        How many features have to pass the filter; by default 300, as with fewer gene sets lose what the order would
-        use, as published 1. See `seqclass.bn.InformationFilter`.
+        Fewest features that pass the filter. By default 300, as with fewer of them gene data lose features that the
+        order would use; with ``published`` 1. See `seqclass.bn.InformationFilter`.
     smoothing, conditioning : optional
-        See `seqclass.bn.TreeNetwork`; by default 10 and ``"auto"``, as published ``"laplace"`` and ``"ancestor"``.
+        See `seqclass.bn.TreeNetwork`; by default 10 and ``"auto"``, with ``published`` ``"laplace"`` and
+        ``"ancestor"``.
     order : str or array-like, optional
-        See `SequentialClassifier`; by default ``"conditional"``, which does better on most sets than the paper's
-        Markov-blanket order going on with the rest, ``"blanket"``; as published ``"blanket_only"``.
+        See `SequentialClassifier`. By default ``"conditional"``, which on most data sets does better than
+        ``"blanket"``, the paper's Markov-blanket order followed by the other features; with ``published``
+        ``"blanket_only"``.
     solver : Solver, optional
-        By default one that suits the number of classes and contexts.
+        By default a solver that suits the number of classes and contexts.
     **settings
         Further settings of `SequentialClassifier`, such as ``max_features``, or ``selector=None`` for no filter.
 

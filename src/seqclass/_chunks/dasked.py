@@ -15,19 +15,19 @@ _FAN = 8
 
 
 def from_dask(X: Any, y: Any = None, *, target: str | None = None) -> DaskChunks:
-    """Take a dask DataFrame or dask array as chunks, a partition each.
+    """Use a dask DataFrame or dask array as chunks, one for each partition.
 
-    Statistics of partitions are worked out where these lie and added up as a tree, eight at a time; no more than a
-    statistic, or the sample of rows that was asked for, comes to the client.
+    Statistics are computed where the partitions are and added up as a tree, eight at a time; only the statistics, and
+    the sample of rows that was asked for, come to the client.
 
     Parameters
     ----------
     X : dask DataFrame or dask array
-        Features; of a DataFrame the target may be among its columns. An array is cut by rows only.
+        Features; the target may be a column of a DataFrame. An array must be divided along its rows only.
     y : dask Series or dask array, optional
-        Labels, in partitions of the same rows; not beside ``target``.
+        Labels, in partitions of the same rows; not together with ``target``.
     target : str, optional
-        Column of the labels in ``X``.
+        Column of ``X`` that holds the labels.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def from_dask(X: Any, y: Any = None, *, target: str | None = None) -> DaskChunks
     Raises
     ------
     TypeError
-        If these are no dask collections.
+        If ``X`` or ``y`` is not a dask collection.
     ValueError
         If labels are missing or given twice, or partitions do not match.
 

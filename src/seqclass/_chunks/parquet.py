@@ -37,19 +37,19 @@ def read_parquet(
     Parameters
     ----------
     path : path
-        A file, or a folder whose files end in .parquet or .pq, in folders of any depth; folders named ``key=value``
-        give a column ``key``.
+        A file, or a folder with files that end in .parquet or .pq, in subfolders of any depth; folders named
+        ``key=value`` give a column ``key``.
     target : str, optional
-        Column of the labels; fitting needs it.
+        Column that holds the labels; fitting needs it.
     columns : sequence of str, optional
-        Columns of the features; by default all but the target.
+        Columns that are features; by default all but the target.
     drop : collection of str
         Columns to leave out.
     drop_unlabelled : bool
-        Whether to leave out rows without a label, rather than to refuse them.
+        Whether to leave out rows without a label; otherwise they raise an error.
     chunk_rows : int, optional
-        Rows of a chunk; by default as many as take 16 MB as numbers, and at most 131,072. Memory is bounded by this and
-        by the pages that the files hold, not by rows or row groups.
+        Number of rows in a chunk; by default as many as take 16 MB as numbers, and at most 131,072. Memory is bounded
+        by this and by the size of the pages in the files, not by the number of rows or the size of row groups.
 
     Returns
     -------

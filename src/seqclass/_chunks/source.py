@@ -149,15 +149,15 @@ class Chunk(NamedTuple):
 
 
 class Chunks(ABC):
-    """Rows that come in chunks, and can be gone through again and again: what `SequentialClassifier.fit_chunks` takes.
+    """Rows in chunks that can be iterated over any number of times, as `SequentialClassifier.fit_chunks` takes them.
 
-    `seqclass.large.read_parquet` and `seqclass.large.from_dask` make such; a list of pairs ``(X, y)``, or a function
-    without arguments that gives a new iterator of such pairs, may be given in its place.
+    `seqclass.large.read_parquet` and `seqclass.large.from_dask` make them. A list of pairs ``(X, y)``, or a function
+    without arguments that returns a new iterator over such pairs, may be given instead.
 
     Attributes
     ----------
     target_name : str or None
-        Name of the labels, where they have one.
+        Name of the labels, if they have one.
 
     Examples
     --------
@@ -176,14 +176,14 @@ class Chunks(ABC):
         """Chunks of features and labels, from the first one; as often as asked for, and always the same."""
 
     def total(self, of: Callable[[Chunk], T], add: Callable[[T, T], T]) -> T:
-        """Work out a statistic of each chunk that has rows, and add them up.
+        """Compute a statistic of each chunk that has rows, and add them up.
 
         Parameters
         ----------
         of : callable
-            Gives the statistic of a chunk: number, ``X`` and ``y``.
+            Returns the statistic of a chunk, which has a number, ``X`` and ``y``.
         add : callable
-            Gives the sum of two.
+            Returns the sum of two statistics.
 
         Returns
         -------
@@ -202,12 +202,13 @@ class Chunks(ABC):
         return some(total)
 
     def sample(self, n: int = 20_000, random_state: int = 0) -> tuple[Any, Any]:
-        """Draw rows at random, of every class the same share, and one at least.
+        """Draw rows at random: the same share of every class, and at least one row of each.
 
         Parameters
         ----------
         n : int
-            So many rows, or a few more; all of them in their order where there are no more.
+            Number of rows to draw, which may come out a few larger; if there are no more rows than that, all of them,
+            in their order.
         random_state : int
             Seed; the rows depend on it, and on how the rows are cut into chunks.
 
