@@ -73,7 +73,7 @@ class _Bets:
 
 @dataclass(eq=False)
 class DriftTest:
-    """Tests case by case whether decisions cost more than beliefs expect; false alarms have a chance of ``alpha`` at most.
+    """Tests case by case whether decisions cost more than beliefs expect; a false alarm has at most chance ``alpha``.
 
     When a case stops it has a belief, and the expected cost of its decision j is e = sum_i belief_i M_ij. Once the
     label y is known, the decision turns out to cost M_yj. If the model is true, the difference d = M_yj - e is zero on
