@@ -161,7 +161,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
             return np.asarray(np.log(self.predict_proba(X)))
 
     def score(self, X: Any, y: npt.ArrayLike, sample_weight: Any = None) -> float:
-        """Return the (weighted) share of instances whose decision equals their label, 1 or "1" alike; "refer" never does."""
+        """Return the (weighted) share of instances whose decision is their label, 1 or "1" alike; "refer" never is."""
         decided, labels = self.predict(X), column_or_1d(plain_labels(y))
         check_consistent_length(decided, labels)
         right = class_numbers(self.decisions_, decided) == class_numbers(self.classes_, labels, other=-1)
