@@ -209,7 +209,8 @@ def test_a_model_that_is_fitted_stays_as_it_is() -> None:
     assert fitted.model_.n_outcomes_.tolist() == [2] * 4
     for wrong, labels, words in (
         (X[:, :3], y, "3 features, and the prefit observation_model 4"),
-        (X, y + 1, "2, which is no class"),
+        (X, y + 1, "2, which is no class of the prefit observation_model: it has 0, 1."),
+        (X, y.astype(str), "'0', which is no class .* has 0, 1"),
         (X + 1, y, "4 outcomes in the data, and 3"),
     ):
         with pytest.raises(ValueError, match=words):

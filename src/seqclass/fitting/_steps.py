@@ -162,7 +162,10 @@ def prefitted(
         )
     if not np.isin(classes, model.classes_).all():
         unknown = classes[~np.isin(classes, model.classes_)].tolist()
-        raise ValueError(f"y holds {unknown[0]!r}, which is no class of the prefit observation_model.")
+        raise ValueError(
+            f"y holds {unknown[0]!r}, which is no class of the prefit observation_model: it has "
+            f"{', '.join(map(repr, model.classes_.tolist()))}."  # a network's are texts
+        )
     if isinstance(coder.discretizer, str) and not coder.categories:
         coder.n_outcomes_[support] = np.maximum(coder.n_outcomes_[support], model.n_outcomes_)
     wrong = np.flatnonzero(coder.n_outcomes_[support] != model.n_outcomes_)
