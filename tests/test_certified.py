@@ -631,3 +631,11 @@ def test_a_constant_column_is_not_paid_for_in_any_order() -> None:
         while session.next_feature is not None:
             assert session.next_feature.column in (1, 3)
             session.observe(session.next_feature.column, 0.5)
+
+
+def test_rows_of_partial_fit_are_not_known_again(clf: Any, cancer: Any, fresh: Any) -> None:
+    X, y = cancer
+    bins = clf.coder_.discretizer_
+    grown = SequentialClassifier(discretizer=bins).partial_fit(X[:300], y[:300], classes=clf.classes_)
+    with pytest.warns(UserWarning, match="made without rows, or by partial_fit"):
+        assert certify_error(grown, *fresh, alpha=0.2).certified

@@ -149,7 +149,7 @@ def test_weights_are_refused_where_nothing_takes_them() -> None:
         (np.zeros(N), "sample_weight must not be zero for all rows"),
         (np.ones(N - 1), "sample_weight"),
         (np.full(N, np.nan), "sample_weight"),
-        (np.where(Y == 1, 1.0, 0.0), "only one class"),
+        (np.where(Y == 1, 1.0, 0.0), "only one class, 1, in the rows of a sample_weight above 0"),
     ],
 )
 def test_wrong_weights(weight: Any, message: str) -> None:

@@ -280,7 +280,7 @@ def certify_error(
     Warns
     -----
     UserWarning
-        If the classifier cannot tell which rows it was fitted to, as one that was made without rows.
+        If the classifier cannot tell which rows it was fitted to: it was made without rows, or by ``partial_fit``.
 
     References
     ----------
@@ -461,8 +461,8 @@ class Cases:
             return
         if seen is None:
             warnings.warn(
-                "the classifier cannot tell which rows it was fitted to (it was made without rows): see to it that X "
-                "holds none of them.",
+                "the classifier cannot tell which rows it was fitted to (it was made without rows, or by partial_fit): "
+                "see to it that X holds none of them.",
                 UserWarning,
                 stacklevel=4,
             )

@@ -17,7 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import is_frame, plain
 from seqclass._utils.progress import telling
-from seqclass._utils.text import listed, sentence
+from seqclass._utils.text import listed, sentence, shown
 from seqclass._utils.validation import check_weights, faded, plain_labels
 from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.deciding._coding import OutcomeCoder
@@ -62,6 +62,11 @@ def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, FloatArray |
     kept = np.flatnonzero(weight)
     if kept.size == len(weight):
         return X, y, weight
+    if len(left := np.unique(labels[kept])) < 2 <= len(np.unique(labels)):
+        raise ValueError(
+            f"y holds only one class, {shown(left.tolist()[0])}, in the rows of a sample_weight above 0; a classifier "
+            "needs at least two."
+        )
     return rows_of(plain(X), kept), labels[kept], weight[kept]
 
 
