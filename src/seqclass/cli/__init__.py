@@ -27,8 +27,8 @@ COMMANDS = {
     "ask": "Work through one live case, question by question.",
     "export": "Write a model as a page that works offline, as JSON or as C.",
     "show": "Tell what is in a model file.",
-    "certify": "Certify an error rate of a model on rows of its own.",
-    "compare": "Compare methods on data sets at prices, resumable at any moment.",
+    "certify": "Certify an error rate of a model on rows kept aside for it.",
+    "compare": "Compare methods on data sets; resumes where it stopped.",
     "report": "Write a run as one HTML page: tables, pictures, explorer.",
 }
 
@@ -36,8 +36,8 @@ _HELP = """Classify with as few features as each case needs.
 
 Every feature has a price: a test, a question, a measurement. For each case seqclass acquires one feature at a time,
 keeps the probability of every class, and decides as soon as the next feature is expected to save less than it
-costs. A wrong decision costs 1, unless you say what decisions cost, in money if you like: a price of 0.01 means that a
-hundred features cost as much as one wrong decision.
+costs. A wrong decision costs 1, unless you say what decisions cost, in money if you like. With a cost of 1, a price of
+0.01 means that a hundred features cost as much as one wrong decision.
 
 \b
 Examples:
@@ -52,7 +52,7 @@ Examples:
 
 \b
 Exit codes: 0 done, 1 a fault of seqclass, 2 a wrong input or option, 3 nothing certified,
-130 interrupted.
+4 nothing certified but a rule that decides the same for everybody, 130 interrupted.
 """
 #: What every command is declared with.
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}

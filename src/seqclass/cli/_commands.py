@@ -38,13 +38,13 @@ costs_option = click.option(
 
 
 dataset_costs_option = click.option(
-    "--dataset-costs", is_flag=True, help="Take the prices from NAME.costs.csv or NAME.costs.json beside the data."
+    "--dataset-costs", is_flag=True, help="Take the prices from NAME.costs.csv or NAME.costs.json next to the data."
 )
 decision_costs_option = click.option(
     "--decision-costs",
     type=File("csv"),
     help="Cost of each decision (a column) for each true class (a row, its label in the first column); further "
-    "columns, such as 'refer', are further decisions.  [default: as the file of prices says, else 1 for a wrong class]",
+    "columns, such as 'refer', are further decisions.  [default: as in --costs, else the model's, else 1 if wrong]",
 )
 #: Where --quiet is noted, among what click keeps of a run.
 QUIET = "seqclass.quiet"
@@ -71,14 +71,14 @@ def csv_options(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Choice([".", ","]),
         expose_value=False,
         callback=_note_form,
-        help="What stands before decimals in CSV and TSV files.  [default: .]",
+        help="Decimal separator of CSV and TSV files.  [default: .]",
     )(command)
     return click.option(
         "--sep",
         metavar="SIGN",
         expose_value=False,
         callback=_note_form,
-        help="What parts the columns of CSV and TSV files, such as ';'.  [default: a comma; in .tsv a tab]",
+        help="Column separator of CSV and TSV files, such as ';'.  [default: a comma; in .tsv a tab]",
     )(command)
 
 
@@ -104,18 +104,18 @@ def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 visit_options = _options(
     _price(
         "--visit-cost",
-        help="What each visit costs, whatever is asked in it: what to order together is then planned.",
+        help="Cost of each visit, whatever is asked in it; which questions to order together is then planned.",
     ),
     _price(
         "--delay-cost",
-        help="What a unit of time costs; how long each answer takes stands in the column delay of --costs.",
+        help="Cost of one unit of waiting time; the column delay of --costs says how long each answer takes.",
     ),
-    click.option("--max-panel", type=click.IntRange(min=1), metavar="N", help="Most questions of a visit."),
+    click.option("--max-panel", type=click.IntRange(min=1), metavar="N", help="Most questions in one visit."),
 )
 #: How `fit` and `plan` take what a case may take at most; what to ask within that is planned.
 limit_options = _options(
-    click.option("--max-features", type=click.IntRange(min=1), metavar="N", help="Most features to ask for of a case."),
-    _price("--max-cost", help="Most to pay for the features of a case."),
+    click.option("--max-features", type=click.IntRange(min=1), metavar="N", help="Most features to ask for per case."),
+    _price("--max-cost", help="Most to pay for features per case."),
 )
 
 
@@ -123,19 +123,19 @@ known_option = click.option(
     "--known",
     multiple=True,
     metavar="NAME",
-    help="What is known of every case before the first question, at no price; once or more. Planned for from there.",
+    help="Feature known for every case before the first question, at no price; plans start from it. May be repeated.",
 )
 rules_option = click.option(
     "--rules",
     type=File(),
     metavar="FILE",
-    help="JSON file of what may and has to be asked: areas, enemies, first, mandatory. Needs any order.",
+    help="JSON file of what may and must be asked: areas, enemies, first, mandatory. Needs an adaptive order.",
 )
 #: What to do about categories that training did not show, for the commands that meet new data.
 unknown_option = click.option(
     "--unknown",
     type=click.Choice(["error", "missing"]),
-    help="Refuse a category that training did not show, or take it as missing.  [default: as the model, mostly error]",
+    help="Refuse a category not seen in training, or treat it as missing.  [default: as the model says, mostly error]",
 )
 
 
@@ -151,15 +151,15 @@ currency_option = click.option(
     "--currency",
     callback=_unit,
     metavar="UNIT",
-    help="What prices and costs are counted in, such as EUR.  [default: as the model says; in a new one nothing]",
+    help="Unit of prices and costs, such as EUR.  [default: that of the model; none in a new one]",
 )
 
 
 labels_option = click.option(
     "--labels",
     type=File("file"),
-    help="Questions, answers, classes and decisions in other words than the names of the data: CSV with the columns "
-    "feature[,answer][,text][,help][,unit][,url], or JSON; see the documentation of export.",
+    help="File of words to use instead of the names in the data, for questions, answers, classes and decisions: CSV "
+    "with the columns feature[,answer][,text][,help][,unit][,url], or JSON; see the documentation of export.",
 )
 
 
@@ -191,9 +191,9 @@ def runs(name: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
 def demo() -> None:
     """See seqclass work on real data, beside ordinary classifiers.
 
-    Diagnoses breast tumours (569 patients, 30 measurements; scikit-learn's copy of the Wisconsin data) at a price of
-    0.01 a measurement. First come five-fold costs of adaptive, ETANA and ordinary classifiers, then one held-out
-    patient's story step by step, and a picture (which needs matplotlib). Takes half a minute and no network.
+    It diagnoses breast tumours (569 patients, 30 measurements; scikit-learn's copy of the Wisconsin data) at a price of
+    0.01 per measurement. First come five-fold costs of adaptive, ETANA and ordinary classifiers, then the story of one
+    held-out patient, step by step, and a picture (which needs matplotlib). It takes half a minute and no network.
     """
 
 
@@ -206,9 +206,9 @@ _SELECTORS = [
 ]
 _METHOD_HELP = (
     "How to learn. etana: naive Bayes with its best stopping rule. f_etana: the same with linear thresholds. ifc2f: a "
-    "filter, and a tree over features that depend on one another. adaptive: class mixtures that let every answer "
-    "decide what is asked next, unless another way costs less on rows held out.  [default: adaptive; etana for a "
-    "folder, and where --select, --n-bins, --order, --calibrate or --published says how to learn]"
+    "filter, and a tree over features that depend on one another. adaptive: class mixtures in which every answer "
+    "decides what is asked next, unless another way costs less on held-out rows.  [default: adaptive; etana for a "
+    "folder, or if --select, --n-bins, --order, --calibrate or --published says how to learn]"
 )
 _RULES = ("auto", "n_classes", "sparsity")
 
@@ -243,51 +243,51 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     type=click.Choice(_EFFORTS),
     help="How much --method adaptive tries: seconds to minutes.  [default: quick]",
 )
-@click.option("--jobs", "-j", type=int, help="Processes of --method adaptive; -1 for one a processor.  [default: 1]")
+@click.option("--jobs", "-j", type=int, help="Processes for --method adaptive; -1 for one per processor.  [default: 1]")
 @click.option(
     "--select",
     type=click.Choice(_SELECTORS),
     help="Model only the features that this selector keeps.  [default: none; with ifc2f its own filter]",
 )
-@click.option("--published", is_flag=True, help="The paper's own settings in place of ours, which do better.")
+@click.option("--published", is_flag=True, help="Use the paper's own settings instead of ours, which do better.")
 @click.option(
     "--order",
     type=click.Choice(["fixed", "adaptive"]),
     default="fixed",
-    help="Ask in one order for everybody, or let what is asked next depend on what was seen.",
+    help="Ask in the same order for everybody, or let the next question depend on the answers so far.",
 )
 @click.option(
     "--n-bins",
     callback=_bins,
     metavar="N|auto|n_classes|sparsity",
-    help="Bins of a numeric feature: a number, or by the number of rows (auto), of classes, or by whether most values "
-    "are zero.  [default: auto; 4 with ifc2f]",
+    help="Number of bins of a numeric feature, or what it depends on: the number of rows (auto), the number of "
+    "classes, or whether most values are zero (sparsity).  [default: auto; 4 with ifc2f]",
 )
 @click.option(
     "--calibrate",
     is_flag=True,
-    help="Flatten what answers say as far as rows held out ask for, the later ones more: for honest expected costs, "
-    "and where errors are dear. Takes ten fits or more.",
+    help="Weaken the evidence of answers where held-out rows show that the model trusts it too much: for honest "
+    "expected costs, and where errors are expensive. Takes ten fits or more.",
 )
 @click.option(
     "--missing",
     type=click.Choice(["ignored", "informative"]),
     default="ignored",
-    help="Whether it tells nothing that a cell is missing, or is an answer of its own, learnt and paid for.",
+    help="Whether a missing cell says nothing, or is an answer of its own that is learnt and paid for.",
 )
 @known_option
 @rules_option
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
-@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
+@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label instead of refusing them.")
 @click.option(
     "--held-out",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Tell what the classifier costs on rows that it has not seen: fit it once more without each of N folds. 0 "
-    "leaves it out.  [default: 5]",
+    help="Tell what the classifier costs on rows that it has not seen, by fitting it again without each of N folds; 0: "
+    "do not.  [default: 5]",
 )
 @click.option("--set-aside", type=File("table"), help="Learn from half of the rows, and write the others to this file.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is random.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of everything that is random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @csv_options
 @quiet_option
@@ -295,16 +295,17 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 def fit() -> None:
     """Learn a classifier from the table DATA and write it to a file.
 
-    DATA is .csv, .tsv (both also .gz), .parquet, or .npz with arrays X and y, or with data, indices, indptr and
-    shape of a sparse matrix. Columns of text are categories; in CSV and TSV an empty cell, NA, NaN, None, null or ?
-    is missing; a first column without a name is a row index and left out. Rows are counted from 1, below the header.
-    With --sep and --decimal CSV and TSV files, those of prices and costs too, are read as they say.
+    DATA is .csv or .tsv (also .gz), .parquet, or .npz with arrays X and y, or with data, indices, indptr and shape of a
+    sparse matrix. Columns of text are categories. In CSV and TSV an empty cell, NA, NaN, None, null or ? is missing,
+    and a first column without a name is taken as a row index and left out. Rows are counted from 1, below the header.
+    --sep and --decimal apply to all CSV and TSV files that are read, those of prices and costs too.
 
-    DATA may be a folder of .parquet files as well, of any size: these are read in chunks, several times, so that memory
-    does not grow with the rows. What looks at rows, such as --held-out, then looks at a sample of 20,000.
+    DATA may also be a folder of .parquet files of any size, which are read in chunks, several times, so that memory
+    does not grow with the number of rows. Steps that look at single rows, such as --held-out, then use a sample of
+    20,000.
 
-    Prices are in the unit of --decision-costs. Without these a wrong decision costs 1: at a price of 0.01, a feature
-    is acquired where it is expected to spare more than one wrong decision in a hundred.
+    Prices are in the unit of --decision-costs. Without these a wrong decision costs 1: at a price of 0.01, a feature is
+    acquired if it is expected to prevent more than one wrong decision in a hundred.
 
     \b
     Example:
@@ -321,7 +322,7 @@ def fit() -> None:
     multiple=True,
     required=True,
     metavar="NODE",
-    help="What is to be found out. Given more than once, such as for several faults, it is the joint state of all.",
+    help="Node to find out about. If given more than once, such as for several faults, their joint state is found out.",
 )
 @click.option("--output", "-o", type=File("plan"), required=True, help="File to write the plan to.")
 @_price(
@@ -338,9 +339,9 @@ def fit() -> None:
     "questions",
     multiple=True,
     metavar="NODE",
-    help="What may be asked; once or more.  [default: all nodes but the targets]",
+    help="Node that may be asked for; may be repeated.  [default: all nodes but the targets]",
 )
-@click.option("--hidden", multiple=True, metavar="NODE", help="What may not be asked; once or more.")
+@click.option("--hidden", multiple=True, metavar="NODE", help="Node not to ask for; may be repeated.")
 @known_option
 @rules_option
 @click.option(
@@ -348,7 +349,7 @@ def fit() -> None:
     type=click.FloatRange(min=0),
     default=60.0,
     metavar="S",
-    help="Longest time of planning: the best that was found by then is taken.",
+    help="Longest time to plan for; the best plan found by then is used.",
 )
 @click.option(
     "--max-cells",
@@ -356,22 +357,21 @@ def fit() -> None:
     default=2**20,
     show_default=True,
     metavar="N",
-    help="Numbers in the largest table that inference may make; where that is too few, the message says how many it "
-    "takes, and what memory.",
+    help="Most numbers in a table that inference may make. If that is too few, the message says how many it needs.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is random.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of everything that is random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @csv_options
 @quiet_option
 @runs("plan")
 def plan() -> None:
-    """Plan what to ask of a case, from the Bayesian network in FILE and without data.
+    """Plan what to ask in a case from the Bayesian network in FILE, without data.
 
     FILE is .bif, .xmlbif or .xml, .xdsl (of GeNIe) or .uai, each also with .gz. The nodes of a UAI file, which has no
     names, are x0, x1, ... and their states 0, 1, ... Nothing in the file is run.
 
-    Any question may come next, and what is best to ask depends on the answers so far. The plan is worked through by
-    'seqclass ask', whose --known takes what is known at no price, and whose --first what has to be asked anyway.
+    Any question may come next; which is best depends on the answers so far. 'seqclass ask' works through the plan: its
+    --known takes what is known at no price, its --first what has to be asked in any case.
 
     \b
     Example:
@@ -387,7 +387,7 @@ def plan() -> None:
     "--output",
     "-o",
     type=File("csv|folder"),
-    help="File to write to, whole or not at all; or, of Parquet, a folder.  [default: stdout]",
+    help="File to write, completely or not at all; for Parquet, a folder.  [default: stdout]",
 )
 @click.option(
     "--keep", multiple=True, metavar="COLUMN", help="Copy a column of NEW, such as a case number, to the output."
@@ -400,8 +400,8 @@ def plan() -> None:
 def predict() -> None:
     """Decide for every row of the table NEW with a MODEL that 'seqclass fit' wrote.
 
-    NEW is read as 'seqclass fit' reads its data. Columns may come in any order; further ones are ignored, and ones
-    that no row asks for and that are not --known may be left out. A cell that is asked for and missing tells nothing.
+    NEW is read as 'seqclass fit' reads its data. Columns may be in any order, others are ignored, and columns that no
+    row asks for and that are not --known may be left out. A cell that is asked for but missing says nothing.
 
     \b
     The output is CSV, a line a row:
@@ -412,12 +412,12 @@ def predict() -> None:
       asked            names of the features asked for, in order, joined by ";"; one that
                        holds ; or " is in quotation marks, those in it doubled, as in CSV
 
-    Where NEW is a folder of Parquet files, or one such file and -o a folder, the output is a folder of Parquet files,
-    one for each, decided in chunks whatever their size. Where that was cut short, the same command goes on: files that
-    are whole, of this model and of files that have not changed, stay as they are. No scores follow.
+    If NEW is a folder of Parquet files, or one such file and -o a folder, the output is a folder with one Parquet file
+    for each, decided in chunks whatever their size. If this was cut short, the same command continues: complete files
+    of this model are kept, unless their source has changed. There are no scores then.
 
-    Where NEW has the column of the labels that the model was trained with, scores follow, as of 'seqclass evaluate';
-    without -o they go to stderr.
+    If NEW has the column of labels that the model was trained with, scores follow, as from 'seqclass evaluate'; without
+    -o they go to stderr.
     """  # noqa: D301 (click wants the character, not the two signs)
 
 
@@ -433,13 +433,13 @@ def predict() -> None:
 @click.option(
     "--positive",
     metavar="LABEL",
-    help="Class of the decision curve.  [default: the last of two classes in order; of more, none]",
+    help="Class to find in the decision curve.  [default: the last of two in order; with more classes, no curve]",
 )
 @click.option(
     "--prevalence",
     type=click.FloatRange(0, 1),
     metavar="P",
-    help="Share of that class where the decision curve is to hold.  [default: its share of DATA]",
+    help="Share of that class among the cases that the decision curve is meant for.  [default: its share of DATA]",
 )
 @click.option(
     "--threshold",
@@ -449,9 +449,9 @@ def predict() -> None:
     metavar="P",
     help="Threshold probability of the decision curve; may be given more than once.  [default: 0.01 to 0.99]",
 )
-@click.option("--groups", metavar="COLUMN", help="Scores of each group that this column names, such as the sex.")
-@click.option("--drift", type=Finite(0), metavar="MARGIN", help="Do decisions cost MARGIN more than beliefs expect?")
-@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label, rather than refuse them.")
+@click.option("--groups", metavar="COLUMN", help="Column of groups, such as sex, to score separately.")
+@click.option("--drift", type=Finite(0), metavar="MARGIN", help="Do decisions cost over MARGIN more than expected?")
+@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label instead of refusing them.")
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @csv_options
@@ -460,19 +460,20 @@ def predict() -> None:
 def evaluate() -> None:
     """Tell what a MODEL costs on the rows of the table DATA, whose labels are known.
 
-    DATA is read as 'seqclass predict' reads its rows. The realised cost of a row is what was paid for its features
-    and what its decision cost; a wrong one costs 1 unless costs of decisions were given. Intervals are at 95%, and mean
-    something for rows that the model was not fitted to.
+    DATA is read as 'seqclass predict' reads its rows. The realised cost of a row is what was paid for its features plus
+    what its decision cost; a wrong one costs 1 unless decision costs were given. Intervals are at 95%, and are valid
+    only for rows that the model was not fitted to.
 
-    Sensitivity and specificity follow by class, and with --groups the cost and error of each group, and whether it
-    differs from the others by more than noise. The decision curve tells what the model is worth if cases are treated
-    from some probability on, beside treating all or none. The last table tells whether the model was as sure as it was
-    right, by the number of questions asked.
+    Then come sensitivity and specificity for each class and, with --groups, the cost and error of each group and
+    whether it differs from the others by more than noise. The decision curve tells what the model is worth if cases are
+    treated from some probability on, compared with treating all or none. The last table tells whether the model was as
+    often right as it was sure, by the number of questions asked.
 
     Prices and costs are the model's. With --costs, --dataset-costs or --decision-costs the model asks and decides as
-    before, and is judged at those; features that the file does not name keep the model's price.
+    before, but is judged by those; features that the file does not name keep the model's price.
 
-    With --drift a last line says whether rows in order of time still fit the model; of 100 such runs one errs at most.
+    With --drift a last line says whether rows in order of time still fit the model; a false alarm has a 1% chance at
+    most.
 
     \b
     Example:
@@ -494,42 +495,42 @@ def evaluate() -> None:
 def explain() -> None:
     """Tell why a row of the table DATA is decided as it is, by a MODEL that 'seqclass fit' wrote.
 
-    DATA is read as 'seqclass predict' reads its table. Each feature that was asked for is told with what it showed,
-    the belief after it, its price, and what asking it was expected to save beyond that price. Then comes why no more
-    was asked, and what each decision is expected to cost. Prices and costs are in the unit of the model's costs of
-    decisions; a wrong one costs 1 unless they were given.
+    DATA is read as 'seqclass predict' reads its table. For each feature that was asked for you see its value, the
+    belief after it, its price, and what asking was expected to save beyond that price. Then comes why no more was
+    asked, and what each decision is expected to cost. Prices and costs are in the unit of the model's decision costs; a
+    wrong decision costs 1 unless these were given.
     """
 
 
 @click.command()
 @click.argument("model", type=File())
-@click.option("--resume", type=File("file"), help="Go on with a case that --save wrote.")
-@click.option("--save", type=File("file"), help="Keep the case in a file, up to date after every answer.")
-@click.option("--known", multiple=True, metavar="NAME=VALUE", help="What is known at no price, or missing: ?; repeat.")
-@click.option("--first", multiple=True, metavar="NAME", help="What is asked in any case and first; once or more.")
+@click.option("--resume", type=File("file"), help="Continue a case that --save wrote.")
+@click.option("--save", type=File("file"), help="Keep the case in this file, updated after every answer.")
+@click.option("--known", multiple=True, metavar="NAME=VALUE", help="What is known at no price (? if missing); repeat.")
+@click.option("--first", multiple=True, metavar="NAME", help="Feature to ask first and in any case; may be repeated.")
 @unknown_option
 @currency_option
 @labels_option
-@click.option("--strict", is_flag=True, help="Refuse a number outside of the range of training, rather than warn.")
+@click.option("--strict", is_flag=True, help="Refuse a number outside the range seen in training instead of warning.")
 @runs("ask")
 def ask() -> None:
     """Work through one live case: the MODEL asks only for what it needs.
 
-    Each question comes with its price and with what it is expected to save beyond that price, both in the
-    unit of the model's prices. Answer with a number or a category; "?" if the feature cannot be had,
-    "undo" to take the last answer back, "quit" to stop. NAME = VALUE answers another feature than the one that is
-    asked for, and "best" shows the questions that promise most. The case ends with the decision and what it cost.
+    Each question comes with its price and with what it is expected to save beyond that price, both in the unit of the
+    model's prices. Answer with a number or a category; "?" if the value is not available, "undo" to take back the last
+    answer, "quit" to stop. NAME = VALUE answers a feature other than the one asked for, and "best" shows the most
+    promising questions. The case ends with the decision and what it cost.
 
-    With --labels questions and answers come in these words; an answer may be given in them, or by its name.
+    With --labels, questions and answers are shown in those words; an answer may be given in words or by its name.
 
-    What is known at the start costs nothing: --known age=63 --known sex=f. What has to be asked anyway comes first:
-    --first pulse.
+    What is known at the start costs nothing: --known age=63 --known sex=f. What has to be asked in any case comes
+    first: --first pulse.
 
-    A number outside of the range of training is taken with a warning, as it may be a slip of the pen, and refused with
-    --strict. To go on with a case and keep it in the same file, give --resume and --save that file.
+    A number outside the range seen in training is accepted with a warning, as it may be a typing error, and refused
+    with --strict. To continue a case and keep it in the same file, give that file to both --resume and --save.
 
-    Answers may be piped in, one a line. Where they end before the case does, its state is printed, and the exit
-    code is 0, as it is for "quit".
+    Answers may be piped in, one per line. If they end before the case does, its state is printed and the exit code is
+    0, as after "quit".
     """
 
 
@@ -543,8 +544,8 @@ _FORMATS = ["html", "json", "c"]
     "--format",
     "kind",
     type=click.Choice(_FORMATS),
-    help="A page to work through cases with, the policy as data, or C99 that allocates nothing.  [default: as the "
-    "file ends, else html]",
+    help="A page to work through cases with, the policy as data, or C99 code that allocates nothing.  [default: by the "
+    "ending of the file, else html]",
 )
 @click.option("--title", help="Title of the page.  [default: name of the file]")
 @labels_option
@@ -552,28 +553,28 @@ _FORMATS = ["html", "json", "c"]
     "--language",
     type=click.Choice(["en", "de", "fr", "es"]),
     default="en",
-    help="Language of the page's own words; in Python another one may be given.",
+    help="Language of the page's own words; in Python you can supply others.",
 )
 @click.option(
     "--max-nodes",
     type=click.IntRange(min=1),
     default=20_000,
-    help="Most nodes, where the policy has to be written as a graph.",
+    help="Most nodes, if the policy has to be written as a graph.",
 )
 @currency_option
 @click.option(
     "--min-probability",
     type=Finite(0, 1),
-    help="Cases of such a graph that are rarer are not followed further: it decides as things stand, and says so. By "
+    help="In a graph, cases rarer than this are not followed further: it decides as things stand, and says so. By "
     "default as small as the nodes allow, with 99% of cases followed to their end.",
 )
 @runs("export")
 def export() -> None:
     """Write what the MODEL asks and decides to a file that needs no Python.
 
-    The page works offline, on a phone, too: it asks one question after the other, says why and at what price, and
-    decides. Any feature may be answered at any time. Only of large networks, and of rules, it is a graph of all cases
-    that they can meet, which takes answers in the order in which it asks.
+    The page works offline, also on a phone: it asks one question after the other, says why and at what price, and
+    decides. Any feature may be answered at any time. Only large networks, and rules, become a graph of all cases that
+    can occur, which takes answers in the order in which it asks.
 
     \b
     Example:
@@ -589,7 +590,7 @@ def export() -> None:
 def show() -> None:
     """Tell what is in a MODEL file: classes, features in the order asked for, certificate, settings.
 
-    Prices and costs are in the unit of the costs of decisions, which are shown; a wrong one costs 1 unless they were
+    Prices and costs are in the unit of the decision costs, which are shown; a wrong decision costs 1 unless they were
     given.
     """
 
@@ -603,36 +604,36 @@ _SHARE = Finite(min=0, max=1, min_open=True, max_open=True)
 @click.argument("model", type=File())
 @click.argument("data", type=File())
 @click.option("--target", "-t", metavar="COLUMN", help="Column of the labels.  [default: the model's; of .npz 'y']")
-@click.option("--alpha", type=Finite(min=0, min_open=True), default=0.1, help="Highest error rate, or mean cost.")
-@click.option("--delta", type=_SHARE, default=0.1, help="Chance that it may be higher.")
+@click.option("--alpha", type=Finite(min=0, min_open=True), default=0.1, help="Highest error rate or mean cost.")
+@click.option("--delta", type=_SHARE, default=0.1, help="Highest chance that it is exceeded after all.")
 @click.option(
     "--metric",
     type=click.Choice(_RISKS),
-    help="What ALPHA is about: rows decided for a wrong class; cases of a class that are missed; prices and decision "
-    "costs; cases whose set of possible classes lacks the true one.  [default: error, or sensitivity with --class]",
+    help="What ALPHA limits: rows decided for a wrong class; missed cases of a class; prices and decision costs; cases "
+    "whose set of possible classes lacks the true one.  [default: error, or sensitivity with --class]",
 )
-@click.option("--by-class", is_flag=True, help="The sets of --metric differential: ALPHA is to hold in each class.")
-@click.option("--class", "label", metavar="LABEL", help="Class of which a share of at most ALPHA may be missed.")
-@click.option("--groups", metavar="COLUMN", help="Column of groups, such as the sex: ALPHA is to hold in each.")
-@click.option("--ladder", type=click.Choice(["belief", "price"]), default="belief", help="Rules to try.")
-@click.option("--also", type=File("model"), multiple=True, help="Another model that is tried with a part of DELTA.")
+@click.option("--by-class", is_flag=True, help="With --metric differential: ALPHA has to hold in each class.")
+@click.option("--class", "label", metavar="LABEL", help="Class of which at most a share ALPHA may be missed.")
+@click.option("--groups", metavar="COLUMN", help="Column of groups, such as sex: ALPHA has to hold in each.")
+@click.option("--ladder", type=click.Choice(["belief", "price"]), default="belief", help="What the rules differ in.")
+@click.option("--also", type=File("model"), multiple=True, help="Another model to try, with a share of DELTA.")
 @click.option("--output", "-o", type=File("model"), help="File to write the certified classifier to.")
-@click.option("--allow-seen", is_flag=True, help="Take rows that look like those that the model was fitted to.")
+@click.option("--allow-seen", is_flag=True, help="Accept rows that look like those that the model was fitted to.")
 @unknown_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @csv_options
 @quiet_option
 @runs("certify")
 def certify() -> None:
-    """Certify an error rate of a MODEL on the labelled rows of DATA, by the cheapest stopping rule that has it.
+    """Certify an error rate of a MODEL on the labelled rows of DATA, with the cheapest stopping rule that keeps it.
 
-    DATA must hold rows that the model was not fitted to, drawn like those it will meet. The rule that is found has an
-    error rate of at most ALPHA, but for a chance of DELTA, whatever the model is worth; or it is said that there is
-    none, and what these rows would certify. Nothing is written then, and the exit code is 3; nor, with exit code 4, if
-    all that passes is a rule that decides alike for everybody, such as "ill".
+    DATA must hold rows that the model was not fitted to, drawn like those it will meet. However bad the model is, the
+    rule that is found has an error rate above ALPHA only with a chance of DELTA. If there is no such rule, you are told
+    so, and what these rows would certify; nothing is written and the exit code is 3. If only a rule passes that decides
+    the same for everybody, such as "ill", nothing is written either, and the exit code is 4.
 
-    What is written with -o is a classifier for predict, explain, ask and show, with the rule that was certified; with
-    --metric differential it has the rule of before, and tells which classes are still possible.
+    -o writes a classifier with the certified rule, for predict, explain, ask and show; with --metric differential it
+    keeps the model's own rule, and tells which classes are still possible.
     """
 
 
@@ -668,7 +669,7 @@ class _Command(click.Command):
     "methods",
     multiple=True,
     metavar="[NAME=]METHOD",
-    help="adaptive, etana, f_etana, ifc2f, or sklearn:CLASS of a classifier, with steps before it joined by +; "
+    help="adaptive, etana, f_etana, ifc2f, or sklearn:CLASS for a classifier, with steps before it joined by +; "
     "settings may follow in brackets. May be given more than once.  [default: etana, ifc2f]",
 )
 @click.option(
@@ -677,8 +678,8 @@ class _Command(click.Command):
     type=Finite(min=0),
     multiple=True,
     metavar="PRICE...",
-    help="Price of every feature; several are tried one by one. With --costs or --dataset-costs a factor of those.  "
-    "[default: 0.01; 1 with these]",
+    help="Price of every feature; several are tried one by one. With --costs or --dataset-costs, a factor for the "
+    "prices there.  [default: 0.01; 1 as a factor]",
 )
 @costs_option
 @dataset_costs_option
@@ -690,60 +691,59 @@ class _Command(click.Command):
     type=click.IntRange(min=0),
     multiple=True,
     metavar="N...",
-    help="Hard budget: so many features are asked of each case, whatever they cost; several are tried one by one. The "
-    "price is then 0 unless given.",
+    help="Hard budget: this many features are asked for in each case, whatever they cost; several are tried one by "
+    "one. The price is then 0 unless given.",
 )
 @click.option(
     "--known",
     multiple=True,
     metavar="COLUMN",
-    help="A column that is known at the start, at no price; once or more. Our classifiers plan for cases that begin "
-    "so.",
+    help="Column that is known at the start, at no price, which our classifiers plan for; may be given more than once.",
 )
-@click.option("--missing-cost", type=Finite(min=0), help="Price where that file gives none, before --price.")
+@click.option("--missing-cost", type=Finite(min=0), help="Price where those files give none, before --price.")
 @click.option("--folds", type=click.IntRange(min=2), metavar="N", help="Stratified folds.  [default: 5]")
 @click.option(
     "--split",
     type=click.Choice(["source", "60/20/20"]),
-    help="In place of folds: the split that comes with the data, or a random one into training, validation and test.",
+    help="Instead of folds: the split that comes with the data, or a random one into training, validation and test.",
 )
 @click.option(
     "--seeds", type=click.IntRange(min=0), multiple=True, metavar="SEED...", help="Each shuffles anew.  [default: 0]"
 )
-@click.option("--target", "-t", metavar="COLUMN", help="Column of the labels, of data in files.")
+@click.option("--target", "-t", metavar="COLUMN", help="Column of the labels, for data in files.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
 @click.option("--data-dir", type=File("dir"), help="Folder of your data sets.  [default: $SEQCLASS_DATA]")
-@click.option("--jobs", "-j", type=int, default=1, help="Processes; -1 for one a processor.")
-@click.option("--retry-failed", is_flag=True, help="Compute cells again that failed before.")
+@click.option("--jobs", "-j", type=int, default=1, help="Processes; -1 for one per processor.")
+@click.option("--retry-failed", is_flag=True, help="Compute again the cells that failed before.")
 @click.option(
     "--keep-instances",
     type=click.IntRange(min=0),
     default=10_000,
     metavar="N",
-    help="Most scored instances of a cell to keep with their decisions, evenly taken.",
+    help="Most scored instances of a cell to keep with their decisions, evenly spaced.",
 )
 @click.option(
     "--keep-explanations",
     type=click.IntRange(min=0),
     default=20,
     metavar="N",
-    help="Most of them to explain, for 'seqclass report'.",
+    help="Most of these to explain, for 'seqclass report'.",
 )
 @click.option("--output", "-o", type=File("run"), required=True, help="File of the run.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print the whole table, a row a cell, as CSV.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the summary, and a row a cell.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the whole table as CSV, one row per cell.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the summary, and one row per cell.")
 @csv_options
 @quiet_option
 @runs("compare")
 def compare() -> None:
-    """Compare methods on data sets at prices.
+    """Compare methods on data sets at given prices.
 
     DATA are names of data sets, such as breast_cancer, openml:NAME or the name of a file in --data-dir without its
-    ending, or paths of files. Whatever is learnt is learnt from the training rows of a fold. Realised cost is what a
-    case costs on the other rows, prices and wrong decisions together.
+    ending, or paths of files. Everything is learnt from the training rows of a fold. Realised cost is the mean cost of
+    a case among the other rows, prices and wrong decisions together.
 
-    Each result is kept in the file RUN as soon as it is there: the same command goes on where it was stopped, and one
-    with more methods, prices or seeds computes only what is new.
+    Each result is written to the file RUN as soon as it is there: the same command continues where it was stopped, and
+    one with more methods, prices or seeds computes only what is new.
 
     \b
     Example:
@@ -762,7 +762,7 @@ def compare() -> None:
     nargs=2,
     multiple=True,
     metavar="DATA METHOD",
-    help="Step through instances of this data set by this method, both by their names in the run; may be given more "
+    help="Step through instances of this data set with this method, both by their names in the run; may be given more "
     "than once.  [default: every method that asks for features one by one, on every data set]",
 )
 @click.option("--no-explorer", is_flag=True, help="Leave out the instances to step through.")
@@ -770,19 +770,19 @@ def compare() -> None:
     "--instances",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Most instances of each to step through, evenly taken.  [default: all that the run keeps]",
+    help="Most instances of each to step through, evenly spaced.  [default: all that the run keeps]",
 )
 @click.option(
     "--price",
     type=Finite(min=0),
-    help="Price of the run at which to step through instances, and to draw what was acquired.  [default: the first]",
+    help="Price at which to step through instances, and to draw what was acquired.  [default: the first of the run]",
 )
 @click.option(
     "--positive",
     multiple=True,
     metavar="LABEL",
-    help="Class of the decision curves; may be given more than once, for data sets of different classes.  [default: "
-    "the last of two classes in order]",
+    help="Class to find in the decision curves; may be given more than once, for data sets with different classes.  "
+    "[default: the last of two classes in order]",
 )
 @currency_option
 @labels_option
@@ -790,9 +790,9 @@ def compare() -> None:
 def report() -> None:
     """Write the RUN that 'seqclass compare' made as one HTML page.
 
-    The page has the tables, which sort, with intervals, tests and pictures. It tells what was acquired, of which class
-    and when, what failed, settings and versions. The reader can step through instances, to see what was asked, why, and
-    how the belief moved. It needs neither a server nor a network: put it anywhere, send it to anybody.
+    The page has sortable tables with intervals, tests and pictures. It shows what was acquired, for which class and
+    when, what failed, settings and versions. The reader can step through instances to see what was asked, why, and how
+    the belief moved. It needs neither a server nor a network: put it anywhere, send it to anybody.
 
     \b
     Example:
