@@ -1,1 +1,1 @@
-"""How good a fitted classifier is on rows: scores, curves, certified errors."""
+"""How good a fitted classifier is on given rows: scores, curves, certified errors."""

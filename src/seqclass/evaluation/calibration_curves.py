@@ -1,4 +1,4 @@
-"""Calibration: whether what is said to be 90% sure is right nine times in ten."""
+"""Calibration: whether decisions that are said to be 90% sure are right nine times in ten."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["QuestionCalibration", "calibration_by_questions", "calibration_error
 
 
 def calibration_error(y_true: npt.ArrayLike, proba: npt.ArrayLike, *, n_bins: int = 15) -> float:
-    """Expected calibration error (ECE) of the likeliest class.
+    """Return the expected calibration error (ECE) of the likeliest class.
 
-    Instances are put into bins of equal width by the probability of their likeliest class; the error is the mean, over
-    instances, of the distance between their bin's mean probability and its share of right answers.
+    Instances are put into bins of equal width by the probability of their likeliest class; the error is the mean over
+    instances of the distance between the mean probability in their bin and the bin's share of right answers.
 
     C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern neural networks", ICML 2017, eq. (3).
     """
@@ -34,21 +34,21 @@ def calibration_error(y_true: npt.ArrayLike, proba: npt.ArrayLike, *, n_bins: in
 
 @dataclass(frozen=True)
 class QuestionCalibration:
-    """Whether those who stopped after so many questions were as sure as they were right.
+    """How sure the beliefs were, and how often right, in rows that stopped after a given number of questions.
 
-    The likeliest class is meant. Of few rows `calibration_error` is above zero by chance alone; whether ``confidence``
-    lies within ``accuracy_interval`` is the better question then.
+    Both are about the likeliest class. With few rows `calibration_error` is above zero by chance alone; it is then
+    better to look whether ``confidence`` lies within ``accuracy_interval``.
 
     Attributes
     ----------
     n_questions, most_questions : int
-        Fewest questions that any of these rows was asked, missing answers included; most of them.
+        Fewest and most questions that any of these rows was asked, missing answers included.
     n_rows : int
-        Rows that stopped then.
+        Number of rows that stopped after that many questions.
     confidence, accuracy : float
         Mean probability of the likeliest class at the stop; share of rows whose class that is.
     accuracy_interval : tuple of float
-        95% interval of it.
+        95% interval of ``accuracy``.
     calibration_error : float
         Expected calibration error of these rows, see `calibration_error`.
 
@@ -68,7 +68,7 @@ class QuestionCalibration:
 
     @property
     def questions(self) -> str:
-        """The number of questions, or the range of them, as it is written."""
+        """The number of questions, or their range, as text."""
         few, most = self.n_questions, self.most_questions
         return f"{few}" if few == most else f"{few} to {most}"
 

@@ -1,4 +1,4 @@
-"""An error rate by contract: the cheapest stopping rule whose error rate is certified on rows of its own."""
+"""An error rate by contract: the cheapest stopping rule whose error rate is certified on rows kept aside for it."""
 
 from __future__ import annotations
 
@@ -204,31 +204,33 @@ def certify_error(
     others: Sequence[DecidingClassifier] = (),
     allow_seen: bool = False,
 ) -> CertifiedError:
-    """Find the cheapest stopping rule whose error rate is at most ``alpha``, but for a chance of ``delta``.
+    """Find the cheapest stopping rule with an error rate of at most ``alpha``, except with a chance of ``delta``.
 
-    A ladder of rules, all along the questions of ``clf``, is run on rows that it was not fitted to, and tested from the
-    rule that asks most to the one that asks least (Learn then Test [1]_). Each rule gets the p-value of "its error rate
-    is above alpha", the exact binomial one, and testing goes on until one is not small enough. Of the rules that pass
-    the one of the least price is taken, with what its further decisions cost, such as "refer"; for the sensitivity,
-    which says nothing of needless alarms, and for the mean cost the one of the least price and decision cost together,
-    on these rows. A rule that decides alike for everybody
-    is taken only where no other passes, but for the mean cost; `CertifiedError.trivial` says so.
+    A ladder of rules, which all ask the questions of ``clf`` but stop at different points, is run on rows that it was
+    not fitted to. The rules are tested from the one that asks most to the one that asks least (Learn then Test [1]_):
+    each gets the exact binomial p-value of "its error rate is above alpha", and testing goes on until one is not small
+    enough.
 
-    The chance, over draws of these rows, that a rule is returned whose error rate is above ``alpha`` is at most
-    ``delta``, whatever the model is worth, as long as the rows are independent draws of what the classifier will meet.
-    A worse model abstains or asks more; the promise holds all the same.
+    Among the rules that pass, the one with the least price on these rows is taken, where the price includes the cost of
+    further decisions such as "refer". For the sensitivity, which says nothing about needless alarms, and for the mean
+    cost, it is the one with the least price and decision cost together. A rule that decides the same for everybody is
+    taken only if no other passes, except for the mean cost; `CertifiedError.trivial` says so.
 
-    With ``starts`` above 1, as by default with ``metric="cost"``, testing starts at several rules, spread over the
-    ladder, each with its part of ``delta``; a part that was not used up goes on to the next start
-    (`seqclass.stats.fallback_test`). That pays where the rule that asks most is not the best, and costs rules near the
-    limit elsewhere.
+    The chance, over draws of these rows, that the returned rule has an error rate above ``alpha`` is at most ``delta``,
+    however good or bad the model is, as long as the rows are independent draws from what the classifier will meet. With
+    a worse model nothing may be certified, or the rule asks more; the promise still holds.
 
-    What is cheapest where costs decide need not be what keeps to a contract most cheaply. ``others``, such as
-    `seqclass.adaptive_classifier.AdaptiveClassifier.runners_up`, are tried beside ``clf``: each has a ladder of its own
-    with an equal part of ``delta``, and of all rules that pass the cheapest is taken. Choose them by other rows.
+    With ``starts`` above 1, as by default with ``metric="cost"``, testing starts at several rules spread over the
+    ladder, each with its share of ``delta``; a share that was not used up goes to the next start
+    (`seqclass.stats.fallback_test`). This pays if the rule that asks most is not the best; otherwise it loses rules
+    near the limit.
 
-    With ``groups`` the rate is to hold in each of them. A rule's p-value is then that of its worst group, which needs
-    no correction for their number: what is rejected is that *some* group is above alpha ([2]_).
+    The classifier that costs least is not always the one that keeps to a contract most cheaply. ``others``, such as
+    `seqclass.adaptive_classifier.AdaptiveClassifier.runners_up`, are tried besides ``clf``: each has a ladder of its
+    own with an equal share of ``delta``, and the cheapest of all rules that pass is taken. Choose them on other rows.
+
+    With ``groups``, the rate has to hold in each of them. The p-value of a rule is then that of its worst group, which
+    needs no correction for the number of groups, as the rejected hypothesis is that *some* group is above alpha ([2]_).
 
     Parameters
     ----------
@@ -237,35 +239,36 @@ def certify_error(
     X : array-like, data frame or sparse array of shape (n, n_features)
         Rows that it was not fitted to.
     y : array-like of shape (n,)
-        Their labels.
+        Labels of these rows.
     alpha : float
-        Highest error rate, between 0 and 1; the highest mean cost with ``metric="cost"``.
+        Highest error rate, between 0 and 1; with ``metric="cost"`` the highest mean cost.
     delta : float
-        Chance that it may be higher, between 0 and 1.
+        Chance with which it may be higher after all, between 0 and 1.
     metric : {"error", "sensitivity", "cost"}
-        What is meant: the share of rows decided for a wrong class, where a further decision such as "refer" is no
-        error; the same among rows of the class ``target``, so that its sensitivity is at least ``1 - alpha``, a case
-        that is referred not counted as missed; or the mean of prices and decision cost, by Hoeffding's and Bentkus's
-        bounds.
+        What ``alpha`` limits. ``"error"``: the share of rows decided for a wrong class; a further decision such as
+        "refer" is not an error. ``"sensitivity"``: the same among rows of the class ``target``, so that its sensitivity
+        is at least ``1 - alpha``; a case that is referred does not count as missed. ``"cost"``: the mean of prices plus
+        decision cost, by Hoeffding's and Bentkus's bounds.
     target : label, optional
-        The class whose sensitivity is meant.
+        The class whose sensitivity is certified.
     groups : array-like of shape (n,), optional
-        Group of each row, such as the sex. The rule is one for all groups, and need not know them.
+        Group of each row, such as the sex. There is one rule for all groups, and it need not know the group.
     ladder : {"belief", "price"}
-        Rules that stop once deciding is expected to cost little enough, from a tenth of ``alpha`` to what deciding at
-        once is expected to cost; or the solver's own at multiples of the prices, each of which is solved for anew.
+        ``"belief"``: rules that stop once deciding is expected to cost little enough, from a tenth of ``alpha`` up to
+        what deciding at once is expected to cost. ``"price"``: the solver's own rules at multiples of the prices, each
+        of which is solved for again.
     n_rungs : int, optional
-        Number of rules; by default 40 of beliefs, or 13 of prices between a sixteenth and 16 times theirs.
+        Number of rules; by default 40 for beliefs, or 13 for prices, from a sixteenth to 16 times the prices.
     starts : int, optional
-        Rules at which testing starts; by default one, the rule that asks most, and five where a mean cost is limited,
-        since there that rule may be the dearest.
+        Number of rules at which testing starts. By default one, the rule that asks most; with ``metric="cost"`` five,
+        since that rule may then cost most.
     max_features : int, optional
-        Most questions of any rule of beliefs; by default 200.
+        Most questions that a rule of ``ladder="belief"`` asks; by default 200.
     others : sequence of SequentialClassifier
-        Further classifiers of the same classes, decisions and prices, fitted to none of these rows either; of the same
-        decision costs, with ``metric="error"`` those of decisions beyond the classes.
+        Further classifiers with the same classes, decisions and prices, which were not fitted to these rows either.
+        Decision costs have to be the same too; with ``metric="error"`` only those of decisions beyond the classes.
     allow_seen : bool
-        Whether to take rows that look like those of the fit all the same.
+        Whether to accept rows that look like rows of the fit.
 
     Returns
     -------
@@ -274,13 +277,13 @@ def certify_error(
     Raises
     ------
     ValueError
-        If rows were used in fitting; if there are too few to certify anything, of which the message says how many it
-        takes; or if a setting, a class or the groups are wrong.
+        If rows were used in fitting; if there are too few to certify anything (the message says how many it takes); or
+        if a setting, a class or the groups are invalid.
 
     Warns
     -----
     UserWarning
-        If the classifier cannot tell which rows it was fitted to: it was made without rows, or by ``partial_fit``.
+        If the classifier does not know which rows it was fitted to: it was made without rows, or by ``partial_fit``.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What comes of certifying a risk: the rule that was chosen, the ladder, and the classifier."""
+"""The result of certifying a risk: the rule that was chosen, the ladder, and the classifier."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True)
 class GroupRisk:
-    """What was seen of a rule in a group of rows.
+    """How a stopping rule did in a group of rows.
 
     Attributes
     ----------
     label : object
         The group; None for all rows.
     n_rows : int
-        Rows that count.
+        Number of rows that count.
     risk : float
-        Their mean loss: the share of errors, of cases missed, or the mean cost.
+        Their mean loss: the share of errors or of missed cases, or the mean cost.
     bound : float
         Upper confidence bound of the risk of this rule in this group, taken by itself, at ``1 - delta``.
 
@@ -51,30 +51,30 @@ class GroupRisk:
 @register
 @dataclass(frozen=True)
 class Rung:
-    """A stopping rule of the ladder, and what was seen of it.
+    """A stopping rule of the ladder, and how it did.
 
     Attributes
     ----------
     value : float
-        Expected cost of deciding at which it stops, or what prices are multiplied by.
+        Expected cost of deciding at which it stops, or the factor by which prices are multiplied.
     p_value : float
-        Of "the risk is above alpha", in the group where it is highest.
+        P-value of "the risk is above alpha", in the group where it is highest.
     certified : bool
-        Whether that was rejected.
+        Whether that hypothesis was rejected.
     n_features, price : float
         Features acquired and prices paid, on average.
     groups : tuple of GroupRisk
-        What was seen in each group, or in all rows.
+        How the rule did in each group or, without groups, in all rows.
     decides : object
-        The decision that every row got, such as "ill" for everybody; None where they got several.
+        The decision that every row got, such as "ill" for everybody; None if there were several.
     specificity : float
-        For the sensitivity: the share of rows of other classes that were not decided for the one meant. None else.
+        For the sensitivity: the share of rows of other classes that were not decided for the target. None otherwise.
     classifier : int
-        Whose ladder it belongs to: 0 that of the classifier, 1 that of the first of ``others``.
+        Whose ladder the rule belongs to: 0 for the classifier, 1 for the first of ``others``, and so on.
     referred : float
-        Share of all rows that got a further decision, such as "refer", which is no error.
+        Share of all rows that got a further decision, such as "refer", which is not an error.
     referral_cost : float
-        What these decisions cost, on average over all rows.
+        Cost of these decisions, averaged over all rows.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Rung:
 
     @property
     def trivial(self) -> str:
-        """What makes the rule of little use, in words: one decision for everybody; empty for others."""
+        """Why the rule is of little use, in words, if it decides the same for everybody; empty otherwise."""
         if self.decides is None:
             return ""
         asks = "asks nothing" if self.n_features == 0 else f"asks {self.n_features:.2f} features"
@@ -105,7 +105,7 @@ class Rung:
 
     @property
     def bound(self) -> float:
-        """Highest bound of a group."""
+        """Highest bound among the groups."""
         return max(group.bound for group in self.groups)
 
     @property
@@ -117,31 +117,31 @@ class Rung:
 @register
 @dataclass(frozen=True, eq=False)
 class CertifiedError:
-    """A classifier with a certified error rate, or the finding that there is none; made by `certify_error`.
+    """A classifier with a certified error rate, or the finding that no rule has it; made by `certify_error`.
 
-    Where it is certified it has the methods of a fitted classifier. `seqclass.load` reads what `save` wrote.
+    If a rule is certified, this has the methods of a fitted classifier. `seqclass.load` reads what `save` wrote.
 
     Attributes
     ----------
     certified : bool
-        Whether a rule was found whose risk is at most ``alpha``, but for a chance of ``delta``.
+        Whether a rule was found whose risk is at most ``alpha``, except with a chance of ``delta``.
     alpha, delta : float
         What was asked for.
     metric : str
         ``"error"``, ``"sensitivity"`` or ``"cost"``.
     target : object
-        The class whose sensitivity is meant, or None.
+        The class whose sensitivity is certified, or None.
     reachable : float
-        Least ``alpha`` at which these rows would have certified any rule of this ladder, which is another one for
-        another ``alpha``.
+        Least ``alpha`` at which these rows would have certified any rule of this ladder; the ladder itself depends on
+        ``alpha``.
     chosen : int
-        Number of the chosen rule in `rungs`; where none is certified, of the one that is nearest to it.
+        Number of the chosen rule in `rungs`; if none is certified, of the one that comes nearest.
     rungs : tuple of Rung
         The ladder, from the rule that asks most to the one that asks least, in the order of testing.
     classifier : DecidingClassifier or None
-        The classifier, with the chosen stopping rule; None where nothing is certified.
+        The classifier with the chosen stopping rule; None if nothing is certified.
     unit : str
-        What prices and costs are counted in, such as ``"EUR"``; empty where nobody said.
+        Unit of prices and costs, such as ``"EUR"``; empty if none was given.
 
     Examples
     --------
@@ -171,14 +171,14 @@ class CertifiedError:
 
     @property
     def rule(self) -> Rung:
-        """The chosen rule; where none is certified, the one that is nearest to it."""
+        """The chosen rule; if none is certified, the one that comes nearest."""
         return self.rungs[self.chosen]
 
     @property
     def bound(self) -> float:
         """Upper confidence bound of the risk of `rule` at ``1 - delta``, taken by itself.
 
-        It is at most `alpha` where the rule is certified. What holds in spite of the choice among rules is `alpha`.
+        It is at most `alpha` if the rule is certified. It does not allow for the choice among rules; `alpha` does.
         """
         return self.rule.bound
 
@@ -189,32 +189,32 @@ class CertifiedError:
 
     @property
     def n_rows(self) -> int:
-        """Rows that it was certified on; for the sensitivity, those of the class."""
+        """Number of rows that it was certified on; for the sensitivity, those of the class."""
         return sum(group.n_rows for group in self.rule.groups)
 
     @property
     def n_features(self) -> float:
-        """Features that `rule` acquires, on average."""
+        """Mean number of features that `rule` acquires."""
         return self.rule.n_features
 
     @property
     def price(self) -> float:
-        """Prices that `rule` pays, on average."""
+        """Mean price that `rule` pays."""
         return self.rule.price
 
     @property
     def trivial(self) -> str:
-        """What makes `rule` of little use, in words; empty where it decides one way for some and another for others."""
+        """Why `rule` is of little use, in words, if it decides the same for everybody; empty otherwise."""
         return self.rule.trivial
 
     @property
     def specificity(self) -> float | None:
-        """For the sensitivity: share of rows of other classes that `rule` did not decide for the target; None else."""
+        """For the sensitivity: share of rows of other classes not decided for the target; None otherwise."""
         return self.rule.specificity
 
     @property
     def groups(self) -> tuple[GroupRisk, ...]:
-        """What was seen of `rule` in each group; in all rows where there are no groups."""
+        """How `rule` did in each group or, without groups, in all rows."""
         return self.rule.groups
 
     @property
@@ -223,7 +223,7 @@ class CertifiedError:
         return "missed" if self.metric == "sensitivity" else self.metric
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Acquire and decide; see `SequentialClassifier.predict`.
+        """Return the decision for each instance; see `SequentialClassifier.predict`.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class CertifiedError:
         return self.decided_by().predict(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Class posterior at the stop; see `SequentialClassifier.predict_proba`.
+        """Return the class posterior at the stop; see `SequentialClassifier.predict_proba`.
 
         Parameters
         ----------
@@ -261,14 +261,14 @@ class CertifiedError:
         return self.decided_by().predict_proba(X)
 
     def acquire(self, X: Any, *, record_beliefs: bool = False) -> AcquisitionRecord:
-        """Acquire and decide, and tell what was acquired; see `SequentialClassifier.acquire`.
+        """Acquire features and decide, and return a record of both; see `SequentialClassifier.acquire`.
 
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features)
             Instances in the form of the training data.
         record_beliefs : bool
-            Keep the beliefs on the way.
+            Whether to keep the belief after every question.
 
         Returns
         -------
@@ -291,19 +291,19 @@ class CertifiedError:
     ) -> Session:
         """Start a live case; see `SequentialClassifier.session`.
 
-        What is certified is the rule as it asks; answers given beside it are outside of that, and so is what is known
-        beyond the columns that are known of every case.
+        The certificate is for the rule as it asks. It does not cover answers that the rule did not ask for, nor what is
+        known at the start beyond the columns that are known for every case.
 
         Parameters
         ----------
         saved : str, optional
-            What ``to_json`` of an earlier session gave.
+            Text from ``to_json`` of an earlier session.
         key : str or int, optional
-            Name of the case, from which a randomised policy draws its lot.
+            Name of the case, which seeds the draw of a randomised policy.
         known : mapping of str or int to value, optional
             What is known at the start, by name or number of a column.
         first : sequence of str or int
-            Features or bundles to ask in any case, before the rule is asked.
+            Features or bundles that are always asked, before the rule chooses.
 
         Returns
         -------
@@ -312,12 +312,12 @@ class CertifiedError:
         Raises
         ------
         ValueError
-            If nothing is certified, or the text is no session of this classifier.
+            If nothing is certified, or the text is not from a session of this classifier.
         """
         return self.decided_by().session(saved, key=key, known=known, first=first)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to one file, whole or not at all, whether or not anything is certified; `seqclass.load` reads it.
+        """Write this to a file, completely or not at all, certified or not; `seqclass.load` reads it.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ class CertifiedError:
         Raises
         ------
         TypeError
-            If a part comes from another package; nothing is written then.
+            If a part of it comes from another package; nothing is written then.
         """
         save(self, path)
 
@@ -341,12 +341,12 @@ class CertifiedError:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the rules that were tried as a data frame, a row a rung of the ladder.
+        """Return the rules that were tried as a data frame, one row for each rung of the ladder.
 
         Returns
         -------
         pandas.DataFrame
-            The figures of `Rung` but for the groups, and ``chosen``.
+            The figures of `Rung` except for the groups, and ``chosen``.
         """
         import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Decision curves: what a probability is worth to whoever treats from some threshold on, less what it cost to know."""
+"""Decision curves: what a probability is worth if cases are treated from some threshold on, less what it cost."""
 
 from __future__ import annotations
 
@@ -63,39 +63,40 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class DecisionCurve:
-    """Net benefit against threshold probability ([1]_).
+    """Net benefit at each threshold probability ([1]_).
 
-    Whoever treats from a probability of p on holds a missed case for (1 - p) / p times as bad as a needless treatment.
-    Net benefit counts in true positives a row: the share of rows that are rightly treated, less the share that are
-    needlessly, times p / (1 - p). Prices come in units of misclassification cost; divided by ``benefit``, what one
-    right treatment saves in that unit, they are in units of net benefit, and are taken off (the "test harm" of [1]_).
+    To treat from a probability of p on means to hold a missed case for (1 - p) / p times as bad as a needless
+    treatment. Net benefit is counted in true positives per row: the share of rows that are rightly treated, less p / (1
+    - p) times the share that are needlessly treated. Prices are in units of misclassification cost. Divided by
+    ``benefit``, what one right treatment saves in that unit, they are in units of net benefit, and are subtracted (the
+    "test harm" of [1]_).
 
     Attributes
     ----------
     name : str
-        What decides.
+        Name of what the probabilities come from.
     positive : str
-        The class that is to be found and treated; all others together are the rest.
+        The class that is to be found and treated; all other classes count as negative.
     thresholds, net_benefit : ndarray of shape (m,)
-        Threshold probabilities, rising; net benefit at each, nothing taken off.
+        Threshold probabilities in rising order; net benefit at each, before prices.
     after_price : ndarray of shape (m,)
         Net benefit less the mean price.
     lower, upper : ndarray of shape (m,)
         95% interval of ``after_price``, by the t distribution over rows.
     mean_price, prevalence : float
-        Mean price a row, in units of net benefit; share of positive rows.
+        Mean price per row, in units of net benefit; share of positive rows.
     benefit : float
-        What treating a positive row saves, in units of misclassification cost: by this, prices are divided.
+        What treating a positive row saves, in units of misclassification cost; prices are divided by it.
     truth : ndarray of bool of shape (n,)
         Which rows are positive.
     probability, price : ndarray of shape (n,)
-        Probability that each row is; what was paid for each, in units of net benefit.
+        Probability that each row is positive; what was paid for each, in units of net benefit.
     shared : float
-        Addition to 1 / n in the variance of a mean, of rows whose fits share training rows.
+        Term added to 1 / n in the variance of a mean, as the fits of these rows share training rows.
     weight : ndarray of shape (n,) or None
-        Weight of each row; None where all count alike.
+        Weight of each row; None if all count alike.
     by_class : bool
-        Whether the prevalence was given, so that means are taken in each class by itself.
+        Whether the prevalence was given, so that means are taken in each class separately.
 
     References
     ----------
@@ -127,22 +128,22 @@ class DecisionCurve:
     by_class: bool = False
 
     def treat_all(self) -> DecisionCurve:
-        """Yardstick on the same rows: everybody is treated, and nothing is bought."""
+        """Return a yardstick on the same rows: everybody is treated, and nothing is bought."""
         return self.at_once(1.0, "treat all")
 
     def treat_none(self) -> DecisionCurve:
-        """Yardstick on the same rows: nobody is treated; its net benefit is zero."""
+        """Return a yardstick on the same rows: nobody is treated; its net benefit is zero."""
         return self.at_once(0.0, "treat none")
 
     def at_once(self, probability: float, name: str = "decide at once") -> DecisionCurve:
-        """Yardstick on the same rows: everybody has one probability, and nothing is bought.
+        """Return a yardstick on the same rows: everybody has the same probability, and nothing is bought.
 
         Parameters
         ----------
         probability : float
-            Such as the share of positive rows in the training data.
+            The probability, such as the share of positive rows in the training data.
         name : str
-            What it is called.
+            Name of the yardstick.
 
         Returns
         -------
@@ -154,7 +155,7 @@ class DecisionCurve:
         return _curve(self.truth, level, free, self.thresholds, name, self.positive, self.benefit, **about)
 
     def benefits(self, threshold: float) -> FloatArray:
-        """What each row adds to the net benefit at a threshold, less its price.
+        """Return what each row adds to the net benefit at a threshold, less its price.
 
         Parameters
         ----------
@@ -170,12 +171,12 @@ class DecisionCurve:
         return np.where(treated, np.where(self.truth, 1.0, -p / (1 - p)), 0.0) - self.price
 
     def compare(self, other: DecisionCurve, threshold: float) -> PairedTest:
-        """Compare with another curve of the same rows, row by row.
+        """Compare this curve with another one of the same rows, row by row.
 
         Parameters
         ----------
         other : DecisionCurve
-            Such as ``treat_all()``.
+            The other curve, such as ``treat_all()``.
         threshold : float
             Between 0 and 1.
 
@@ -187,7 +188,7 @@ class DecisionCurve:
         Raises
         ------
         ValueError
-            If the other curve is of other rows, or weighs them otherwise.
+            If the other curve is of other rows, or weights them differently.
         """
         same = [np.array_equal(getattr(self, name), getattr(other, name)) for name in ("truth", "weight", "by_class")]
         if not all(same):
@@ -219,34 +220,35 @@ def decision_curve(
     name: str = "model",
     shared: float = 0.0,
 ) -> DecisionCurve:
-    """Net benefit of treating from each threshold probability on, with intervals.
+    """Return the net benefit of treating from each threshold probability on, with intervals.
 
     Parameters
     ----------
     y : array-like of shape (n,)
         True labels, compared by value: 1, 1.0, True and the text "1" are one label.
     probability : array-like of shape (n,)
-        Probability that each row is of the class ``positive``; those at a threshold are treated.
+        Probability that each row is of the class ``positive``; a row exactly at a threshold is treated.
     positive : label, optional
         The class to be found; by default the last of ``classes`` in sorted order.
     classes : array-like of shape (n_classes,), optional
-        The labels that there can be; by default those of ``y``, sorted, of which there must be two then.
+        All possible labels; by default those in ``y``, sorted, which must then be two.
     thresholds : array-like of shape (m,), optional
-        Rising, strictly between 0 and 1; by default 0.01 to 0.99.
+        Thresholds in rising order, strictly between 0 and 1; by default 0.01 to 0.99.
     price : float or array-like of shape (n,)
         What was paid to know the probability, in units of misclassification cost.
     benefit : float
         What treating a positive row saves, in the same units; see `miss_cost`.
     prevalence : float, optional
-        Share of positive rows where the curve is to hold, if it is not that of ``y``, as in a case-control study. The
-        positive rows are weighed to be that share, and intervals are those of two samples, one of each class.
+        Share of positive rows in the population that the curve is meant for, if it differs from that in ``y``, as in a
+        case-control study. Rows are weighted so that positive ones have that share, and intervals are those of two
+        samples, one of each class.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     name : str
         What the probabilities come from.
     shared : float
-        Addition to 1 / n in the variance of a mean over n rows, for what fits share: 1 / (rows of a training part)
-        where each row was held out of its own fit; 0 for rows of one fit.
+        Term added to 1 / n in the variance of a mean over n rows, for what fits share: 1 / (rows of a training part) if
+        each row was held out of its own fit; 0 for rows of one fit.
 
     Returns
     -------
@@ -255,8 +257,8 @@ def decision_curve(
     Raises
     ------
     ValueError
-        If lengths differ, there is no row, a label is missing or none of ``classes``, ``positive`` is no class, or a
-        probability or threshold is out of range.
+        If lengths differ, there are no rows, a label is missing or not among ``classes``, ``positive`` is not a class,
+        or a probability or threshold is out of range.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sets of classes that hold the true one, certified on rows of their own."""
+"""Sets of classes that contain the true one, certified on rows kept aside for it."""
 
 from __future__ import annotations
 
@@ -35,43 +35,46 @@ def certify_differential(
     by_class: bool = False,
     allow_seen: bool = False,
 ) -> Clf:
-    """Have a classifier tell which classes may still be true once it has decided.
+    """Return a copy of a classifier that says which classes may still be true once it has decided.
 
-    The true class's probability at the stop is looked at on rows that the classifier was not fitted to. The limit is
-    the r-th smallest of them, r the largest with P(Binomial(n, ``alpha``) < r) at most ``delta`` (a tolerance limit,
-    Wilks [1]_; for sets of predictions, Vovk [2]_). So the sets lack the true class in a share of at most
-    ``alpha`` of the cases, but for a chance of ``delta`` over draws of these rows, whatever the model is worth: a worse
-    one has larger sets. This is about cases that answer what the policy asks, like these rows; what is told of others,
-    at hard budgets or with more known at the start, has no sets.
+    For rows that the classifier was not fitted to, we take the probability of the true class at the stop. A set holds
+    the most probable class and all others whose probability reaches a limit, which is the r-th smallest of these, with
+    r the largest number for which P(Binomial(n, ``alpha``) < r) is at most ``delta`` (a tolerance limit, Wilks [1]_;
+    for sets of predictions, Vovk [2]_). So the true class is missing from the set in at most a share ``alpha`` of the
+    cases, except with a chance of ``delta`` over draws of these rows. This holds however good or bad the model is: a
+    worse one has larger sets.
+
+    It holds for cases that answer what the policy asks, as these rows do. Records of other cases, at hard budgets or
+    with more known at the start, have no sets.
 
     Parameters
     ----------
     clf, X, y, allow_seen
         See `certify_error`.
     alpha : float
-        Highest share of cases whose set lacks the true class, between 0 and 1.
+        Highest share of cases whose set does not contain the true class, between 0 and 1.
     delta : float
-        Chance that it may be higher, between 0 and 1.
+        Chance with which it may be higher after all, between 0 and 1.
     by_class : bool
-        Whether the share is to hold among the cases of each class, each of which then has a limit of its own and an
-        equal part of ``delta``. A class of too few rows is in every set.
+        Whether the share has to hold among the cases of each class. Each class then has a limit of its own and an equal
+        share of ``delta``. A class with too few rows is in every set.
 
     Returns
     -------
     SequentialClassifier or AdaptiveClassifier
-        A copy, whose records, sessions and files of decisions tell the sets: ``record.differential``,
-        ``case.differential``; ``decider_.differential`` is what was found.
+        A copy whose records, sessions and files of decisions include the sets: ``record.differential``,
+        ``case.differential``. ``decider_.differential`` holds the limits.
 
     Raises
     ------
     ValueError
-        If rows were used in fitting; if they are too few for any set smaller than all classes, of which the message
-        says how many it takes; or if a setting or a class is wrong.
+        If rows were used in fitting; if they are too few for any set to be smaller than all classes (the message says
+        how many it takes); or if a setting or a class is invalid.
 
     Warns
     -----
     UserWarning
-        If the classifier cannot tell which rows it was fitted to.
+        If the classifier does not know which rows it was fitted to.
 
     References
     ----------

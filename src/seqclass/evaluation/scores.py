@@ -1,4 +1,4 @@
-"""What a fitted classifier does on rows whose labels are known: over all, by class, group, threshold and questions."""
+"""Scores of a fitted classifier on labelled rows: overall, and by class, group, threshold and number of questions."""
 
 from __future__ import annotations
 
@@ -85,24 +85,24 @@ _NONE: Interval = (float("nan"), float("nan"))
 
 @dataclass(frozen=True)
 class ClassScores:
-    """What was done with the rows of one class.
+    """Scores on the rows of one class.
 
     Attributes
     ----------
     label : str
         The class.
     n_rows : int
-        Its rows.
+        Number of its rows.
     sensitivity : float
-        Share of them that were decided for it; NaN where there is none.
+        Share of its rows that were decided for it; NaN if there are none.
     realised_cost : float
-        Mean of prices paid plus decision cost over them; NaN where there is none.
+        Mean of prices paid plus decision cost over its rows; NaN if there are none.
     mean_features : float
-        Features acquired of each on average; NaN where there is none.
+        Mean number of features acquired per row; NaN if there are no rows.
     mean_price : float
-        Prices paid for each on average; NaN where there is none.
+        Mean price paid per row; NaN if there are no rows.
     specificity : float
-        Share of the rows of all *other* classes that were not decided for it; NaN where there is none.
+        Share of the rows of all *other* classes that were not decided for it; NaN if there are none.
     sensitivity_interval, specificity_interval : tuple of float
         95% intervals.
 
@@ -125,33 +125,33 @@ class ClassScores:
 
 @dataclass(frozen=True)
 class GroupScores:
-    """What was done with the rows of one group, such as a sex or a clinic; costs as in `Scores`.
+    """Scores on the rows of one group, such as a sex or a clinic; costs are as in `Scores`.
 
     Attributes
     ----------
     group : str
         The group.
     n_rows : int
-        Its rows.
+        Number of its rows.
     realised_cost : float
         Mean of prices paid plus decision cost.
     realised_cost_interval : tuple of float
-        95% interval of it; NaN of a single row.
+        Its 95% interval; NaN for a single row.
     difference : float
-        That mean less that of all rows of other groups; NaN where there are none.
+        ``realised_cost`` less that of all rows of other groups; NaN if there are none.
     difference_interval : tuple of float
-        95% interval of the difference, by itself. NaN where the group, or all others together, have fewer than 20
-        rows; see `seqclass.stats.group_differences`.
+        95% interval of the difference, not corrected for the number of groups. NaN if the group, or all others
+        together, have fewer than 20 rows; see `seqclass.stats.group_differences`.
     error : float
         Share of rows decided for a wrong class; a further decision, such as "refer", does not count.
     error_interval : tuple of float
-        95% interval of it.
+        Its 95% interval.
     mean_features, mean_price : float
-        Features acquired of a row on average; prices paid for a row on average.
+        Mean number of features acquired, and mean price paid, per row.
     classes : tuple of ClassScores
-        The group's rows class by class.
+        Scores of the group class by class.
     p_value : float
-        Of the difference, corrected for the number of groups; NaN where there are too few rows.
+        P-value of the difference, corrected for the number of groups; NaN if there are too few rows.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class GroupScores:
 
     @property
     def differs(self) -> bool:
-        """Whether the difference is beyond chance: p is 0.05 at most, and zero outside the interval."""
+        """Whether the difference is beyond chance: p is at most 0.05, and zero lies outside the interval."""
         return self.p_value <= 0.05 and (self.difference_interval[0] > 0 or self.difference_interval[1] < 0)
 
 
@@ -269,38 +269,38 @@ def _ends(values: FloatArray) -> Interval:
 
 @dataclass(frozen=True)
 class Scores:
-    """What a classifier did on given rows; costs in units of misclassification cost, a row.
+    """Scores of a classifier on given rows; costs are per row, in units of misclassification cost.
 
     Intervals are at 95%, for rows that the classifier was not fitted to.
 
     Attributes
     ----------
     n_rows : int
-        Rows.
+        Number of rows.
     realised_cost : float
         Mean of prices paid plus decision cost.
     realised_cost_interval : tuple of float
-        Interval of it.
+        Its interval.
     accuracy : float
-        Share of rows decided for their class; a further decision, such as "refer", is not right.
+        Share of rows decided for their class; a further decision, such as "refer", never counts as right.
     accuracy_interval : tuple of float
-        Interval of it.
+        Its interval.
     mean_features : float
-        Features acquired of a row on average; a bundle counts once.
+        Mean number of features acquired per row; a bundle counts once.
     mean_price, mean_decision_cost : float
-        Prices paid for a row on average; what a decision cost on average.
+        Mean price paid per row; mean cost of a decision.
     classes : tuple of ClassScores
-        The same class by class.
+        Scores class by class.
     groups : tuple of GroupScores
-        The same group by group, where groups were given.
+        Scores group by group, if groups were given.
     calibration : tuple of QuestionCalibration
-        Whether those who stopped after so many questions were as sure as they were right.
+        How sure and how often right the beliefs were, by the number of questions asked.
     decision_curve : DecisionCurve or None
-        Net benefit against threshold probability: of two classes for the second, or of the one that was named.
+        Net benefit by threshold probability, for the class that was named or for the second of two.
     decisions : tuple of str
         Names of the decisions: the classes, then further ones such as "refer".
     confusion : tuple of tuple of int
-        Rows of each class (a row, as in `classes`) for which each decision was taken (a column, as in `decisions`).
+        Number of rows by class (a row, as in `classes`) and decision (a column, as in `decisions`).
 
     Examples
     --------
@@ -348,31 +348,31 @@ def score_rows(
     thresholds: npt.ArrayLike | None = None,
     prevalence: float | None = None,
 ) -> Scores:
-    """Acquire and decide for rows whose labels are known, and say what that cost.
+    """Acquire features and decide for labelled rows, and return what that cost and how good it was.
 
     Parameters
     ----------
     clf : SequentialClassifier or AdaptiveClassifier
         A fitted classifier.
     X : array-like, data frame or sparse array of shape (n, n_features)
-        Instances in the form of the training data; looked at only where there is no ``record``.
+        Instances in the form of the training data; not used if there is a ``record``.
     y : array-like of shape (n,)
-        Their labels.
+        Labels of the instances.
     record : AcquisitionRecord, optional
-        What ``clf.acquire(X)`` gave, so that it is not done again.
+        What ``clf.acquire(X)`` returned, so that it is not done again.
     prices : Prices, optional
-        Prices that are paid in place of those that the classifier plans with, see `seqclass.costs.Costs.prices`.
+        Prices to pay instead of those that the classifier plans with; see `seqclass.costs.Costs.prices`.
     decision_costs : array-like of shape (n_classes, n_decisions), optional
-        What decisions cost in place of ``clf.decision_costs_``.
+        Cost of decisions, instead of ``clf.decision_costs_``.
     groups : array-like of shape (n,), optional
-        Group of each row, such as the sex, to be scored by itself; taken as text.
+        Group of each row, such as the sex; each group is scored separately. Labels of groups are taken as text.
     positive : label, optional
-        The class whose decision curve is wanted; by default of two classes the last of ``clf.classes_``, of more none.
+        The class for the decision curve; by default the last of two ``clf.classes_``, and no curve if there are more.
     thresholds : array-like of shape (m,), optional
         Threshold probabilities of the decision curve; by default 0.01 to 0.99.
     prevalence : float, optional
-        Share of ``positive`` where the decision curve is to hold, if it is not that of these rows; see
-        `seqclass.metrics.decision_curve`.
+        Share of ``positive`` in the population that the decision curve is meant for, if it differs from that of these
+        rows; see `seqclass.metrics.decision_curve`.
 
     Returns
     -------
@@ -381,7 +381,7 @@ def score_rows(
     Raises
     ------
     ValueError
-        If there is no row, lengths differ, or a label or ``positive`` is none of ``clf.classes_``.
+        If there are no rows, lengths differ, or a label or ``positive`` is not among ``clf.classes_``.
 
     Examples
     --------
