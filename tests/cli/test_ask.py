@@ -121,6 +121,17 @@ def test_invalid_answers_ask_again(model: str, numbers: str, run: Any) -> None:
     assert result.stdout.count("1. x1") == 1
 
 
+def test_a_name_may_hold_the_sign_that_parts_it_from_its_value(folder: Path, run: Any) -> None:
+    y = np.arange(60) % 2
+    X = pd.DataFrame({"a": y, "a=b": y[::-1], "c ": y}, dtype=float)
+    seqclass.SequentialClassifier(feature_costs=1e-6, order="adaptive").fit(
+        X, np.where(np.arange(60) < 5, 1 - y, y)
+    ).save("m.seq")
+    result = run("ask", "m.seq", "--known", "a=b=1", answers="c=0\nundo\na = 1\nquit\n")
+    assert "Taken back: c  = 0" in result.stdout
+    assert "(a=b = 1, a = 1)" in result.stdout
+
+
 def test_unavailable_and_undo(numbers: str, run: Any) -> None:
     result = run("ask", numbers, answers="?\nundo\n?\n1.2\n")
     assert result.stdout.count("1. x1") == 2

@@ -31,7 +31,8 @@ def test_summary(folder: Path, run: Any) -> None:
     assert lines[1][3] == f"{summary['realised_cost'].iloc[0]:.4f}"
     assert "8 cells in run.db; computed with seqclass" in result.stdout
     # what the library says, also of one data set
-    said = str(Results.load("run.db").compare())
+    said = str(Results.load("run.db").compare()).replace("price= (--price on the command line)", "--price")
+    assert said.endswith(": --price compares at one.")
     assert said.startswith("differences of realised_cost, paired")
     assert "means over the prices 0.01, 0.1" in said
     assert all(f"  {line}\n" in result.stdout for line in said.splitlines())

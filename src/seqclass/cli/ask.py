@@ -161,7 +161,8 @@ def _command(
     with refused():
         decider = decider_of(clf)
         words = decider.words(labels)
-        told = {name: _told(_choices(decider, words, name), value) for name, value in map(_parted, known)}
+        parted = [_parted(text, _names(decider)) for text in known]
+        told = {name: _told(_choices(decider, words, name), value) for name, value in parted}
         session = clf.session(known=told, first=first)
         _note_lacking(session, decider, [name for name, value in told.items() if value is None])
         if notes := " ".join(filter(None, (session.unusual(*one) for one in _values(session).items() if strict))):
@@ -227,13 +228,13 @@ def _goes_on(asking: _Asking) -> bool:
     if here:
         click.echo("undo takes the last answer back, NAME = VALUE adds one; an empty line ends the case.")
     while (line := _read_line("> " if here else "")) is not None:
-        named = _parted(line)[0] if "=" in line.strip("= ") else None
+        named = _parted(line, _names(asking.decider))[0] if "=" in line.strip("= ") else None
         if line.lower() not in ("undo", "u") and (named is None or (named not in asking.columns and not here)):
             return False
         if not here:
             click.echo(f"\n> {line}")
         try:
-            _observe(asking, *_parted(line)) if named is not None else asking.undo()
+            _observe(asking, *_parted(line, _names(asking.decider))) if named is not None else asking.undo()
         except ValueError as error:
             _refuse(error)
             continue
@@ -289,7 +290,7 @@ def _answer(asking: _Asking, question: Question, line: str) -> None:
     elif line.lower() == "help":
         raise ValueError(_HELP)
     elif "=" in line:
-        _observe(asking, *_parted(line))
+        _observe(asking, *_parted(line, _names(asking.decider)))
     elif question.features:
         _observe_bundle(asking, question, line)
     else:
@@ -340,12 +341,22 @@ def _show_best(asking: _Asking) -> None:
             click.echo(f"  {asking.question(question.name)}: {asking.price(question)}")
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """Name and value of ``NAME=VALUE``."""
+def _names(decider: Decider) -> list[str]:
+    """What may be told by name: columns, and bundles."""
+    bundles = () if decider.prices.bundles is None else decider.prices.bundle_names
+    return [*map(decider.feature_name, range(decider.n_features)), *map(str, bundles)]
+
+
+def _parted(text: str, names: list[str]) -> tuple[str, str]:
+    """Name and value of ``NAME=VALUE``; a name may hold the sign itself, or end in a blank that nobody types."""
     name, sign, value = text.partition("=")
+    for known in sorted(names, key=len):
+        rest = text.removeprefix(known.strip())
+        if rest != text and rest.lstrip().startswith("="):  # of several the longest
+            name, sign, value = known, "=", rest.lstrip()[1:]
     if not sign or not name.strip() or not spelt(value):
         raise ValueError(f"give what is known as NAME=VALUE, not {shown(text)}.")
-    return name.strip(), spelt(value)
+    return name if name in names else name.strip(), spelt(value)
 
 
 def _read_line(prompt: str = "> ") -> str | None:

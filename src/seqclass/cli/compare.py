@@ -14,7 +14,7 @@ import click
 import numpy as np
 
 from seqclass._utils.text import shown
-from seqclass.cli._errors import InputError, check_output, refused
+from seqclass.cli._errors import InputError, as_options, check_output, refused
 from seqclass.cli._format import count, echo_json, table
 from seqclass.cli._progress import is_shown
 from seqclass.cli._training import form, read_decision_costs, said
@@ -171,7 +171,7 @@ def _print_summary(results: Results, cells: Any, failed: Any) -> None:
     header = ["data", "method", "price", *limits, "realised cost", "accuracy", "features", "paid", "cells"]
     click.echo(table(header, rows, left=(0, 1)))
     click.echo("\nMeans over folds and seeds, in brackets their 95% intervals; cells that failed are left out.")
-    compared = str(_compared(results, cells, failed) or "")
+    compared = as_options(str(_compared(results, cells, failed) or ""))
     if compared:
         click.echo("\n" + textwrap.indent(compared, "  "))
     for column, verb in (("warnings", "warned"), ("error", "failed")):
