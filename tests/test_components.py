@@ -11,7 +11,8 @@ from seqclass import Costs, SequentialClassifier
 from seqclass.analysis import describe_components
 from seqclass.bn import ClassMixture
 from seqclass.deciding.explanation import Explanation
-from seqclass.pomdp import Adaptive, ClassInformation
+from seqclass.discretize import Discretizer
+from seqclass.pomdp import Adaptive, ClassInformation, FirstK
 
 QUICK = Adaptive([ClassInformation()], max_rounds=0, n_cases=100, n_paths=100, certificate_paths=0)
 
@@ -98,3 +99,16 @@ def test_without_components_nothing_is_said() -> None:
         assert "Most like" not in str(told)
     with pytest.raises(ValueError, match="describe_components needs a ClassMixture, and model_ is a NaiveBayes"):
         describe_components(SequentialClassifier(discretizer="precomputed").fit(X, y))
+
+
+def test_nothing_is_typical_of_a_constant_column() -> None:
+    """By rounding it was an outcome that the column has not, and an explanation failed."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = np.column_stack([np.ones(200), rng.normal(size=(200, 2)) + y[:, None]])
+    solver = FirstK(2, certificate_paths=0)
+    clf = SequentialClassifier(ClassMixture(2, random_state=0), solver, discretizer=Discretizer(4), order="given")
+    clf.fit(X, y)
+    for component in describe_components(clf, n_traits=3):
+        assert {trait.column for trait in component.traits} == {1, 2}
+    assert clf.explain(X[:1])[0].likeness is not None

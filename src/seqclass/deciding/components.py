@@ -143,9 +143,13 @@ def _traits(decider: Decider, model: ClassMixture, hidden: int, n_traits: int, n
     overall = model.tables_ @ (decider.problem.prior[model.hidden_class_] * model.weights_)
     own = model.tables_[:, :, hidden]
     telling = own * np.log(np.maximum(own, _TINY) / np.maximum(overall, _TINY))
+    sizes = np.where(model.n_outcomes_ > 1, model.n_outcomes_, 0)  # of a constant column nothing is typical
+    telling[np.arange(telling.shape[1]) >= sizes[:, None]] = -np.inf
     traits = []
     # what ties but for rounding stays in the order of the columns
     for feature in np.argsort(-telling.max(axis=1).round(12), kind="stable")[:n_traits].tolist():
+        if not sizes[feature]:
+            break
         column, shown = int(decider.support[feature]), int(telling[feature].argmax())
         name = decider.feature_name(column) if names is None else named(names, column)
         label = decider.outcome_labels(column)[shown]
