@@ -1,7 +1,7 @@
-"""Belief analysis: what a policy meets, where it stops, what each feature brings, and how its cost answers to prices.
+"""Belief analysis: what a policy meets, where it stops, what each feature gains, and how its cost depends on prices.
 
-Nearly all of it works on a problem and a policy; a fitted classifier has them as ``problem_`` and ``policy_``. Results
-are exact where histories are few, and simulated where they are many. `missing_sweep` needs a classifier and test data,
+Most functions take a problem and a policy; a fitted classifier has them as ``problem_`` and ``policy_``. Results are
+exact if histories are few, and simulated if they are many. `missing_sweep` needs a classifier and test data,
 `describe_components` and `exam_report` a classifier.
 """
 

@@ -20,18 +20,18 @@ _OFFSET = 0.3819660112501051
 
 @dataclass(frozen=True)
 class ReachableBeliefs:
-    """Beliefs that can be met, stage by stage; equal ones of a stage are one.
+    """Beliefs that a policy can meet, stage by stage; equal beliefs of a stage are merged.
 
     Attributes
     ----------
     stage : ndarray of int of shape (n,)
-        Number of features asked, ascending.
+        Number of features asked so far, ascending.
     belief : ndarray of shape (n, n_classes)
         The belief.
     probability : ndarray of shape (n,)
-        Probability of getting to that stage with that belief; of each stage they sum to P(it is reached).
+        Probability of reaching that stage with that belief; within a stage they sum to P(the stage is reached).
     asked : ndarray of shape (n,)
-        Probability of getting there and being asked for the next feature; the rest stops there.
+        Probability of getting there and being asked for the next feature; the others stop there.
     decision : ndarray of int of shape (n,)
         The cheapest decision at the belief.
     method : str
@@ -58,7 +58,7 @@ class ReachableBeliefs:
 
     @property
     def n_stages(self) -> int:
-        """Most features that can be asked."""
+        """Most features that can be asked for."""
         return int(self.stage[-1])
 
     def at(self, stage: int) -> ReachableBeliefs:
@@ -78,20 +78,22 @@ def reachable_beliefs(
     max_histories: int = MAX_HISTORIES,
     random_state: Any = 0,
 ) -> ReachableBeliefs:
-    """Beliefs of each stage with their probabilities.
+    """Find the beliefs that can be met at each stage, with their probabilities.
 
     Parameters
     ----------
     problem : AcquisitionProblem
-        The problem; of a fitted classifier ``problem_``.
+        The problem, such as ``problem_`` of a fitted classifier.
     policy : Policy, optional
-        The policy that stops; of a fitted classifier ``policy_``. Left out: every feature is asked for.
+        The policy that says when to stop, such as ``policy_`` of a fitted classifier. By default every feature is asked
+        for.
     tolerance : float
-        Beliefs of a stage that differ by less, in every class, may become one: their mean.
+        Beliefs of a stage that differ by less than this, in every class, may be merged into their mean.
     method : {"auto", "exact", "simulation"}
-        Enumerate every history, sample them, or enumerate if they are at most ``max_histories``.
+        ``"exact"`` enumerates every history, ``"simulation"`` samples them, and ``"auto"`` enumerates if there are at
+        most ``max_histories``.
     n_paths, max_histories : int
-        Sampled instances, for simulation; most histories to enumerate.
+        Number of sampled instances in a simulation; most histories to enumerate.
     random_state : int, generator or None
         Seed of the simulation.
 
@@ -102,7 +104,7 @@ def reachable_beliefs(
     Raises
     ------
     ValueError
-        If ``method="exact"`` meets more than ``max_histories`` histories.
+        If there are more than ``max_histories`` histories with ``method="exact"``.
 
     Examples
     --------
@@ -147,12 +149,13 @@ class _Beliefs:
 
 @dataclass(frozen=True)
 class EntropyPath:
-    """Expected entropy of the belief along the way, in nats; all arrays have shape (n_stages + 1,).
+    """Expected entropy of the belief after each stage, in nats; all arrays have shape (n_stages + 1,).
 
     Attributes
     ----------
     overall : ndarray
-        After at most so many features, over all instances: those that have stopped keep their last belief. Never rises.
+        Over all instances, after at most that many features; instances that have stopped keep their last belief. Never
+        rises.
     going_on : ndarray
         Among those that are asked for one more feature, before they answer; NaN where there are none.
     stopped : ndarray
@@ -179,7 +182,7 @@ class EntropyPath:
 
     @property
     def information(self) -> float:
-        """Mutual information of the class and all that is acquired, nats."""
+        """Mutual information of the class and everything that is acquired, in nats."""
         return float(self.overall[0] - self.overall[-1])
 
 
@@ -192,7 +195,7 @@ def entropy_path(
     max_histories: int = MAX_HISTORIES,
     random_state: Any = 0,
 ) -> EntropyPath:
-    """Expected entropy of the belief along the way, overall and among those still going on.
+    """Compute the expected entropy of the belief after each stage, overall and among instances that go on or stop.
 
     Parameters
     ----------
@@ -202,7 +205,7 @@ def entropy_path(
     Returns
     -------
     EntropyPath
-        As far as the longest history goes.
+        Up to the length of the longest history.
 
     Examples
     --------

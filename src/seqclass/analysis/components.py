@@ -17,26 +17,27 @@ def describe_components(
     n_traits: int = 3,
     feature_names: Sequence[str] | Mapping[int, str] | None = None,
 ) -> list[Component]:
-    """Tell what is typical of each hidden component of a classifier's class mixture.
+    """Describe what is typical of each hidden component of a classifier's class mixture.
 
     Parameters
     ----------
     classifier : SequentialClassifier or AdaptiveClassifier
-        Fitted; its ``model_`` is a `seqclass.bn.ClassMixture`.
+        A fitted classifier whose ``model_`` is a `seqclass.bn.ClassMixture`.
     n_traits : int
         Most traits of each component.
     feature_names : sequence of str of length n_features or mapping of column to str, optional
-        What to call the features; by default as in training.
+        Names to show for the features; by default the names in training.
 
     Returns
     -------
     list of Component
-        Class by class, the largest component first. Those of several bags (``n_bags``) are all there, and overlap.
+        Class by class, the largest component first. With several bags (``n_bags``) the components of all of them are
+        listed, and overlap.
 
     Raises
     ------
     ValueError
-        If the model is no class mixture.
+        If the model is not a class mixture.
 
     Examples
     --------

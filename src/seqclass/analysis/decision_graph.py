@@ -1,4 +1,4 @@
-"""A policy's first steps as a decision graph, in the text form that Graphviz reads."""
+"""The first steps of a policy as a decision graph, in the text form that Graphviz reads."""
 
 from __future__ import annotations
 
@@ -236,46 +236,47 @@ def decision_graph(
 ) -> str:
     r"""Draw a policy as a graph: boxes ask for a feature, edges are its outcomes, ellipses decide.
 
-    Histories of the same stage are one node where the policy goes on alike from there, as far as the graph is drawn:
-    same feature, and for each outcome the same node. All histories that end in the same decision are one node.
-    Outcomes of a node that lead to the same node are one edge; its width is the share of all instances that go there.
-    A node says which share gets there, what its feature costs where prices differ, and the mean belief. Where visits
-    cost something, the node in which one begins says what is ordered together and what the visit costs; its answers
-    are then read one after the other, in whatever order they come.
+    Histories of the same stage share a node if the policy continues in the same way from there, as far as the graph is
+    drawn: with the same feature, and for each outcome to the same node. All histories that end in the same decision
+    share a node. Outcomes that lead from one node to the same other node share an edge, whose width is the share of all
+    instances that take it. A node shows the share of instances that get there, the price of its feature if prices
+    differ, and the mean belief. If visits cost something, the node in which a visit begins shows what is ordered
+    together and what the visit costs; its answers are then read one after the other, in whatever order they come.
 
-    Three limits keep the graph readable. Where they cut, dashed nodes stand for what is left out, and a line under the
-    graph says how many instances that concerns. Answers of a bundle that has too many joint ones to list are left out
-    as well.
+    Three limits keep the graph readable. Where they cut it, dashed nodes stand for what is left out, and a line under
+    the graph says how many instances that concerns. The answers of a bundle with too many joint answers to list are
+    left out as well.
 
     Parameters
     ----------
     policy : Policy or SequentialClassifier
-        A policy, or a fitted classifier, whose names, bins and labels are then used.
+        A policy, or a fitted classifier; the names, bins and labels of a classifier are used in the graph.
     max_depth : int
-        Most features on a way through the graph; where the policy would ask for more, a dashed box says so.
+        Most features on a path through the graph; where the policy would ask for more, a dashed box says so.
     min_probability : float
-        Histories less probable than this are not followed: those that would go on end in a dashed ellipse.
+        Histories less probable than this are not followed further; if the policy would go on, they end in a dashed
+        ellipse.
     max_nodes : int
-        Most nodes: ``min_probability`` is raised until there are no more, at most to 1, where the first question and
-        what ends after it are left.
+        Most nodes. ``min_probability`` is raised until there are no more than this, at most to 1, which leaves the
+        first question and what ends after it.
     missing : float
-        Share of the answers that are missing, at random; 0 draws none. Edges of missing answers are dashed. The
-        probabilities of all others shrink accordingly.
+        Share of answers that are missing at random; with 0 no missing answers are drawn. Edges of missing answers are
+        dashed, and the probabilities of all other answers are reduced accordingly.
     names : sequence or mapping of int to str, optional
-        Name of each feature: by its number in the problem, with a classifier by its column in the training data. By
-        default those of the classifier, or ``"feature 3"`` and so on.
+        Name of each feature, by its number in the problem or, with a classifier, by its column in the training data. By
+        default the names of the classifier, or ``"feature 3"`` and so on.
     decisions : sequence or mapping of int to str, optional
-        Label of each decision; by default those of the classifier, or numbers.
+        Label of each decision; by default the labels of the classifier, or numbers.
     classes : sequence or mapping of int to str, optional
-        Label of each class; by default those of the classifier, or ``"class 0"`` and so on.
+        Label of each class; by default the labels of the classifier, or ``"class 0"`` and so on.
     outcomes : mapping of int to sequence of str, optional
-        Labels of the outcomes of some features, keys as of ``names``; by default bins and categories of the classifier,
-        or numbers.
+        Labels of the outcomes of some features, with the same keys as ``names``; by default the bins and categories of
+        the classifier, or numbers.
 
     Returns
     -------
     str
-        A ``digraph`` in the dot language, for ``dot -Tsvg`` or any viewer of it; to be written as UTF-8.
+        A ``digraph`` in the dot language, for ``dot -Tsvg`` or any viewer; write it to a file as UTF-8.
 
     Raises
     ------
@@ -287,11 +288,11 @@ def decision_graph(
 
     Notes
     -----
-    For programs, each node has ``kind`` (``ask``, ``decide``, ``more``, ``rare`` or ``lots``), ``reach`` (probability
-    of getting there), ``posterior`` (mean belief) and, where it applies, ``stage``, ``feature`` (numbered as
-    ``names``), ``prices`` (lowest and highest) or ``decision``, and where a visit begins ``panel`` (features that are
-    ordered together) and ``visit`` (its cost). Each edge has ``outcomes`` (numbers, -1 for missing,
-    apart by blanks) and ``probability`` (given its node).
+    For use by programs, each node has ``kind`` (``ask``, ``decide``, ``more``, ``rare`` or ``lots``), ``reach``
+    (probability of getting there), ``posterior`` (mean belief) and, where it applies, ``stage``, ``feature`` (numbered
+    as ``names``), ``prices`` (lowest and highest) or ``decision``, and where a visit begins ``panel`` (features that
+    are ordered together) and ``visit`` (its cost). Each edge has ``outcomes`` (numbers separated by blanks, -1 for
+    missing) and ``probability`` (given its node).
 
     Examples
     --------
@@ -307,7 +308,7 @@ def decision_graph(
       n0 -> n1 [label=" 0: 55% "
       n0 -> n2 [label=" 1: 45% "
 
-    Of a fitted classifier, in its own words:
+    For a fitted classifier, in its own words:
 
     >>> from seqclass import SequentialClassifier
     >>> X = np.repeat([[0.5, 5.0], [1.5, 5.0]], 20, axis=0)

@@ -1,4 +1,4 @@
-"""What an adaptive test does with its items, and how well it tells people of each ability."""
+"""How often an adaptive test uses its items, and how precise it is at each ability."""
 
 from __future__ import annotations
 
@@ -23,27 +23,28 @@ __all__ = ["ExamReport", "exam_report"]
 
 @dataclass(frozen=True)
 class ExamReport:
-    """Exposure of each of ``m`` items, and precision in each of ``k`` bands of ability, on simulated persons.
+    """Exposure of each of ``m`` items, and precision in each of ``k`` bands of ability, for simulated persons.
 
     Attributes
     ----------
     items : tuple of str
         Names of the items.
     exposure : ndarray of shape (m,)
-        Share of the persons that each item was asked of, by itself or in a bundle; not where it was known.
+        Share of the persons who were asked each item, by itself or in a bundle; persons for whom it was known do not
+        count.
     ability : ndarray of shape (k,)
-        Mean ability of each band, of which all have as many persons but for what does not divide.
+        Mean ability in each band; bands have equally many persons, up to rounding.
     n_persons : ndarray of int of shape (k,)
-        Persons in each band.
+        Number of persons in each band.
     n_items : ndarray of shape (k,)
-        Items asked, mean.
+        Mean number of items asked.
     errors : ndarray of shape (k,)
         Share of persons decided for a wrong class; a further decision, such as "refer", does not count.
     bias, rmse : ndarray of shape (k,)
-        Mean, and root mean square, of the estimated less the true ability; the estimate is the posterior mean, given
-        what was asked and what is known at the start.
+        Mean and root mean square of the estimated less the true ability; the estimate is the posterior mean, given what
+        was asked and what was known at the start.
     sd : ndarray of shape (k,)
-        Standard deviation of the ability's posterior, mean: what the test itself believes.
+        Mean standard deviation of the posterior of ability, which is what the test itself believes.
 
     Examples
     --------
@@ -64,7 +65,7 @@ class ExamReport:
     sd: FloatArray
 
     def exposure_table(self) -> pd.DataFrame:
-        """Return a row an item, the most exposed first."""
+        """Return a data frame with one row per item, the most exposed first."""
         import pandas as pd
 
         order = np.argsort(-self.exposure, kind="stable")
@@ -72,7 +73,7 @@ class ExamReport:
         return table
 
     def precision_table(self) -> pd.DataFrame:
-        """Return a row a band of ability, the lowest first."""
+        """Return a data frame with one row per band of ability, the lowest first."""
         import pandas as pd
 
         names = ("ability", "n_persons", "n_items", "errors", "bias", "rmse", "sd")
@@ -88,13 +89,13 @@ def exam_report(
     Parameters
     ----------
     clf : SequentialClassifier
-        Fitted, with an `seqclass.bn.ItemResponse` of outcomes as its model.
+        A fitted classifier whose model is an `seqclass.bn.ItemResponse` of outcomes.
     n_persons : int
-        Persons, drawn from the model with the class prior that the classifier goes by.
+        Number of persons, who are drawn from the model with the class prior of the classifier.
     n_bands : int
-        Bands of ability, of equally many persons.
+        Number of bands of ability, with equally many persons each.
     random_state : int, generator or None
-        Seed.
+        Seed of the simulated persons.
 
     Returns
     -------

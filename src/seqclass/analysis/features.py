@@ -1,4 +1,4 @@
-"""What each feature is worth along the way, and what each class costs."""
+"""What each question is worth, and what the instances of each class cost."""
 
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ from seqclass.pomdp.problem import AcquisitionProblem
 
 @dataclass(frozen=True)
 class FeatureValues:
-    """What each question is worth to those that get there; all arrays have one entry a question.
+    """What each question is worth to instances that get there; all arrays have one entry per question.
 
-    Costs are expectations per instance, in units of misclassification cost. Questions that nobody gets to are left out.
-    They come in the order in which they are asked; where any may come next, the most asked first.
+    Costs are expectations per instance, in units of misclassification cost. Questions that no instance gets to are left
+    out. They are in the order in which they are asked; if any question may come next, the most asked come first.
 
     Attributes
     ----------
     feature : ndarray of int
-        The feature that is asked for; of a bundle, its first.
+        The feature that is asked for; for a bundle, its first.
     reached, asked : ndarray
         Probability that the question comes next, asked or not, and that it is asked.
     price : ndarray
-        Mean price among those that are asked; NaN where nobody is.
+        Mean price among instances that are asked; NaN if none is.
     gain : ndarray
-        Mean fall of the cost of deciding that this feature alone brings those that are asked, its price not taken off.
+        Mean reduction in the cost of deciding that this feature alone brings to instances that are asked, before its
+        price.
     saving : ndarray
-        Mean of the cost of deciding now minus the cost of going on as the policy does, among those that are asked.
+        Mean of the cost of deciding now minus the cost of going on as the policy does, among instances that are asked.
     expected_saving : ndarray
-        The same difference as the policy's own values see it, over all that get there: negative where most had better
-        stop. NaN of a policy without values.
+        The same difference by the policy's own values, over all instances that get there: negative if stopping is
+        better for most. NaN for a policy without values.
     method : str
         ``"exact"`` or ``"simulation"``.
 
@@ -59,7 +60,7 @@ class FeatureValues:
 
     @property
     def total_saving(self) -> float:
-        """Cost of deciding from the prior minus the policy's cost."""
+        """Cost of deciding on the prior minus the policy's cost."""
         return float(np.nansum(self.asked * (self.gain - self.price)))
 
 
@@ -72,7 +73,7 @@ def feature_values(
     max_histories: int = MAX_HISTORIES,
     random_state: Any = 0,
 ) -> FeatureValues:
-    """Value of the next feature at each stage, and how often it is asked.
+    """Compute what each question is worth, and how often it is asked.
 
     Parameters
     ----------
@@ -85,8 +86,8 @@ def feature_values(
 
     Notes
     -----
-    The saving of a question counts what later ones bring as well. All that the policy saves is the sum over questions
-    of ``asked * (gain - price)``; in a fixed order it is ``asked[0] * saving[0]`` too.
+    The saving of a question includes what later questions bring. The total saving of the policy is the sum over
+    questions of ``asked * (gain - price)``; in a fixed order it also is ``asked[0] * saving[0]``.
 
     Examples
     --------

@@ -40,40 +40,40 @@ def export_policy(
 ) -> dict[str, Any]:
     """Write what a classifier asks and decides to a file that needs no Python.
 
-    Questions, beliefs, prices, expected savings and decisions are those of `SequentialClassifier.session`.
+    Questions, beliefs, prices, expected savings and decisions are the same as in `SequentialClassifier.session`.
 
     Parameters
     ----------
     classifier : SequentialClassifier, AdaptiveClassifier or CertifiedError
-        A fitted classifier; or what `seqclass.certify_error` gave, and the page states what it promises.
+        A fitted classifier, or what `seqclass.certify_error` returned; the page then states what that promises.
     path : path
-        The file. It is written whole or not at all, and replaces a file that is there.
+        File to write, completely or not at all; an existing file is replaced.
     format : {"html", "json", "c"}, optional
-        A page to work through cases with, which needs neither a server nor a network; the data of `policy_data`; or C99
-        that allocates nothing. By default what the ending of the file says.
+        ``"html"``: a page to work through cases with, which needs neither a server nor a network. ``"json"``: the data
+        of `policy_data`. ``"c"``: C99 code that allocates nothing. By default as the ending of the file says.
     title : str, optional
         Title of the page; by default the name of the file without its ending.
     labels : Labels, path, mapping or data frame, optional
-        Questions, answers, units and help in other words than the names of the data; see `seqclass.Labels.of`.
+        Words for questions, answers, units and help, instead of the names in the data; see `seqclass.Labels.of`.
     language : {"en", "de", "fr", "es"} or mapping
-        Language of the page's own words, or words of another one; see `page_words`.
+        Language of the page's own words, or the words in another language; see `page_words`.
     max_nodes, min_probability : optional
         See `policy_data`.
 
     Returns
     -------
     dict
-        What was written, as `policy_data` gives it.
+        What was written, as `policy_data` returns it.
 
     Raises
     ------
     TypeError
-        If it is none of these.
+        If ``classifier`` is none of these.
     ValueError
-        If the policy cannot be written as data, or not within the limits, or labels or words are wrong, or the file
-        ends as one of another format; the message says what to do.
+        If the policy cannot be written as data, or not within the limits, labels or words are wrong, or the ending of
+        the file is that of another format; the message says what to do.
     FileNotFoundError
-        If the folder does not exist, or a file of labels or words.
+        If the folder, or a file of labels or words, does not exist.
 
     Examples
     --------
@@ -136,33 +136,34 @@ def policy_data(
 ) -> dict[str, Any]:
     """Return what a classifier asks and decides as plain data.
 
-    A policy of a model with hidden states (naive Bayes, class mixtures, contexts), or of a tree or network of small
-    tables, is written as its *program*: tables, prices, what it asks next, and when it stops. Any feature may then be
-    answered at any time. Any other (large networks, rules) is written as a *graph* of all cases it can meet, which has
-    a limit of nodes, and takes answers in the order in which it asks.
+    The policy of a model with hidden states (naive Bayes, class mixtures, contexts), or of a tree or network with small
+    tables, is written as a *program*: tables, prices, what it asks next, and when it stops. Any feature may then be
+    answered at any time. Any other policy (large networks, rules) is written as a *graph* of all cases that it can
+    meet, which has a limited number of nodes and takes answers only in the order in which it asks.
 
     Parameters
     ----------
     classifier : SequentialClassifier, AdaptiveClassifier or CertifiedError
-        A fitted classifier; or what `seqclass.certify_error` gave, with what it promises.
+        A fitted classifier, or what `seqclass.certify_error` returned; the data then state what that promises.
     labels : Labels, path, mapping or data frame, optional
         See `export_policy`.
     max_nodes : int
         Most nodes of a graph.
     min_probability : float, optional
-        For a graph: cases less probable than this are followed no further; there it says what to decide as things
-        stand, and that it is cut. In this probability 5% of all answers are missing. By default as small as the nodes
-        allow, and a ValueError if less than 99% of cases were followed to their end; 0 follows all.
+        For a graph: cases less probable than this are not followed further; the graph then says what to decide as
+        things stand, and that it is cut there. For this probability, 5% of all answers are taken to be missing. By
+        default it is as small as ``max_nodes`` allows, with a ValueError if less than 99% of cases would be followed to
+        their end; 0 follows all.
 
     Returns
     -------
     dict
-        Lists, dicts, numbers and texts, as JSON holds them; the page on export in the documentation has its keys.
+        Lists, dicts, numbers and texts, as in JSON; the page on export in the documentation explains the keys.
 
     Raises
     ------
     TypeError
-        If it is none of these.
+        If ``classifier`` is none of these.
     ValueError
         If the policy cannot be written as data, or not within the limits, or labels are wrong; the message says what to
         do.
@@ -204,13 +205,13 @@ _PLACE = re.compile(r"\{(\w+)\}")
 
 
 def page_words(language: str | Mapping[str, str] = "en") -> dict[str, str]:
-    """Words of the page itself, by key.
+    """Return the words of an exported page itself, by key.
 
     Parameters
     ----------
     language : {"en", "de", "fr", "es"} or mapping
-        A language that is there; or the words of one that is not, by the same keys: ``lang`` is its code, ``decimal``
-        what stands before decimals, and what is in braces is filled in.
+        A language that comes with the package, or the words in another one, by the same keys: ``lang`` is the code of
+        the language, ``decimal`` is the decimal separator, and whatever is in braces is filled in.
 
     Returns
     -------
@@ -219,7 +220,7 @@ def page_words(language: str | Mapping[str, str] = "en") -> dict[str, str]:
     Raises
     ------
     ValueError
-        If there is no such language, or a word is missing, unknown, or lacks what is filled in.
+        If there is no such language, or a word is missing, has an unknown key, or lacks something in braces.
 
     Examples
     --------

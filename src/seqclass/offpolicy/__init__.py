@@ -1,4 +1,4 @@
-"""Learning from records: what a policy would have cost where somebody else's rule decided what was recorded of whom."""
+"""Learning from records: what a policy would have cost people for whom another rule decided what was recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What records say of a policy: estimates with intervals, and how far the records support them."""
+"""What records say about a policy: estimates with intervals, and how far the records support them."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Part:
     name : str
         ``"cost"``, ``"price"``, ``"decision_cost"``, ``"error"`` or ``"n_features"``.
     estimate : float
-        The estimate; costs are in units of misclassification cost. It is not cut: of few rows or large weights it may
-        lie beyond what can be, such as an error rate below 0 or above 1, and is right on average all the same.
+        The estimate; costs are in units of misclassification cost. It is not clipped: with few rows or large weights it
+        may be an impossible value, such as an error rate below 0 or above 1, and still be right on average.
     standard_error : float
-        Its standard error; NaN where it cannot be told.
+        Its standard error; NaN if it is unknown.
     lower, upper : float
-        Ends of the interval, cut to what can be, and all of that where one row has all weight.
+        Ends of the interval, clipped to possible values; all possible values if a single row has all the weight.
 
     Examples
     --------
@@ -60,30 +60,30 @@ class Part:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a policy would have cost the people in records, by one method; made by `estimate_cost`.
+    """What a policy would have cost the people in records, as estimated by one method; made by `estimate_cost`.
 
     Attributes
     ----------
     method : str
-        The method.
+        Name of the method.
     parts : tuple of Part
         Mean cost, price, decision cost, error rate and number of features.
     level : float
         Coverage of the intervals.
     n_rows, n_counted : int
-        Rows of the records; rows that count in the estimate.
+        Number of rows of the records, and of those that count in the estimate.
     replayed : float
-        Share of rows of which all that the policy asks for is recorded.
+        Share of rows in which everything that the policy asks for is recorded.
     unsupported : float
-        Share of rows at which the policy asks for cells that are missing and that had hardly a chance to be recorded
-        all, less than ``min_chance``: what the policy does with such people the records do not tell.
+        Share of rows in which the policy asks for missing cells whose chance of all being recorded was below
+        ``min_chance``. The records do not say what the policy would do with such people.
     effective_rows : float
         Kish's effective number of rows, (sum of weights)**2 / (sum of squared weights).
     largest_weight : float
-        Largest weight of a row, where the mean weight should be 1.
+        Largest weight of a row; the mean weight should be 1.
     lacking : float
-        By how much the mean weight stays below 1 beyond chance: the share of people of whom what the policy asks for is
-        never recorded, or the rule is not the one that made the records.
+        By how much the mean weight is below 1, beyond chance. It is the share of people for whom what the policy asks
+        for is never recorded, unless the rule is not the one that made the records.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Estimate:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Why the interval may not hold, as far as weights tell: a sentence each; none where nothing is odd."""
+        """Reasons, as far as weights show, why the interval may not hold: one sentence each; none if all seems well."""
         found = []
         if self.unsupported > _FEW:
             found.append(
@@ -144,7 +144,7 @@ class Estimate:
         return self["cost"].standard_error
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the parts as a data frame, a row each."""
+        """Return the parts as a data frame, one row each."""
         import pandas as pd
 
         rows = [[getattr(part, name) for name in _SHOWN] for part in self.parts]
@@ -176,12 +176,12 @@ _NOTES = {
 
 @dataclass(frozen=True)
 class Estimates:
-    """What a policy would have cost by several methods; made by `compare`.
+    """What a policy would have cost, as estimated by several methods; made by `compare`.
 
     Attributes
     ----------
     estimates : tuple of Estimate
-        One each.
+        One estimate for each method.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class Estimates:
         return next(estimate for estimate in self.estimates if estimate.method == method)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the estimates of the cost as a data frame, a row a method, with what supports them."""
+        """Return the estimates of the cost as a data frame, one row per method, with how far records support them."""
         import pandas as pd
 
         rows = [

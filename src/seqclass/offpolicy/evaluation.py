@@ -1,4 +1,4 @@
-"""What a policy would have cost the people in records that another rule made."""
+"""Estimates of what a policy would have cost the people in records that another rule made."""
 
 from __future__ import annotations
 
@@ -369,53 +369,54 @@ def estimate_cost(
 ) -> Estimate:
     """Estimate what a policy would have cost the people in records, whose cells are missing for a reason.
 
-    Somebody's rule decided what was recorded of whom. A cell that is missing is taken as unknown, not as unavailable:
-    the policy would have been told it. What the estimate rests on is that what was recorded next depended on nothing
-    but what had been seen until then (and the class, which the fitted rule looks at as well), that everybody had a
-    chance to have recorded what the policy asks of them, and that values do not depend on when they were asked for. So
-    a row on which all is recorded that the policy asks for can be replayed, whatever else was recorded, and in
+    Somebody's rule decided what was recorded about whom. A missing cell is taken as unknown rather than unavailable:
+    the policy would have got its value. The estimate rests on three assumptions. What was recorded next depended only
+    on what had been seen until then (and on the class, which the fitted rule looks at as well). For everybody there was
+    a chance that what the policy asks of them was recorded. Values do not depend on when they were asked for. A row in
+    which everything is recorded that the policy asks for can therefore be replayed, whatever else was recorded and in
     whatever order.
 
     Parameters
     ----------
     clf : SequentialClassifier or AdaptiveClassifier
-        A fitted classifier, whose policy is to be judged.
+        A fitted classifier, whose policy is to be evaluated.
     X : array-like or data frame of shape (n, n_features)
         Records that it was not fitted to, NaN where nothing was recorded.
     y : array-like of shape (n,)
-        Their labels, known of everybody.
+        Labels of these rows, known for everybody.
     method : str
         ``"doubly_robust"``: the model's expectation, corrected by weighted surprises; right if either the rule or the
-        model is. ``"ipw"``: rows that can be replayed, by the inverse of their chance, self-normalised (Hajek);
-        ``"ipw_plain"``: divided by the number of rows instead. ``"direct"``: missing cells drawn from the model.
-        ``"complete"`` (rows that have all that the policy may ask for) and ``"blocked"`` (what is missing was not
-        available) are common, and biased.
+        model is. ``"ipw"``: rows that can be replayed, weighted by the inverse of their chance and self-normalised
+        (Hajek); ``"ipw_plain"``: the same divided by the number of rows instead. ``"direct"``: missing cells are drawn
+        from the model. ``"complete"`` (only rows that have everything the policy may ask for) and ``"blocked"`` (what
+        is missing counts as not available) are common, but biased.
     recording : array-like of shape (n, n_features), callable, classifier or None
-        The rule: the probability of each cell to be recorded, given whatever it depended on, unseen values and the
-        label included; a function of (X as numbers, y) that gives such an array; or a scikit-learn classifier that is
-        fitted for each column to what comes before it, to other rows than those it tells of unless it is linear. None:
-        logistic regression, or gradient boosting where rows held out are likelier by it beyond chance.
+        The rule: an array with the probability that each cell was recorded, given whatever that depended on, unseen
+        values and the label included; a function of (X as numbers, y) that returns such an array; or a scikit-learn
+        classifier. The classifier is fitted for each column to what comes before it and, unless it is linear, on other
+        rows than those it predicts. None: logistic regression, or gradient boosting if that makes held-out rows
+        likelier, beyond chance.
     order : array-like, optional
-        Columns, as numbers or names, in the order in which the recorder came to them; by default those that are
-        recorded most come first. Or an integer array of shape (n, most), the columns that each row has in the order of
-        purchase and -1 beyond the last: the rule then is whether the recorder went on, and probabilities in
-        ``recording`` are those of going on before each cell that was bought, and at the stop of any other.
+        Columns, as numbers or names, in the order in which the recorder came to them; by default the most recorded
+        columns come first. Or an integer array of shape (n, most): the columns of each row in the order in which they
+        were bought, and -1 beyond the last. The rule then is whether the recorder went on: probabilities in
+        ``recording`` are those of going on, before each cell that was bought and, in all other cells, at the stop.
     model : ObservationModel, optional
-        Unfitted model for what was not recorded; by default of the classifier's kind. It is fitted to the records of
-        other folds.
+        Unfitted model for what was not recorded; by default of the same kind as the classifier's. It is fitted to the
+        records of other folds.
     level : float
         Coverage of the intervals.
     n_folds : int
-        Folds in which rule and model are fitted for ``"doubly_robust"``, the model for ``"direct"``.
+        Number of folds in which rule and model are fitted for ``"doubly_robust"``, and the model for ``"direct"``.
     n_samples : int
-        Draws of what is missing, of each row at each step of the recorder. Few add noise, and no bias.
+        Number of draws of what is missing, for each row at each step of the recorder. Few draws add noise but no bias.
     min_chance : float
-        Chance of what is missing to be recorded below which such people count as ones of whom it could not be; see
+        People whose missing cells had a chance of being recorded below this count as unsupported; see
         `Estimate.unsupported`.
     random_state : int, generator or None
         Seed of folds and draws.
     allow_seen : bool
-        Whether to take rows that look like those of the fit all the same.
+        Whether to accept rows that look like rows of the fit.
 
     Returns
     -------
@@ -424,15 +425,16 @@ def estimate_cost(
     Raises
     ------
     ValueError
-        If rows were used in fitting, no row has what the policy asks for, a feature that it may ask for was recorded of
-        nobody, or rule, order or labels do not fit the records.
+        If rows were used in fitting, no row has what the policy asks for, a feature that it may ask for was recorded
+        for nobody, or rule, order or labels do not match the records.
 
     Notes
     -----
-    A row's weight is the product of 1 / P(recorded | what had been seen) over what the policy asks of it. Its mean over
-    what the recorder does is one whatever the values are, which is all that unbiasedness takes; rows that cannot be
-    replayed have weight 0. The doubly robust score is E[weight x cost] before anything is seen, under the model, plus
-    the change of this expectation at every cell that was revealed. Standard errors allow for a fitted logistic rule.
+    The weight of a row is the product of 1 / P(recorded | what had been seen) over what the policy asks of it; rows
+    that cannot be replayed have weight 0. Averaged over what the recorder may do it is one, whatever the values are,
+    and no more is needed for unbiasedness. The doubly robust score is E[weight x cost] under the model before anything
+    is seen, plus the change of this expectation at every cell that was revealed. Standard errors allow for a fitted
+    logistic rule.
 
     References
     ----------
@@ -445,7 +447,7 @@ def estimate_cost(
 
     Examples
     --------
-    The second feature was recorded only of some, mostly where the first one was high:
+    The second feature was recorded only for some people, mostly where the first one was high:
 
     >>> import numpy as np
     >>> import seqclass
@@ -496,14 +498,14 @@ def compare(
     random_state: Any = 0,
     allow_seen: bool = False,
 ) -> Estimates:
-    """Estimate what a policy would have cost by several methods; see `estimate_cost`.
+    """Estimate by several methods what a policy would have cost; see `estimate_cost`.
 
     Parameters
     ----------
     clf, X, y, recording, order, model, level, n_folds, n_samples, min_chance, random_state, allow_seen
         See `estimate_cost`.
     methods : sequence of str
-        The methods, by default all.
+        Names of the methods; by default all.
 
     Returns
     -------
