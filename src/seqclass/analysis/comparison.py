@@ -1,4 +1,4 @@
-"""How much one policy costs beyond another, and where the difference arises."""
+"""How much more one policy costs than another, and where the difference arises."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from seqclass.pomdp.walk import ALL, Level, check_questions, walk
 class Regret:
     """Expected cost of a policy minus that of another, by the stage at which they part.
 
-    In a fixed order two policies act alike on an instance until one of them stops: the whole difference belongs to
+    In a fixed order, two policies act alike on an instance until one of them stops, so the whole difference belongs to
     that stage. Costs are per instance, in units of misclassification cost.
 
     Attributes
@@ -31,11 +31,11 @@ class Regret:
     regret : float
         ``cost - other_cost``.
     std_error : float
-        Standard error of `regret`; 0 where exact.
+        Standard error of `regret`; 0 if exact.
     stopped_early : ndarray of shape (n_stages + 1,)
         Part of the regret from instances on which the policy stops at this stage and the other goes on.
     stopped_late : ndarray of shape (n_stages + 1,)
-        Part from those on which the other stops at this stage and the policy goes on.
+        Part of the regret from instances on which the other stops at this stage and the policy goes on.
     p_early, p_late : ndarray of shape (n_stages + 1,)
         Probability of parting in these ways.
     method : str
@@ -81,16 +81,16 @@ def regret(
     max_histories: int = MAX_HISTORIES,
     random_state: Any = 0,
 ) -> Regret:
-    """Expected cost of a policy beyond that of another, and at which stages it arises.
+    """Compute how much more a policy is expected to cost than another, and at which stages the difference arises.
 
-    Both run on the same histories, so that where they are sampled what the two have in common adds no noise.
+    Both run on the same histories, so that in a simulation what they have in common adds no noise.
 
     Parameters
     ----------
     problem : AcquisitionProblem
-        The problem; of a fitted classifier ``problem_``.
+        The problem, such as ``problem_`` of a fitted classifier.
     policy, other : Policy
-        The policies, such as a simple one and the optimal one. Two randomised ones draw their lots independently.
+        The policies, such as a simple one and the optimal one. Two randomised policies draw their lots independently.
     method, n_paths, max_histories, random_state
         See `reachable_beliefs`.
 

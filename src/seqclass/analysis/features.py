@@ -196,7 +196,7 @@ class ClassProfile:
     decision_given_class : ndarray of shape (n_classes, n_decisions)
         P(decision | class).
     stage_given_class : ndarray of shape (n_classes, n_stages + 1)
-        P(number of features asked | class), as far as the longest history goes.
+        P(number of features asked | class), up to the length of the longest history.
     method : str
         ``"exact"`` or ``"simulation"``.
 
@@ -220,7 +220,7 @@ class ClassProfile:
 
     @property
     def cost(self) -> FloatArray:
-        """Expected prices paid plus decision cost given the class, (n_classes,)."""
+        """Expected prices paid plus decision cost, given the class, (n_classes,)."""
         return np.asarray(self.price + self.decision_cost)
 
 
@@ -233,7 +233,7 @@ def class_profile(
     max_histories: int = MAX_HISTORIES,
     random_state: Any = 0,
 ) -> ClassProfile:
-    """Expected features, price and error of each class, and P(decision | class).
+    """Compute expected features, price and error of each class, and P(decision | class).
 
     Parameters
     ----------

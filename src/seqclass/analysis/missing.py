@@ -1,4 +1,4 @@
-"""What becomes of a classifier when features are missing at test time."""
+"""How a classifier does when features are missing at test time."""
 
 from __future__ import annotations
 
@@ -29,18 +29,17 @@ class MissingSweep:
     Attributes
     ----------
     share : ndarray of shape (m,)
-        Probability of each cell to be missing.
+        Probability that a cell is missing.
     accuracy : ndarray of shape (m,)
-        Share of instances whose decision is their label, mean over repeats.
+        Share of instances whose decision is their label, averaged over repeats.
     n_features, n_asked : ndarray of shape (m,)
-        Features acquired, and asked for, the missing ones included; means over instances and repeats.
+        Features acquired, and features asked for including missing ones; means over instances and repeats.
     cost : ndarray of shape (m,)
         Realised cost: prices paid plus cost of the decisions.
     log_loss : ndarray of shape (m,)
-        ``-log P(true class | what was acquired)`` at the stop, nats.
+        ``-log P(true class | what was acquired)`` at the stop, in nats.
     accuracy_error, n_features_error, n_asked_error, cost_error, log_loss_error : ndarray of shape (m,)
-        Standard errors of these means, from one random removal to the next: the test data are held fixed. NaN where
-        there is one repeat only.
+        Standard errors of these means over random removals, with the test data held fixed. NaN with a single repeat.
     n_repeats : int
         Number of removals at each share.
 
@@ -69,7 +68,7 @@ class MissingSweep:
         return len(self.share)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the columns as lists, for a data frame or a file."""
+        """Return the columns as a dict of lists, for a data frame or a file."""
         return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(self).items()}
 
 
@@ -81,25 +80,25 @@ def missing_sweep(
     n_repeats: int = 5,
     random_state: Any = 0,
 ) -> MissingSweep:
-    """Remove cells of test data at random, and see what the classifier makes of the rest.
+    """Remove cells of test data at random, and measure how the classifier does without them.
 
-    Each cell is removed by itself, with the same probability; within a repeat what is missing at a share is missing at
-    all greater ones, so that shares can be compared. A feature that is asked for and missing leaves the belief as
-    it is and costs nothing, unless the classifier has ``charge_missing=True``; the policy goes on from there.
+    Each cell is removed independently, with the same probability. Within a repeat, what is missing at one share is also
+    missing at all larger ones, so that shares can be compared. A feature that is asked for but missing leaves the
+    belief as it is and costs nothing, unless the classifier has ``charge_missing=True``; the policy goes on from there.
 
     Parameters
     ----------
     clf : SequentialClassifier or AdaptiveClassifier
         A fitted classifier.
     X : array-like, data frame or sparse array of shape (n, n_features)
-        Test data in the form of the training data, outcomes where its discretiser is ``"precomputed"``. Cells that are
-        missing already stay so, and a zero that a sparse array does not store is a cell like any other.
+        Test data in the form of the training data; outcomes if the discretiser is ``"precomputed"``. Cells that are
+        already missing stay missing, and a zero that a sparse array does not store is a cell like any other.
     y : array-like of shape (n,)
         Labels.
     shares : array-like of shape (m,)
-        Probabilities of a cell to be removed, between 0 and 1.
+        Probabilities with which a cell is removed, between 0 and 1.
     n_repeats : int
-        Random removals at each share.
+        Number of random removals at each share.
     random_state : int, generator or None
         Seed of the removals.
 

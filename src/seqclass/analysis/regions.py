@@ -1,4 +1,4 @@
-"""Where on the belief simplex a policy stops: to the last digit for two classes, on a mesh for more."""
+"""Where on the belief simplex a policy stops: found by bisection for two classes, on a mesh for more."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_POINTS = 1_000_000
 
 @dataclass(frozen=True)
 class StoppingRegions:
-    """Where a policy stops at one stage, and for which decision, and where it goes on.
+    """Where a policy stops at one stage, for which decision, and where it goes on.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class StoppingRegions:
     belief : ndarray of shape (n, n_classes)
         A regular mesh of the simplex.
     region : ndarray of int of shape (n,)
-        The decision at which the policy stops, or -1 where it goes on.
+        The decision for which the policy stops, or -1 where it goes on.
     edges : ndarray of shape (m,) or None
-        Two classes: the P(second class) at which the region changes, ascending.
+        For two classes: values of P(second class) at which the region changes, ascending.
     between : ndarray of int of shape (m + 1,) or None
-        Two classes: the region before, between and after the edges.
+        For two classes: the regions before, between and after the edges.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class StoppingRegions:
 
     @property
     def go_on(self) -> FloatArray:
-        """Two classes: the intervals of P(second class) in which the policy goes on, (n_intervals, 2).
+        """Intervals of P(second class) in which the policy goes on, for two classes, (n_intervals, 2).
 
         Raises
         ------
@@ -88,22 +88,23 @@ def stopping_regions(
     resolution: int | None = None,
     tolerance: float = 1e-9,
 ) -> StoppingRegions:
-    """Where a policy stops and where it goes on, at one stage.
+    """Find where a policy stops and where it goes on, at one stage.
 
     Parameters
     ----------
     policy : Policy
-        The policy; of a fitted classifier ``policy_``.
+        The policy, such as ``policy_`` of a fitted classifier.
     stage : int
         Number of features asked so far, below the policy's horizon.
     context : int
         Context at this stage, for problems whose likelihoods depend on what was seen before.
     lot : int
-        The lot that was drawn, for policies that draw one: of a `RandomisedPolicy` the position in ``policies``.
+        The lot that was drawn, for a policy that draws one: the position in ``policies`` of a `RandomisedPolicy`.
     resolution : int, optional
-        Steps of the mesh along an edge of the simplex; by default 1000 for two classes, 100 for three, 20 beyond.
+        Number of steps of the mesh along an edge of the simplex; by default 1000 for two classes, 100 for three, 20 for
+        more.
     tolerance : float
-        Two classes: error of the edges, which are found by bisection between neighbours of the mesh.
+        For two classes: error of the edges, which are found by bisection between neighbouring points of the mesh.
 
     Returns
     -------
@@ -116,9 +117,9 @@ def stopping_regions(
 
     Notes
     -----
-    For two classes a region is missed only if it lies between two neighbours of the mesh, in the midst of another one.
-    Features of earlier stages count as acquired where a group of features has a discount. A model without tables is
-    asked as if all earlier features had been missing: the belief then is all it knows.
+    For two classes, a region is missed only if it lies between two neighbouring points of the mesh, inside another
+    region. For the discounts of groups, features of earlier stages count as acquired. A model without tables is asked
+    as if all earlier features had been missing: the belief is then all it knows.
 
     Examples
     --------
@@ -149,18 +150,18 @@ def stopping_regions(
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Where a policy for two classes goes on and where it stops, at every stage; one row for each interval.
+    """Where a policy for two classes goes on and stops, at every stage; one row for each interval.
 
     Attributes
     ----------
     stage : ndarray of int of shape (n,)
         Number of features asked so far, ascending.
     context : ndarray of int of shape (n,)
-        Context in which the interval holds; 0 where there is one.
+        Context in which the interval holds; 0 if there is only one.
     lower, upper : ndarray of shape (n,)
         Ends of the interval of P(second class); those of a stage and context cover 0 to 1, ascending.
     region : ndarray of int of shape (n,)
-        The decision at which the policy stops there, or -1 where it goes on.
+        The decision for which the policy stops there, or -1 where it goes on.
     feature : ndarray of int of shape (n_stages,)
         Feature that each stage asks for.
 
@@ -194,14 +195,14 @@ class Thresholds:
 def thresholds(
     policy: Policy, *, max_stages: int | None = None, lot: int = 0, resolution: int = 1000, tolerance: float = 1e-9
 ) -> Thresholds:
-    """Intervals in which a policy for two classes goes on and stops, at every stage and in every context.
+    """Find the intervals in which a policy for two classes goes on and stops, at every stage and in every context.
 
     Parameters
     ----------
     policy : Policy
-        A policy for two classes; of a fitted classifier ``policy_``.
+        A policy for two classes, such as ``policy_`` of a fitted classifier.
     max_stages : int, optional
-        Stages to look at; by default all up to the policy's horizon.
+        Number of stages to look at; by default all up to the policy's horizon.
     lot, resolution, tolerance
         See `stopping_regions`.
 

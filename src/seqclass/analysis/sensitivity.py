@@ -1,4 +1,4 @@
-"""How the expected cost answers to prices and decision costs: derivatives, and changes solved again."""
+"""How the expected cost depends on prices and decision costs: derivatives, and changed problems solved again."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class HeldPolicy(BorrowedPolicy):
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A problem with some of its numbers changed, and solved again.
+    """A problem with some of its numbers changed, and its new solution.
 
     Attributes
     ----------
@@ -71,8 +71,8 @@ class WhatIf:
     policy : Policy
         Its solution.
     before, held : Evaluation
-        The old policy on the old problem; the old policy on the changed problem, where it asks what it asked before
-        and its decisions adapt.
+        The old policy on the old problem, and on the changed problem, where it asks the same questions and its
+        decisions adapt.
     after : Evaluation
         The new policy on the changed problem.
 
@@ -118,23 +118,23 @@ def what_if(
 ) -> WhatIf:
     """Change prices, decision costs or the class prior, solve again, and compare.
 
-    A hard budget, ``max_cost``, stands as it is: at higher prices a fixed order is cut shorter by it.
+    A hard budget, ``max_cost``, stays as it is, so at higher prices it cuts a fixed order shorter.
 
     Parameters
     ----------
     problem : AcquisitionProblem
-        The problem; of a fitted classifier ``problem_``.
+        The problem, such as ``problem_`` of a fitted classifier.
     policy : Policy
-        Its policy; of a fitted classifier ``policy_``.
+        Its policy, such as ``policy_`` of a fitted classifier.
     prices : array-like of shape (n_questions,) or mapping of int to float, optional
-        New price of each question, or of some features by their number in the problem. A feature's full price
-        in a group moves by as much.
+        New price of each question, or of some features by their number in the problem. The full price of a feature in a
+        group changes by the same amount.
     decision_costs : array-like of shape (n_classes, n_decisions), optional
         New cost of each decision when each class is true.
     prior : array-like of shape (n_classes,), optional
         New class prior.
     solver : Solver, optional
-        By default a grid for two or three classes and Perseus beyond.
+        By default a grid for two or three classes, and Perseus for more.
     method, n_paths, max_histories, random_state
         See `reachable_beliefs`.
 
@@ -145,8 +145,8 @@ def what_if(
     Raises
     ------
     ValueError
-        If a price is negative, a feature is not in the problem, a shape does not fit, or rules of the problem cannot
-        be met within ``max_cost`` any more.
+        If a price is negative, a feature is not in the problem, a shape is wrong, or the rules of the problem can no
+        longer be met within ``max_cost``.
 
     Examples
     --------
@@ -193,19 +193,19 @@ def _new_prices(problem: AcquisitionProblem, prices: npt.ArrayLike | Mapping[int
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Derivatives of a policy's expected cost; of an optimal policy also those of the optimal cost.
+    """Derivatives of a policy's expected cost; for an optimal policy, also those of the optimal cost.
 
     Attributes
     ----------
     price : ndarray of shape (n_questions,)
-        With respect to the price of each stage's feature: the probability that it is bought at that price.
+        With respect to the price of each question: the probability that it is bought at that price.
     full_price : ndarray of shape (n_questions,)
-        With respect to the full price: the probability that it is bought as the first one of its group. 0 without
-        groups.
+        With respect to the full price: the probability that the question is bought as the first one of its group. 0
+        without groups.
     decision_cost : ndarray of shape (n_classes, n_decisions)
         With respect to each decision cost: P(class, decision).
     cost : float
-        The expected cost itself; where visits cost nothing it equals the sum of all costs times their derivatives.
+        The expected cost itself; if visits cost nothing, it equals the sum of all costs times their derivatives.
     method : str
         ``"exact"`` or ``"simulation"``.
 
@@ -234,7 +234,7 @@ def sensitivity(
     max_histories: int = MAX_HISTORIES,
     random_state: Any = 0,
 ) -> Sensitivity:
-    """Derivative of the expected cost to each price and each decision cost.
+    """Compute the derivatives of the expected cost with respect to each price and each decision cost.
 
     Parameters
     ----------
@@ -247,10 +247,10 @@ def sensitivity(
 
     Notes
     -----
-    The derivatives are those of the policy held as it is. A small change of prices or costs changes what the optimal
-    policy does only where it is nearly indifferent, so that for an optimal policy they are the derivatives of the
-    optimal cost as well (the envelope theorem), wherever that has derivatives. Being a minimum of linear functions, the
-    optimal cost never lies above this tangent.
+    The derivatives are for the policy held fixed. A small change of prices or costs changes what the optimal policy
+    does only where it is nearly indifferent. For an optimal policy they are therefore also the derivatives of the
+    optimal cost (the envelope theorem), wherever that has derivatives. As the optimal cost is a minimum of linear
+    functions, it never lies above this tangent.
 
     Examples
     --------
