@@ -1,4 +1,4 @@
-"""Why an instance was decided as it was: what was asked, what was expected of it, and what it told."""
+"""Why an instance was decided as it was: what was asked, what that was expected to save, and what came of it."""
 
 from __future__ import annotations
 
@@ -160,35 +160,35 @@ _KNOWN = 8
 
 @dataclass(frozen=True)
 class ExplanationStep:
-    """One feature that was asked for.
+    """One step of an explanation: a feature that was asked for.
 
     Attributes
     ----------
     name : str
-        Its name; ``"x3"`` for column 3 where features have no names.
+        Its name; ``"x3"`` for column 3 if features have no names.
     column : int
         Its column in the training data.
     value : float, str, dict or None
-        What it showed, as given; None where it was missing. Of a bundle, by name, what each of its features showed.
+        Its value, as given; None if it was missing. For a bundle, the values of its features by name.
     outcome : int
-        Outcome of the model that the value belongs to; -1 where missing.
+        Outcome of the model that the value belongs to; -1 if missing.
     label : str or None
-        What that outcome is, such as ``"[1.2, 3.4)"``; None where missing.
+        Description of that outcome, such as ``"[1.2, 3.4)"``; None if missing.
     price : float
-        What it was offered for, in units of misclassification cost.
+        Price at which it was offered, in units of misclassification cost.
     paid : float
-        What was paid: the price, or nothing for a missing one unless the classifier charges for those.
+        What was paid: the price, or nothing for a missing feature unless the classifier charges for those.
     expected_saving : float
-        By how much asking it was expected to be cheaper than deciding, its price and those of later features counted;
-        NaN where the policy cannot tell.
+        How much cheaper asking it was expected to be than deciding, with its price and those of later features
+        included; NaN if the policy does not know.
     before, after : tuple of float of length n_classes
         P(class | what was seen) before and after the answer.
     visit : int or None
-        Number of the visit, from 1, in which it was ordered; None where visits cost nothing.
+        Number of the visit, from 1, in which it was ordered; None if visits cost nothing.
     visit_price : float
-        What that visit cost beyond the prices, at its first step; 0 at the others.
+        At the first step of a visit, what the visit cost besides prices; 0 at its other steps.
     compelled : bool
-        Whether rules asked for it, and it was not expected to pay.
+        Whether rules required it although it was not expected to pay.
 
     Examples
     --------
@@ -213,12 +213,12 @@ class ExplanationStep:
 
     @property
     def missing(self) -> bool:
-        """Whether it was asked for and not there."""
+        """Whether it was asked for but missing."""
         return self.outcome < 0
 
     @property
     def gain(self) -> int | None:
-        """Number of the class whose probability rose most; None where none rose."""
+        """Number of the class whose probability rose most; None if none rose."""
         change = [after - before for before, after in zip(self.before, self.after)]
         best = max(range(len(change)), key=lambda i: change[i])
         return best if change[best] > _MOVED else None
@@ -228,7 +228,7 @@ class ExplanationStep:
 class Explanation:
     """Why one instance was decided as it was.
 
-    Make one with `SequentialClassifier.explain`; ``str()`` of it is a text for people.
+    `SequentialClassifier.explain` makes it; ``str()`` turns it into text for people.
 
     Attributes
     ----------
@@ -237,23 +237,23 @@ class Explanation:
     prior, posterior : tuple of float of length n_classes
         P(class) before anything was asked (given what is known of every case at the start), and at the stop.
     steps : tuple of ExplanationStep
-        What was asked, in order.
+        The features that were asked for, in order.
     not_asked : Question or None
-        The feature that would have come next, with its price and what asking it was expected to save (not above zero:
-        that is why it stopped); None where none would have: all were asked for, or the order or a limit ends there.
+        The feature that would have come next, with its price and what asking it was expected to save (not above zero,
+        which is why it stopped). None if there was none, as all were asked for, or the order or a limit ended there.
     decision : object
         The decision taken, a label of ``decisions_``.
     decision_costs : dict
-        Expected cost of each decision at the stop, by label; the decision has the lowest.
+        Expected cost of each decision at the stop, by label; the decision taken has the lowest.
     cost : float
         Prices paid.
     likeness : Likeness or None
-        The component of the classes that the instance is most like, where the model is a class mixture; the text tells
-        it where it has a probability of at least a half.
+        The component that the instance is most like, if the model is a class mixture; the text mentions it if it has a
+        probability of at least a half.
     unit : str
-        What prices and costs are counted in, such as ``"EUR"``; empty where nobody said.
+        Unit of prices and costs, such as ``"EUR"``; empty if none was given.
     known : dict
-        What was known before the first question, by name, of a classifier with ``known``; what was missing is left out.
+        What was known before the first question, by name, for a classifier with ``known``; missing values are left out.
 
     References
     ----------
@@ -301,17 +301,17 @@ class Explanation:
 
     @property
     def n_features(self) -> int:
-        """Features acquired; one that was asked for and missing does not count."""
+        """Number of features acquired; one that was asked for but missing does not count."""
         return sum(not step.missing for step in self.steps)
 
     @property
     def beliefs(self) -> FloatArray:
-        """P(class | what was seen) before anything and after each answer, (n_asked + 1, n_classes)."""
+        """P(class | what was seen) before the first question and after each answer, (n_asked + 1, n_classes)."""
         return np.array([self.prior, *(step.after for step in self.steps)])
 
     @property
     def visit_texts(self) -> dict[int, str]:
-        """What was ordered in each visit and why together, by the position of its first step; empty without visits."""
+        """What was ordered together in each visit and why, by the position of its first step; empty without visits."""
         together: dict[int, list[ExplanationStep]] = {}
         first: dict[int | None, int] = {}
         for place, step in enumerate(self.steps):
@@ -321,27 +321,27 @@ class Explanation:
 
     @property
     def stop_text(self) -> str:
-        """Why it stopped, in a sentence."""
+        """A sentence on why it stopped."""
         return _stop_line(self.not_asked, self.unit)
 
     @property
     def decision_text(self) -> str:
-        """What was decided, what that and the next best are expected to cost, and what was paid, in sentences."""
+        """Sentences on what was decided, what that and the next best are expected to cost, and what was paid."""
         return _decision_line(self)
 
     def in_words(self, labels: Any) -> Explanation:
-        """Return the same in the words of those who ask and answer.
+        """Return the explanation in the words of those who ask and answer.
 
         Parameters
         ----------
         labels : Labels, path, mapping or data frame
-            See `seqclass.Labels.of`; what they tell of other features is left.
+            See `seqclass.Labels.of`; words for other features are ignored.
 
         Returns
         -------
         Explanation
-            With questions for names, for values their words, or numbers with their unit, and for classes and decisions
-            theirs, in their order.
+            The same with questions instead of names, words (or numbers with their unit) instead of values, and the
+            words for classes and decisions, in the order of the labels.
 
         Examples
         --------
@@ -384,13 +384,13 @@ class Explanation:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the steps as a data frame, a row a feature that was asked for.
+        """Return the steps as a data frame, one row for each feature that was asked for.
 
         Returns
         -------
         pandas.DataFrame
             Columns ``name``, ``column``, ``value``, ``outcome``, ``label``, ``price``, ``paid``, ``expected_saving``,
-            and ``P(label)`` of each class after the answer.
+            and ``P(label)`` for each class after the answer.
         """
         import pandas as pd
 
@@ -405,7 +405,7 @@ class Explanation:
         Returns
         -------
         dict
-            Keys are the attributes; each step has ``missing`` as well. Labels are plain Python values.
+            Its keys are the attributes; each step has ``missing`` as well. Labels are plain Python values.
         """
         content = asdict(self)
         for step, told in zip(self.steps, content["steps"]):
@@ -415,12 +415,12 @@ class Explanation:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Explanation:
-        """Make an explanation of what `to_dict` gave, or what was read from the text of `to_json`.
+        """Make an explanation from what `to_dict` returned, or from the parsed text of `to_json`.
 
         Parameters
         ----------
         content : mapping
-            Plain data. Labels that JSON cannot hold, such as dates, are the texts that it has for them.
+            Plain data. Labels that JSON cannot hold, such as dates, stay the texts that stand for them.
 
         Returns
         -------
@@ -445,12 +445,12 @@ class Explanation:
             raise ValueError(f"content is not that of an explanation: {type(error).__name__} {error}.") from error
 
     def to_json(self, indent: int | None = None) -> str:
-        """Return the explanation as JSON text; what is not a number (NaN) becomes null.
+        """Return the explanation as JSON text; NaN becomes null.
 
         Parameters
         ----------
         indent : int, optional
-            Spaces by which lines are indented; by default all is one line.
+            Number of spaces to indent lines by; by default everything is on one line.
 
         Returns
         -------
@@ -465,19 +465,19 @@ class Explanation:
         *,
         style: str = "terminal",
     ) -> str:
-        """Mark in a document the words that were used, where features are words (a bag of words).
+        """Mark the words that were asked for in a document, if features are words (a bag of words).
 
-        A word whose value is not zero is marked wherever it stands by itself, whatever its case. Below the document
-        each word is listed, with the class that gained most by it: those present, and those found absent.
+        A word whose value is not zero is marked wherever it occurs as a whole word, in upper or lower case. Below the
+        document all words are listed, those present and those found absent, each with the class that gained most by it.
 
         Parameters
         ----------
         text : str
             The document.
         feature_names : sequence of str of length n_features or mapping of column to str, optional
-            The word that each column counts; by default the names that the explanation has.
+            The word that each column counts; by default the names in the explanation.
         style : {"terminal", "markdown", "html"}
-            Coloured for terminals, bold in Markdown, or ``<mark>`` in HTML; what the document holds is escaped.
+            Coloured for terminals, bold in Markdown, or ``<mark>`` in HTML; the text of the document is escaped.
 
         Returns
         -------
@@ -486,7 +486,7 @@ class Explanation:
         Raises
         ------
         TypeError
-            If ``text`` is no text.
+            If ``text`` is not a str.
         ValueError
             If the style is unknown, or a word has no name.
         """

@@ -1,4 +1,4 @@
-"""What a sequential classifier acquired, instance by instance."""
+"""A record of what a sequential classifier acquired, instance by instance."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class EncodedRows(NamedTuple):
 
 @dataclass(frozen=True)
 class AcquisitionRecord:
-    """What was acquired for each of ``n`` instances, what it cost, and what was decided.
+    """A record of what was acquired for each of ``n`` instances, what it cost, and what was decided.
 
     Attributes
     ----------
@@ -39,24 +39,25 @@ class AcquisitionRecord:
     posterior : ndarray of shape (n, n_classes)
         P(class | what was acquired) at the stop.
     n_features : ndarray of int of shape (n,)
-        Features acquired; one that was asked for and missing does not count, and a bundle counts once.
+        Number of features acquired; one that was asked for but missing does not count, and a bundle counts once.
     cost : ndarray of shape (n,)
-        Prices paid, in units of misclassification cost, with those of visits.
+        Prices paid, including visits, in units of misclassification cost.
     order : ndarray of int of shape (n, longest)
-        Columns of ``X`` in the order they were asked for, of a bundle the first one; -1 beyond the stop.
+        Columns of ``X`` in the order in which they were asked for (for a bundle, its first column); -1 after the stop.
     outcome : ndarray of int of shape (n, longest)
-        Outcome that each showed, of a bundle a number for all its columns (see `seqclass.pomdp.bundles.Bundle`); -1
-        where it was missing or beyond the stop.
+        Outcome of each (for a bundle, one number for all its columns, see `seqclass.pomdp.bundles.Bundle`); -1 if it
+        was missing, and after the stop.
     beliefs : ndarray of shape (n, longest + 1, n_classes) or None
-        Posterior before anything was asked and after each answer, the last repeated beyond the stop; on request.
+        Posterior before anything was asked and after each answer, with the last one repeated after the stop; only on
+        request.
     history : ndarray of int of shape (n,) or None
-        Number of what each went through, the same for those that saw the same, with what was known at the start.
+        Number that is the same for instances with the same answers, including what was known at the start.
     visit : ndarray of int of shape (n, longest) or None
-        Number of the visit, from 1, in which each was ordered; -1 beyond the stop. None where visits cost nothing.
+        Number of the visit, from 1, in which each was ordered; -1 after the stop. None if visits cost nothing.
     time : ndarray of shape (n,) or None
-        Time that the answers took: of each visit that of its slowest one. None where visits cost nothing.
+        Time that the answers took, where each visit takes as long as its slowest answer. None if visits cost nothing.
     differential : ndarray of bool of shape (n, n_classes) or None
-        Whether each class may still be true; None where `seqclass.certify_differential` promises nothing.
+        Whether each class may still be true; None if `seqclass.certify_differential` certifies nothing.
 
     Examples
     --------
@@ -85,13 +86,13 @@ class AcquisitionRecord:
 
     @property
     def n_visits(self) -> IntArray:
-        """Visits of each instance, (n,); where these cost nothing, each question is one."""
+        """Number of visits of each instance, (n,); if visits cost nothing, each question counts as one."""
         if self.visit is None:
             return np.asarray((self.order >= 0).sum(axis=1))
         return np.asarray(self.visit.max(axis=1, initial=0))
 
     def to_frame(self, classes: Sequence[Any] | None = None, names: Sequence[Any] | None = None) -> pd.DataFrame:
-        """Return the record as a data frame, a row an instance.
+        """Return the record as a data frame, one row per instance.
 
         Parameters
         ----------
@@ -103,9 +104,10 @@ class AcquisitionRecord:
         Returns
         -------
         pandas.DataFrame
-            Columns ``decision``, ``n_features``, ``cost``, ``asked`` (a tuple, first one first), and ``P(label)`` of
-            each class; where visits cost something, also ``n_visits`` and ``time``, and ``asked`` is a tuple of visits;
-            where sets of classes are promised, ``differential``, a tuple, the most probable first.
+            Columns ``decision``, ``n_features``, ``cost``, ``asked`` (a tuple, in the order of asking), and
+            ``P(label)`` for each class. If visits cost something there are also ``n_visits`` and ``time``, and
+            ``asked`` is a tuple of visits. If sets of classes are certified there is ``differential``, a tuple with the
+            most probable class first.
 
         Examples
         --------
@@ -139,7 +141,7 @@ class AcquisitionRecord:
     def from_acquisition(
         cls, acquired: Acquisition, decisions: npt.NDArray[Any], columns: IntArray, visits: Visits | None = None
     ) -> AcquisitionRecord:
-        """Spread the leaves of an acquisition over its instances.
+        """Make a record from an acquisition, by spreading its leaves over the instances.
 
         Parameters
         ----------

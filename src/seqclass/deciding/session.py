@@ -98,29 +98,29 @@ def read_session(text: str, n_lots: int) -> SavedSession:
 
 
 class Session:
-    """A live case of a fitted `SequentialClassifier`; start one with its ``session()``.
+    """A live case of a fitted classifier; start one with the classifier's ``session()``.
 
-    It asks one question after the other. Any feature of the model may be answered at any time, asked for or not, and
-    what is known is not asked for. A policy of a fixed order skips what is known: beliefs and decisions use all of it,
-    while the policy goes on as if it might still have to be asked.
+    It asks one question after the other. Any feature of the model may be answered at any time, whether or not it was
+    asked for, and what is known is not asked for. In a fixed order, known features are skipped: beliefs and decisions
+    use them, while the policy goes on as if they might still have to be asked.
 
     Parameters
     ----------
     classifier : DecidingClassifier, AdaptiveClassifier or Decider
-        What was fitted.
+        The fitted classifier, or its record.
     key : str or int, optional
-        Name of the case, from which a randomised policy draws its lot; None: at random.
+        Name of the case, which seeds the draw of a randomised policy; None: it is drawn at random.
     known : mapping of str or int to value, optional
-        What is known at the start, by name or number of a column, as for `observe`; None and NaN are left out, unless
-        that a value is missing tells something (``missing="informative"``). It costs nothing. Of a bundle whose feature
-        is given by itself no more is known. Features that a selector left out change nothing.
+        What is known at the start, by name or number of a column, in the form that `observe` takes; it costs nothing.
+        None and NaN are left out, unless missing is itself informative (``missing="informative"``). If a single feature
+        of a bundle is given, no more is known of that bundle. Features that a selector left out change nothing.
     first : sequence of str or int
-        Features or bundles that are asked in any case, in this order, before the policy is asked.
+        Features or bundles that are always asked, in this order, before the policy chooses.
 
     Raises
     ------
     ValueError
-        If a name is no feature, or a value is wrong.
+        If a name is not that of a feature, or a value is invalid.
 
     Examples
     --------
@@ -165,15 +165,16 @@ class Session:
 
     @property
     def next_feature(self) -> Question | None:
-        """The question to ask next; None where it is time to decide."""
+        """The question to ask next; None if it is time to decide."""
         return next(iter(self.next_panel), None)
 
     @property
     def next_panel(self) -> tuple[Question, ...]:
-        """The questions to order together now, or that were ordered and not answered yet; none where to decide.
+        """The questions to order together now, or that were ordered and are not answered yet; empty if it is time to
+        decide.
 
-        Their prices are their own: what the visit costs is `visit_cost`. The first one's expected saving is that of all
-        of them, the visit counted. Where visits cost nothing, it is `next_feature` alone.
+        Their prices do not include the visit, which costs `visit_cost`. The expected saving of the first one is that of
+        all of them together, less the cost of the visit. If visits cost nothing, this is `next_feature` alone.
         """
         numbers, saving = self._next()
         prices = self._ordered(numbers).facts.prices[0]
@@ -182,25 +183,26 @@ class Session:
 
     @property
     def visit_cost(self) -> float:
-        """What the visit of `next_panel` costs beyond its prices; 0 where that was ordered, or visits cost nothing."""
+        """What the visit of `next_panel` costs besides prices; 0 if already ordered, or visits cost nothing."""
         numbers, _ = self._next()
         return self._ordered(numbers).due - self._cases[-1].due
 
     def order(self, names: Sequence[str | int] | None = None) -> None:
-        """Say that features were ordered together, of which the answers are waited for.
+        """Record that features were ordered together and their answers are awaited.
 
-        An answer to one of `next_panel` says so by itself; this is for other panels, and for what is to be kept while
-        no answer has come yet.
+        An answer to one of `next_panel` does so by itself; this is for other panels, and for saving a case before any
+        answer has come.
 
         Parameters
         ----------
         names : sequence of str or int, optional
-            The features or bundles, or the numbers of columns; by default those of `next_panel`.
+            Features or bundles by name, or columns by number; by default those of `next_panel`.
 
         Raises
         ------
         ValueError
-            If visits cost nothing, something is waited for, or one is no feature of the model or was answered before.
+            If visits cost nothing, answers are still awaited, or a name is not a feature of the model or was answered
+            before.
 
         Examples
         --------
@@ -227,12 +229,12 @@ class Session:
         self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in numbers], False))
 
     def leave(self) -> None:
-        """Wait no more for what was ordered: what is known then decides what comes next, and the visit stays paid for.
+        """Stop waiting for what was ordered: what is known now decides what comes next, and the visit remains paid for.
 
         Raises
         ------
         ValueError
-            If nothing is waited for.
+            If no answer is awaited.
         """
         if not self._cases[-1].facts.waiting[0]:
             raise ValueError("nothing that was ordered is waited for.")
@@ -271,15 +273,15 @@ class Session:
         return case.order(panel)
 
     def suggestions(self, n: int = 3) -> list[Question]:
-        """The most promising questions, the best first.
+        """Return the most promising questions, the best first.
 
-        The first one is the policy's, as long as it goes on. Of the others the expected saving is that of asking one
-        more question and deciding then, which may be negative where only several questions together pay.
+        The first one is the policy's choice, as long as the policy goes on. The expected saving of the others is that
+        of asking this one question and then deciding, which may be negative if only several questions together pay.
 
         Parameters
         ----------
         n : int
-            How many at most.
+            Most questions to return.
 
         Returns
         -------
@@ -334,11 +336,11 @@ class Session:
 
     @property
     def differential(self) -> tuple[Any, ...] | None:
-        """Classes that may still be true once all was asked, the most probable first; see `certify_differential`.
+        """Classes that may still be true once the case is over, the most probable first; see `certify_differential`.
 
-        None while something is asked, where nothing is promised, and where it did not go as the policy has it, of which
-        nothing is promised either: other features were asked or ordered, fewer were waited for, or what is known of
-        every case came late.
+        None while there is something to ask, and if nothing is certified. It is also None if the case did not go as the
+        policy would have it, as nothing is certified then either: other features were asked or ordered, answers that
+        were ordered were not awaited, or what is known for every case came late.
         """
         told = self._decider.differential
         if told is None or self._next()[0] or not self._as_planned():
@@ -363,23 +365,23 @@ class Session:
 
     @property
     def expected_cost(self) -> float:
-        """Expected cost of deciding now, prices left out."""
+        """Expected cost of deciding now, without prices."""
         return float(self._cases[-1].facts.deciding_cost[0])
 
     @property
     def cost(self) -> float:
-        """Prices paid so far, with those of visits."""
+        """Prices paid so far, including visits."""
         return float(sum(answer.price for answer in self._answers)) + self._cases[-1].due
 
     @property
     def n_visits(self) -> int:
-        """Visits so far; where these cost nothing, each question that was asked is one."""
+        """Number of visits so far; if visits cost nothing, each question that was asked counts as one."""
         visits = self._cases[-1].facts.visits
         return sum(not answer.known for answer in self._answers) if visits is None else int(visits[0])
 
     @property
     def n_features(self) -> int:
-        """Features acquired so far, a bundle counted once as in a record; what was known is not among them."""
+        """Number of features acquired so far; a bundle counts once, and what was known does not count."""
         return sum(answer.outcome >= 0 for answer in self._answers if not answer.known)
 
     @property
@@ -388,26 +390,26 @@ class Session:
         return tuple(self._answers)
 
     def observe(self, name: str | int, value: Any, *, strict: bool = False, known: bool = False) -> None:
-        """Answer a question, which need not have been asked.
+        """Answer a question, whether or not it was asked.
 
         Parameters
         ----------
         name : str or int
             The feature or bundle, or the number of a column.
         value : float or str, or mapping of str to float or str
-            Its raw value, or its category. One that training never showed is refused, or taken as missing where the
-            classifier has ``handle_unknown="missing"``. Of a bundle, the values by feature; those left out are missing.
-            A feature of a bundle by itself stands for the bundle with all others missing.
+            Its raw value or its category. A category that did not occur in training raises an error, or counts as
+            missing if the classifier has ``handle_unknown="missing"``. For a bundle, the values by feature; features
+            left out are missing. A single feature of a bundle stands for the bundle with all others missing.
         strict : bool
-            Whether to refuse a number outside of `training_range`, which may be a slip of the pen.
+            Whether to refuse a number outside `training_range`, which may be a typing error.
         known : bool
-            Whether it was known beforehand, and so costs nothing; what is known of every case always was.
+            Whether it was known beforehand and so costs nothing; what is known for every case always counts as known.
 
         Raises
         ------
         ValueError
-            If it is no feature of the model, or was answered before, or the value is no number (or no known category),
-            or outside of the training range and ``strict``.
+            If it is not a feature of the model or was answered before, or the value is not a number (or not a known
+            category) or, with ``strict``, is outside the training range.
         """
         called, question = self._called(name), self._number(name)
         value = self._by_name(value) if isinstance(value, Mapping) else value
@@ -418,7 +420,7 @@ class Session:
         self._advance(question, self._plain(question, values), outcome, known=known)
 
     def training_range(self, name: str | int) -> tuple[float, float] | None:
-        """Smallest and largest value that a feature had in training.
+        """Return the smallest and largest value that a feature had in training.
 
         Parameters
         ----------
@@ -428,22 +430,22 @@ class Session:
         Returns
         -------
         tuple of float, or None
-            None for a category, and where the model saw no value.
+            None for a categorical feature, and if the model saw no value.
 
         Raises
         ------
         ValueError
-            If it is none.
+            If it is not a feature of the model.
         """
         feature = self._feature(name)
         return None if feature.categories else self._decider.coder.training_range(feature.column)
 
     def categories(self, name: str | int) -> tuple[str, ...]:
-        """What a categorical feature of the model may be; empty for a number."""
+        """Return the possible values of a categorical feature of the model; empty for a numeric one."""
         return self._feature(name).categories
 
     def unusual(self, name: str | int, value: Any) -> str:
-        """Say that a number is outside of `training_range`; nothing where it is not.
+        """Return a sentence if a number is outside `training_range`.
 
         Parameters
         ----------
@@ -455,7 +457,7 @@ class Session:
         Returns
         -------
         str
-            A sentence, or "".
+            The sentence, or "" if the number is inside.
         """
         known, called = self.training_range(name), self._called(name)
         if known is None or known[0] <= (number := finite(called, value)) <= known[1]:
@@ -463,31 +465,33 @@ class Session:
         return f"{number:.6g} is outside of what training showed of {shown(called)}, {known[0]:.6g} to {known[1]:.6g}."
 
     def unavailable(self, name: str | int, *, known: bool = False) -> None:
-        """Say that a feature or bundle cannot be had; the belief stays as it is, unless that tells something.
+        """Answer that a feature or bundle is not available; the belief then stays as it is, unless missing is
+        informative.
 
-        With ``missing="informative"`` it is an answer of what was missing in training, too, and paid for as any other.
+        With ``missing="informative"`` this is an answer, if the feature was missing in training too, and is paid for
+        like any other.
 
         Parameters
         ----------
         name : str or int
             The feature or bundle, or the number of a column.
         known : bool
-            Whether that was known beforehand, and so costs nothing; what is known of every case always was.
+            Whether that was known beforehand and so costs nothing; what is known for every case always counts as known.
 
         Raises
         ------
         ValueError
-            If it is none of the model, or was answered before.
+            If it is not a feature or bundle of the model, or was answered before.
         """
         self._lacking(self._number(name), known=known)
 
     def undo(self) -> None:
-        """Take the last answer back.
+        """Take back the last answer.
 
         Raises
         ------
         ValueError
-            If there is none.
+            If there is no answer.
         """
         if not self._answers:
             raise ValueError("there is no answer to take back.")
@@ -497,7 +501,7 @@ class Session:
         self._visits = [visit for visit in self._visits if visit.after < n or (visit.after == n and not visit.implied)]
 
     def to_json(self) -> str:
-        """Return the session as JSON text, for ``SequentialClassifier.session(saved)``.
+        """Return the session as JSON text, which ``SequentialClassifier.session(saved)`` takes.
 
         Returns
         -------
@@ -508,17 +512,17 @@ class Session:
         return write_session(fingerprint(self._decider), self._lot, first, self._answers, self._visits, parts)
 
     def restore(self, saved: str) -> None:
-        """Take up a saved session where it was left; nothing changes if that fails.
+        """Continue a saved session where it was left; nothing changes if that fails.
 
         Parameters
         ----------
         saved : str
-            What `to_json` gave.
+            Text that `to_json` returned.
 
         Raises
         ------
         ValueError
-            If the text is no session, or one of another model.
+            If the text is not a session, or is one of another model.
         """
         told = read_session(saved, len(self._decider.policy.begin()[1]))
         if told.model != fingerprint(self._decider):
