@@ -318,6 +318,28 @@ def test_likelihoods_of_stages(order: str, bundles: Any) -> None:
     SequentialClassifier(Staged(lambda found: found.tolist()), order=order, feature_costs=costs).fit(X, Y)
 
 
+@pytest.mark.parametrize("order", ["conditional", "adaptive"])
+def test_tables_and_contexts_of_an_own_model(order: str) -> None:
+    def fitted(**methods: Any) -> SequentialClassifier:
+        return SequentialClassifier(type("Own", (SumsTo,), methods)(), order=order).fit(X, Y)
+
+    plain = fitted().model_
+    given = np.array([plain.likelihood(j, np.full((1, 4), -1))[0] for j in range(4)])
+    for slip, told in {
+        lambda tables: tables[:, :, :1]: r"of shape \(\d, n_outcomes, 2\): .* gave float64 of shape \(\d, \d, 1\)",
+        lambda tables: tables[:3]: r"of shape \(4, n_outcomes, 2\)",
+        lambda tables: tables.astype(str): "it gave <U",
+        lambda tables: (2 * tables).tolist(): "likelihoods must sum to 1",
+    }.items():
+        with pytest.raises(ValueError, match=told):
+            fitted(tables=lambda self, order, slip=slip: slip(given[order]))
+    assert fitted(tables=lambda self, order: given[order].tolist()).model_.classes_.size == 2
+    if order == "conditional":
+        for answer in (None, [], [np.array([9])] * 4, ["a"] * 4, [[-1]] * 4):
+            with pytest.raises(ValueError, match=r"^Own\.context_features must give a list of 4 arrays, one a stage"):
+                fitted(context_features=lambda self, order, answer=answer: answer)
+
+
 class Answers(Policy):
     def __init__(self, problem: Any, answer: Any) -> None:
         super().__init__(problem)

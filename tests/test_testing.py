@@ -55,6 +55,13 @@ class OtherPosterior(NaiveBayes):
         return posterior / posterior.sum(axis=1, keepdims=True)
 
 
+class Together(NaiveBayes):
+    """Tells of many features at once what it does not tell of one."""
+
+    def stage_likelihoods(self, features, state):
+        return super().stage_likelihoods(features, state)[:, :, ::-1]
+
+
 class Advancing(NaiveBayes):
     """Forgets what it saw last."""
 
@@ -87,6 +94,7 @@ def test_a_sound_model_passes(data):
         (OwnEntry, "depends on its own entry"),
         (OtherPosterior, "posterior|predictive"),
         (Advancing, "stage_likelihood"),
+        (Together, "stage_likelihoods of feature"),
         (Silent, "must raise ValueError"),
         (Unrepeatable, "twice gives different posteriors"),
     ],

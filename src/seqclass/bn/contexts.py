@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from scipy import sparse
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.information import contingency_table
 from seqclass._utils.model_files import register
+from seqclass._utils.text import shown
 from seqclass._utils.validation import check_integer
 from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import dense_columns
@@ -321,7 +322,16 @@ class StageContexts:
     @cached_property
     def memory(self) -> list[IntArray]:
         """For each stage the features asked before whose values its likelihood and later ones depend on."""
-        return list(self.model.context_features(self.order))
+        found, n = self.model.context_features(self.order), self.model.n_features_in_
+        memory = [np.asarray(features) for features in found] if isinstance(found, Sequence) else []
+        memory = [features if features.size else features.astype(np.intp) for features in memory]
+        known = all(some.dtype.kind in "iu" and not np.setdiff1d(some, np.arange(n)).size for some in memory)
+        if len(memory) != self.n_stages or not known:
+            raise ValueError(
+                f"{type(self.model).__name__}.context_features must give a list of {self.n_stages} arrays, one a "
+                f"stage, of numbers of features, 0..{n - 1}; it gave {shown(found)}."
+            )
+        return memory
 
     @property
     def n_stages(self) -> int:

@@ -376,7 +376,7 @@ def acquisition_problem(
     stage_prices, full, groups = prices.of(first)
     prior = model.class_prior_ if prior is None else prior
     given: dict[str, Any] = {"features": first, "groups": groups, "full_prices": full, "free": free, "bundles": shown}
-    tables, listed = model.tables(first), _listed(shown)
+    tables, listed = _tables(model, first), _listed(shown)
     hidden = model.hidden(first) if tables is None and (free or not listed) else None
     if tables is not None and not listed:
         n_classes = len(model.classes_)
@@ -452,12 +452,28 @@ def _joint(
 
 def _single(model: ObservationModel, features: IntArray) -> FloatArray:
     """Tables of single features, by class or by hidden state."""
-    tables = model.tables(features)
+    tables = _tables(model, features)
     if tables is None:
         hidden = model.hidden(features)
         assert hidden is not None  # or there would be no joint tables
         tables = hidden.tables
     return np.asarray(tables)
+
+
+def _tables(model: ObservationModel, order: IntArray) -> Any:
+    """Tables of a model, if it has such; if they are of the shape that they must have."""
+    tables = model.tables(order)
+    if tables is None:
+        return None
+    tables, wanted = np.asarray(tables), (len(order), len(model.classes_))
+    if tables.ndim != 3 and not wanted[0]:  # an empty list
+        tables = np.empty((0, 1, wanted[1]))
+    if tables.dtype.kind not in "fiub" or tables.ndim != 3 or tables.shape[::2] != wanted:
+        raise ValueError(
+            f"{type(model).__name__}.tables must give numbers in an array of shape ({wanted[0]}, n_outcomes, "
+            f"{wanted[1]}): stages, outcomes, classes; it gave {tables.dtype} of shape {tables.shape}."
+        )
+    return tables
 
 
 def is_free(order: Any) -> bool:

@@ -172,6 +172,9 @@ def _check_increments(model: ObservationModel, X: IntArray, tolerance: float = 0
         likelihood = model.stage_likelihood(feature, state)
         sentence = f"stage_likelihood of feature {feature} is not the likelihood given the same evidence"
         equal(likelihood, model.likelihood(feature, seen[rows]), max(ROUNDING, tolerance), sentence)
+        together = model.stage_likelihoods(np.array([feature]), state)[:, 0, : likelihood.shape[1]]
+        sentence = f"stage_likelihoods of feature {feature} are not its stage_likelihood"
+        equal(together, likelihood, max(ROUNDING, tolerance), sentence)
         advanced = model.advance(feature, state, outcome)
         equal(model.stage_likelihood(feature, state), likelihood, 0, "advance changed the state it was given")
         seen[rows, feature] = outcome
