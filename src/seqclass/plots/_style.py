@@ -44,19 +44,19 @@ class Display:
     _title_pad: float | None = None
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
-        """Draw.
+        """Draw the picture.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         title : str, optional
-            By default none, or what the picture is of.
+            Title; by default none, or what the picture shows.
 
         Returns
         -------
         Display
-            Itself.
+            The display itself.
         """
         return self._drawn(ax, title)
 
@@ -119,7 +119,7 @@ class OfPolicy:
     def from_policy(
         cls, policy: Policy, *, ax: Any = None, title: str | None = None, n_paths: int = 10_000, **settings: Any
     ) -> Self:
-        """Draw a policy in its problem.
+        """Draw a policy of a problem.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class OfPolicy:
         ax, title : matplotlib Axes and str, optional
             Passed to `plot`.
         n_paths : int
-            Sampled instances, where histories are too many to enumerate.
+            Number of instances to sample if there are too many histories to enumerate.
         **settings
             Passed to the display itself.
 
@@ -169,14 +169,14 @@ class OfRecord:
 
     @classmethod
     def from_estimator(cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, **settings: Any) -> Self:
-        """Run a fitted classifier on labelled data and draw what it acquires, and what it believes.
+        """Run a fitted classifier on labelled data and draw the record of it.
 
         Parameters
         ----------
         estimator : DecidingClassifier
             A fitted classifier.
         X : array-like of shape (n, n_features)
-            Data; to judge by, such as it was not fitted on.
+            Data; if you want to judge the classifier, data that it was not fitted to.
         y : array-like of shape (n,)
             True labels.
         **settings

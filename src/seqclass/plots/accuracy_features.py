@@ -1,4 +1,4 @@
-"""Accuracy against the mean number of features, of several methods."""
+"""Accuracy against the mean number of features, for several methods."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _ROOM = 4.5
 
 
 class AccuracyFeaturesDisplay(Display):
-    """Accuracy against the mean number of features: up and to the left is better.
+    """Accuracy against the mean number of features, for several methods: up and to the left is better.
 
-    Points that share a name are one curve, joined in the order given. Make one with `from_points`, `from_estimators`
+    Points that share a name form one curve, joined in the order given. Make one with `from_points`, `from_estimators`
     or `from_costs`.
 
     Parameters
@@ -34,18 +34,18 @@ class AccuracyFeaturesDisplay(Display):
     names : sequence of str of length n
         Method of each point.
     mean_features, accuracy : array-like of shape (n,)
-        Mean number of features that it acquires; its accuracy, between 0 and 1.
+        Mean number of features acquired at each point; accuracy there, between 0 and 1.
     intervals : array-like of shape (n, 2), optional
         Lower and upper end of an interval around each accuracy.
     labels : sequence of str of length n, optional
-        Note beside each point, such as the feature cost; "" for none. One that would cover another is left out.
+        Note beside each point, such as the feature cost; "" for none. A note that would cover another is left out.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     lines_ : list of matplotlib Line2D
-        One line a method.
+        One line per method.
     texts_ : list of matplotlib Text
         The notes that are shown.
 
@@ -101,7 +101,7 @@ class AccuracyFeaturesDisplay(Display):
         ax: Any = None,
         **settings: Any,
     ) -> AccuracyFeaturesDisplay:
-        """Draw points that are at hand.
+        """Draw given points.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class AccuracyFeaturesDisplay(Display):
         Parameters
         ----------
         estimators : mapping of str to classifier
-            Fitted classifiers by name; those that are not sequential use all their features.
+            Fitted classifiers by name; those that are not sequential count as using all their features.
         X : array-like of shape (n, n_features)
             Data.
         y : array-like of shape (n,)
@@ -159,12 +159,12 @@ class AccuracyFeaturesDisplay(Display):
         ax: Any = None,
         **settings: Any,
     ) -> AccuracyFeaturesDisplay:
-        """Fit a sequential classifier at several feature costs, and draw what each gives on test data as a curve.
+        """Fit a sequential classifier at several feature costs, and draw its results on test data as a curve.
 
         Parameters
         ----------
         estimator : DecidingClassifier
-            Cloned and fitted anew at each cost.
+            Classifier of which a clone is fitted at each cost.
         X_train, X_test : array-like of shape (n, n_features)
             Data to learn from and to measure on.
         y_train, y_test : array-like of shape (n,)
@@ -183,7 +183,7 @@ class AccuracyFeaturesDisplay(Display):
         Returns
         -------
         AccuracyFeaturesDisplay
-            With 95% intervals.
+            The display, with 95% intervals.
         """
         others = {} if baselines is None else dict(baselines)
         points = []
@@ -196,20 +196,20 @@ class AccuracyFeaturesDisplay(Display):
         return _display(cls, names, points, labels + [""] * len(others)).plot(ax, **settings)
 
     def plot(self, ax: Any = None, *, title: str | None = None, xscale: str = "auto") -> AccuracyFeaturesDisplay:
-        """Draw.
+        """Draw the picture.
 
         Parameters
         ----------
         ax, title : matplotlib Axes and str, optional
-            Where to draw, by default a new figure; by default no title.
+            Where to draw, by default a new figure; title, by default none.
         xscale : {"auto", "linear", "log"}
-            Scale of the features axis; ``"log"`` is linear up to 1, so that 0 has a place. ``"auto"`` chooses it where
+            Scale of the axis of features; ``"log"`` is linear up to 1, so that 0 has a place. ``"auto"`` chooses it if
             the numbers differ much.
 
         Returns
         -------
         AccuracyFeaturesDisplay
-            Itself.
+            The display itself.
         """
         if xscale not in ("auto", "linear", "log"):
             raise ValueError(f'xscale must be "auto", "linear" or "log", got {xscale!r}.')

@@ -1,4 +1,4 @@
-"""Which feature is acquired when, and for which class."""
+"""Which features are acquired when, and for which class."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WRITTEN, _NAMED = 120, 40
 
 
 class AcquisitionMapDisplay(OfRecord, Display):
-    """Heat map of the share of each class's instances that acquired each feature.
+    """Heat map of the share of instances of each class that acquired each feature.
 
     Columns are features in the order of acquisition, so that a column is also a step; rows are the true classes. Make
     one with `from_record` or `from_estimator`.
@@ -35,7 +35,7 @@ class AcquisitionMapDisplay(OfRecord, Display):
     counts : array-like of int of shape (n_classes,), optional
         Number of instances of each class, written beside its label.
     max_features : int
-        Most features to show: the first ones; the axis says how many there are.
+        Most features to show, namely the first ones; the axis says how many there are in all.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class AcquisitionMapDisplay(OfRecord, Display):
     Raises
     ------
     ValueError
-        If the shapes do not fit, or a share is not between 0 and 1.
+        If the shapes do not match, or a share is not between 0 and 1.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class AcquisitionMapDisplay(OfRecord, Display):
         Parameters
         ----------
         record : AcquisitionRecord
-            Of ``n`` instances; a feature that was asked for and missing is not acquired.
+            Record of ``n`` instances; a feature that was asked for but missing does not count as acquired.
         y : array-like of shape (n,)
             True labels.
         names : sequence of str, optional
@@ -117,7 +117,7 @@ class AcquisitionMapDisplay(OfRecord, Display):
         Raises
         ------
         ValueError
-            If ``y`` has not one label an instance, or there are none.
+            If ``y`` does not have one label per instance, or there are no instances.
         """
         truth = labels_of(record, y)
         classes, row, counts = np.unique(truth, return_inverse=True, return_counts=True)

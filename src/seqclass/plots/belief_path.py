@@ -1,4 +1,4 @@
-"""The class posterior of one instance on the way to its decision."""
+"""The class posterior of one instance after each answer, up to its decision."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHOWN = 7
 
 
 class BeliefPathDisplay(Display):
-    """Class posterior after each acquired feature, on the way to the decision.
+    """Class posterior of one instance after each acquired feature, up to the decision.
 
     Make one with `from_estimator`.
 
@@ -41,7 +41,7 @@ class BeliefPathDisplay(Display):
     beliefs : array-like of shape (n_asked + 1, n_classes)
         Posterior before anything was asked, and after each answer.
     names, values : sequence of str of length n_asked
-        The features, in the order they were asked for; what each showed.
+        The features, in the order in which they were asked for; their values.
     classes : array-like of shape (n_classes,)
         Class labels.
     decision : object
@@ -54,12 +54,12 @@ class BeliefPathDisplay(Display):
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     lines_ : list of matplotlib Line2D
-        One line a class, in the order of ``classes``.
+        One line per class, in the order of ``classes``.
 
     Raises
     ------
     ValueError
-        If the shapes do not fit.
+        If the shapes do not match.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class BeliefPathDisplay(Display):
     def from_estimator(
         cls, estimator: DecidingClassifier, x_row: Any, *, ax: Any = None, **settings: Any
     ) -> BeliefPathDisplay:
-        """Acquire the features of one instance and draw its posterior on the way.
+        """Acquire the features of one instance and draw its posterior after each of them.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Average ranks of methods over data sets, with bars over those that do not differ."""
+"""Average ranks of methods over data sets, with bars that join methods that do not differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _BAR = 0.45
 
 
 class CriticalDifferenceDisplay(Display):
-    """Critical-difference diagram: methods on an axis of average ranks, best left, bars over those that do not differ.
+    """Critical-difference diagram: methods by average rank, the best on the left, bars joining those that do not
+    differ.
 
     Make one with `from_scores` or from the record of `seqclass.stats.critical_difference` ([1]_).
 
@@ -52,14 +53,14 @@ class CriticalDifferenceDisplay(Display):
     def from_scores(
         cls, scores: Any, *, ax: Any = None, title: str | None = None, **settings: Any
     ) -> CriticalDifferenceDisplay:
-        """Draw the diagram of a table of scores.
+        """Draw the diagram for a table of scores.
 
         Parameters
         ----------
         scores : array-like or DataFrame of shape (n_datasets, n_methods)
             Score of each method on each data set.
         ax, title : matplotlib Axes and str, optional
-            Where to draw, by default a new figure; by default no title.
+            Where to draw, by default a new figure; title, by default none.
         **settings
             Passed to `seqclass.stats.critical_difference`.
 

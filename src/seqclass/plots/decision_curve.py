@@ -1,4 +1,4 @@
-"""What probabilities are worth, by the threshold from which somebody treats."""
+"""What probabilities are worth, by the threshold from which cases are treated."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ _FAR = 0.9
 
 
 class DecisionCurveDisplay(Display):
-    """Net benefit after prices against threshold probability, beside treating all and treating none ([1]_).
+    """Net benefit after prices against threshold probability, compared with treating all and treating none ([1]_).
 
-    Areas are 95% intervals, of each curve by itself. Make one with `from_estimator` or `from_predictions`.
+    Areas are 95% intervals, for each curve separately. Make one with `from_estimator` or `from_predictions`.
 
     Parameters
     ----------
     curves : sequence of DecisionCurve
         Curves of the same rows and thresholds, at least one.
     prior : float, optional
-        Probability of the positive class before anything is asked: draws deciding at once by it, with nothing bought.
+        Probability of the positive class before anything is asked. With it, deciding at once with nothing bought is
+        drawn too.
 
     Attributes
     ----------
     curves : list of DecisionCurve
-        The curves, yardsticks left out.
+        The curves without the yardsticks.
     yardsticks : list of DecisionCurve
-        Treating all and treating none, and deciding at once where ``prior`` was given.
+        Treating all, treating none and, if ``prior`` was given, deciding at once.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     lines_ : list of matplotlib Line2D
@@ -85,20 +86,21 @@ class DecisionCurveDisplay(Display):
         ax: Any = None,
         **settings: Any,
     ) -> DecisionCurveDisplay:
-        """Draw probabilities that are at hand.
+        """Draw curves for given probabilities.
 
         Parameters
         ----------
         y : array-like of shape (n,)
             True labels.
         probabilities : mapping of str to array-like of shape (n,)
-            Probability of the positive class, by name of what gave it.
+            Probability of the positive class, by the name of what it comes from.
         positive : label, optional
             The class to be found; by default the last of the sorted labels.
         thresholds : array-like of shape (m,), optional
-            By default 0.01 to 0.99.
+            Threshold probabilities; by default 0.01 to 0.99.
         prices : mapping of str to float or array-like of shape (n,), optional
-            What was paid to know them, in units of misclassification cost; nothing for a name that is not there.
+            What was paid to know the probabilities, in units of misclassification cost; nothing for names that are left
+            out.
         benefit : float
             What treating a positive row saves, in the same units.
         prevalence, sample_weight
@@ -141,12 +143,12 @@ class DecisionCurveDisplay(Display):
         ax: Any = None,
         **settings: Any,
     ) -> DecisionCurveDisplay:
-        """Run a fitted sequential classifier on labelled data, and other classifiers beside it.
+        """Run a fitted sequential classifier on labelled data, and draw its curve beside those of other classifiers.
 
         Parameters
         ----------
         estimator : DecidingClassifier
-            A fitted classifier; its prices are those of what it acquires, its prior decides at once.
+            A fitted classifier; its prices are those of what it acquires, and deciding at once is by its prior.
         X : array-like of shape (n, n_features)
             Data that it was not fitted on.
         y : array-like of shape (n,)
@@ -154,13 +156,13 @@ class DecisionCurveDisplay(Display):
         others : mapping of str to classifier, optional
             Fitted classifiers with ``predict_proba``.
         prices : mapping of str to float or array-like of shape (n,), optional
-            What each of them pays for a row.
+            What each of the others pays per row.
         positive : label, optional
             The class to be found; by default the last of ``estimator.classes_``.
         thresholds : array-like of shape (m,), optional
-            By default 0.01 to 0.99.
+            Threshold probabilities; by default 0.01 to 0.99.
         prevalence, sample_weight
-            As in `seqclass.metrics.decision_curve`; deciding at once is by ``prevalence`` where it is given.
+            As in `seqclass.metrics.decision_curve`; deciding at once is by ``prevalence`` if it is given.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         **settings
@@ -183,21 +185,21 @@ class DecisionCurveDisplay(Display):
         return cls(curves, prior=prior).plot(ax, **settings)
 
     def plot(self, ax: Any = None, *, after_price: bool = True, title: str | None = None) -> DecisionCurveDisplay:
-        """Draw.
+        """Draw the picture.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         after_price : bool
-            Whether to take prices off; otherwise net benefit alone is drawn, as the paper does, without intervals.
+            Whether to subtract prices; otherwise net benefit alone is drawn, as in the paper, without intervals.
         title : str, optional
-            By default none.
+            Title; by default none.
 
         Returns
         -------
         DecisionCurveDisplay
-            Itself.
+            The display itself.
         """
         return self._drawn(ax, title, after_price=after_price)
 

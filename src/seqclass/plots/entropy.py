@@ -1,4 +1,4 @@
-"""How uncertain the belief still is, after so many features."""
+"""How uncertain the belief still is after each number of features."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class EntropyDisplay(OfPolicy, Display):
     path : EntropyPath
         The record.
     max_stages : int, optional
-        Features to show; by default up to where fewer than one instance in a hundred goes on.
+        Most features to show; by default up to where fewer than one instance in a hundred goes on.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class EntropyDisplay(OfPolicy, Display):
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     lines_ : list of matplotlib Line2D
-        Overall, going on, and stopped.
+        Lines for all instances, those going on, and those that stopped.
 
     Examples
     --------

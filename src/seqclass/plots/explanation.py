@@ -1,4 +1,4 @@
-"""Why an instance was decided as it was: its belief after each answer, and what each question should save."""
+"""Why an instance was decided as it was: its belief after each answer, and what each question was to save."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ class _Row:
 class ExplanationDisplay(Panels):
     """An explanation from top to bottom: the prior, a line for each answer, and the question that was not asked.
 
-    Left: the belief after each answer, a bar parted among the classes. Right: what asking was expected to save beyond
-    its price at that moment, and the price. Make one with `from_estimator`, or from what
-    `SequentialClassifier.explain` gives.
+    Left: the belief after each answer, as a bar divided among the classes. Right: what asking was expected to save
+    beyond its price at that moment, and the price. Make one with `from_estimator`, or from what
+    `SequentialClassifier.explain` returns.
 
     Parameters
     ----------
     explanation : Explanation
         The explanation.
     max_steps : int
-        Most answers to show, the first ones.
+        Most answers to show, namely the first ones.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class ExplanationDisplay(Panels):
     figure_ : matplotlib Figure
         The figure.
     bars_ : list of matplotlib BarContainer
-        Bars of each class with a colour of its own, then those of the others together, if any.
+        Bars of each class that has a colour of its own, then those of the other classes together, if any.
 
     References
     ----------
@@ -98,7 +98,7 @@ class ExplanationDisplay(Panels):
         ax : sequence of two matplotlib Axes, optional
             Where to draw; by default a new figure.
         title : str, optional
-            By default the decision, the number of features acquired and the prices paid.
+            Title; by default the decision, the number of features acquired and the prices paid.
         **settings
             Passed to `ExplanationDisplay`.
 

@@ -23,8 +23,8 @@ _TALL = 0.82
 class FeatureCountDisplay(OfRecord, Display):
     """Histograms of the number of features acquired, one above the other for each true class.
 
-    All have the same scale: the share of the class's instances. A dot on each base line is the class's mean. Make one
-    with `from_record` or `from_estimator`.
+    All have the same scale, the share of the instances of the class. A dot on each base line marks the mean of the
+    class. Make one with `from_record` or `from_estimator`.
 
     Parameters
     ----------
@@ -38,15 +38,15 @@ class FeatureCountDisplay(OfRecord, Display):
     classes : list
         The labels that occur, sorted; the first one is drawn at the top.
     edges : ndarray of int of shape (n_bars + 1,)
-        A bar holds the counts from its edge up to before the next.
+        Edges of the bars; each bar holds the counts from its edge up to, but not including, the next.
     share : ndarray of shape (n_classes, n_bars)
-        Share of each class's instances in each bar.
+        Share of the instances of each class in each bar.
     mean : ndarray of shape (n_classes,)
         Mean number of features of each class.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     bars_ : list of matplotlib BarContainer
-        One a class.
+        One container per class.
 
     Raises
     ------
@@ -86,7 +86,7 @@ class FeatureCountDisplay(OfRecord, Display):
         Parameters
         ----------
         record : AcquisitionRecord
-            Of ``n`` instances.
+            Record of ``n`` instances.
         y : array-like of shape (n,)
             True labels.
         ax : matplotlib Axes, optional
@@ -101,7 +101,7 @@ class FeatureCountDisplay(OfRecord, Display):
         Raises
         ------
         ValueError
-            If ``y`` has not one label an instance, or there are none.
+            If ``y`` does not have one label per instance, or there are no instances.
         """
         return cls(record.n_features, labels_of(record, y)).plot(ax, **settings)
 

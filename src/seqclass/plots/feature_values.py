@@ -1,4 +1,4 @@
-"""What each feature along the way is worth, and how often it is asked."""
+"""What each feature is worth, and how often it is asked for."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from seqclass.pomdp import Policy
 
 
 class FeatureValuesDisplay(OfPolicy, Panels):
-    """Features in the order asked: how many instances are asked, what each feature brings them, and its price.
+    """Features in the order asked: how many instances are asked, what each feature gains them, and its price.
 
-    What it brings is the fall of the expected cost of deciding, by this feature alone, among those that are asked; what
-    asking saves in all counts later features as well, and takes off prices. Make
-    one with `from_estimator`, `from_policy` or from the record of `seqclass.analysis.feature_values`.
+    The gain is how much this feature alone lowers the expected cost of deciding, among instances that are asked. What
+    asking saves in total includes later features as well, and subtracts prices. Make one with `from_estimator`,
+    `from_policy` or from the record of `seqclass.analysis.feature_values`.
 
     Parameters
     ----------
     values : FeatureValues
         The record.
     names : sequence of str, optional
-        Name of each stage's feature; by default numbers.
+        Name of the feature at each stage; by default numbers.
     max_stages : int
-        Most features to show, the first ones.
+        Most features to show, namely the first ones.
 
     Attributes
     ----------
     n_stages : int
-        Number of features shown: those that at least one instance in a thousand is asked for.
+        Number of features shown; only those that at least one instance in a thousand is asked for.
     ax_ : ndarray of matplotlib Axes of shape (2,)
         Left: probability of being asked; right: worth and price.
     figure_ : matplotlib Figure

@@ -14,28 +14,28 @@ from seqclass.plots._style import Display, colour, legend_below, open_frame, pal
 
 
 class GroupScoresDisplay(Display):
-    """Cost of each group, prices and decisions one upon the other, with the 95% interval of both together.
+    """Cost of each group, with prices and decision costs stacked, and the 95% interval of their sum.
 
     Make one with `from_scores` or `from_estimator`.
 
     Parameters
     ----------
     groups : sequence of GroupScores
-        The groups, the first one drawn at the top.
+        Scores of the groups; the first one is drawn at the top.
 
     Attributes
     ----------
     groups : list of GroupScores
-        The same.
+        The groups given.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     bars_ : list of matplotlib BarContainer
-        Bars of the prices and of the decisions, a bar a group.
+        Bars of the prices and of the decision costs, one per group.
 
     Raises
     ------
     ValueError
-        If there is no group.
+        If there are no groups.
 
     Examples
     --------
@@ -57,12 +57,12 @@ class GroupScoresDisplay(Display):
 
     @classmethod
     def from_scores(cls, scores: Scores, *, ax: Any = None, **settings: Any) -> GroupScoresDisplay:
-        """Draw scores that are at hand.
+        """Draw given scores.
 
         Parameters
         ----------
         scores : Scores
-            Of `seqclass.metrics.score_rows` with ``groups``.
+            What `seqclass.metrics.score_rows` returned with ``groups``.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         **settings
@@ -85,7 +85,7 @@ class GroupScoresDisplay(Display):
         estimator : DecidingClassifier
             A fitted classifier.
         X : array-like of shape (n, n_features)
-            Data that it was not fitted on.
+            Data that it was not fitted to.
         y, groups : array-like of shape (n,)
             True labels; group of each row.
         **settings

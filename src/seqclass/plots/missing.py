@@ -1,4 +1,4 @@
-"""What becomes of a classifier when more and more features are missing."""
+"""How a classifier does when more and more features are missing."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _LABELS = {
 
 
 class MissingSweepDisplay(Panels):
-    """Measures against the share of missing cells, an axes each and a line for each classifier.
+    """Measures against the share of missing cells, with one axes per measure and one line per classifier.
 
-    Bars show one standard error to either side. A share of zero is a dotted line: nothing missing.
-    Make one with `from_estimator`, or from the records of `seqclass.analysis.missing_sweep`.
+    Bars show one standard error to either side. A dotted line marks the value with nothing missing. Make one with
+    `from_estimator`, or from the records of `seqclass.analysis.missing_sweep`.
 
     Parameters
     ----------
     sweeps : MissingSweep or mapping of str to MissingSweep
         The record, or several by name.
     measures : sequence of str
-        What to draw: ``"accuracy"``, ``"n_features"``, ``"n_asked"``, ``"cost"``, ``"log_loss"``.
+        Measures to draw: ``"accuracy"``, ``"n_features"``, ``"n_asked"``, ``"cost"``, ``"log_loss"``.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class MissingSweepDisplay(Panels):
     Raises
     ------
     ValueError
-        If a measure is unknown, or there is no sweep.
+        If a measure is unknown, or there are no sweeps.
 
     References
     ----------
@@ -89,7 +89,7 @@ class MissingSweepDisplay(Panels):
         measures: Sequence[str] = ("accuracy", "n_features"),
         **settings: Any,
     ) -> MissingSweepDisplay:
-        """Remove cells of test data at random, and draw what becomes of it.
+        """Remove cells of test data at random, and draw how the classifier does.
 
         Parameters
         ----------
@@ -100,9 +100,9 @@ class MissingSweepDisplay(Panels):
         y : array-like of shape (n,)
             Labels.
         ax : sequence of matplotlib Axes, optional
-            Where to draw, one a measure; by default a new figure.
+            Where to draw, one axes per measure; by default a new figure.
         title : str, optional
-            By default none.
+            Title; by default none.
         measures : sequence of str
             What to draw.
         **settings

@@ -1,4 +1,4 @@
-"""Whether those who stopped after so many questions were as sure as they were right."""
+"""How sure and how often right beliefs are at the stop, by the number of questions asked."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from seqclass.plots.acquisition_map import labels_of
 class QuestionCalibrationDisplay(OfRecord, Display):
     """Confidence and accuracy at the stop, by the number of questions asked.
 
-    Accuracy has its 95% interval; where confidence lies outside, the belief of those who stopped then is not to be
-    trusted. `StagewiseCalibrationDisplay` counts all that got so far, also those that went on. Make one with
+    Accuracy has its 95% interval; if confidence lies outside, do not trust the belief of instances that stopped there.
+    `StagewiseCalibrationDisplay` includes all instances that got that far, also those that went on. Make one with
     `from_record` or `from_estimator`.
 
     Parameters
     ----------
     stops : sequence of QuestionCalibration
-        What `seqclass.evaluation.calibration_curves.calibration_by_questions` gives.
+        What `seqclass.evaluation.calibration_curves.calibration_by_questions` returns.
 
     Attributes
     ----------
     stops : list of QuestionCalibration
-        The same.
+        The stops given.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     lines_ : list of matplotlib Line2D
@@ -75,13 +75,13 @@ class QuestionCalibrationDisplay(OfRecord, Display):
         Parameters
         ----------
         record : AcquisitionRecord
-            Of ``n`` instances.
+            Record of ``n`` instances.
         y : array-like of shape (n,)
             True labels.
         classes : array-like of shape (n_classes,)
-            Label of each class; of a classifier ``classes_``.
+            Label of each class, such as ``classes_`` of a classifier.
         least : int
-            Numbers of questions next to each other are put together until so many rows stopped after them.
+            Neighbouring numbers of questions are merged until at least this many rows stopped after them.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         **settings

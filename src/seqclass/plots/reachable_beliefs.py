@@ -26,24 +26,24 @@ _COLOURED = 4
 
 
 class ReachableBeliefsDisplay(OfPolicy, Display):
-    """Beliefs that a policy meets: discs by stage and P(class), their areas the probabilities.
+    """Beliefs that a policy meets, drawn as discs by stage and P(class), with areas in proportion to probability.
 
-    Instances that go on are grey; those that stop have the colour of their decision. Make one with `from_estimator`,
-    `from_policy` or from the records of `seqclass.analysis`.
+    Discs are grey for instances that go on, and have the colour of the decision for those that stop. Make one with
+    `from_estimator`, `from_policy` or from the records of `seqclass.analysis`.
 
     Parameters
     ----------
     beliefs : ReachableBeliefs
         What `seqclass.analysis.reachable_beliefs` found.
     thresholds : Thresholds, optional
-        Two classes: the go-on intervals behind the discs.
+        For two classes: intervals in which the policy goes on, drawn behind the discs.
     class_index : int, optional
-        Class whose probability is shown; by default the last one of two or three classes, and else the likeliest one
-        of each belief.
+        Class whose probability is shown; by default the last of two or three classes, and with more classes the
+        likeliest one of each belief.
     classes, decisions : sequence, optional
         Labels; by default numbers.
     max_stages : int, optional
-        Stages to show; by default as far as one instance in a hundred gets.
+        Most stages to show; by default as far as one instance in a hundred gets.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which features a selector holds at which time of a stream."""
+"""Which features a selector holds when in a stream."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _COLUMNS = 400
 class SelectionMapDisplay(Display):
     """Heat map of the features that a selector holds after each batch.
 
-    Rows are features, those that are held longest, in the order of their mean time: where the stream drifts, the rows
-    form steps. Of a long stream a column is a group of batches, and its colour the share of them in which the feature
-    is held. Make one from the record of `seqclass.selection.prequential`, or with `from_run`.
+    Rows are the features that are held longest, in the order of their mean time, so that drift shows as steps. In a
+    long stream a column is a group of batches, and its colour is the share of them in which the feature is held. Make
+    one from the record of `seqclass.selection.prequential`, or with `from_run`.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class SelectionMapDisplay(Display):
     names : sequence of str of length n_features, optional
         Name of each feature; by default ``"x0"``, ``"x1"`` and so on.
     max_features : int
-        Most features to show: those held longest; the axis says how many there are.
+        Most features to show, namely those held longest; the axis says how many there are in all.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class SelectionMapDisplay(Display):
     n_selected : int
         Number of features that are ever held.
     batches : int
-        Batches of a column; the last column may have fewer.
+        Number of batches in a column; the last column may have fewer.
     share : ndarray of shape (n_shown, n_columns)
-        Share of the column's batches in which each feature is held.
+        Share of the batches of each column in which each feature is held.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     image_ : matplotlib AxesImage
@@ -52,7 +52,7 @@ class SelectionMapDisplay(Display):
     TypeError
         If ``run`` is not a `Prequential`.
     ValueError
-        If there are no batches, or not as many names as features.
+        If there are no batches, or there are not as many names as features.
 
     Examples
     --------
@@ -122,19 +122,19 @@ class SelectionMapDisplay(Display):
     def plot(
         self, ax: Any = None, *, title: str | None = None, events: Mapping[int, str] | None = None
     ) -> SelectionMapDisplay:
-        """Draw.
+        """Draw the picture.
 
         Parameters
         ----------
         ax, title : matplotlib Axes and str, optional
-            Where to draw, by default a new figure; by default no title.
+            Where to draw, by default a new figure; title, by default none.
         events : mapping of int to str, optional
             Batches to mark by a dotted line, and what happened there, such as ``{60: "drift"}``.
 
         Returns
         -------
         SelectionMapDisplay
-            Itself.
+            The display itself.
         """
         self._title_pad = 14.0 if events else None
         return self._drawn(ax, title, events=events)

@@ -25,10 +25,10 @@ _MARKERS = 8
 
 
 class StabilityDisplay(Panels):
-    """Measures of selectors against the batches of a stream, an axes each and a line for each selector.
+    """Measures of selectors over the batches of a stream, with one axes per measure and one line per selector.
 
-    Lines are means over a sliding window of batches, the values themselves are faint behind them. Make one from the
-    records of `seqclass.selection.prequential`, or with `from_runs`.
+    Lines are means over a sliding window of batches; the values themselves are drawn faintly behind them. Make one from
+    the records of `seqclass.selection.prequential`, or with `from_runs`.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ class StabilityDisplay(Panels):
         ``"changed"`` (features that were not selected after the batch before), ``"n_selected"`` and ``"seconds"``
         (selecting and learning).
     window : int
-        Batches of which a line shows the mean: a batch and those before it, fewer at the start. 1 draws the values as
-        they are.
+        Number of batches over which a line averages: a batch and those before it, fewer at the start. 1 draws the
+        values as they are.
 
     Attributes
     ----------
@@ -49,14 +49,14 @@ class StabilityDisplay(Panels):
     figure_ : matplotlib Figure
         The figure.
     lines_ : list of list of matplotlib Line2D
-        Of each measure, one line a run.
+        For each measure, one line per run.
 
     Raises
     ------
     TypeError
         If a run is not a `Prequential`.
     ValueError
-        If a measure is unknown, there is no run, or ``window`` is below 1.
+        If a measure is unknown, there are no runs, or ``window`` is below 1.
 
     References
     ----------
@@ -114,7 +114,7 @@ class StabilityDisplay(Panels):
         runs, measures, window
             See `StabilityDisplay`.
         ax : sequence of matplotlib Axes, optional
-            Where to draw, one a measure; by default a new figure.
+            Where to draw, one axes per measure; by default a new figure.
         **settings
             Passed to `plot`.
 
@@ -127,21 +127,21 @@ class StabilityDisplay(Panels):
     def plot(
         self, ax: Any = None, *, title: str | None = None, events: Mapping[int, str] | None = None
     ) -> StabilityDisplay:
-        """Draw.
+        """Draw the picture.
 
         Parameters
         ----------
         ax : sequence of matplotlib Axes, optional
-            Where to draw, one a measure; by default a new figure.
+            Where to draw, one axes per measure; by default a new figure.
         title : str, optional
-            By default none.
+            Title; by default none.
         events : mapping of int to str, optional
             Batches to mark by a dotted line, and what happened there, such as ``{60: "drift"}``.
 
         Returns
         -------
         StabilityDisplay
-            Itself.
+            The display itself.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Whether the belief can be trusted on the way, after so many features."""
+"""Whether the belief can be trusted before the stop, after each number of features."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _LEAST = 20
 class StagewiseCalibrationDisplay(OfRecord, Display):
     """Confidence against accuracy, with a curve for each number of features acquired so far.
 
-    Confidence is the largest class posterior, accuracy the share of instances whose label is that class. Instances
-    count after so many features if they acquired that many, whether they stopped there or went on. On the diagonal the
-    belief means what it says; below it the model is too sure of itself. Make one with `from_record` or
+    Confidence is the largest class posterior, accuracy the share of instances whose label is that class. An instance
+    counts at a number of features if it acquired at least that many, whether it stopped there or went on. On the
+    diagonal the belief is calibrated; below it the model is too sure of itself. Make one with `from_record` or
     `from_estimator`.
 
     Parameters
@@ -36,7 +36,7 @@ class StagewiseCalibrationDisplay(OfRecord, Display):
     correct : mapping of int to array-like of bool of shape (n_k,)
         Whether the most probable class is the true one.
     n_bins : int
-        Most points a curve; each stands for about equally many instances, 20 or more where there are so many.
+        Most points per curve; each stands for about equally many instances, at least 20 if there are that many.
 
     Attributes
     ----------
@@ -122,16 +122,16 @@ class StagewiseCalibrationDisplay(OfRecord, Display):
         Parameters
         ----------
         record : AcquisitionRecord
-            Of ``acquire(X, record_beliefs=True)``.
+            What ``acquire(X, record_beliefs=True)`` returned.
         y : array-like of shape (n,)
             True labels.
         classes : array-like of shape (n_classes,)
-            Label of each class of the beliefs; of a classifier ``classes_``.
+            Label of each class of the beliefs, such as ``classes_`` of a classifier.
         counts : sequence of int, optional
             Numbers of features to draw; by default up to five, spread evenly from 1 to the most that
             ``min_instances`` acquired.
         min_instances, n_bins : int
-            Numbers of features that fewer instances acquired are left out; most points a curve.
+            Numbers of features that fewer instances acquired are left out; most points per curve.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         **settings
@@ -144,7 +144,8 @@ class StagewiseCalibrationDisplay(OfRecord, Display):
         Raises
         ------
         ValueError
-            If the record has no beliefs, ``y`` or ``classes`` do not fit, or a number asked for has no instance.
+            If the record has no beliefs, ``y`` or ``classes`` do not match, or there is no instance for a number in
+            ``counts``.
         """
         truth = labels_of(record, y)
         labels = np.asarray(classes)

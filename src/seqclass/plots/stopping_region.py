@@ -38,8 +38,8 @@ _RESOLUTION = {2: 1000, 3: 250}
 class StoppingRegionDisplay(Display):
     """Where on the belief simplex a policy stops, and for which decision, and where it goes on.
 
-    Two classes: the costs of stopping and of going on against the belief. Three: a triangle, each corner a class.
-    Make one with `from_estimator` or `from_policy`.
+    For two classes: the costs of stopping and of going on against the belief. For three: a triangle with a class at
+    each corner. Make one with `from_estimator` or `from_policy`.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ class StoppingRegionDisplay(Display):
     context : int
         Context at this stage, for problems whose likelihoods depend on what was seen before.
     lot : int
-        The lot that was drawn, for policies that draw one: of a `RandomisedPolicy` the position in ``policies``.
+        The lot that was drawn, for a policy that draws one: the position in ``policies`` of a `RandomisedPolicy`.
     resolution : int, optional
-        Steps along an edge of the simplex; by default 1000 for two classes and 250 for three.
+        Number of steps along an edge of the simplex; by default 1000 for two classes and 250 for three.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class StoppingRegionDisplay(Display):
     decision : ndarray of int of shape (n,)
         The cheapest decision at each belief.
     stopping_cost, continuation_cost : ndarray of shape (n,)
-        Expected cost of deciding now, and of going on; the latter is NaN where the policy cannot tell, and counts
+        Expected cost of deciding now, and of going on. The latter is NaN if the policy does not know it, and counts
         prices as the policy does (`RepricedPolicy`).
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
@@ -79,8 +79,8 @@ class StoppingRegionDisplay(Display):
 
     Notes
     -----
-    Features of earlier stages count as acquired where a group of features has a discount. A model without tables is
-    shown as if all earlier features had been missing: the belief then is all it knows.
+    For the discounts of groups, features of earlier stages count as acquired. A model without tables is shown as if all
+    earlier features had been missing: the belief is then all it knows.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class StoppingRegionDisplay(Display):
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         title : str, optional
-            By default the stage, its feature and price.
+            Title; by default the stage, its feature and price.
         **settings
             Passed to `StoppingRegionDisplay`.
 
@@ -176,13 +176,13 @@ class StoppingRegionDisplay(Display):
         Parameters
         ----------
         estimator : DecidingClassifier
-            A fitted classifier of two or three classes.
+            A fitted classifier with two or three classes.
         stage, context, lot, resolution
             See `StoppingRegionDisplay`.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         title : str, optional
-            By default the stage, its feature and price.
+            Title; by default the stage, its feature and price.
 
         Returns
         -------
@@ -349,18 +349,18 @@ _NAMED = 24
 
 
 class ThresholdsDisplay(OfPolicy, Display):
-    """Where each stage goes on and where it stops: a case is asked while its belief is inside the grey interval.
+    """Where each stage goes on and where it stops: a case is asked as long as its belief is inside the grey interval.
 
     Make one with `from_estimator`, `from_policy` or from the record of `seqclass.analysis.thresholds`.
 
     Parameters
     ----------
     thresholds : Thresholds
-        Intervals of the stages; of several contexts only those that go on are drawn, over each other.
+        Intervals of the stages; with several contexts only the intervals that go on are drawn, on top of each other.
     classes : sequence of length 2, optional
         Labels; by default numbers.
     names : sequence of str of length n_stages, optional
-        Name of each stage's feature; by default numbers.
+        Name of the feature at each stage; by default numbers.
     decisions : sequence, optional
         Labels of all decisions; by default the classes, then numbers.
     prior : float, optional
@@ -424,11 +424,11 @@ class ThresholdsDisplay(OfPolicy, Display):
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         title : str, optional
-            By default none, or which lot it is.
+            Title; by default none, or which lot it is.
         max_stages : int, optional
-            Stages to show; by default all up to the policy's horizon.
+            Most stages to show; by default all up to the policy's horizon.
         lot : int
-            The lot that was drawn, for policies that draw one: of a `RandomisedPolicy` the position in ``policies``.
+            The lot that was drawn, for a policy that draws one: the position in ``policies`` of a `RandomisedPolicy`.
         **settings
             Passed to `ThresholdsDisplay`; ``names`` may be longer than the stages shown.
 
