@@ -18,6 +18,7 @@ from sklearn.feature_selection import SelectKBest, chi2
 from seqclass import Costs, SequentialClassifier, adaptive, etana
 from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.bn.ordering import check_order
+from seqclass.export import policy_data
 from seqclass.persistence import register
 from seqclass.pomdp import (
     EC2,
@@ -405,7 +406,10 @@ def test_an_own_policy_stays_within_its_problem(order: str) -> None:
             case.unavailable(question.name)
         return case.decision
 
-    ways = [lambda clf: clf.acquire(X[:1]).decision[0], last, lambda clf: clf.explain(X[:1])[0].decision]
+    def exported(clf: SequentialClassifier) -> Any:
+        return clf.decisions_[next(node["decision"] for node in policy_data(clf)["nodes"] if "ask" not in node)]
+
+    ways = [lambda clf: clf.acquire(X[:1]).decision[0], last, lambda clf: clf.explain(X[:1])[0].decision, exported]
     wrong = {
         "got 9": lambda belief: np.full(len(belief), 9),
         "got -1": lambda belief: np.full(len(belief), -1),  # was the last decision
@@ -418,7 +422,7 @@ def test_an_own_policy_stays_within_its_problem(order: str) -> None:
                 way(fitted(decides))
     for decides in (lambda belief: 1, lambda belief: np.ones(len(belief), dtype=bool)):
         clf = fitted(decides)
-        assert [way(clf) for way in ways] == [clf.decisions_[1]] * 3
+        assert [way(clf) for way in ways] == [clf.decisions_[1]] * 4
     for asked in (9, -7):
         for way in ways:
             with pytest.raises(ValueError, match=f"^the policy asks question {asked} at stage 0"):

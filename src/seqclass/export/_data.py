@@ -20,8 +20,9 @@ from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE
 from seqclass.pomdp.answers import AllAnswers
 from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.policy import decided
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import Level, walk
+from seqclass.pomdp.walk import Level, check_questions, walk
 
 #: Share of answers that are missing, in the probability of a case.
 MISSING = 0.05
@@ -89,6 +90,8 @@ class _Maker:
         cut = (question != DECIDE) & (level.weight < self.least) & (level.stage > 0)
         question[cut] = DECIDE
         self.cut += float(level.weight[cut].sum())
+        asks = np.flatnonzero(question != DECIDE)
+        check_questions(level.info, asks, question[asks])
         self._link(level)
         self._above = len(self.nodes)
         self._add(level.info, question, saving, cut)
@@ -106,7 +109,7 @@ class _Maker:
                 node["next"][outcome] = child
 
     def _add(self, info: InformationState, asked: IntArray, saving: FloatArray, cut: BoolArray) -> None:
-        parts = zip(self.policy.decide(info.belief).tolist(), info.stopping_cost.tolist(), info.belief.tolist())
+        parts = zip(decided(self.policy, info.belief).tolist(), info.stopping_cost.tolist(), info.belief.tolist())
         told: list[dict[str, Any]] = [{"decision": d, "cost_now": c, "belief": b} for d, c, b in parts]
         for row in np.flatnonzero(cut).tolist():
             told[row]["cut"] = True
