@@ -94,7 +94,7 @@ def test_xdsl_with_what_is_sure(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # about where pgmpy will have what
-@pytest.mark.parametrize("ending", [".bif", ".xmlbif"])
+@pytest.mark.parametrize("ending", [".bif", ".xmlbif", ".xdsl"])
 def test_what_pgmpy_writes(tmp_path: Path, ending: str) -> None:
     from pgmpy.readwrite import BIFWriter, XMLBIFWriter
 
@@ -103,6 +103,12 @@ def test_what_pgmpy_writes(tmp_path: Path, ending: str) -> None:
     file = tmp_path / f"n{ending}"
     if ending == ".bif":
         BIFWriter(theirs).write(str(file))
+    elif ending == ".xdsl":
+        from pgmpy.readwrite import XDSLWriter
+
+        XDSLWriter(theirs).write(str(file))
+        nodes = file.read_text().split("<cpt")
+        file.write_text("<cpt".join([nodes[0], *nodes[-2:0:-1], nodes[-1]]))  # in whatever order they come
     else:
         XMLBIFWriter(theirs).write(str(file))
     model = DiscreteNetwork.from_file(file, "n0", network.names[1:])
@@ -132,7 +138,8 @@ HOSTILE = {
     "stranger.xml": (XMLBIF.replace("<FOR>flu</FOR>", "<FOR>cold</FOR>"), "'cold', which is no variable"),
     "noisy.xdsl": (XDSL.replace("deterministic", "noisymax"), "turn it into a cpt"),
     "few.xdsl": (XDSL.replace("n n n n n y", "n n y"), "6 resulting states, not 3"),
-    "late.xdsl": (XDSL.replace("<parents>flu</parents>", "<parents>both</parents>"), "does not stand before it"),
+    "none.xdsl": (XDSL.replace("<parents>flu</parents>", "<parents>cold</parents>"), "'cold', which is no node"),
+    "circle.xdsl": (XDSL.replace("<probabilities>0.9", "<parents>both</parents><probabilities>1 0 .9"), "circle"),
     "markov.uai": (UAI.replace("BAYES", "MARKOV"), "must begin with BAYES"),
     "huge.uai": ("BAYES\n999999999999999999999\n", "a whole number is expected"),
     "cut.uai": (UAI[:60], "a whole number is expected|not a number"),

@@ -436,10 +436,11 @@ def _xdsl(text: str) -> dict[str, _Node]:
         if node.tag not in ("cpt", "deterministic"):
             raise ValueError(f"node {shown(name)} is of the kind {shown(node.tag)}; turn it into a cpt in GeNIe first.")
         states[name] = [str(state.get("id")) for state in node.findall("state")]
-        parents = _words(node, "parents")
+    for node in holder:  # in GeNIe's files parents stand first, in pgmpy's anywhere
+        name, parents = node.get("id") or "", _words(node, "parents")
         for above in parents:
             if above not in states:
-                raise ValueError(f"node {shown(name)} has the parent {shown(above)}, which does not stand before it.")
+                raise ValueError(f"node {shown(name)} has the parent {shown(above)}, which is no node.")
         if node.tag == "cpt":
             table = _child_last(_words(node, "probabilities"), name, parents, states)
         else:
