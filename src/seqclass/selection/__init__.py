@@ -1,4 +1,4 @@
-"""Feature selection before acquisition: features that stream in, rows that stream in, and search around a learner."""
+"""Feature selection before acquisition: on streams of features, on streams of rows, and by search with a learner."""
 
 from __future__ import annotations
 

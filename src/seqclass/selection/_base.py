@@ -32,7 +32,7 @@ DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint
 
 
 class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base of the feature selectors.
+    """Base class of the feature selectors.
 
     A subclass sets `support_` in ``fit`` and says in class attributes what data it takes; ``get_support``,
     ``transform`` and ``get_feature_names_out`` come from scikit-learn's ``SelectorMixin``.
@@ -42,11 +42,11 @@ class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     support_ : ndarray of bool of shape (n_features_in_,)
         Which features are kept.
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted; where the target is a class.
+        The labels, sorted; only if the target is a class.
     n_features_in_ : int
         Number of features seen.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
-        Their names, where the data have any.
+        Names of the features, if the data have any.
 
     Examples
     --------
@@ -245,11 +245,11 @@ TIE = 1e-12
 
 @dataclass(repr=False, eq=False, init=False)
 class RowStream(Selector):
-    """Base of the selectors that learn from a stream of rows and keep the features of largest weight.
+    """Base class of the selectors that learn from a stream of rows and keep the features of largest weight.
 
     A subclass checks its settings in `_check_settings()`, begins with `_start(n_features)` and learns from a batch in
-    `_learn(X, codes)`, after which `weights_` holds a weight of each feature. X comes as a float64 array, or CSR matrix
-    where the class accepts sparse data.
+    `_learn(X, codes)`, after which `weights_` holds a weight for each feature. X comes as a float64 array, or as a CSR
+    matrix if the class accepts sparse data.
 
     Attributes
     ----------
@@ -258,7 +258,7 @@ class RowStream(Selector):
     support_ : ndarray of bool of shape (n_features_in_,)
         The features of largest weight; ties go to the first.
     n_seen_ : int
-        Rows learnt from.
+        Number of rows learnt from.
 
     Examples
     --------
@@ -295,7 +295,7 @@ class RowStream(Selector):
         """Learn from a batch and set `weights_`."""
 
     def fit(self: _Self, X: Any, y: npt.ArrayLike) -> _Self:
-        """Start anew and learn from the rows, batch by batch.
+        """Start again and learn from the rows, batch by batch.
 
         Parameters
         ----------
@@ -337,7 +337,7 @@ class RowStream(Selector):
         y : array-like of shape (n,)
             Labels of any kind.
         classes : array-like of shape (n_classes,), optional
-            All labels that the stream will have; needed with the first batch if that lacks some.
+            All labels that the stream will have; needed with the first batch if some do not occur in it.
 
         Returns
         -------
@@ -450,10 +450,10 @@ def still_constant(X: Any, columns: IntArray, first: FloatArray) -> IntArray:
 
 
 class FeatureStream(Selector):
-    """Base of the selectors that see each feature once, in order.
+    """Base class of the selectors that see each feature once, in order.
 
     A subclass begins with `_begin(codes)` and takes columns in `_absorb(X)`, after which `selected_` holds the features
-    kept so far; how the columns were cut into blocks must not matter.
+    kept so far; how the columns are divided into blocks must not matter.
 
     Attributes
     ----------
@@ -522,7 +522,7 @@ class FeatureStream(Selector):
         return self
 
     def partial_fit_features(self, X_block: Any, y: npt.ArrayLike, feature_names: npt.ArrayLike | None = None) -> Self:
-        """Take the next features; the first call starts the stream, and ``fit`` would start it anew.
+        """Take the next features; the first call starts the stream, and ``fit`` starts it again.
 
         Parameters
         ----------
@@ -531,7 +531,7 @@ class FeatureStream(Selector):
         y : array-like of shape (n,)
             Labels of the rows, the same in every call.
         feature_names : array-like of str of shape (n_new_features,), optional
-            Their names; those of a data frame if not given. Either all blocks have names or none.
+            Names of the new features; by default those of a data frame. Either all blocks have names or none.
 
         Returns
         -------
@@ -543,7 +543,7 @@ class FeatureStream(Selector):
             If labels differ from those before, names are missing or repeated, the data cannot be used, or a block is
             sparse after a dense one (after a sparse one, dense blocks are made sparse). The stream is then as it was.
         TypeError
-            If a name is no text.
+            If a name is not a text.
         """
         first = not hasattr(self, "_codes")
         if y is None:

@@ -15,18 +15,18 @@ from seqclass._utils.model_files import register
 @register
 @dataclass(frozen=True)
 class FeatureReasons:
-    """What became of each feature, and which other one decided it; arrays, so that millions of features fit.
+    """What became of each feature, and because of which other one; held in arrays, so that millions of features fit.
 
     Attributes
     ----------
     decision : ndarray of int8 of shape (n_features,)
-        What happened: a position in `DECISIONS`.
+        What happened, as a position in `DECISIONS`.
     by : ndarray of int of shape (n_features,)
-        The feature that made it redundant, -1 where there is none.
+        The feature that made it redundant; -1 if there is none.
     relevance : ndarray of shape (n_features,)
-        Its dependence with the class.
+        Dependence of each feature on the class.
     dependence : ndarray of shape (n_features,)
-        Its dependence with the feature in ``by``, NaN where there is none.
+        Dependence of each feature on the one in ``by``; NaN if there is none.
     names : ndarray of str of shape (n_features,) or None
         Names of the features.
 
@@ -50,12 +50,12 @@ class FeatureReasons:
     DECISIONS = ("kept", "irrelevant", "redundant", "replaced")
 
     def counts(self) -> dict[str, int]:
-        """Number of features of each decision."""
+        """Number of features with each decision."""
         numbers = np.bincount(self.decision, minlength=len(self.DECISIONS))
         return dict(zip(self.DECISIONS, numbers.tolist()))
 
     def describe(self, feature: int) -> str:
-        """Say in words what became of one feature."""
+        """Return in words what became of one feature."""
         what = self.DECISIONS[self.decision[feature]]
         text = f"{self._name(feature)} (relevance {self.relevance[feature]:.4g}) was "
         if self.by[feature] < 0:

@@ -1,4 +1,4 @@
-"""Alpha-investing: features that stream in buy their tests from a wealth that discoveries restore."""
+"""Alpha-investing: tests of features that stream in are paid from a wealth that discoveries restore."""
 
 from __future__ import annotations
 
@@ -25,29 +25,30 @@ _NEW = 1e-10
 class AlphaInvesting(FeatureStream):
     """Streamwise regression: a feature is added if its p-value is below what the wealth allows for its test.
 
-    The i-th feature may err with probability alpha_i = w / (2 i). It pays alpha_i from the wealth w, and if it is added
-    to the linear model the wealth grows by `wealth_gain`. Features are never dropped again.
+    The test of the i-th feature may err with probability alpha_i = w / (2 i), which is paid from the wealth w. If the
+    feature is added to the linear model, the wealth grows by `wealth_gain`. Features are never dropped again.
 
     Parameters
     ----------
     initial_wealth : float, default=0.5
         Wealth at the start.
     wealth_gain : float, default=0.5
-        What a feature that is added pays back.
+        What the wealth gains when a feature is added.
     p_value : {"likelihood", "normal"}, default="likelihood"
-        Where s is the residual sum of squares and d what the feature takes off it: exp(-n d / (2 s)), from the
-        likelihood ratio with the variance of the model *without* the feature; or the two-sided normal tail of the
-        feature's coefficient over its standard error, from the variance with it.
+        ``"likelihood"``: exp(-n d / (2 s)), where s is the residual sum of squares and d how much the feature reduces
+        it; this is the likelihood ratio with the variance of the model *without* the feature. ``"normal"``: the
+        two-sided normal tail of the feature's coefficient over its standard error, with the variance of the model with
+        it.
     class_coding : {"groups", "codes"}, default="groups"
-        With more than two classes: regress the indicators of the classes together, which does not depend on how classes
-        are numbered; or the class as a number.
+        With more than two classes. ``"groups"``: regress the indicators of the classes together, which does not depend
+        on how classes are numbered. ``"codes"``: regress the class as a number.
 
     Attributes
     ----------
     selected_ : ndarray of int
         Features kept, in order of arrival.
     wealth_ : float
-        What is left.
+        Wealth that is left.
     p_values_ : ndarray of shape (n_features_in_,)
         p-value of every feature when it came.
     support_, classes_, n_features_in_, feature_names_in_, n_seen_
@@ -55,11 +56,11 @@ class AlphaInvesting(FeatureStream):
 
     Notes
     -----
-    The rule of the wealth, both initial values of 0.5 and the likelihood ratio are the authors'. Their programme counts
-    the constant as the first feature; here the first feature is tested at w / 2. For K > 2 classes as groups the
-    p-value is ours: the likelihood ratio of K - 1 uncorrelated regressions, as chi-squared with K - 1, but at least
-    two, degrees of freedom (two are exp(-n d / (2 s)) itself). The residuals of the features added are held dense, in
-    `n` by features kept numbers; nothing else of sparse data is.
+    The rule for the wealth, the two values of 0.5 and the likelihood ratio are the authors'. Their programme counts the
+    constant as the first feature; here the first feature is tested at w / 2. For K > 2 classes as groups the p-value is
+    ours: the likelihood ratio of K - 1 uncorrelated regressions, as chi-squared with K - 1, but at least two, degrees
+    of freedom (two are exp(-n d / (2 s)) itself). For sparse data only the residuals of the features that were added
+    are held dense, `n` numbers for each.
 
     References
     ----------

@@ -20,13 +20,13 @@ LEAST = 1e-100
 
 @dataclass(repr=False, eq=False)
 class EFS(RowStream):
-    """Extremal feature selection: features whose positive and negative weight differ most.
+    """Extremal feature selection: keeps the features whose positive and negative weights differ most.
 
-    Modified balanced Winnow keeps two positive weights a feature. Each row, non-negative, gets a bias feature of one
+    Modified balanced Winnow keeps two positive weights per feature. Each row, non-negative, gets a bias feature of one
     and is divided by its sum. If its score u.x - v.x - ``threshold`` is within the margin, y score <= ``margin``, the
-    weights of its non-zero features are multiplied: u by ``promotion`` (1 + x) and v by ``demotion`` (1 - x) if y =
-    1, and the other way round if y = -1. The weight of a feature is abs(u - v), and zero before it has been part of
-    an update.
+    weights of its non-zero features are multiplied: u by ``promotion`` (1 + x) and v by ``demotion`` (1 - x) if y = 1,
+    and the other way round if y = -1. The weight of a feature is abs(u - v), and zero before it has been part of an
+    update.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""FCBF: of the relevant features, those that none more relevant makes redundant."""
+"""FCBF: keeps the relevant features that no more relevant one makes redundant."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(repr=False, eq=False)
 class FCBF(Selector):
-    """Fast correlation-based filter of discrete data, by symmetric uncertainty.
+    """Fast correlation-based filter for discrete data, by symmetric uncertainty.
 
-    Features with a symmetric uncertainty with the class above `delta` are gone through from the most to the least
-    relevant. Each that is still there is kept, and drops all less relevant ones whose symmetric uncertainty with it is
-    at least that with the class.
+    The features whose symmetric uncertainty with the class is above `delta` are taken in turn, from the most to the
+    least relevant. Each one that is still there is kept, and all less relevant ones are dropped whose symmetric
+    uncertainty with it is at least as large as with the class.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class FCBF(Selector):
 
     Notes
     -----
-    Missing cells (NaN in floats, -1 in integers) are left out of the counts. Equal relevances go by the lower number.
-    The paper leaves the threshold to the user and uses 0, and the relevance of the feature that ranks n log n-th, in
-    its experiments.
+    Missing cells (NaN in floats, -1 in integers) are left out of the counts. Of equally relevant features, the one with
+    the lower number comes first. The paper leaves the threshold to the user; its experiments use 0, and the relevance
+    of the feature that ranks n log n-th.
 
     References
     ----------
@@ -88,7 +88,7 @@ class FCBF(Selector):
         Raises
         ------
         ValueError
-            If values are no integers; the message names the column.
+            If values are not integers; the message names the column.
         """
         delta = check_real(self.delta, "delta", 0)
         X, codes = self._check_Xy(X, y)
@@ -105,13 +105,13 @@ class FCBF(Selector):
         return self
 
     def explain(self) -> FeatureReasons:
-        """Tell what became of each feature, and because of which other.
+        """Return what became of each feature, and because of which other one.
 
         Returns
         -------
         FeatureReasons
-            Arrays with an entry for each feature; ``describe(j)`` says one in words. A feature counts as redundant or
-            replaced by whether the other has the lower or the higher number.
+            Arrays with an entry for each feature; ``describe(j)`` puts one into words. A dropped feature counts as
+            redundant if the other one has the lower number, and as replaced if it has the higher.
         """
         support = self.get_support(indices=True)
         return self._log.reasons(support, getattr(self, "feature_names_in_", None))

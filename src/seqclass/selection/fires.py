@@ -1,4 +1,4 @@
-"""FIRES: features of a stream of rows, weighed by what a model's uncertain parameters say of them."""
+"""FIRES: features of a stream of rows, weighted by the uncertain parameters of a model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CACHE_BYTES = 2**21
 @register
 @dataclass(frozen=True)
 class FiresGLM:
-    """Probit model with one normally distributed parameter a feature, for :class:`FIRES`.
+    """Probit model with one normally distributed parameter per feature, for :class:`FIRES`.
 
     P(y | x) = Phi(y mu.x / rho), rho^2 = 1 + sum_j sigma_j^2 x_j^2, exactly; no sampling is needed, and there is no
     intercept.
@@ -185,20 +185,20 @@ class FiresSDT:
     """Soft decision tree whose inner nodes have normally distributed weights, for :class:`FIRES`.
 
     An inner node sends an instance to its right child with probability 1 / (1 + exp(-theta_n . x)); a leaf has a
-    probability of the positive class. The weights' sums are divided by the square root of the number of features, so
-    that standard normal weights, where the published settings start, do not make hard decisions of soft ones. The
-    leaves are plain numbers without uncertainty, learnt beside the nodes, and do not enter the aggregation. They
-    start in rising order from left to right, so that "right" means "positive" at every node and the mean over nodes
-    that the paper prescribes does not cancel. The paper leaves all this open.
+    probability of the positive class. The weighted sums are divided by the square root of the number of features, so
+    that standard normal weights, with which the published settings start, do not turn soft decisions into hard ones.
+    The leaves are plain numbers without uncertainty; they are learnt along with the nodes and do not enter the
+    aggregation. They start in rising order from left to right, so that "right" means "positive" at every node and the
+    mean over nodes that the paper prescribes does not cancel. The paper leaves all this open.
 
     Parameters
     ----------
     depth : int
-        Levels of inner nodes: 2^depth - 1 of them.
+        Number of levels of inner nodes, which makes 2^depth - 1 nodes.
     penalty : float
         Weight of the regulariser that keeps nodes from sending everything to one side, halved from level to level.
     n_samples : int
-        Draws of the weights for each batch.
+        Number of draws of the weights for each batch.
     start_sd : float
         Standard deviation of the weights at the start; 1 in the paper.
 
@@ -319,25 +319,27 @@ class FiresANN:
     """Fully connected network with ReLU units and normally distributed weights, for :class:`FIRES`.
 
     The marginal likelihood is the mean over ``n_samples`` draws of the weights, theta = mu + sigma r. There are no
-    biases. A layer divides its sums by the square root of their number of terms: with standard normal weights, where
-    the published settings start, signals keep their size from layer to layer, while without it they grow a
-    thousandfold and the output is saturated from the first batch on. The paper leaves activations and biases open.
+    biases. A layer divides its sums by the square root of their number of terms. With standard normal weights, with
+    which the published settings start, signals then keep their size from layer to layer; otherwise they would grow a
+    thousandfold and the output would be saturated from the first batch on. The paper leaves activations and biases
+    open.
 
     Parameters
     ----------
     hidden_layers : int
         Number of hidden layers.
     units : int
-        Units of each.
+        Number of units in each.
     n_samples : int
-        Draws of the weights for each batch.
+        Number of draws of the weights for each batch.
     aggregation : {"paths", "products"}
-        How the weights make one importance a feature. ``"paths"`` is the paper's: every mean starts at zero, and a
-        feature's importance is the mean weight of each layer along its paths, summed over layers. The layers beyond the
-        first add the same to every feature, and from zero means no direction is better than its opposite, so that the
-        network learns by chance at first. ``"products"`` starts with units that pass on what they get, half of them
-        for the positive class and half against it, and sums over a feature's paths the *product* of their weights: what
-        the feature would do to the output if no unit were cut off. Its standard deviation takes paths as uncorrelated.
+        How one importance per feature is made from the weights. ``"paths"`` is the paper's way: all means start at
+        zero, and the importance of a feature is the mean weight of each layer along its paths, summed over layers. The
+        layers after the first add the same to every feature, and starting from zero no direction is better than its
+        opposite, so that the network at first learns by chance. ``"products"`` starts with units that pass on their
+        input, half of them for the positive class and half against it, and sums the *product* of the weights over the
+        paths of a feature: what the feature would do to the output if no unit were cut off. Its standard deviation
+        takes paths as uncorrelated.
     start_sd : float
         Standard deviation of the weights at the start; 1 in the paper. 0.3 goes well with ``"products"``.
 
@@ -460,7 +462,7 @@ MODELS = {"glm": FiresGLM, "ann": FiresANN, "sdt": FiresSDT}
 
 @runtime_checkable
 class FiresModel(Protocol):
-    """What :class:`FIRES` asks of a base model: three methods, and no state of its own.
+    """What :class:`FIRES` requires of a base model: three methods, and no state of its own.
 
     The model has K parameters, independent and normal with means ``mu`` and standard deviations ``sigma``, which FIRES
     keeps. A *problem* is a two-class problem: there is one for two classes, and one for each class against the rest
@@ -470,7 +472,7 @@ class FiresModel(Protocol):
     - ``gradient(X, Y, mu, sigma, rng)`` returns the gradients in ``mu`` and ``sigma``, of their shape, of the batch's
       mean log marginal likelihood; X of shape (n, n_features), Y of shape (n_problems, n) with labels -1 and 1.
     - ``aggregate(mu, sigma, n_features)`` returns importance and uncertainty of each feature, each of shape
-      (n_problems, n_features): K parameters made one a feature.
+      (n_problems, n_features): the K parameters reduced to one per feature.
 
     A model whose gradient draws nothing may have an attribute ``draws = False``: it is then given one generator for all
     batches, as making one takes about as long as a small batch.
@@ -544,45 +546,45 @@ class FIRES(RowStream):
     """Fast, Interpretable and Robust feature Evaluation and Selection on a stream of rows.
 
     The parameters of a model are normal random variables. Each batch moves their means and standard deviations a step
-    up the gradient of its log marginal likelihood; a feature weighs much if the mean of its parameter is far from
-    zero (important) and its standard deviation small (certain).
+    up the gradient of its log marginal likelihood; a feature has a large weight if the mean of its parameter is far
+    from zero (important) and its standard deviation is small (certain).
 
-    More than two classes go beyond the paper: one model for each class against the rest, and the weights are the mean
-    of theirs, which solves eq. (5) for one weight a feature shared by all. A feature that has not varied so far has
-    importance zero whatever its parameter: it may serve a model as an intercept, but tells nothing apart.
+    More than two classes go beyond the paper: there is one model for each class against the rest, and the weights are
+    the mean over these models, which solves eq. (5) for one weight per feature shared by all. A feature that has not
+    varied so far has importance zero whatever its parameter: it may serve a model as an intercept, but does not
+    distinguish rows.
 
-    Features should be of one scale, such as [0, 1]: a parameter is small where its feature's numbers are large. Say
-    ``scale="minmax"`` if the stream is not.
+    Features should have the same scale, such as [0, 1], as a parameter is small if the numbers of its feature are
+    large. Otherwise set ``scale="minmax"``.
 
     Parameters
     ----------
     n_features_to_select : int or float
-        Number of features to keep, all if there are fewer; or their fraction if a float up to 1.
+        Number of features to keep (all, if there are fewer), or their fraction if a float up to 1.
     base : {"glm", "ann", "sdt"} or FiresModel
-        The model: probit in closed form, neural network, soft decision tree, each with the published defaults;
-        :class:`FiresGLM`, :class:`FiresANN` and :class:`FiresSDT` take settings, :class:`FiresModel` says what others
-        have to offer.
+        The model: probit in closed form, neural network or soft decision tree, each with the published defaults. Pass
+        :class:`FiresGLM`, :class:`FiresANN` or :class:`FiresSDT` for other settings; :class:`FiresModel` says what
+        other models need to have.
     penalty_s, penalty_r : float
         Weight of uncertainty and of the regulariser in eq. (6).
     learning_rate_mu, learning_rate_sigma : float
         Step sizes of eq. (4).
     forgetting : float
         Share of what has been learnt that each batch forgets, between 0 (the paper) and 1: means and standard
-        deviations move back towards where they started. Of use where the concept drifts; :meth:`reset` forgets at
-        once.
+        deviations move back towards where they started. Useful if the concept drifts; :meth:`reset` forgets at once.
     max_step : float
         A parameter never moves farther than this in one batch, so that no batch, however extreme, does lasting harm.
-        Far above what ordinary batches do: standard deviations start at one.
+        The default is far above what ordinary batches do; standard deviations start at one.
     scale : None or "minmax"
         Whether to map each feature to [0, 1] by the smallest and largest value it has had so far. Dense data only.
     batch_size : int
         Rows that `fit` takes at a time; `partial_fit` takes what it is given as one batch.
     n_epochs : int
-        How often `fit` goes through the rows; one pass over a few hundred is too short to learn from.
+        How often `fit` goes through the rows; a single pass over a few hundred rows is too short to learn from.
     shuffle : bool
-        Whether `fit` puts the rows in random order, anew in each epoch; of use where they come sorted by class.
+        Whether `fit` puts the rows in a new random order in each epoch; useful if they are sorted by class.
     random_state : None, int or generator
-        Draws of the sampled models, and the shuffling. The probit model makes no use of it.
+        Seed of the draws of sampled models and of the shuffling. The probit model does not use it.
 
     Attributes
     ----------
@@ -591,7 +593,7 @@ class FIRES(RowStream):
     support_ : ndarray of bool of shape (n_features_in_,)
         The features of largest weight; ties go to the first.
     importance_, uncertainty_ : ndarray of shape (n_problems, n_features_in_)
-        Mean and standard deviation that belong to each feature, before squaring.
+        Mean and standard deviation for each feature, before squaring.
     mu_, sigma_ : ndarray of shape (n_problems, n_parameters)
         The model's parameters; one problem for two classes, else one for each class.
     classes_, n_features_in_, feature_names_in_
@@ -647,12 +649,12 @@ class FIRES(RowStream):
         return np.array(self._aggregated()[1])
 
     def reset(self, columns: npt.ArrayLike | None = None) -> FIRES:
-        """Forget what was learnt, as after a change of concept; the number of classes and features stays.
+        """Forget what was learnt, such as after a change of concept; the number of classes and features stays the same.
 
         Parameters
         ----------
         columns : array-like of int, optional
-            The features to forget, by column; all by default. Only for models of one parameter a feature.
+            The features to forget, by column; all by default. Only for models with one parameter per feature.
 
         Returns
         -------
@@ -661,7 +663,7 @@ class FIRES(RowStream):
         Raises
         ------
         ValueError
-            If ``columns`` is given for a model of more parameters than features, or is out of range.
+            If ``columns`` is given for a model with more parameters than features, or is out of range.
         """
         self._check_started()
         if columns is None:

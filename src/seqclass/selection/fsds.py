@@ -18,19 +18,20 @@ from seqclass.selection._base import RowStream, check_finite_columns, naming_col
 class FSDS(RowStream):
     """Feature selection on data streams: a low-rank sketch of all rows, and ridge regression on its main directions.
 
-    Frequent directions keeps a matrix B of n_features rows and ``sketch_size`` columns with B B^T close to the sum of
-    x x^T over all rows. With singular vectors U and values s of B, the coefficients of direction j are
-    U_j s_j / (s_j^2 + alpha), and a feature weighs as much as its largest absolute coefficient over the first
-    ``n_directions``. Labels play no part; they may be left out.
+    Frequent directions keeps a matrix B of n_features rows and ``sketch_size`` columns with B B^T close to the sum of x
+    x^T over all rows. With singular vectors U and values s of B, the coefficients of direction j are U_j s_j / (s_j^2 +
+    alpha), and the weight of a feature is its largest absolute coefficient over the first ``n_directions``. Labels are
+    not used and may be left out.
 
     Parameters
     ----------
     n_features_to_select : int or float
         Number of features to keep, or their fraction if a float up to 1.
     n_directions : int
-        Directions to regress on, k.
+        Number of directions to regress on, k.
     sketch_size : int, optional
-        Columns of the sketch, above ``n_directions``; the square root of the number of features by default.
+        Number of columns of the sketch, more than ``n_directions``; by default the square root of the number of
+        features.
     ridge : float
         The ridge penalty alpha is this times the k-th singular value.
     batch_size, n_epochs, shuffle, random_state
@@ -68,11 +69,11 @@ class FSDS(RowStream):
         return tags
 
     def fit(self, X: Any, y: npt.ArrayLike | None = None) -> FSDS:
-        """Start anew and learn from the rows, batch by batch; labels play no part. See `FIRES.fit`."""
+        """Start again and learn from the rows, batch by batch; labels are not used. See `FIRES.fit`."""
         return super().fit(X, y)  # type: ignore[arg-type]
 
     def partial_fit(self, X: Any, y: npt.ArrayLike | None = None, classes: npt.ArrayLike | None = None) -> FSDS:
-        """Learn from a batch of rows; labels and classes play no part. See `FIRES.partial_fit`."""
+        """Learn from a batch of rows; labels and classes are not used. See `FIRES.partial_fit`."""
         return super().partial_fit(X, y, classes)  # type: ignore[arg-type]
 
     def _checked(self, X: Any, y: Any, classes: npt.ArrayLike | None, *, first: bool) -> tuple[Any, IntArray]:

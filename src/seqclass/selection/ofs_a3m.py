@@ -24,12 +24,12 @@ class OFSA3M(RoughSetStream):
     Parameters
     ----------
     published : bool, default=False
-        Whether to do as the authors' program where it departs from this: of rows that are alike it leaves the first out
-        of the neighbourhoods of all, so that the others count themselves, which raises the dependency on few columns
-        with few values (see the notes).
+        Whether to follow the authors' program where it differs from this: among equal rows it leaves the first out of
+        all their neighbourhoods, so that the others count themselves, which raises the dependency on few columns with
+        few values (see the notes).
     max_bytes : float, default=2**30
-        Most bytes of the matrix of squared distances, of 8 n^2, which a column's share is added to. Of more rows the
-        distances are made from the features kept, block by block: slower, in memory that grows with n.
+        Most bytes for the matrix of squared distances (8 n^2), to which the share of a column is added. With more rows
+        the distances are computed from the features kept, block by block: slower, in memory that grows with n.
     random_state : None, int or generator
         Seed of the order in which features are tried for dropping.
 
@@ -44,18 +44,18 @@ class OFSA3M(RoughSetStream):
 
     Notes
     -----
-    Constant features are refused: they have no scale. Rows that are as far away as the last neighbour are neighbours,
-    and so are all rows if all are equally far away: the order of the rows does not matter. Dependencies are equal if
-    they differ by less than 1e-11.
+    Constant features are dropped, as they have no scale. Rows that are as far away as the last neighbour are neighbours
+    too, and so are all rows if all are equally far away, so that the order of the rows does not matter. Dependencies
+    are equal if they differ by less than 1e-11.
 
-    A copy of the only feature kept is refused. Beside others a copy doubles the weight of its feature, and is kept
-    if that raises the dependency.
+    A copy of the only feature kept is dropped. Among several features a copy doubles the weight of its feature, and is
+    kept if that raises the dependency.
 
     On Madelon the first two columns have 1424 pairs of values in 2000 rows: with ``published=True`` so many rows count
-    themselves that no third feature is ever as good, and two useless features are what the literature reports.
+    themselves that no third feature is ever as good, and the two useless features remain, as the literature reports.
 
-    Values are numbers; sparse columns are made dense a few at a time. A column costs O(n^2) at most, and much less
-    where the nearest 32 rows tell or rows are alike.
+    Values are numbers; sparse columns are made dense a few at a time. A column costs O(n^2) at most, and much less if
+    the nearest 32 rows are enough or rows are equal.
 
     References
     ----------

@@ -30,10 +30,10 @@ class OFSDensity(RoughSetStream):
     Parameters
     ----------
     published : bool, default=False
-        Whether to do as the authors' program where it departs from this: of rows that are alike it leaves the first out
-        of the neighbourhoods of all, so that the others count themselves, which raises the dependency on few columns
-        with few values (see the notes). A feature that lowers the dependency by up to 5% and
-        makes nothing redundant is then kept.
+        Whether to follow the authors' program where it differs from this: among equal rows it leaves the first out of
+        all their neighbourhoods, so that the others count themselves, which raises the dependency on few columns with
+        few values (see the notes). A feature that lowers the dependency by up to 5% and makes nothing redundant is then
+        kept.
     max_bytes, random_state
         As in `OFSA3M`.
 
@@ -42,23 +42,23 @@ class OFSDensity(RoughSetStream):
     selected_ : ndarray of int
         Features kept, in order of arrival.
     dependency_ : float
-        Dependency of the class on the features kept; with ``published=True`` before those that lowered it came.
+        Dependency of the class on the features kept; with ``published=True``, before the features came that lowered it.
     support_, classes_, n_features_in_, feature_names_in_, n_seen_
         As in all feature streams.
 
     Notes
     -----
-    Constant features are refused: they have no scale. Comparisons allow for rounding, so that neither the order of the
-    rows nor a change of units matters.
+    Constant features are dropped, as they have no scale. Comparisons allow for rounding, so that neither the order of
+    the rows nor a change of units matters.
 
     In the authors' program a feature that lowers the dependency by up to 5% and makes nothing redundant is kept, and
-    neither `dependency_` nor the mean that the next ones must reach follows it down: where nothing tells the class
-    well, nearly everything is kept. What it does on Madelon is told at `OFSA3M`.
+    neither `dependency_` nor the mean that the next ones must reach follows it down: if no feature predicts the class
+    well, nearly everything is kept. See `OFSA3M` for what it does on Madelon.
 
-    A copy of the only feature kept takes its place; beside others a copy doubles the weight of its feature.
+    A copy of the only feature kept takes its place; among several features a copy doubles the weight of its feature.
 
-    Values are numbers; sparse columns are made dense a few at a time. A column costs O(n^2) for each feature kept at
-    most, and much less where the nearest 32 rows tell or rows are alike.
+    Values are numbers; sparse columns are made dense a few at a time. A column costs at most O(n^2) for each feature
+    kept, and much less if the nearest 32 rows are enough or rows are equal.
 
     References
     ----------

@@ -272,24 +272,24 @@ _MOST = 1024
 class OSFS(FeatureStream):
     """Online streaming feature selection: keep what depends on the class and what no other kept features explain.
 
-    Each feature that depends on the class is kept at first; then every kept one, from the oldest to the new one, is
+    Each feature that depends on the class is kept at first. Then every kept feature, from the oldest to the new one, is
     dropped if some set of at most `max_condition` of the others makes it independent of the class.
 
     Parameters
     ----------
     test : {"fisher_z", "g2"}, default="fisher_z"
-        Test of independence: of the partial correlation of continuous features, or the likelihood ratio of discrete
-        ones, in which rows with a missing cell (NaN in floats, -1 in integers) are left out.
+        Test of independence. ``"fisher_z"``: on the partial correlation of continuous features. ``"g2"``: on the
+        likelihood ratio of discrete features, leaving out rows with a missing cell (NaN in floats, -1 in integers).
     alpha : float, default=0.01
         Level of significance.
     max_condition : int, default=3
         Size of the largest conditioning sets.
     class_coding : {"groups", "codes"}, default="groups"
-        With ``"fisher_z"`` and more than two classes: F-test of the feature with the indicators of the classes, which
-        does not depend on how classes are numbered; or the class as a number, as published.
+        With ``"fisher_z"`` and more than two classes. ``"groups"``: an F-test of the feature with the indicators of the
+        classes, which does not depend on how classes are numbered. ``"codes"``: the class as a number, as published.
     rows_per_freedom : float, default=5
-        With ``"g2"``: rows for each degree of freedom without which a test is not made, and the feature counts as
-        independent.
+        With ``"g2"``: fewest rows per degree of freedom for a test; with fewer it is not made, and the feature counts
+        as independent.
 
     Attributes
     ----------
@@ -401,7 +401,7 @@ class OSFS(FeatureStream):
 
 
 class FastOSFS(OSFS):
-    """The faster form of `OSFS`: the new feature first, then the others by sets that hold it.
+    """A faster form of `OSFS`: tests the new feature first, then the others given sets that contain it.
 
     A feature that depends on the class is dropped at once if some set of at most `max_condition` kept features makes it
     independent of the class. Otherwise it is kept, and each older one is dropped if such a set *with the new feature in

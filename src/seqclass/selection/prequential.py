@@ -24,15 +24,16 @@ __all__ = ["Prequential", "RiverClassifier", "prequential"]
 
 @dataclass(frozen=True)
 class Prequential:
-    """What a selector and a classifier did on a stream of T batches.
+    """Results of a selector and a classifier on a stream of T batches.
 
     Attributes
     ----------
     accuracy : ndarray of shape (T,)
-        Share of each batch that was classified rightly before anything was learnt from it; NaN for the first, if
+        Share of each batch that was classified correctly before anything was learnt from it; NaN for the first batch if
         nothing was learnt before.
     stability : ndarray of shape (T,)
-        Stability of the supports after each batch and the ``window`` - 1 before it; NaN before there are as many.
+        Stability of the supports after each batch and the ``window`` - 1 batches before it; NaN until there are that
+        many.
     selected : tuple of T ndarrays of int
         Features selected after each batch, in rising order.
     selection_seconds : ndarray of shape (T,)
@@ -92,16 +93,16 @@ def prequential(
 ) -> Prequential:
     """Evaluate a selector and a classifier on a stream, batch by batch: test, then learn.
 
-    The classifier always sees as many columns; those that are not selected are zero. A batch is tested with the
-    features selected before it came, then the selector learns from it, then the classifier does, with the features
+    The classifier always sees the same number of columns; those that are not selected are zero. A batch is tested with
+    the features selected before it came, then the selector learns from it, then the classifier does, with the features
     selected now. The first batch is not tested, and is masked like all others when the classifier learns it.
 
     Parameters
     ----------
     selector : selector with ``partial_fit(X, y, classes=...)``, or None
-        It is cloned; None uses all features.
+        Selector, which is cloned; None uses all features.
     classifier : classifier with ``partial_fit(X, y, classes=...)`` and ``predict``
-        It is cloned. One of River's, or any with ``learn_one`` and ``predict_one``, will do as well.
+        Classifier, which is cloned. One of River's, or any with ``learn_one`` and ``predict_one``, works as well.
     X : array-like, data frame or sparse matrix of shape (n, n_features)
         The stream, in order.
     y : array-like of shape (n,)
@@ -109,15 +110,15 @@ def prequential(
     batch_size : int
         Rows of a batch; the last may have fewer.
     classes : array-like, optional
-        All labels there can be; those of ``y`` by default.
+        All possible labels; by default those in ``y``.
     window : int
-        Supports over which stability is taken.
+        Number of supports over which stability is computed.
     select_first : bool
-        Whether the selector learns from a batch before the classifier is tested on it. So it is done in the published
-        experiments; the batch's own labels then take part in choosing the features it is tested with.
+        Whether the selector learns from a batch before the classifier is tested on it. The published experiments do so;
+        the labels of a batch then influence the choice of the features that it is tested with.
     warm_up : int
-        Rows at the start that the classifier learns with all features; they are neither tested nor selected from, and
-        the first batch after them is tested as well. 100 in the authors' code.
+        Number of rows at the start that the classifier learns with all features; these are not used for testing or
+        selection, and the first batch after them is tested too. 100 in the authors' code.
 
     Returns
     -------
@@ -128,7 +129,7 @@ def prequential(
     TypeError
         If the selector or the classifier has no ``partial_fit``.
     ValueError
-        If the data are unfit, or ``batch_size`` or ``window`` is out of range.
+        If the data are unsuitable, or ``batch_size`` or ``window`` is out of range.
 
     References
     ----------

@@ -266,9 +266,9 @@ class SAOLA(FeatureStream):
     """Scalable and accurate online feature selection: each new feature is compared with those kept so far, in pairs.
 
     A feature that is not relevant to the class is dropped. A relevant one meets the kept ones in the order in which
-    they came. It is dropped at the first that is more relevant and on which it depends at least as much as the bound.
-    Those less relevant that depend on it so are removed on the way, also if it is dropped later itself. Kept and
-    dropped features are the same however the stream is cut into blocks.
+    they came. It is dropped at the first one that is more relevant and with which its dependence reaches the bound.
+    Less relevant features with such a dependence are removed on the way, even if the new feature is itself dropped
+    later. The result is the same however the stream is divided into blocks.
 
     Parameters
     ----------
@@ -290,8 +290,8 @@ class SAOLA(FeatureStream):
         depend on how classes are numbered; or the correlation with the class as a number, as published: the labels
         themselves where they are numbers, else their ranks. For two classes both are the same.
     drop_ties : bool, default=False
-        Whether of two equally relevant features, one of which makes the other redundant, the later is dropped.
-        Algorithm 1 keeps both, and so every copy of a kept feature.
+        Whether to drop the later of two equally relevant features if one makes the other redundant. Algorithm 1 keeps
+        both, and so keeps every copy of a kept feature.
 
     Attributes
     ----------
@@ -306,7 +306,7 @@ class SAOLA(FeatureStream):
 
     Notes
     -----
-    Memory beyond the input is that of a block of columns and of the kept ones; sparse columns are never made dense.
+    Memory besides the input is that of a block of columns and of the kept columns; sparse columns are never made dense.
     Comparisons allow for rounding of 1e-11.
 
     Line 3 of Algorithm 1 drops a feature whose relevance is *below* ``delta_1``; at the default of zero that would keep
@@ -360,12 +360,12 @@ class SAOLA(FeatureStream):
         return self._log.relevance()
 
     def explain(self) -> FeatureReasons:
-        """Tell what became of each feature, and because of which other.
+        """Return what became of each feature, and because of which other one.
 
         Returns
         -------
         FeatureReasons
-            Arrays with an entry for each feature seen so far; ``describe(j)`` says one in words.
+            Arrays with an entry for each feature seen so far; ``describe(j)`` puts one into words.
         """
         support = self.get_support(indices=True)
         return self._log.reasons(support, getattr(self, "feature_names_in_", None))

@@ -235,7 +235,8 @@ class SemiRFS(Selector):
     Each iteration draws a move with equal chances - add a feature, remove one, or both - and groups of features that
     could be added and removed. The learner is cross-validated with each of them, and the best candidate is taken if it
     is better, or else with probability ``exp(c (A' - A))``. Large groups search greedily, small ones at random: eq. (1)
-    makes them shrink as improvements get rare. Kept is the best subset that was scored, of equals the smallest.
+    makes them shrink as improvements get rare. The result is the best subset that was scored, and the smallest of
+    equally good ones.
 
     Earlier methods are settings of the same search: :meth:`rfs` (groups of one) and :meth:`rve` (elimination only);
     ``adaptive=False`` is the static form, ``warm_start`` Algorithms 2 and 3, ``cool_down`` Algorithm 4.
@@ -243,34 +244,35 @@ class SemiRFS(Selector):
     Parameters
     ----------
     estimator : estimator
-        The learner, a classifier or regressor; where its ``random_state`` is open it is given a seed.
+        The learner, a classifier or regressor; if its ``random_state`` is None it is given a seed.
     scoring : str, callable or None
         Score to be maximised, as in scikit-learn; None is the learner's ``score``.
     cv : int, splitter or iterable
         Folds, as in scikit-learn; drawn once, so that all subsets are scored on the same.
     adaptive : bool
-        Group sizes by eq. (1) rather than ``group_size``.
+        Whether group sizes follow eq. (1) instead of ``group_size``.
     alpha, beta : float
         Weight of the stage N_ni in eq. (1), and what keeps the first groups small: their share is 1 / (beta + 1).
     warm_start : bool, "all", array-like or selector
-        True: start with the features that low-depth extra trees use most (Algorithm 2), which spares most of the search
-        where features are many; ``"all"``: with all, so that the search mostly eliminates (Algorithm 3); columns or a
-        mask; or a selector, fitted first. Adaptive group sizes then follow eq. (3). False: start at random
-        (Algorithm 1).
+        Where to start. True: with the features that extra trees of low depth use most (Algorithm 2), which saves most
+        of the search if there are many features. ``"all"``: with all features, so that the search mostly eliminates
+        (Algorithm 3). An array: with these columns or this mask. A selector: it is fitted first. With any of these,
+        adaptive group sizes follow eq. (3). False: with a random subset (Algorithm 1).
     cool_down : bool
-        Draw features that did badly when they were last tried less often, eq. (6).
+        Whether to draw features less often that did badly when they were last tried, eq. (6).
     max_time : float or None
         Seconds after which the search ends. The answer then depends on the machine.
     n_jobs : int or None
-        Workers, through joblib; None follows ``joblib.parallel_config``, which can name a ``"dask"`` or ``"ray"``
-        cluster. Candidates of a group, folds, and guesses of what comes next are scored side by side; the
+        Number of workers, through joblib; None follows ``joblib.parallel_config``, which can name a ``"dask"`` or
+        ``"ray"`` cluster. Candidates of a group, folds, and guesses of what comes next are scored side by side; the
         result does not depend on the number of workers.
     random_state : int, generator or None
-        Seed of the search, and of the learner where it has none.
+        Seed of the search, and of the learner if it has none.
     group_size : int
-        Features tried for addition, g, where not ``adaptive``.
+        Number of features tried for addition, g, if not ``adaptive``.
     removal_group_size : int or None
-        Features tried for removal, g'; None: eq. (1) or (3) if ``adaptive``, else 1. The paper's experiments use 1.
+        Number of features tried for removal, g'. None: by eq. (1) or (3) if ``adaptive``, else 1. The paper's
+        experiments use 1.
     w, w_prime : float
         Weights of the newest value in the averages of eqs. (2) and (5), from 0 (excluded) to 1; the paper leaves them
         open.
@@ -278,28 +280,31 @@ class SemiRFS(Selector):
         How strictly worse candidates are refused: infinity refuses all. None: 10 / (standard deviation over folds of
         the initial subset's score), so that a loss of a tenth of it is accepted with probability 1/e.
     cooling : float
-        How much cooler a bad feature is than one that was never tried. The factor of a feature whose trial changed the
-        score by -d is ``sqrt(pool) (1 + min(cooling, d / s))``, s the standard deviation as for ``c``; 1 if it rose.
+        How much less likely a bad feature is drawn than one that was never tried. The factor of a feature whose trial
+        changed the score by -d is ``sqrt(pool) (1 + min(cooling, d / s))``, s the standard deviation as for ``c``; 1 if
+        it rose.
     addition_penalty : float or None
         From 0 to 1: moves that add get weight ``1 - addition_penalty``. None: 0.5 if ``warm_start="all"``, else 0.
     removal_size : int or "optimal"
-        Features taken away at once by a removal; ``"optimal"``: the number that maximises what an evaluation
-        is expected to remove, if ``n_relevant`` of those selected matter.
+        Number of features that a removal takes away at once. ``"optimal"``: the number that maximises what an
+        evaluation is expected to remove if ``n_relevant`` of the selected features matter.
     n_relevant : int or None
         For ``removal_size="optimal"``; None: the square root of the number of features.
     n_initial : int or None
-        Size of the initial subset where it is drawn or made with trees. None: 20, but at most half of the features.
+        Size of the initial subset if it is drawn at random or made with trees. None: 20, but at most half of the
+        features.
     min_features, max_features : int, int or None
         Bounds on the size of the subset.
     max_iter, max_evaluations : int or None
-        Iterations, and subsets scored, after which the search ends.
+        Number of iterations, and of subsets scored, after which the search ends.
     patience : int or None
-        Iterations without a better best score after which the search ends.
+        Number of iterations without an improvement of the best score after which the search ends.
     error_score : "raise" or float
         Score of a fold on which the learner fails or the score is not finite; with NaN the subset counts as the worst.
-        Either way a ``FitFailedWarning`` tells.
+        A number comes with a ``FitFailedWarning``.
     feature_params : sequence of str
-        Parameters of the learner that hold one value a feature, such as ``"feature_costs"``; cut to each subset.
+        Parameters of the learner that hold one value per feature, such as ``"feature_costs"``; they are cut to each
+        subset.
     callback : callable or None
         Called with a :class:`SemiRFSStep` after each iteration; the search ends if it returns True.
     checkpoint : path or None
@@ -310,13 +315,13 @@ class SemiRFS(Selector):
     support_ : ndarray of bool of shape (n_features_in_,)
         The best subset.
     best_score_ : float
-        Its mean score over the folds. As the best of many it is optimistic.
+        Mean score of the best subset over the folds. As the best of many scores it is optimistic.
     n_features_ : int
-        Its size.
+        Size of the best subset.
     history_ : structured ndarray of shape (n_iter_ + 1,)
-        One row an iteration, with the fields of :class:`SemiRFSStep`; ``pandas.DataFrame(history_)`` is a table.
+        One row per iteration, with the fields of :class:`SemiRFSStep`; ``pandas.DataFrame(history_)`` makes it a table.
     evaluations_ : structured ndarray of shape (n_evaluations_,)
-        One row a subset scored: iteration, n_features, score, score_std, best_score, time in seconds.
+        One row per subset scored: iteration, n_features, score, score_std, best_score, time in seconds.
     n_iter_, n_evaluations_ : int
         Iterations completed, and subsets scored.
     stop_reason_ : str
@@ -333,9 +338,9 @@ class SemiRFS(Selector):
 
     Notes
     -----
-    Ctrl-C ends the search with a warning, and keeps the best so far. What may be chosen and is not in the paper: w =
-    w' = 0.5, c, the cool-down factors, the weights of the biased coin, rounding of the group sizes to the nearest
-    integer. N_ni counts iterations that did not improve on the current subset.
+    Ctrl-C ends the search with a warning, and keeps the best so far. The paper leaves open, and we chose: w = w' = 0.5,
+    c, the cool-down factors, the weights of the biased coin, and rounding group sizes to the nearest integer. N_ni
+    counts iterations that did not improve on the current subset.
 
     References
     ----------
@@ -391,19 +396,19 @@ class SemiRFS(Selector):
 
     @classmethod
     def rfs(cls, estimator: Any, **settings: Any) -> SemiRFS:
-        """Randomised feature selection (RFS), the earlier form: one candidate an iteration.
+        """Randomised feature selection (RFS), the earlier form: one candidate per iteration.
 
         Parameters
         ----------
         estimator : estimator
             The learner.
         **settings
-            Further parameters, ``adaptive`` and group sizes apart.
+            Further parameters, except ``adaptive`` and the group sizes.
 
         Returns
         -------
         SemiRFS
-            With ``adaptive=False, group_size=1, removal_group_size=1``, and unless it is given, ``warm_start=False``.
+            With ``adaptive=False, group_size=1, removal_group_size=1`` and, unless given, ``warm_start=False``.
 
         Examples
         --------
@@ -448,7 +453,7 @@ class SemiRFS(Selector):
         return cls(estimator, **{**settings, **fixed, **own})
 
     def fit(self, X: Any, y: npt.ArrayLike, groups: npt.ArrayLike | None = None) -> SemiRFS:
-        """Search.
+        """Search for the best subset.
 
         Parameters
         ----------
@@ -493,11 +498,11 @@ class SemiRFS(Selector):
         return self
 
     def resume(self, path: str | os.PathLike[str], X: Any, y: npt.ArrayLike) -> SemiRFS:
-        """Go on with a search from a state that :meth:`save_state` or ``checkpoint`` wrote.
+        """Continue a search from a state that :meth:`save_state` or ``checkpoint`` wrote.
 
-        The limits (``max_iter``, ``max_evaluations``, ``max_time``, ``patience``) count from the first start, and may
-        be other than before, as may ``n_jobs``, ``callback`` and ``checkpoint``; nothing else may. The folds are those
-        of the first start. The result is that of a search that was never interrupted.
+        The limits (``max_iter``, ``max_evaluations``, ``max_time``, ``patience``) count from the first start. They may
+        differ from before, as may ``n_jobs``, ``callback`` and ``checkpoint``, but nothing else. The folds are those of
+        the first start. The result is the same as that of a search that was never interrupted.
 
         Parameters
         ----------
@@ -513,7 +518,7 @@ class SemiRFS(Selector):
         Raises
         ------
         ValueError
-            If the file holds no such state, or one of other data or settings.
+            If the file does not hold such a state, or one with other data or settings.
 
         Examples
         --------
@@ -540,7 +545,7 @@ class SemiRFS(Selector):
         return self
 
     def save_state(self, path: str | os.PathLike[str]) -> None:
-        """Write the state of the search to a file, whole or not at all, for :meth:`resume`.
+        """Write the state of the search to a file, completely or not at all, for :meth:`resume`.
 
         Parameters
         ----------

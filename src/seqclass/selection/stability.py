@@ -18,14 +18,14 @@ __all__ = ["Stability", "nogueira_stability", "windowed_stability"]
 
 @dataclass(frozen=True)
 class Stability:
-    """How much several selections agree, beyond what chance would give.
+    """How much several selections agree, beyond chance.
 
     Attributes
     ----------
     value : float
-        Stability: 1 if all supports are the same, about 0 if they agree as random ones of their sizes would.
+        Stability: 1 if all supports are the same, about 0 if they agree as much as random ones of the same sizes.
     lower, upper : float
-        Ends of the confidence interval, from the asymptotic normal distribution; neither is cut at 1.
+        Ends of the confidence interval, from the asymptotic normal distribution; neither is clipped at 1.
     variance : float
         Estimated variance of `value`.
     confidence : float
@@ -54,16 +54,16 @@ class Stability:
 def nogueira_stability(
     supports: npt.ArrayLike | Iterable[npt.ArrayLike], n_features: int | None = None, *, confidence: float = 0.95
 ) -> Stability:
-    """Stability of a list of selections, and its confidence interval.
+    """Compute the stability of a list of selections, with its confidence interval.
 
-    1 - mean_f s_f^2 / (k/d (1 - k/d)), where s_f^2 is the unbiased variance of the selection of feature f, k the mean
-    size of the supports and d the number of features.
+    It is 1 - mean_f s_f^2 / (k/d (1 - k/d)), where s_f^2 is the unbiased variance of the selection of feature f, k the
+    mean size of the supports and d the number of features.
 
     Parameters
     ----------
     supports : array-like of shape (n_supports, n_features), or iterable of array-like
-        Masks, of booleans or of 0 and 1; or lists of the selected features' numbers if ``n_features`` is given. Boolean
-        masks are taken as such in any case.
+        Masks, of booleans or of 0 and 1; or lists of the numbers of selected features if ``n_features`` is given.
+        Boolean arrays always count as masks.
     n_features : int, optional
         Number of features to select from; has to be given with lists of numbers.
     confidence : float
@@ -72,13 +72,13 @@ def nogueira_stability(
     Returns
     -------
     Stability
-        If all supports are empty, or all are full, the measure is 0/0; they are the same, so the value is 1, of
+        If all supports are empty, or all are full, the measure is 0/0; as they are the same, the value is then 1, with
         variance 0.
 
     Raises
     ------
     ValueError
-        If there are fewer than two supports, they are of different lengths, or hold anything but masks or features.
+        If there are fewer than two supports, their lengths differ, or they hold anything but masks or features.
 
     References
     ----------
