@@ -1,4 +1,4 @@
-"""Data sets: scikit-learn's own, generated ones with a known optimum, OpenML's, and your files with their prices.
+"""Data sets: from scikit-learn and OpenML, generated ones with a known optimum, and your own files with their prices.
 
 `load` finds any of them by name or path; ``print(load("breast_cancer").info())`` says what it is.
 """

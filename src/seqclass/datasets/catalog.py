@@ -1,4 +1,4 @@
-"""One entry to all data sets: by name, by path, or from OpenML."""
+"""One function to load any data set: by name, by path, or from OpenML."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def load(name: str | Path, data_dir: str | Path | None = None, **settings: Any) 
     Parameters
     ----------
     name : str or path
-        One of, tried in this order: ``openml:NAME`` or ``openml:NUMBER``; a path, which ends as tables do or holds a
-        folder; one of scikit-learn's sets; a file in ``data_dir`` without its ending; a generated set.
+        One of the following, tried in this order: ``openml:NAME`` or ``openml:NUMBER``; a path, which has the ending of
+        a table or includes a folder; a set of scikit-learn; a file in ``data_dir`` without its ending; a generated set.
     data_dir : path, optional
-        Folder of your own files; by default the one that the environment variable SEQCLASS_DATA names.
+        Folder with your own files; by default the one in the environment variable SEQCLASS_DATA.
     **settings
-        Passed to what reads a file (`load_file`), fetches from OpenML (`load_openml`) or draws the set.
+        Passed to the function that reads the file (`load_file`), fetches from OpenML (`load_openml`) or draws the set.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def load(name: str | Path, data_dir: str | Path | None = None, **settings: Any) 
     Raises
     ------
     ValueError
-        If there is no set of that name; the message lists the nearest.
+        If there is no set of that name; the message lists similar names.
     FileNotFoundError
         If there is no such file or folder.
 
@@ -103,7 +103,7 @@ def load(name: str | Path, data_dir: str | Path | None = None, **settings: Any) 
 
 
 def list_datasets(data_dir: str | Path | None = None) -> dict[str, str]:
-    """Names that `load` knows, and where each set comes from.
+    """Return the names that `load` knows, and where each set comes from.
 
     Parameters
     ----------

@@ -26,36 +26,36 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """Figures about a data set; ``str`` gives them as text.
+    """Figures about a data set; ``str`` turns them into text.
 
     Attributes
     ----------
     name : str
         Name of the set.
     n_samples, n_features, n_classes : int
-        Its size.
+        Number of rows, features and classes.
     kind : str
         ``"dense"``, ``"sparse"`` or ``"data frame"``.
     dtype : str
         Type of the values; for a data frame the number of columns of each kind.
     zero_share : float
-        Share of the cells that are zero; of the numeric ones in a data frame.
+        Share of the cells (in a data frame, of the numeric cells) that are zero.
     missing_share : float
         Share of the cells that are missing.
     class_counts, split : dict of str to int
-        Rows of each class; rows of each part of the source's own split.
+        Number of rows in each class, and in each part of the source's own split.
     cost_range : tuple of float or None
-        Least and greatest price.
+        Lowest and highest price.
     total_cost : float or None
         Price of all features bought one by one, without discounts.
     n_unpriced : int
-        Features for which the source gives no price, where others have one.
+        Number of features without a price in the source, if others have one.
     n_groups, n_bundles : int
-        Groups of features that share a discount; bundles of features that one question shows together.
+        Number of groups of features that share a discount, and of bundles of features that one question shows together.
     n_decisions : int
-        Decisions, further ones included.
+        Number of decisions, including further ones.
     optimum : Optimum or None
-        Least expected costs, where known.
+        Least expected costs, if known.
     source : str
         Where the set comes from.
 
@@ -198,30 +198,30 @@ class Dataset:
     name : str
         Short name.
     X : ndarray, sparse array or DataFrame of shape (n_samples, n_features)
-        The features; NaN where missing. Positions in a sparse one are int32 wherever they fit, as scikit-learn's trees
-        want them.
+        The features; NaN where missing. Indices of a sparse array are int32 if they fit, as scikit-learn's trees
+        require.
     y : ndarray of int of shape (n_samples,)
         Class codes 0..n_classes-1, the positions in ``class_names``.
     class_names : tuple of str
         Label of each class.
     feature_names : tuple of str or None
-        Name of each feature; None where they have none.
+        Name of each feature; None if they have none.
     feature_costs : ndarray of shape (n_features,) or None
-        Price of each feature in the units of the source; NaN where the source gives none. None: no prices at all.
+        Price of each feature in the units of the source; NaN for features without a price. None: there are no prices.
     discounted_costs : ndarray of shape (n_features,) or None
-        Price of a feature once another one of its group was acquired.
+        Price of a feature once another one of its group has been acquired.
     groups : tuple of length n_features or None
-        Label of each feature's group, None for none.
+        Label of the group of each feature, None for none.
     bundles : tuple of length n_features or None
-        Name or number of the question whose answer shows the feature, where it shows others too: one blood draw, one
-        context. None for a feature that is seen alone. A bundle costs what ``feature_costs`` give for its features
-        together.
+        Name or number of the question whose answer shows the feature together with others, such as one blood draw or
+        one context. None for a feature that is seen alone. A bundle costs the sum of the ``feature_costs`` of its
+        features.
     delays : ndarray of shape (n_features,) or None
         How long the answer of each feature takes.
     visit_cost, delay_cost : float or None
-        What a visit costs, and a unit of the time that its slowest answer takes, in the units of the source.
+        Cost of a visit, and of one unit of the time that its slowest answer takes, in the units of the source.
     max_panel : int or None
-        Most features that are asked in one visit.
+        Most features that may be asked for in one visit.
     decision_costs : ndarray of shape (n_classes, n_decisions) or None
         Cost of each decision when each class is true; None: 1 for a wrong class.
     decisions : tuple of str
@@ -229,21 +229,21 @@ class Dataset:
     train_index, valid_index, test_index : ndarray of int or None
         Rows of the parts into which the source splits the set.
     informative : ndarray of int or None
-        Features that bear on the class, where that is known; in the order of the columns.
+        Features that are related to the class, if that is known; in the order of the columns.
     world : World or None
-        The distribution that the rows were drawn from, where it is known as tables of a class and discrete features.
+        The distribution that the rows were drawn from, if it is known as tables of a class and discrete features.
     truth : HiddenStates, SwitchedLogit or None
-        The distribution that the rows were drawn from, where it is known as one of these; ``truth.posterior(X)`` gives
+        The distribution that the rows were drawn from, if it is known as one of these; ``truth.posterior(X)`` returns
         the exact probabilities of the classes.
     optimum : Optimum or None
-        Least expected costs in that distribution at these prices, where they can be worked out.
+        Least expected costs in that distribution at these prices, if they can be computed.
     description, source : str
-        What the set is; where it comes from.
+        What the set is, and where it comes from.
 
     Raises
     ------
     ValueError
-        If the parts do not fit each other.
+        If the parts do not match each other.
 
     Examples
     --------
@@ -316,7 +316,7 @@ class Dataset:
         return np.array(self.class_names)[self.y]
 
     def info(self) -> DatasetInfo:
-        """Figures about the set, readable as text.
+        """Return figures about the set, which print as text.
 
         Returns
         -------
@@ -335,12 +335,12 @@ class Dataset:
         return describe(self)
 
     def frame(self) -> Any:
-        """Features as a data frame with named columns.
+        """Return the features as a data frame with named columns.
 
         Returns
         -------
         pandas.DataFrame of shape (n_samples, n_features)
-            Sparse columns where ``X`` is sparse.
+            With sparse columns if ``X`` is sparse.
 
         Examples
         --------
@@ -359,7 +359,7 @@ class Dataset:
         return pd.DataFrame(self.X, columns=pd.Index(names))
 
     def names(self) -> list[str]:
-        """Names of the features, ``x0``, ``x1``, ... where they have none.
+        """Return the names of the features; ``x0``, ``x1``, ... if they have none.
 
         Examples
         --------
@@ -370,7 +370,7 @@ class Dataset:
         return [f"x{j}" for j in range(self.X.shape[1])] if self.feature_names is None else list(self.feature_names)
 
     def take(self, rows: npt.ArrayLike) -> Dataset:
-        """Some of the rows; the split of the source is dropped.
+        """Return some of the rows; the split of the source is dropped.
 
         Parameters
         ----------
@@ -392,20 +392,20 @@ class Dataset:
         return replace(self, X=X, y=self.y[chosen], train_index=None, valid_index=None, test_index=None)
 
     def costs(self, scale: float = 1.0, missing_cost: float | None = None) -> Costs:
-        """Prices and costs for a classifier that is fitted to ``X`` and ``y``.
+        """Return prices and costs for a classifier that is fitted to ``X`` and ``y``.
 
         Parameters
         ----------
         scale : float
-            Factor that turns the prices of the source, dollars say, into units of misclassification cost.
+            Factor that turns the prices of the source, in dollars for example, into units of misclassification cost.
         missing_cost : float, optional
-            Price, before scaling, of the features for which the source gives none.
+            Price, before scaling, of features for which the source gives none.
 
         Returns
         -------
         seqclass.Costs
-            Whatever the source says; prices are in the order of the columns. Not ``bundles``: a classifier asks for
-            each column by itself.
+            Everything that the source says, with prices in the order of the columns, except ``bundles``: a classifier
+            asks for each column by itself.
 
         Raises
         ------

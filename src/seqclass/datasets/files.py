@@ -1,4 +1,4 @@
-"""Data sets from files of any common kind."""
+"""Data sets from files of the common kinds."""
 
 from __future__ import annotations
 
@@ -62,30 +62,30 @@ def load_openml(
 ) -> Dataset:
     """Return a data set of OpenML by its name or number.
 
-    The first call fetches it, later ones read it from the disk.
+    The first call downloads it; later ones read it from disk.
 
     Parameters
     ----------
     name : str or int
         Name, or the number in the web address of the set; a text of digits is a number.
     version : int or "active"
-        Version of a set that is given by name: OpenML has several of many.
+        Version of a set that is given by name, as OpenML often has several.
     target : str, optional
         Column of the labels; by default the one that OpenML names.
     data_home : path, optional
-        Where to keep fetched sets; by default scikit-learn's folder, which ``SCIKIT_LEARN_DATA`` names.
+        Where to keep downloaded sets; by default scikit-learn's folder, which ``SCIKIT_LEARN_DATA`` names.
 
     Returns
     -------
     Dataset
-        ``X`` is a data frame where columns are categories, otherwise an array, or sparse.
+        ``X`` is a data frame if columns are categories, otherwise an array, dense or sparse.
 
     Raises
     ------
     ConnectionError
         If the set is not on the disk and OpenML cannot be reached.
     ValueError
-        If OpenML has no such set, or its target is no class.
+        If OpenML has no such set, or its target is not a class.
 
     Examples
     --------
@@ -157,45 +157,45 @@ def load_file(
     sep: str | None = None,
     decimal: str = ".",
 ) -> Dataset:
-    r"""Return the data set in a CSV, TSV, Parquet, .npz or svmlight file, with the prices beside it.
+    r"""Return the data set in a CSV, TSV, Parquet, .npz or svmlight file, with the prices in a file next to it.
 
     Parameters
     ----------
     path : path
-        The file. Of tables an empty cell, NA, NaN, null or ? is missing, columns of text are categories, and a first
+        The file. In tables an empty cell, NA, NaN, null or ? is missing, columns of text are categories, and a first
         column without a name is left out. An .npz file holds ``X``, or a CSR matrix as ``data``, ``indices``,
         ``indptr`` and ``shape``; ``y``; and may hold ``class_names``, ``feature_names``, ``train_idx``, ``valid_idx``,
         ``test_idx``, ``cost``, ``discount_cost``, ``group`` and ``bundle``. Nothing is unpickled.
     target : str, optional
         Column of the labels, or the array of an .npz file; by default the one called target, class, label or y.
     costs : path, optional
-        File of the prices; by default NAME.costs.csv or NAME.costs.json beside NAME.csv, if there is one. As CSV it has
-        the columns feature and cost, and may have discounted, the price once another feature of the same group was
-        acquired, group, and bundle, the question that shows several features at once. As JSON it is an object with
-        feature_costs, discounted_costs, groups, bundles (each a list or an object by name), decision_costs (a row a
-        class, in the order of ``class_names``) and decisions (names of columns beyond the classes). A price that is
-        left empty is not known.
+        File of the prices; by default NAME.costs.csv or NAME.costs.json next to NAME.csv, if there is one. A CSV file
+        has the columns feature and cost, and may have discounted (the price once another feature of the same group has
+        been acquired), group, and bundle (the question that shows several features at once). A JSON file holds an
+        object with feature_costs, discounted_costs, groups, bundles (each a list or an object by name), decision_costs
+        (one row per class, in the order of ``class_names``) and decisions (names of columns beyond the classes). A
+        price that is left empty is unknown.
     drop : sequence of str
         Columns of a table to leave out.
     name : str, optional
         Name of the set; by default that of the file.
     sep : str, optional
-        What parts the columns of CSV and TSV files, such as ``";"``, that of the prices among them; by default a comma
-        in .csv and a tab in .tsv.
+        Column separator of CSV and TSV files, such as ``";"``, including the file of prices; by default a comma in .csv
+        and a tab in .tsv.
     decimal : {".", ","}
-        What stands before decimals in these files.
+        Decimal separator in these files.
 
     Returns
     -------
     Dataset
-        ``X`` is a data frame where it comes from a table, sparse where it comes from a sparse matrix.
+        ``X`` is a data frame if it comes from a table, and sparse if it comes from a sparse matrix.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If something in it is wrong; the message names file, column and row or line.
+        If something in a file is wrong; the message names file, column and row or line.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Interviews as data: what a patient says unasked, and what questions would be answered."""
+"""Interviews as data: what a patient says without being asked, and what they would answer to questions."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ _SAID = " (volunteered)"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Interviews(Dataset):
-    """Interviews: columns of what was volunteered, which are known at the start, and of answers, to be asked for.
+    """Interviews as a data set: columns of what was volunteered, known at the start, and of answers to ask for.
 
-    ``X`` is a data frame of categories. A volunteered column is "not mentioned", "no", "yes" or "not sure": that
-    nothing was said is evidence as well. An answer is "no", "yes" or "not sure", which is also what a question about a
-    symptom gets that the record does not mention; it is missing where the symptom was volunteered, and is not asked for
-    there.
+    ``X`` is a data frame of categories. A volunteered column is "not mentioned", "no", "yes" or "not sure", as it is
+    also evidence that nothing was said. An answer is "no", "yes" or "not sure"; a question about a symptom that the
+    record does not mention gets "not sure". If a symptom was volunteered its answer is missing, and it is not asked
+    for.
 
     Attributes
     ----------
     known : dict of str to (str or None)
-        Each volunteered column, and the answer that it makes needless; for ``SequentialClassifier(known=...)``.
+        The volunteered columns, each with the answer that it makes needless; for ``SequentialClassifier(known=...)``.
     mentioned : ndarray of bool of shape (n_samples, n_features)
-        Cells of answers "no" and "yes", which the record holds.
+        Which cells are answers "no" and "yes" that the record holds.
     name, X, y, class_names, test_index and others
         See `Dataset`.
 
@@ -89,33 +89,34 @@ class _Record(NamedTuple):
 
 
 def load_interviews(path: Any, test: Any = None, *, name: str | None = None) -> Interviews:
-    """Read symptom dialogues.
+    """Read symptom dialogues from a file.
 
     Parameters
     ----------
     path : path
-        JSON as MuZhi and Dxy publish it: a list of records, or lists by part ("train", "test"), each with
-        ``disease_tag`` and ``goal``, of which ``explicit_inform_slots`` are what the patient said unasked and
-        ``implicit_inform_slots`` what came out on asking, by symptom true, false or "UNK". The slots may stand in the
-        record itself, as in SymCat's files, or be called ``exp_sxs``, ``imp_sxs`` and ``label``, with 0, 1 and 2. Or
-        CSV, a line a symptom: columns ``case, disease, symptom, told, value`` and perhaps ``part``, where ``told`` is
-        ``explicit`` or ``implicit``. Or .npz with arrays ``volunteered`` and ``answers`` of shape (n, n_symptoms), -1
-        not mentioned, 0 no, 1 yes, 2 not sure, ``y``, ``class_names``, ``symptom_names`` and perhaps ``test``, rows.
+        JSON as published for MuZhi and Dxy: a list of records, or lists by part ("train", "test"). Each record has
+        ``disease_tag`` and ``goal``; in the goal, ``explicit_inform_slots`` hold what the patient said without being
+        asked and ``implicit_inform_slots`` what came out on asking, true, false or "UNK" by symptom. The slots may be
+        in the record itself, as in SymCat's files, or be called ``exp_sxs``, ``imp_sxs`` and ``label``, with 0, 1 and
+        2. Or CSV with one line per symptom: columns ``case, disease, symptom, told, value`` and perhaps ``part``, where
+        ``told`` is ``explicit`` or ``implicit``. Or .npz with arrays ``volunteered`` and ``answers`` of shape (n,
+        n_symptoms), where -1 is not mentioned, 0 no, 1 yes and 2 not sure, and ``y``, ``class_names``,
+        ``symptom_names`` and perhaps ``test``, the test rows.
     test : path, optional
-        A file of the publishers' test cases, of the same form; they come after the others.
+        A file with the publishers' test cases, in the same form; they come after the others.
     name : str, optional
         Name of the set; by default that of the file.
 
     Returns
     -------
     Interviews
-        ``train_index`` and ``test_index`` as the publishers split, if they do.
+        With the publishers' split, if there is one, as ``train_index`` and ``test_index``.
 
     Raises
     ------
     ValueError
-        If a record lacks a part, a value is none, or a symptom is both volunteered and asked for; the message names
-        the record, counted from 1.
+        If a record lacks a part, a value is not one of these, or a symptom is both volunteered and asked for; the
+        message names the record, counted from 1.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Which cells to hide, by the mechanisms that studies of missing values draw from."""
+"""Masks of missing cells, by the mechanisms that studies of missing values use."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def missing_mask(
     """Draw which cells are missing, at random or depending on values.
 
     - ``"mcar"``: every cell with the same probability.
-    - ``"mar"``: some columns are always there; a cell of another is missing with a probability that is a logistic
-      function of them, with weights drawn at random.
+    - ``"mar"``: some columns are always there; a cell of another column is missing with a probability that is a
+      logistic function of them, with weights drawn at random.
     - ``"mnar_logistic"``: the same, and then cells of the columns that it depends on are missing at random.
-    - ``"mnar_self"``: the probability is a logistic function of the cell's own value, rising or falling by lot.
+    - ``"mnar_self"``: the probability is a logistic function of the cell's own value, rising or falling at random.
 
-    Scores are standardised, so that units do not matter, and intercepts are such that of each column the expected share
-    of missing cells is ``share``, of those that are always there 0.
+    Scores are standardised, so that units do not matter. Intercepts are such that the expected share of missing cells
+    is ``share`` in each column, and 0 in those that are always there.
 
     Parameters
     ----------
     X : array-like of numbers of shape (n, n_features)
         The data. NaN counts as the mean of its column.
     share : float
-        Expected share of missing cells of a column, 0 to 1.
+        Expected share of missing cells in a column, from 0 to 1.
     mechanism : str
         One of the above.
     inputs : float
@@ -49,12 +49,14 @@ def missing_mask(
     Returns
     -------
     ndarray of bool of shape (n, n_features)
-        True where a cell is missing: ``np.where(mask, np.nan, X)``, or ``frame.mask(mask)`` of a data frame.
+        True where a cell is missing; apply it by ``np.where(mask, np.nan, X)``, or ``frame.mask(mask)`` for a data
+        frame.
 
     Raises
     ------
     ValueError
-        If X is no table of finite numbers, or has a single column that depends on others; or a setting is out of range.
+        If X is not a table of finite numbers, or has a single column for a mechanism that needs others; or a setting is
+        out of range.
 
     References
     ----------

@@ -94,31 +94,31 @@ def check_numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 @dataclass(repr=False, eq=False)
 class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Cut every feature into a few outcomes, dense or sparse, with missing values.
+    """Cuts every feature into a few outcomes, for dense and sparse data, with missing values.
 
-    Bins are left-closed, ``[a, b)``, and values beyond the training range fall in the end bins. The largest
-    training value lies in the last bin; code published with the ETANA and IFC2F papers left it outside of
-    every bin, which is a defect.
+    Bins are left-closed, ``[a, b)``, and values beyond the training range fall in the end bins. The largest training
+    value lies in the last bin; the code published with the ETANA and IFC2F papers left it outside every bin, which is a
+    defect.
 
     Parameters
     ----------
     n_bins : int, array-like of shape (n_features,), "auto", "n_classes" or "sparsity", default="auto"
-        Number of outcomes of a feature, that of a frequent value included. ``"auto"``: the cube root of the rows a
-        class, between 3 and 6; ``"n_classes"``: as many as classes, the ETANA paper's choice; ``"sparsity"``: 10 where
-        more than half of all values are zero, else 4, the IFC2F paper's choice. Beyond 32 a feature gets no more bins
+        Number of outcomes of a feature, including that of a frequent value. ``"auto"``: the cube root of the number of
+        rows per class, between 3 and 6. ``"n_classes"``: as many as classes, as in the ETANA paper. ``"sparsity"``: 10
+        if more than half of all values are zero, else 4, as in the IFC2F paper. Above 32, a feature gets no more bins
         than it has distinct values.
     strategy : {"uniform", "quantile", "auto", "mdlp"}, default="uniform"
-        ``"uniform"`` cuts the range between the smallest and the largest value into equal widths, as in the
-        papers. ``"quantile"`` gives the bins equally many training values as far as ties allow, every edge
-        being an observed value. ``"auto"`` takes for each feature the one of the two whose bins say more of the
-        labels of rows that were left out of the count, which needs the labels. ``"mdlp"`` cuts where the labels
-        change, halfway between two values, and only where the cut shortens the description of the labels by more than
-        it takes to tell it [2]_. The cut that saves most comes first, ``n_bins`` is the most there may be, and a
-        feature that tells nothing by itself stays whole.
+        ``"uniform"`` cuts the range between the smallest and the largest value into equal widths, as in the papers.
+        ``"quantile"`` gives the bins equally many training values as far as ties allow, with every edge an observed
+        value. ``"auto"`` takes for each feature whichever of the two has bins that say more about the labels of rows
+        left out of the count, which needs the labels. ``"mdlp"`` cuts where the labels change, halfway between two
+        values, and only if the cut shortens the description of the labels by more than it takes to describe the cut
+        [2]_. The cut that saves most comes first, there are at most ``n_bins`` bins, and a feature that says nothing by
+        itself is not cut.
     zero_bin : bool or "auto", default="auto"
-        Whether exact zeros get a bin of their own, outcome 0, while the remaining ``n_bins - 1`` outcomes cut
-        the other values. ``"auto"``: in sparse input always; in dense input a value that more than half of the known
-        cells of a column hold has such a bin, be it zero or another, as zero is after a column was centred.
+        Whether exact zeros get a bin of their own, outcome 0, while the remaining ``n_bins - 1`` outcomes cut the other
+        values. ``"auto"``: in sparse input always; in dense input any value that more than half of the known cells of a
+        column hold gets such a bin, zero or not, since zeros become another value when a column is centred.
 
     Attributes
     ----------
@@ -128,11 +128,12 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
     bin_edges_ : ndarray of shape (n_features, max inner edges), float64
         Inner edges of each feature in increasing order, padded with ``inf``.
     own_bins_ : ndarray of shape (n_features, 2), float64
-        Least and largest number that falls in the bin of a single value, outcome 0; NaN where there is none. Numbers
-        count as the value that equal it to five digits and lie nearer to it than to all others that training showed.
+        Smallest and largest number that falls in the bin of a single value, outcome 0; NaN if there is no such bin.
+        Numbers count as this value if they equal it to five digits and are nearer to it than to all other training
+        values.
     few_values_ : ndarray of shape (n_features, 2), int64
-        Of features that showed at most ten different whole numbers: the least, and as bits how far above it each lies;
-        zeros of all others. See `few_values`.
+        For features with at most ten different whole numbers in training: the smallest, and how far above it each lies,
+        as bits; zeros for all other features. See `few_values`.
     zero_first_ : bool
         Whether outcome 0 is the bin of the value 0 in every column, as after a fit on sparse data.
     n_features_in_ : int
@@ -142,9 +143,9 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
 
     Notes
     -----
-    NaN becomes -1. Edges come from the finite values; infinite ones fall in the end bins.
-    Outcomes grow with the value, but for two exceptions: a value with a bin of its own is outcome 0, and
-    after a fit on sparse data so is the bin in which 0 lies.
+    NaN becomes -1. Edges come from the finite values; infinite ones fall in the end bins. Outcomes increase with the
+    value, with two exceptions: a value with a bin of its own is outcome 0, and so, after a fit on sparse data, is the
+    bin that contains 0.
 
     References
     ----------
@@ -177,8 +178,8 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         X : array-like or sparse matrix of shape (n, n_features)
             Numbers; NaN where missing.
         y : array-like of shape (n,), optional
-            Labels; ``strategy="auto"`` and ``"mdlp"`` need them. To ``n_bins="auto"`` and ``"n_classes"`` only their
-            number of classes matters.
+            Labels; ``strategy="auto"`` and ``"mdlp"`` need them. ``n_bins="auto"`` and ``"n_classes"`` only use the
+            number of classes.
 
         Returns
         -------
@@ -216,7 +217,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         self.bin_edges_ = edges[:, : int(n_inner.max(initial=0))].copy()
 
     def transform(self, X: Any) -> Any:
-        """Give the outcome of every value.
+        """Return the outcome of every value.
 
         Parameters
         ----------
@@ -238,20 +239,21 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         return self._codes(check_numbers(self, X, reset=False))
 
     def bin_labels(self, feature: int | str, *, intervals: bool = False) -> list[str]:
-        """Describe the outcomes of a feature.
+        """Return a description of each outcome of a feature.
 
         Parameters
         ----------
         feature : int or str
             Index or name of the feature.
         intervals : bool
-            Whether to give intervals also where training showed few whole numbers, by default named themselves.
+            Whether to give intervals even if there were few whole numbers in training; by default the numbers are
+            listed.
 
         Returns
         -------
         list of str
-            One description an outcome: an interval such as ``"[1.2, 3.4)"``, ``"0"`` for a bin of zeros, or the few
-            whole numbers in it, such as ``"1, 2"``; a bin in which none of these lies has its interval.
+            One description per outcome: an interval such as ``"[1.2, 3.4)"``, ``"0"`` for a bin of zeros, or the few
+            whole numbers in it, such as ``"1, 2"``; a bin that contains none of these has its interval.
 
         Raises
         ------
@@ -275,7 +277,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         return [listed_values(values[outcomes == v]) or label for v, label in enumerate(labels)]
 
     def few_values(self, feature: int | str) -> FloatArray:
-        """Whole numbers that training showed of a feature, where these were all and at most ten.
+        """Return the values of a feature in training, if these were at most ten different whole numbers.
 
         Parameters
         ----------
@@ -285,7 +287,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         Returns
         -------
         ndarray of float
-            Ascending; empty where there were other numbers or more, or they lie far apart.
+            Ascending; empty if there were other numbers, or more than ten, or they are far apart.
 
         Raises
         ------
@@ -318,7 +320,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         return labels
 
     def restrict(self, columns: npt.ArrayLike) -> Discretizer:
-        """Return the same discretiser, fitted, for data that has only some of the columns.
+        """Return the same fitted discretiser for data that have only some of the columns.
 
         Parameters
         ----------

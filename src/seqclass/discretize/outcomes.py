@@ -1,4 +1,4 @@
-"""Outcomes that come from other transformers, brought into the form of a discretised matrix."""
+"""Outcomes from other transformers, brought into the form of a discretised matrix."""
 
 from __future__ import annotations
 

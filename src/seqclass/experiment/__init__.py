@@ -1,7 +1,7 @@
-"""Experiments: methods by data sets by prices by folds by seeds, one tidy row a cell, in one file that can be resumed.
+"""Experiments: methods by data sets by prices by folds by seeds, one tidy row per cell, in a file that can be resumed.
 
-Whatever is fitted is fitted on the training rows of its fold: a cell hands its method nothing else, and the rows it is
-scored on only to classify them.
+Everything is fitted on the training rows of its fold only: a cell gives its method nothing else, and gives it the rows
+to score only to classify them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Side by side with the acquisition literature: the splits of GDFS, and AFABench's logs of episodes."""
+"""For comparisons with the literature on feature acquisition: the splits of GDFS, and AFABench's episode logs."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ __all__ = ["AFABENCH_COLUMNS", "ShuffledSplit", "action_table", "afabench_log"]
 
 
 def action_table(clf: DecidingClassifier, X: Any, *, known: Sequence[Any] = (), budget: int | None = None) -> Any:
-    """Acquire for every row, and tell each action: what was asked, at what price, in what belief.
+    """Acquire for every row, and list each action: what was asked, at what price, with what belief.
 
     Parameters
     ----------
     clf : SequentialClassifier or AdaptiveClassifier
-        Fitted.
+        A fitted classifier.
     X : array-like or data frame of shape (n, n_features)
         Rows to classify.
     known : sequence of int or str
-        Columns that are known at the start; see `SequentialClassifier.acquire`. They are no actions.
+        Columns that are known at the start; see `SequentialClassifier.acquire`. They do not count as actions.
     budget : int, optional
-        So many questions are asked of every row, no fewer and no more; see `SequentialClassifier.acquire`.
+        Exactly this many questions are asked about every row; see `SequentialClassifier.acquire`.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each question and one for the stop, by instance and step. ``row``: row of ``X``. ``step``: questions
-        asked before. ``action``: name of the feature or bundle, None for the stop. ``outcome``: number of the outcome
-        that it showed, missing where the value was missing and at the stop. ``price``: what was paid for the action, in
-        units of misclassification cost. ``cost``: what was paid so far, that included. ``decision``: the decision of
-        least expected cost before the action, at the stop the one taken. ``P(label)`` of each class: the belief before
-        the action, at the stop the last one.
+        One row for each question and one for the stop, by instance and step. ``row``: row of ``X``. ``step``: questions
+        asked before. ``action``: name of the feature or bundle, None for the stop. ``outcome``: number of its outcome,
+        missing if the value was missing and at the stop. ``price``: what was paid for the action, in units of
+        misclassification cost. ``cost``: what was paid so far, that included. ``decision``: the decision of least
+        expected cost before the action; at the stop the one taken. ``P(label)`` for each class: the belief before the
+        action; at the stop the last one.
 
     Examples
     --------
@@ -112,9 +112,10 @@ AFABENCH_COLUMNS = (
 
 @dataclass(frozen=True)
 class ShuffledSplit(HoldOut):
-    """The cut of GDFS and AFABench: rows shuffled by `numpy.random.default_rng`, first test rows, then validation rows.
+    """The split of GDFS and AFABench: rows shuffled by `numpy.random.default_rng`, first test rows, then validation
+    rows.
 
-    Not stratified, as theirs. Seed 0 gives GDFS's own rows of a set whose rows are in the same order.
+    Like theirs, it is not stratified. Seed 0 gives the rows of GDFS for a set whose rows are in the same order.
 
     Attributes
     ----------
@@ -156,10 +157,10 @@ def afabench_log(
     hard: bool = False,
     compact: bool = False,
 ) -> Any:
-    """Acquire for every row, and tell each step as AFABench's logs do.
+    """Acquire for every row, and list each step in the form of AFABench's logs.
 
-    Of an instance there is a row for every feature acquired and one for the stop. Whatever preprocessing there is was
-    learnt by ``clf`` from its training rows.
+    For each instance there is one row for every feature acquired and one for the stop. Any preprocessing was learnt by
+    ``clf`` from its training rows.
 
     Parameters
     ----------
@@ -168,25 +169,25 @@ def afabench_log(
     X : array-like or data frame of shape (n, n_features)
         Rows to classify.
     y : array-like of shape (n,)
-        Their labels.
+        Labels of these rows.
     budget : float, optional
         The hard budget, for the log; by default ``clf.max_features``, else ``clf.max_cost``, else none.
     seed : int
         For the log: the seed of the evaluation. Nothing here is random.
     known : sequence of int or str
-        Columns that are known at the start (AFABench's warm start); see `SequentialClassifier.acquire`. They are none
-        of the selections.
+        Columns that are known at the start (AFABench's warm start); see `SequentialClassifier.acquire`. They do not
+        count as selections.
     hard : bool
-        Whether ``budget`` features are asked of every row, as AFABench's hard budgets want it, whether or not the
-        classifier would stop before.
+        Whether ``budget`` features are asked for in every row, as AFABench's hard budgets require, whether or not the
+        classifier would stop earlier.
     compact : bool
-        Whether to give the columns that AFABench has written since its logs went to Parquet, as its documentation
-        describes them, in place of those that it calls legacy now, and still reads.
+        Whether to give the columns that AFABench has written since it stores logs as Parquet, as its documentation
+        describes them, instead of those that it now calls legacy and still reads.
 
     Returns
     -------
     pandas.DataFrame
-        AFABench's columns, a row a step. ``prev_selections_performed``: columns of ``X`` acquired before, a list.
+        AFABench's columns, one row per step. ``prev_selections_performed``: columns of ``X`` acquired before, a list.
         ``action_performed``: 1 + the column, or 0 for the stop. ``builtin_predicted_class``: the position in
         ``clf.decisions_`` of the decision of least expected cost before the action. ``external_predicted_class``:
         empty, there is no other classifier. ``true_class``: the position in ``clf.classes_``. ``accumulated_cost``:
@@ -194,21 +195,20 @@ def afabench_log(
         ``X``. ``forced_stop``: whether the budget ended it. ``eval_seed`` and ``eval_hard_budget`` (NaN for none) are
         the same in all rows. Its ``to_csv(file, index=False)`` is AFABench's file.
 
-        With ``compact`` there are ``episode_id`` and ``step`` in place of ``idx`` and
-        ``prev_selections_performed``, and after ``forced_stop`` the ``generation_index`` and the ``split_index``, both
-        the row of ``X``. Where ``X`` is part of a data set, put the rows that it has there for the former.
-        ``to_parquet`` writes the file.
+        With ``compact`` there are ``episode_id`` and ``step`` in place of ``idx`` and ``prev_selections_performed``,
+        and after ``forced_stop`` the ``generation_index`` and the ``split_index``, both the row of ``X``. If ``X`` is
+        part of a data set, replace the former by its rows in that set. ``to_parquet`` writes the file.
 
     Raises
     ------
     ValueError
-        If ``budget`` is less than what is spent, or no number of features where ``hard``, or labels are none of
+        If ``budget`` is less than what is spent or, with ``hard``, not a number of features, or labels are not among
         ``clf.classes_``.
 
     Notes
     -----
     A stop counts as forced at the end of an order that the budget cut short, whether or not the classifier would have
-    gone on: within its budget it was not to ask. A feature that was asked for and missing has no row.
+    gone on, as it could not ask more within its budget. A feature that was asked for but missing has no row.
 
     Examples
     --------

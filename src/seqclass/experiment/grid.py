@@ -319,43 +319,44 @@ Done = tuple[str, dict[str, Any], dict[str, bytes]]
 
 @dataclass(repr=False, eq=False)
 class Experiment(BaseEstimator):  # type: ignore[misc]
-    """Every method on every data set at every price, for every seed and fold.
+    """Runs every method on every data set at every price, for every seed and fold.
 
     Parameters
     ----------
     data : list of str, path or Dataset
-        Data sets, or what `seqclass.datasets.load` makes one of.
+        Data sets, or what `seqclass.datasets.load` can load.
     methods : list of str or dict of str to method
-        Methods by name. A method is a recipe or another callable that is given ``random_state`` and ``feature_costs``,
-        a `seqclass.Costs` where the data set has other costs too, and returns an estimator; or a
-        `SequentialClassifier`, or any classifier or pipeline of scikit-learn, whose parameters of these names are set;
-        or a text, see `parse_method`.
+        Methods by name. A method is a recipe or another callable that takes ``random_state`` and ``feature_costs`` (a
+        `seqclass.Costs` if the data set has other costs too) and returns an estimator; or a `SequentialClassifier`, or
+        any classifier or pipeline of scikit-learn, whose parameters of these names are set; or a text, see
+        `parse_method`.
     prices : list of float, optional
-        Price of every feature, in units of misclassification cost; or a factor, see ``feature_costs``. By default 0.01,
-        and as a factor 1.
+        Price of every feature, in units of misclassification cost, by default 0.01; or a factor, see ``feature_costs``,
+        by default 1.
     cv : int, Protocol or cross-validator
-        Which rows are learnt from: a number of stratified folds, `SourceSplit` or `ShuffledSplit`, or a cross-validator
-        of scikit-learn, such as ``RepeatedStratifiedKFold()``.
+        How rows are split for training and scoring: a number of stratified folds, `SourceSplit` or `ShuffledSplit`, or
+        a cross-validator of scikit-learn, such as ``RepeatedStratifiedKFold()``.
     seeds : list of int
-        Each shuffles the rows anew, and is the ``random_state`` of the methods.
+        Each one shuffles the rows anew, and is the ``random_state`` of the methods.
     feature_costs : {"uniform", "dataset"}
-        Whether a price is that of every feature, or the factor by which the data set's own prices are multiplied; its
-        groups and discounts count then. The data set's costs of decisions, where it has any, always count.
+        ``"uniform"``: a price is that of every feature. ``"dataset"``: a price is a factor by which the data set's own
+        prices are multiplied, and its groups and discounts apply. The decision costs of a data set, if it has any,
+        always apply.
     missing_cost : float, optional
         Price, before the factor, of features for which the source of the data set gives none.
     visits : dict, optional
-        What visits cost: ``visit_cost``, ``delay_cost`` (with the delays of the data set) and ``max_panel``, as of
-        `seqclass.Costs`; with ``feature_costs="dataset"`` in the units of the data set, and in place of what it says. A
-        classifier without a stopping rule orders all that it needs in as few visits as ``max_panel`` allows, also a
-        tree, of which that is what lies on its way.
+        What visits cost: ``visit_cost``, ``delay_cost`` (with the delays of the data set) and ``max_panel``, as in
+        `seqclass.Costs`; with ``feature_costs="dataset"`` in the units of the data set, and instead of what it says. A
+        classifier without a stopping rule orders everything that it needs in as few visits as ``max_panel`` allows; for
+        a single decision tree, that is what lies on the path to the leaf.
     budgets : list of int, optional
-        Hard budgets (AFABench [1]_): each instance is asked so many questions, as long as any is left, and is then
-        decided; a further axis of the grid. Sequential classifiers plan for them (``max_features``) but do not stop by
-        themselves, so a price only tells features apart, and is 0 by default. Any other method fails where it acquires
-        more. By default there are none: methods stop by themselves, at the prices (soft budgets).
+        Hard budgets (AFABench [1]_), a further axis of the grid: each instance is asked this many questions, as long as
+        any are left, and is then decided. Sequential classifiers plan for them (``max_features``) but do not stop by
+        themselves, so prices only say how features compare, and are 0 by default. Any other method fails if it acquires
+        more. By default there are no hard budgets: methods stop by themselves, depending on prices (soft budgets).
     known : list of str
-        Columns that are known before the first question (a warm start): they cost nothing and are not counted. By
-        default none is (a cold start).
+        Columns that are known before the first question (a warm start); they cost nothing and are not counted. By
+        default there are none (a cold start).
 
     References
     ----------
@@ -364,16 +365,16 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
 
     See Also
     --------
-    seqclass.experiment.Results : What a run gives.
+    seqclass.experiment.Results : What a run returns.
 
     Notes
     -----
-    A classifier without a stopping rule pays for all columns it was given, unless it shows that it does not need
-    some: columns whose weights are zero, that a selector drops, or that no tree asks for. A single decision tree pays
-    for what lies on the way to the leaf, instance by instance. A missing cell is neither acquired nor paid for. It
-    decides by its ``predict``, also where decisions have other costs than 0 and 1.
+    A classifier without a stopping rule pays for all columns that it was given, except those that it evidently does not
+    need: columns whose weights are zero, that a selector drops, or that no tree asks for. A single decision tree pays
+    for what lies on the path to the leaf, instance by instance. A missing cell is neither acquired nor paid for. Such a
+    classifier decides by its ``predict``, even if decision costs are not 0 and 1.
 
-    Of a data frame, a category in the rows to score that no training row has is missing for a sequential classifier.
+    For a sequential classifier and a data frame, a category in the rows to score that no training row has is missing.
 
     Examples
     --------
@@ -417,28 +418,28 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         keep_instances: int = 10_000,
         keep_explanations: int = 20,
     ) -> Results:
-        """Compute the cells that are missing in a file, and keep each as soon as it is done.
+        """Compute the cells that a file does not have yet, and write each one to it as soon as it is done.
 
-        A run that was stopped or killed goes on where it was when it is run again. A cell is known by its settings, its
-        method's and its data: what is changed is computed anew, beside what there was. The code of a class is not among
-        them: after a change to an estimator of your own, run into another file.
+        A run that was stopped or killed continues when it is run again. A cell is identified by its settings, those of
+        its method, and its data: if any of these change, it is computed anew and stored beside the old one. The code of
+        a class is not part of this: after a change to an estimator of your own, use another file.
 
         Parameters
         ----------
         path : path
-            File of the run, SQLite.
+            File of the run, in SQLite format.
         n_jobs : int, optional
-            Processes; None: 1, or what ``joblib.parallel_config`` says, through which a dask cluster serves as well,
-            best with one thread a worker: cells in threads of one process take turns.
+            Number of processes. None: 1, or what ``joblib.parallel_config`` says; this also allows a dask cluster, best
+            with one thread per worker, as cells in threads of one process take turns.
         progress : bool, optional
-            Whether to show how far it is and the time left; None: on a terminal.
+            Whether to show progress and the time left; None: only on a terminal.
         retry_failed : bool
-            Whether to compute cells again that are there with an error.
+            Whether to compute again the cells that ended with an error.
         keep_instances : int
-            Most instances that a cell keeps, taken evenly from those it is scored on: their decisions, probabilities,
-            features and costs and, of a sequential classifier, what it asked and believed on the way. 0 keeps none.
+            Most instances that a cell keeps, evenly spaced among those it is scored on: their decisions, probabilities,
+            features and costs and, for a sequential classifier, what it asked and believed at each step. 0 keeps none.
         keep_explanations : int
-            Most instances that a cell of a sequential classifier explains, likewise. 0 explains none.
+            Most instances that a cell of a sequential classifier explains, also evenly spaced. 0 explains none.
 
         Returns
         -------
@@ -448,17 +449,18 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError, TypeError
-            If a setting is wrong, or a data set cannot be cut as the protocol wants; nothing has been computed then. A
-            cell that fails, or with more than one process takes its own down, is a row with its error.
+            If a setting is invalid, or a data set cannot be split as the protocol requires; nothing has been computed
+            then. A cell that fails, or that with several processes crashes its own, becomes a row with its error.
 
         Notes
         -----
-        What is kept does not change what a cell is: one that is done stays as it is, also if more is to be kept now.
-        Neither its seconds nor its memory have the keeping in them, which classifies the instances about twice more.
-        For a fold of five at price 0.01, with ETANA or IFC2F, it took 0.02 to 0.03 s and 8 kB (``breast_cancer``, 114
-        rows), 0.08 to 0.14 s of cells of 4 to 7 s and 170 kB (``digits``, 359 rows, ten classes, twelve features each)
-        and 0.01 to 0.04 s and 7 kB (MLL, 14 rows of 5848 genes); a classifier that is not sequential 0.001 s and 2 to 9
-        kB. The ways are the most of it: at worst, each instance asking its own, 4 bytes a class and step, compressed.
+        What is kept is not part of the identity of a cell: a finished cell stays as it is, even if more is to be kept
+        now. Its seconds and memory do not include the keeping, which classifies the instances about twice more. For a
+        fold of five at price 0.01, with ETANA or IFC2F, it took 0.02 to 0.03 s and 8 kB (``breast_cancer``, 114 rows),
+        0.08 to 0.14 s of cells of 4 to 7 s and 170 kB (``digits``, 359 rows, ten classes, twelve features each) and
+        0.01 to 0.04 s and 7 kB (MLL, 14 rows of 5848 genes); a classifier that is not sequential 0.001 s and 2 to 9 kB.
+        Most of the space is for the steps: at worst, if each instance asks its own questions, 4 bytes per class and
+        step, compressed.
         """
         check_jobs(n_jobs)
         cells, held = self._cells(Keep(keep_instances, keep_explanations))

@@ -17,7 +17,7 @@ from seqclass.datasets import Dataset
 
 
 class Protocol(ABC):
-    """A rule that cuts a data set into training rows and rows to score; a frozen dataclass of settings.
+    """A rule that splits a data set into training rows and rows to score; a frozen dataclass of settings.
 
     Examples
     --------
@@ -34,19 +34,19 @@ class Protocol(ABC):
 
     @property
     def n_folds(self) -> int:
-        """Number of cuts for each seed."""
+        """Number of splits for each seed."""
         return 1
 
     @abstractmethod
     def split(self, data: Dataset, fold: int, seed: int) -> tuple[IntArray, IntArray]:
-        """Cut a data set.
+        """Split a data set.
 
         Parameters
         ----------
         data : Dataset
             The data set.
         fold, seed : int
-            Number of the cut, below ``n_folds``; seed of the shuffling.
+            Number of the split, below ``n_folds``; seed of the shuffling.
 
         Returns
         -------
@@ -56,11 +56,11 @@ class Protocol(ABC):
         Raises
         ------
         ValueError
-            If the data set cannot be cut in this way.
+            If the data set cannot be split in this way.
         """
 
     def check(self, data: Dataset) -> None:
-        """Refuse a data set that cannot be cut in this way.
+        """Refuse a data set that cannot be split in this way.
 
         Raises
         ------
@@ -112,7 +112,8 @@ class StratifiedFolds(Protocol):
 
 @dataclass(frozen=True)
 class SourceSplit(Protocol):
-    """The split that comes with the data set, ``train_index`` and ``test_index``; validation rows are not learnt from.
+    """The split that comes with the data set, ``train_index`` and ``test_index``; nothing is learnt from validation
+    rows.
 
     Attributes
     ----------
@@ -155,7 +156,7 @@ class SourceSplit(Protocol):
 
 @dataclass(frozen=True)
 class HoldOut(Protocol):
-    """A stratified random cut into training, validation and test rows, by default 60/20/20; each seed cuts anew.
+    """A stratified random split into training, validation and test rows, by default 60/20/20; each seed splits anew.
 
     Attributes
     ----------
@@ -205,7 +206,7 @@ def _cut(y: IntArray, rows: IntArray, share: float, seed: int) -> tuple[IntArray
 
 @dataclass(frozen=True)
 class OfSplitter(Protocol):
-    """A cross-validator of scikit-learn; where it shuffles, each seed shuffles anew.
+    """A cross-validator of scikit-learn; if it shuffles, each seed shuffles anew.
 
     Attributes
     ----------
@@ -226,7 +227,7 @@ class OfSplitter(Protocol):
 
     @property
     def n_folds(self) -> int:
-        """Number of cuts for each seed."""
+        """Number of splits for each seed."""
         return int(self.splitter.get_n_splits())
 
     def split(self, data: Dataset, fold: int, seed: int) -> tuple[IntArray, IntArray]:

@@ -1,4 +1,4 @@
-"""Results of a run: the table, its summary, and comparisons of the methods."""
+"""Results of a run: the table, its summary, and comparisons of methods."""
 
 from __future__ import annotations
 
@@ -165,32 +165,33 @@ _MOST = 30
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """How methods compare over data sets, by one score.
+    """A comparison of methods over data sets by one score.
 
     Attributes
     ----------
     metric : str
         The score.
     scores : pandas.DataFrame
-        Mean score, a row a data set, a column a method.
+        Mean scores, with one row per data set and one column per method.
     wins : WinTieLoss
-        On how many data sets each method beats each other one.
+        On how many data sets each method beats each other method.
     friedman : FriedmanTest or None
-        Whether any differ; None with fewer than three methods or two data sets.
+        Whether any methods differ; None with fewer than three methods or two data sets.
     nemenyi : CriticalDifference or None
-        Which differ; None as above.
+        Which methods differ; None in the same cases.
     left_out : tuple of str
-        Methods without any score, because all their cells failed, say.
+        Methods without any score, for example because all their cells failed.
     prices, budgets : tuple of float
-        Prices and hard budgets (NaN for none) that scores and differences are means over; of one they are those at it.
+        Prices and hard budgets (NaN for none) over which scores and differences are averaged; if there is only one,
+        they are for that one.
     differences : pandas.DataFrame or None
-        A row for every two methods on each data set, and over ``"all data sets"`` where there are several:
-        ``difference`` of the score of ``method`` less that of ``against``, its 95% interval ``lower`` to ``upper`` and
-        ``p_value``, of ``n`` pairs. They are paired (``paired_by``) by fold, with the correction of Nadeau and Bengio
-        for shared training rows; by case where there is a single fold, of realised cost and accuracy; over all by data
-        set. ``verdict`` says what the interval says: ``"better"``, ``"worse"``, ``"noise"``, ``"the same"``, or ``"one
-        fold"`` where there is none. Each interval stands alone: of twenty
-        pairs without a difference about one will seem to have one.
+        One row for each pair of methods on each data set, and over ``"all data sets"`` if there are several:
+        ``difference`` is the score of ``method`` less that of ``against``, with its 95% interval ``lower`` to ``upper``
+        and ``p_value``, from ``n`` pairs. ``paired_by`` says how they are paired: by fold, with the correction of
+        Nadeau and Bengio for shared training rows; by case if there is a single fold, for realised cost and accuracy;
+        by data set over all. ``verdict`` puts the interval into words: ``"better"``, ``"worse"``, ``"noise"``, ``"the
+        same"``, or ``"one fold"`` if there is no interval. Intervals are not corrected for their number: of twenty
+        pairs without a difference, about one will seem to have one.
 
     Examples
     --------
@@ -289,14 +290,14 @@ METRICS = ("realised_cost", "accuracy", "n_features_mean", "cost_mean")
 
 
 class Results:
-    """Cells of a run that are done.
+    """The finished cells of a run.
 
     Parameters
     ----------
     path : path
         File of the run.
     keys : list of str, optional
-        Cells to look at, in order; by default all that are in the file.
+        Cells to look at, in this order; by default all in the file.
 
     Examples
     --------
@@ -322,7 +323,7 @@ class Results:
 
     @classmethod
     def load(cls, path: str | Path) -> Results:
-        """Open the file of a run, also of one that is still going on.
+        """Open the file of a run, which may still be going on.
 
         Parameters
         ----------
@@ -345,34 +346,34 @@ class Results:
 
     @property
     def n_missing(self) -> int:
-        """Number of cells that were planned and are not done."""
+        """Number of cells that were planned and are not finished."""
         with opened(self.path) as store:
             return store.count_missing() if self.keys is None else len(self.keys) - len(store.results(self.keys))
 
     def table(self) -> Any:
-        """All there is, a row a cell.
+        """Return all figures, one row per cell.
 
         Returns
         -------
         pandas.DataFrame
             Indexed by the key of the cell. ``data``, ``method``, ``price``, ``budget`` (the hard one, NaN for none),
             ``seed`` and ``fold`` name it. Costs are per instance, in units of misclassification cost: ``realised_cost``
-            of the rows scored, prices and
-            decisions together; ``sensitivity`` and ``specificity`` are of the second of two classes, of more the means
-            over classes; ``cost_*`` the prices paid; ``expected_cost`` what the model expects of its policy,
-            between the certified ``lower`` and ``upper``, which is about policies of its ``scope``: ``"order"``, those
-            that ask in the same order, or ``"all orders"``. ``auroc`` is the mean of each class against the rest, NaN
-            where the rows scored lack a class; ``log_loss`` is in nats; ``calibration_error`` is that of
-            `calibration_error`. Seconds are wall-clock: ``seconds_preprocess`` is the sum of discretize, filter,
-            structure, parameters and order, ``seconds_learn`` that of structure and parameters, ``seconds_fit`` the
-            whole of ``fit``. ``peak_mb`` is the growth of resident memory (Linux; NaN elsewhere). NaN stands for what a
-            method does not have. ``error`` is empty unless the cell failed.
+            is that of the rows scored, prices and decisions together; ``sensitivity`` and ``specificity`` are for the
+            second of two classes, or means over classes if there are more; ``cost_*`` are prices paid;
+            ``expected_cost`` is what the model expects of its policy, between the certified ``lower`` and ``upper``.
+            The certificate is about the policies of its ``scope``: ``"order"``, those that ask in the same order, or
+            ``"all orders"``. ``auroc`` is the mean of each class against the rest, NaN if the rows scored lack a class;
+            ``log_loss`` is in nats; ``calibration_error`` is that of `calibration_error`. Seconds are wall-clock:
+            ``seconds_preprocess`` is the sum of discretize, filter, structure, parameters and order, ``seconds_learn``
+            that of structure and parameters, ``seconds_fit`` the whole of ``fit``. ``peak_mb`` is the growth of
+            resident memory (Linux; NaN elsewhere). NaN stands for figures that a method does not have. ``error`` is
+            empty unless the cell failed.
         """
         with opened(self.path) as store:
             return table_of(store.results(self.keys))
 
     def settings(self, key: str) -> dict[str, Any]:
-        """Everything that a cell was computed from, as plain data.
+        """Return everything that a cell was computed from, as plain data.
 
         Parameters
         ----------
@@ -401,7 +402,7 @@ class Results:
         seed: int | Sequence[int] | None = None,
         fold: int | Sequence[int] | None = None,
     ) -> Any:
-        """Return the instances that cells kept, a row an instance and cell, for any further score, test or picture.
+        """Return the instances that cells kept, one row per instance and cell, for further scores, tests or pictures.
 
         Parameters
         ----------
@@ -413,7 +414,7 @@ class Results:
         pandas.DataFrame
             ``data``, ``method``, ``price``, ``budget``, ``seed`` and ``fold`` name the cell, ``row`` the row of the
             data set, the first one 0. ``truth`` and ``decision`` are labels of classes or further decisions;
-            ``n_features`` and ``cost`` what was acquired and paid; ``proba_LABEL`` the probability of each class in
+            ``n_features`` and ``cost`` are what was acquired and paid; ``proba_LABEL`` the probability of each class in
             single precision, NaN where a method has none or the class is of another data set.
 
         Raises
@@ -446,30 +447,31 @@ class Results:
         seed: int | Sequence[int] | None = None,
         fold: int | Sequence[int] | None = None,
     ) -> LabelledRecord:
-        """Return what a sequential method asked of the instances that were kept, and what it believed on the way.
+        """Return what a sequential method asked about the instances that were kept, and its beliefs at each step.
 
         Parameters
         ----------
         data, method : str
             The data set and the method.
         price : float, optional
-            The price; by default the first that the run has of these.
+            The price; by default the first in the run for this data set and method.
         budget : int, optional
-            The hard budget; by default the first likewise.
+            The hard budget; by default also the first.
         seed, fold : int or sequence of int, optional
             Seeds and folds to pool; by default all.
 
         Returns
         -------
         LabelledRecord
-            What the pictures of `seqclass.plots` take: ``AcquisitionMapDisplay.from_record(kept.record, kept.truth,
+            Record for the pictures of `seqclass.plots`: ``AcquisitionMapDisplay.from_record(kept.record, kept.truth,
             names=kept.names)``, ``FeatureCountDisplay.from_record(kept.record, kept.truth)``,
             ``StagewiseCalibrationDisplay.from_record(kept.record, kept.truth, classes=kept.classes)``.
 
         Raises
         ------
         ValueError
-            If the run has no such cell, none of them kept its instances, or the method asks for no features one by one.
+            If the run has no such cell, none of them kept its instances, or the method does not ask for features one by
+            one.
         """
         cells = self._cells(data=data, method=method, price=price, budget=budget, seed=seed, fold=fold)
         kept = parts_of(self.path, of_first(cells), INSTANCES)
@@ -490,18 +492,19 @@ class Results:
         budget: int | None = None,
         seed: int | None = None,
     ) -> DecisionCurve:
-        """Return the net benefit of a method against threshold probability, from the instances that were kept.
+        """Return the decision curve of a method (net benefit by threshold probability), from the instances that were
+        kept.
 
         Parameters
         ----------
         data, method : str
             The data set and the method.
         price, budget, seed : number, optional
-            By default the first that the run has of these; folds are pooled.
+            By default the first in the run for this data set and method; folds are pooled.
         positive : str, optional
-            Class to be found; by default the last in sorted order.
+            The class to be found; by default the last in sorted order.
         thresholds : array-like of shape (m,), optional
-            By default 0.01 to 0.99.
+            Threshold probabilities; by default 0.01 to 0.99.
         prevalence : float, optional
             As in `seqclass.metrics.decision_curve`.
 
@@ -513,7 +516,7 @@ class Results:
         Raises
         ------
         ValueError
-            If the run has no such cell or class, none kept its instances, or the method gives no probabilities.
+            If the run has no such cell or class, no cell kept its instances, or the method gives no probabilities.
         """
         return self._judged(data, method, price, budget, seed).curve(method, positive, thresholds, prevalence)
 
@@ -530,7 +533,7 @@ class Results:
         Returns
         -------
         tuple of ClassScores
-            Intervals are those of rows: what fits share is not in them. What `decision_curve` refuses is refused.
+            Intervals are over rows and do not allow for what fits share. It raises the same errors as `decision_curve`.
         """
         return self._judged(data, method, price, budget, seed).scores()
 
@@ -552,8 +555,8 @@ class Results:
         Returns
         -------
         Explored or None
-            Its rows are those of the data set, the first one 0. None of a cell that kept none: it failed, its method is
-            not sequential, or it was run with ``keep_explanations=0``.
+            Its rows are those of the data set, counted from 0. None if the cell kept no explanations: it failed, its
+            method is not sequential, or it was run with ``keep_explanations=0``.
 
         Raises
         ------
@@ -567,12 +570,12 @@ class Results:
         return None if content is None else read_explanations(unpack_json(content))
 
     def keys_with(self, kept: str) -> list[str]:
-        """Return keys of the cells that kept something.
+        """Return the keys of the cells that kept instances or explanations.
 
         Parameters
         ----------
         kept : {"instances", "explanations"}
-            What.
+            What they should have kept.
 
         Returns
         -------
@@ -587,18 +590,18 @@ class Results:
     def summary(
         self, by: Sequence[str] | None = None, metrics: Sequence[str] = METRICS, confidence: float = 0.95
     ) -> Any:
-        """Means with confidence intervals.
+        """Return means with confidence intervals.
 
-        With ``"data"`` in ``by`` the scores of folds and seeds count as what they are, scores that share training rows,
-        and the interval is wider for it; see `seqclass.stats.mean_interval`. Without, each data set counts once.
-        Intervals keep to the range of their figure: accuracy, macro-F1, AUROC and calibration error to 0..1, costs,
-        counts, losses and seconds to 0 and above.
+        With ``"data"`` in ``by``, the intervals allow for the training rows that the scores of folds and seeds share,
+        and are wider for it; see `seqclass.stats.mean_interval`. Without it, each data set counts once. Intervals stay
+        within the range of their figure: 0 to 1 for accuracy, macro-F1, AUROC and calibration error; 0 and above for
+        costs, counts, losses and seconds.
 
         Parameters
         ----------
         by : sequence of str, optional
-            What to tell apart, of ``data``, ``method``, ``price``, ``budget``, ``seed`` and ``fold``; by default data,
-            method, price, and the hard budget where there is any.
+            What to group by, out of ``data``, ``method``, ``price``, ``budget``, ``seed`` and ``fold``; by default
+            data, method, price, and the hard budget if there is any.
         metrics : sequence of str
             Columns of the table.
         confidence : float
@@ -623,21 +626,21 @@ class Results:
         budget: int | None = None,
         alpha: float = 0.05,
     ) -> Comparison:
-        """Compare the methods: paired differences, wins and losses over data sets, and whether they are chance.
+        """Compare the methods: paired differences, wins and losses over data sets, and whether these may be chance.
 
-        Methods are compared on the same folds: one on which any of them has no score counts for none. A data set with
-        a price at which no fold is left is not counted, nor is a method that has no score at all.
+        Methods are compared on the same folds: a fold on which any method has no score is left out for all. A data set
+        with no fold left at some price is left out too, and so is a method that has no score at all.
 
         Parameters
         ----------
         metric : str
-            Column of the table; of accuracy, macro-F1, sensitivity, specificity and AUROC more is better, of all others
-            less.
+            Column of the table. More is better for accuracy, macro-F1, sensitivity, specificity and AUROC, and less for
+            all others.
         price : float, optional
-            Compare at this price; by default by the mean over all prices, so that each data set counts once. What is
-            printed says so.
+            Compare at this price; by default by the mean over all prices, so that each data set counts once, which is
+            also printed.
         budget : int, optional
-            Compare at this hard budget; by default likewise.
+            Compare at this hard budget; by default by the mean over all budgets.
         alpha : float
             Level of significance of Nemenyi's test.
 
@@ -649,7 +652,7 @@ class Results:
         Raises
         ------
         ValueError
-            If fewer than two methods have a score, or no data set has one of each.
+            If fewer than two methods have a score, or no data set has a score for each.
         """
         (metric,) = check_columns([metric], FIGURES, "metric")
         table = self.table()
