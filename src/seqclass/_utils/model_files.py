@@ -142,16 +142,16 @@ class ModelFileError(ValueError):
 
 
 def register(cls: _T) -> _T:
-    """Let instances of a class be written to and read from model files; usable as a decorator.
+    """Allow instances of a class to be written to and read from model files; usable as a decorator.
 
-    A dataclass that is no estimator is stored by its fields and attributes; another object by what ``__getstate__``
-    gives where its own package defines one, else by its attributes. Reading does not call the constructor. Files name
-    a class by its bare name, so keep that stable.
+    A dataclass that is not an estimator is stored by its fields and attributes. Any other object is stored by what
+    ``__getstate__`` returns, if its own package defines that, else by its attributes. Reading does not call the
+    constructor. Files refer to a class by its bare name, so keep that name stable.
 
     Parameters
     ----------
     cls : type
-        The class, without its subclasses: each registers itself.
+        The class; subclasses are not included and have to be registered themselves.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def register(cls: _T) -> _T:
     Raises
     ------
     ValueError
-        If another class of the same name is registered already.
+        If another class of the same name is already registered.
 
     Examples
     --------
@@ -196,25 +196,25 @@ class Stored:
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model to one file, whole or not at all.
+    """Write a model to a file, completely or not at all.
 
-    A temporary file in the same folder is written and then takes the place of ``path`` in one step, so that
-    a failure leaves the old file as it was. The same model gives the same bytes.
+    A temporary file is written in the same folder and then replaces ``path`` in one step, so that a failure leaves the
+    old file as it was. The same model gives the same bytes.
 
     Parameters
     ----------
     estimator : object
-        Instance of a registered class, and what hangs on it: plain data, lists, tuples, dicts, numpy arrays,
-        scipy CSR and CSC, instances of registered classes. An array or instance that is met twice is stored
-        once, and is shared again when read.
+        Instance of a registered class. It may hold plain data, lists, tuples, dicts, numpy arrays, scipy CSR and CSC
+        matrices, and instances of registered classes. An array or instance that occurs twice is stored once, and is
+        shared again when read.
     path : path-like
         The file.
 
     Raises
     ------
     TypeError
-        If there is anything else inside, such as an estimator of another package. The message says where;
-        nothing has been written then.
+        If it holds anything else, such as an estimator of another package; the message says where. Nothing is written
+        then.
     OSError
         If the file cannot be written.
 
@@ -256,8 +256,8 @@ def content_digest(value: Any, without: Collection[str] = ()) -> bytes:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that :func:`save` wrote.
 
-    Nothing in the file is run: only registered classes are created, without their constructors, and only
-    data is put into them.
+    No code from the file is run: only instances of registered classes are made, without calling their constructors, and
+    only data is put into them.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is damaged, cut short, no model file, or of another version of the format.
+        If the file is damaged, incomplete, not a model file, or of another version of the format.
     FileNotFoundError
         If there is no such file.
 

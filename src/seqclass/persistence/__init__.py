@@ -1,4 +1,4 @@
-"""Model files: written whole or not at all, and read without running anything from them."""
+"""Model files: written completely or not at all, and read without running any code from them."""
 
 from seqclass._utils.model_files import ModelFileError, register, save
 

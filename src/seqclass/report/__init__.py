@@ -1,6 +1,7 @@
-"""Reports: a run as one HTML page that needs neither a server nor a network.
+"""Reports: a run of experiments as one HTML page that needs neither a server nor a network.
 
-`write_report` makes the page; `explore` and `explore_run` give the instances of a run that the reader can step through.
+`write_report` makes the page; `explore` and `explore_run` return the instances of a run that the reader can step
+through.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Instances to step through: what a run kept of those that its sequential methods explained."""
+"""Instances to step through: those that a run kept with explanations of its sequential methods."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class ExploredRun:
     Attributes
     ----------
     methods : mapping of str to Explored
-        By "METHOD on DATA", in the order of the run.
+        Explained instances by "METHOD on DATA", in the order of the run.
     note : str
-        What is left out, or why there is nothing; empty where all is there.
+        What is left out, or why there is nothing; empty if nothing is left out.
 
     Examples
     --------
@@ -52,9 +52,9 @@ class ExploredRun:
 def explore(
     results: Results, data: str, name: str, *, price: float | None = None, n_instances: int | None = None
 ) -> Explored:
-    """Return the explained instances that a run kept of one method on one data set.
+    """Return the explained instances that a run kept for one method on one data set.
 
-    They are those of the first cell of this data set, method and price that kept any: rows that it was scored on.
+    They come from the first cell of this data set, method and price that kept any, and are rows that it was scored on.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ def explore(
     data, name : str
         Names of the data set and of the method in the run.
     price : float, optional
-        Price of the run; by default the first that it has of these.
+        Price in the run; by default the first for this data set and method.
     n_instances : int, optional
-        Most instances, evenly taken from those that were kept; by default all of them.
+        Most instances, evenly spaced among those that were kept; by default all of them.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The page of a run: one HTML file that loads nothing."""
+"""The page of a run: one HTML file that loads nothing else."""
 
 from __future__ import annotations
 
@@ -226,33 +226,33 @@ def write_report(
     labels: Any = None,
     unit: str | None = None,
 ) -> Path:
-    """Write a run as one HTML page: tables that sort, pictures, and instances to step through.
+    """Write a run as one HTML page with sortable tables, pictures, and instances to step through.
 
-    The page needs no server and loads nothing: style, scripts, pictures and figures are in it, and its own content
-    security policy lets nothing else in. The same results give the same page.
+    The page needs no server and loads nothing: style, scripts, pictures and figures are in it, and its content security
+    policy allows nothing else. The same results give the same page.
 
     Parameters
     ----------
     results : Results
-        The run; cells that failed or are not done are told.
+        The run; the page reports cells that failed or are not finished.
     path : path
-        The page. It is written whole or not at all, and replaces a file that is there.
+        File to write, completely or not at all; an existing file is replaced.
     title : str, optional
-        By default the name of the run's file.
+        Title of the page; by default the name of the run's file.
     explanations : ExploredRun or mapping of str to Explored or sequence of Explanation, optional
-        Explained instances by the name of their classifier: from `explore`, or from `SequentialClassifier.explain` of
-        any classifier; none if it is empty. By default what `explore_run` gives.
+        Explained instances by the name of their classifier, from `explore` or from ``explain`` of any classifier; an
+        empty mapping for none. By default what `explore_run` returns.
     price : float, optional
-        Price of the run at which to show what was acquired, and to step through; by default the first that each method
-        has on a data set.
+        Price in the run at which to show what was acquired and to step through instances; by default the first that
+        each method has on a data set.
     positive : label or sequence of labels, optional
-        Class to be found by the decision curves, or several for data sets of different classes; by default the last of
-        two, as in `seqclass.metrics.decision_curve`, and no curve of more.
+        Class to find in the decision curves, or several for data sets with different classes. By default the last of
+        two classes, as in `seqclass.metrics.decision_curve`, and no curve for more classes.
     labels : Labels, path, mapping or data frame, optional
-        Names of features, and what they show, in other words; see `seqclass.Labels.of`. Bins differ from fold to fold,
-        so that words are best given to categories and values.
+        Words for features and their values; see `seqclass.Labels.of`. Bins differ from fold to fold, so it is best to
+        give words to categories and values.
     unit : str, optional
-        What prices and costs are counted in, such as ``"EUR"``; by default what the explanations say.
+        Unit of prices and costs, such as ``"EUR"``; by default the one in the explanations.
 
     Returns
     -------
@@ -262,8 +262,8 @@ def write_report(
     Raises
     ------
     ValueError
-        If the run holds no cell that is done or has no such price or class, there are no explanations under a name, or
-        labels are wrong or of features that no data set of the run has.
+        If the run has no finished cell or no such price or class, there are no explanations under a name, or labels are
+        wrong or for features that no data set of the run has.
     FileNotFoundError
         If the folder does not exist.
 

@@ -1,7 +1,7 @@
 """Statistics of experiments: intervals of means, paired tests, ranks over data sets, wins and losses, tests of risks.
 
-Scores come a row a data set (or fold) and a column a method, as an array or a data frame. A score that is missing is an
-error unless ``nan="omit"`` says that its row or pair is to be left out.
+Scores are an array or a data frame with one row per data set (or fold) and one column per method. A missing score is an
+error unless ``nan="omit"`` says to leave out its row or pair.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ __all__ = ["CriticalDifference", "FriedmanTest", "critical_difference", "friedma
 
 @dataclass(frozen=True, eq=False)
 class CriticalDifference:
-    """Average ranks of methods, and by how much they have to differ.
+    """Average ranks of methods, and by how much they have to differ to be significant.
 
     Attributes
     ----------
@@ -28,13 +28,13 @@ class CriticalDifference:
     average_ranks : ndarray of shape (n_methods,)
         Mean rank of each method over the data sets, 1 the best.
     critical_difference : float
-        Average ranks that differ by more are different at the level ``alpha``.
+        Average ranks that differ by more than this differ significantly at the level ``alpha``.
     alpha : float
         Level of significance, over all pairs together.
     n_datasets : int
-        Data sets that were compared.
+        Number of data sets that were compared.
     p_values : ndarray of shape (n_methods, n_methods)
-        p of each pair, over all pairs together; 1 on the diagonal.
+        P-value of each pair, over all pairs together; 1 on the diagonal.
     groups : tuple of tuple of str
         Largest sets of two or more methods among which no two differ, best first: the bars of a diagram.
 
@@ -70,8 +70,8 @@ def critical_difference(
 ) -> CriticalDifference:
     """Compare all pairs of methods over data sets by Nemenyi's test, once Friedman's has found a difference.
 
-    Average ranks differ where they are q sqrt(k (k + 1) / (6 N)) apart, for k methods, N data sets and q the quantile
-    of the studentised range over sqrt(2) ([1]_, section 3.2.2).
+    Average ranks differ significantly if they are q sqrt(k (k + 1) / (6 N)) apart, for k methods, N data sets and q the
+    quantile of the studentised range divided by sqrt(2) ([1]_, section 3.2.2).
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def critical_difference(
     higher_is_better : bool
         False for costs and losses.
     tolerance : float
-        Scores are compared in steps of it.
+        Step to which scores are rounded before they are compared.
     nan : "raise" or "omit"
         What to do about missing scores; "omit" leaves out the data set for all methods.
 
@@ -148,13 +148,13 @@ class FriedmanTest:
     average_ranks : ndarray of shape (n_methods,)
         Mean rank of each method over the data sets, 1 the best.
     n_datasets : int
-        Data sets that were compared.
+        Number of data sets that were compared.
     chi_square, chi_square_p : float
-        Friedman's statistic, with n_methods - 1 degrees of freedom, and its p.
+        Friedman's statistic, with n_methods - 1 degrees of freedom, and its p-value.
     f, f_p : float
-        Statistic of Iman and Davenport, with n_methods - 1 and (n_methods - 1) (n_datasets - 1) degrees of freedom,
-        and its p; less conservative, and the one to report. Where all data sets rank the methods alike ``f`` is
-        infinite, and ``f_p`` is how likely that is by chance.
+        Statistic of Iman and Davenport, with n_methods - 1 and (n_methods - 1) (n_datasets - 1) degrees of freedom, and
+        its p-value; less conservative, and the one to report. If all data sets rank the methods in the same way, ``f``
+        is infinite, and ``f_p`` is how likely that is by chance.
 
     Examples
     --------
@@ -193,21 +193,21 @@ def friedman_test(
     tolerance: float = TOLERANCE,
     nan: str = "raise",
 ) -> FriedmanTest:
-    """Test whether any of several methods differ over data sets, by their ranks.
+    """Test by ranks whether any of several methods differ over data sets.
 
     Parameters
     ----------
     scores, names, higher_is_better, tolerance, nan
         As in `critical_difference`.
     correct_ties : bool
-        Whether to divide by what ties take from the variance of the ranks; Demsar ([1]_) leaves that out.
+        Whether to correct the statistic for the variance of ranks that is lost to ties; Demsar ([1]_) does not.
 
     Returns
     -------
     FriedmanTest
-        All average ranks equal, as where all methods tie: p is 1. The same ranks on all data sets: ``f`` is infinite,
-        and ``f_p`` is m**(1 - n_datasets), the chance that data sets which know no difference agree so, where m is the
-        number of orders of the methods with those ties.
+        If all average ranks are equal, such as when all methods tie, p is 1. If the ranks are the same on all data
+        sets, ``f`` is infinite, and ``f_p`` is m**(1 - n_datasets), the chance that data sets agree in this way if
+        methods do not differ, where m is the number of orders of the methods with those ties.
 
     Raises
     ------

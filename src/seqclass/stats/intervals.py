@@ -24,9 +24,9 @@ class MeanInterval:
     mean : float
         Mean of the scores.
     lower, upper : float
-        Ends of the interval; NaN where there is a single score within the range.
+        Ends of the interval; NaN if there is a single score inside the range.
     standard_error : float
-        Standard error of the mean, corrected where asked for; NaN where there is a single score.
+        Standard error of the mean, corrected if asked for; NaN for a single score.
     confidence : float
         Coverage of the interval.
     n : int
@@ -57,22 +57,23 @@ def mean_interval(
     bounds: tuple[float, float] | None = None,
     nan: str = "raise",
 ) -> MeanInterval:
-    """Mean of scores with a t interval, or one that keeps to the range of the scores.
+    """Compute the mean of scores with a t interval, or with one that stays within the range of the scores.
 
-    Scores of folds or random splits of one data set share training rows, so that their plain standard error is too
-    small. Nadeau and Bengio ([1]_) put the variance of the mean at (1/n + test_to_train) s**2.
+    Scores of folds or random splits of one data set share training rows, so their plain standard error is too small.
+    Nadeau and Bengio ([1]_) estimate the variance of the mean as (1/n + test_to_train) s**2.
 
-    A t interval is symmetric, and of scores near the end of their range it reaches beyond. With ``bounds`` the interval
-    is Wilson's ([2]_) instead. It holds the means mu that a t test does not reject whose standard error at mu is that
-    of the scores times sqrt(v(mu) / v(mean)), with v(mu) = (mu - low) (high - mu), or mu - low where there is no upper
-    end. These are the variances of proportions and of counts but for a factor, which the scores give. It lies in the
-    range and misses about as often on either side, which a t interval that is cut off does not; in the middle of the
-    range, and of many scores, it is the t interval. Among intervals of proportions it is one of those that Brown, Cai
-    and DasGupta ([3]_) advise.
+    A t interval is symmetric, and for scores near the end of their range it reaches beyond it. With ``bounds`` the
+    interval is Wilson's ([2]_) instead. It holds the means mu that a t test does not reject, where the standard error
+    at mu is that of the scores times sqrt(v(mu) / v(mean)), with v(mu) = (mu - low) (high - mu), or mu - low if there
+    is no upper end. These are the variances of proportions and of counts up to a factor, which comes from the scores.
+    The interval lies in the range and misses about as often on either side, unlike a clipped t interval. In the middle
+    of the range, and with many scores, it equals the t interval. Among intervals for proportions it is one of those
+    that Brown, Cai and DasGupta ([3]_) recommend.
 
-    Independent scores that all lie at the ends of a finite range, as right and wrong do, have the exact binomial
-    interval of Clopper and Pearson ([4]_): of five rows without an error nobody knows that there are none. Where all
-    lie at one end they have it also if they share training rows, as of the fewer rows that they are worth.
+    Independent scores that all lie at the ends of a finite range, such as right or wrong, get the exact binomial
+    interval of Clopper and Pearson ([4]_): five rows without an error do not show that there are no errors. If all
+    scores lie at the same end, they get it even if they share training rows, computed for the smaller number of rows
+    that they are worth.
 
     Parameters
     ----------
@@ -81,22 +82,22 @@ def mean_interval(
     confidence : float
         Coverage, between 0 and 1.
     test_to_train : float
-        Rows of a test part over rows of its training part: 1 / (k - 1) for k-fold cross-validation. 0 says that the
-        scores are independent of each other, as over data sets or fresh samples.
+        Rows of a test part over rows of its training part: 1 / (k - 1) for k-fold cross-validation. 0 means that the
+        scores are independent of each other, such as over data sets or fresh samples.
     bounds : (low, high), optional
-        Range of the scores: (0, 1) of accuracies, (0, inf) of costs and counts. None: a t interval.
+        Range of the scores: (0, 1) for accuracies, (0, inf) for costs and counts. None: a t interval.
     nan : "raise" or "omit"
         What to do about missing scores.
 
     Returns
     -------
     MeanInterval
-        Scores that are all equal, and not an end of a range that is finite: both ends are the mean.
+        If all scores are equal, and not at an end of a finite range, both ends are the mean.
 
     Raises
     ------
     ValueError
-        If there is no score, one is missing or out of ``bounds``, or an argument is out of range.
+        If there are no scores, a score is missing or outside ``bounds``, or an argument is out of range.
 
     References
     ----------

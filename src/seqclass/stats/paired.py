@@ -28,20 +28,21 @@ _MANY, _MOST = 1000, 50_000
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """By how much the mean of a group is above that of all other rows.
+    """How far the mean of a group is above that of all other rows.
 
     Attributes
     ----------
     group : str
         The group.
     n_rows : int
-        Its rows.
+        Number of its rows.
     difference : float
-        Its mean less that of all others; NaN where there are no others.
+        Its mean less that of all other rows; NaN if there are none.
     interval : tuple of float
-        Interval of it, by itself; NaN where there are too few rows, or nothing varies.
+        Interval of the difference, not corrected for the number of groups; NaN if there are too few rows, or nothing
+        varies.
     p_value : float
-        Corrected for the number of groups; NaN where there are too few rows.
+        P-value corrected for the number of groups; NaN if there are too few rows.
 
     Examples
     --------
@@ -183,11 +184,11 @@ class PairedTest:
     difference : float
         Mean of a - b; for Wilcoxon's test the median.
     statistic, p_value : float
-        t, or the smaller of the two sums of ranks; two-sided.
+        t, or the smaller of the two sums of ranks; two-sided p-value.
     interval : tuple of float, or None
-        Confidence interval of the mean difference; none for Wilcoxon's test.
+        Confidence interval of the mean difference; None for Wilcoxon's test.
     n : int
-        Pairs.
+        Number of pairs.
 
     Examples
     --------
@@ -215,9 +216,10 @@ def paired_t_test(
     confidence: float = 0.95,
     nan: str = "raise",
 ) -> PairedTest:
-    """Compare two methods by the t test on their differences, corrected for folds that share training rows.
+    """Compare two methods by a t test on their differences, corrected for folds that share training rows.
 
-    Without the correction of Nadeau and Bengio ([1]_) repeated cross-validation finds differences where there are none.
+    Without the correction of Nadeau and Bengio ([1]_), repeated cross-validation finds differences where there are
+    none.
 
     Parameters
     ----------
@@ -234,7 +236,7 @@ def paired_t_test(
     Returns
     -------
     PairedTest
-        All differences equal: p is 1 if they are zero and 0 else.
+        If all differences are equal, p is 1 if they are zero, and 0 otherwise.
 
     Raises
     ------
@@ -278,14 +280,14 @@ def wilcoxon_test(
     a, b : array-like of one shape
         Scores of the two methods on the same data sets.
     tolerance : float
-        Scores that differ by no more are equal, and differences are ranked in steps of it.
+        Scores that differ by no more than this count as equal, and differences are ranked in steps of it.
     nan : "raise" or "omit"
         What to do about missing scores; "omit" leaves out the pair.
 
     Returns
     -------
     PairedTest
-        ``statistic`` is the smaller sum of ranks; p is scipy's, exact where it can be. All differences zero: p is 1.
+        ``statistic`` is the smaller sum of ranks; p is scipy's, exact if possible. If all differences are zero, p is 1.
 
     Raises
     ------

@@ -22,7 +22,7 @@ class WinTieLoss:
     names : tuple of str
         The methods.
     wins, ties, losses : ndarray of int of shape (n_methods, n_methods)
-        Data sets; zero on the diagonal.
+        Numbers of data sets; zero on the diagonal.
 
     Examples
     --------

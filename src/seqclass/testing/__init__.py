@@ -1,4 +1,4 @@
-"""Checks for parts of your own: observation models, policies, solvers and ordering rules.
+"""Checks for parts that you write yourself: observation models, policies, solvers and ordering rules.
 
 Each check raises an `AssertionError` whose message says what is wrong.
 """

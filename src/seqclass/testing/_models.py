@@ -50,27 +50,28 @@ def check_observation_model(
 ) -> None:
     """Check that a model keeps the promises of `ObservationModel`.
 
-    Probabilities are distributions and agree with Bayes's rule and with one another whatever the order of acquisition,
-    the incremental form says what the evidence form says, fitting is repeatable, and wrong input is named.
+    Probabilities are distributions; they agree with Bayes's rule and with one another whatever the order of
+    acquisition; the incremental form gives the same as the evidence form; fitting is repeatable; and errors name the
+    wrong input.
 
     Parameters
     ----------
     model : ObservationModel
         The model; it is cloned before it is fitted.
     X : array-like of int of shape (n_samples, n_features)
-        Dense outcomes without missing cells; at least 2 features and at most about 6, some dozen rows.
+        Dense outcomes without missing cells; at least 2 and at most about 6 features, and a few dozen rows.
     y : array-like of shape (n_samples,)
         Labels.
     tolerance : float
-        By how much probabilities may differ that ought to agree, for models that are approximate: those of Bayes's rule
-        and those after another order of acquisition. Such a model works, but what is certified of its policy then holds
-        for the process that its likelihoods make step by step; sessions that are answered out of turn may end with a
-        belief that differs by so much. Sums of probabilities may be off by .001 at most, which `fit` bears too.
+        For approximate models: how far probabilities may differ that ought to agree, namely with Bayes's rule and after
+        another order of acquisition. Such a model works, but certificates of its policy are then about the process that
+        its likelihoods define step by step, and sessions that are answered in another order may end with a belief that
+        differs by this much. Sums of probabilities may be off by at most .001, which `fit` tolerates too.
 
     Raises
     ------
     AssertionError
-        At the first promise that is broken.
+        At the first property that does not hold.
 
     Examples
     --------

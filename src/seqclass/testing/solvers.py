@@ -87,12 +87,12 @@ def ticking() -> Iterator[Callable[[], int]]:
 
 
 def check_policy(policy: Policy, *, max_rows: int = 200) -> None:
-    """Check that a policy answers as it must at the information states its problem can reach.
+    """Check that a policy answers as it must at the information states that its problem can reach.
 
-    It names the stage's feature, in a free problem any question that is open, or -1, decides at its horizon, answers
-    for each row what it answers for that row alone, in any order and again when asked again, leaves the information
-    state as it was, and where it asks, the question is that of `following`. In a free problem it is asked about partial
-    answers at random.
+    It returns the feature of the stage (in a free problem, any open question) or -1, and decides at its horizon. For
+    each row it answers the same as for that row alone, in any order of rows and when asked again. It does not change
+    the information state, and if it asks, the question is that of `following`. In a free problem it is asked about
+    random partial answers.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def check_policy(policy: Policy, *, max_rows: int = 200) -> None:
     Raises
     ------
     AssertionError
-        At the first promise that is broken.
+        At the first property that does not hold.
 
     Examples
     --------
@@ -131,28 +131,28 @@ def check_solver(
     tolerance: float | None = None,
     max_rows: int = 200,
 ) -> None:
-    """Check a solver against the optimum, found by enumeration, of small problems.
+    """Check a solver on small problems against the optimum, which is found by enumeration.
 
-    Its settings survive `solve` and cloning; no cost is below the optimum and no bound on the wrong side of it; the
+    Its settings survive `solve` and cloning; no cost is below the optimum, and no bound is on the wrong side of it; the
     same seed gives the same policy; every policy passes `check_policy`. Problems that the solver refuses with a
-    `ValueError` are left out, but one at least must be solved.
+    `ValueError` are skipped, but it must solve at least one.
 
     Parameters
     ----------
     solver : Solver
         The solver, with a whole number as ``random_state`` if it has one.
     problems : sequence of AcquisitionProblem, optional
-        Problems with few histories; by default `sample_problems`, in one order. For a solver of problems of any order
-        give ``sample_problems(free=True)``.
+        Problems with few histories; by default `sample_problems`, with a fixed order. For a solver of problems in which
+        any question may come next, pass ``sample_problems(free=True)``.
     tolerance : float, optional
-        How far the executed policy may be above the optimum; not checked where left out.
+        How far the cost of the executed policy may be above the optimum; by default this is not checked.
     max_rows : int
         See `check_policy`.
 
     Raises
     ------
     AssertionError
-        At the first promise that is broken.
+        At the first property that does not hold.
 
     Examples
     --------
@@ -185,12 +185,12 @@ def check_solver(
 def check_ordering_rule(
     rule: OrderingRule, problems: Sequence[AcquisitionProblem] | None = None, *, max_rows: int = 200
 ) -> None:
-    """Check that an ordering rule scores open questions, and asks for one of the best.
+    """Check that an ordering rule scores the open questions, and asks one with the best score.
 
-    Scores are numbers, and -inf where a question is not open. What is asked is open and scores best, or -1 where the
-    rule would ask nothing. A row's answer does not depend on other rows or on their order, and comes again when asked
-    again; the information state and the rule's settings stay as they were. Problems that the rule refuses by `check`
-    with a `ValueError` are left out, but one at least must be scored.
+    Scores are numbers, and -inf for questions that are not open. The question that is asked is open and has the best
+    score, or is -1 if the rule would ask nothing. The answer for a row does not depend on other rows or their order,
+    and is the same when asked again. The information state and the settings of the rule do not change. Problems that
+    the rule refuses in `check` with a `ValueError` are skipped, but it must score at least one.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def check_ordering_rule(
     Raises
     ------
     AssertionError
-        At the first promise that is broken.
+        At the first property that does not hold.
 
     Examples
     --------
