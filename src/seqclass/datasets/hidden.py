@@ -1,4 +1,4 @@
-"""Distributions of classes and features that are known, by hidden states given which features are independent."""
+"""Known distributions of classes and features, by hidden states given which features are independent."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _MAX_CELLS = 2**27
 
 @dataclass(frozen=True, eq=False)
 class HiddenStates:
-    """A hidden state, which tells the class, and features that are independent of one another given that state.
+    """A hidden state, which determines the class, and features that are independent of one another given that state.
 
-    With a hidden state a class this is naive Bayes. Where a state is a class and a context, what a feature tells may
-    depend on the context, which no order of questions for everybody can make use of.
+    With one hidden state per class this is naive Bayes. If a state is a class and a context, what a feature says may
+    depend on the context, which no fixed order of questions can make use of.
 
     Attributes
     ----------
@@ -37,12 +37,12 @@ class HiddenStates:
     hidden_class : ndarray of int of shape (n_hidden,)
         Class of each hidden state.
     features : tuple of Conditional
-        What each feature is like in each hidden state.
+        Distribution of each feature in each hidden state.
 
     Raises
     ------
     ValueError
-        If the parts do not fit each other.
+        If the parts do not match each other.
 
     Notes
     -----
@@ -87,7 +87,7 @@ class HiddenStates:
         Parameters
         ----------
         n : int
-            How many.
+            Number of instances.
         random_state : None, int or numpy generator
             Seed.
 
@@ -114,7 +114,7 @@ class HiddenStates:
         return np.ascontiguousarray(X), self.hidden_class[hidden].astype(np.int64)
 
     def hidden_posterior(self, X: npt.ArrayLike) -> FloatArray:
-        """P(hidden state | what was seen), exact.
+        """Return P(hidden state | what was seen), exactly.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class HiddenStates:
         return found
 
     def posterior(self, X: npt.ArrayLike) -> FloatArray:
-        """P(class | what was seen), exact, (n, n_classes); see `hidden_posterior`.
+        """Return P(class | what was seen), exactly, (n, n_classes); see `hidden_posterior`.
 
         Examples
         --------
@@ -166,21 +166,21 @@ class HiddenStates:
         return np.asarray(self.hidden_posterior(X) @ np.eye(self.n_classes)[self.hidden_class])
 
     def tables(self, edges: int | Sequence[npt.ArrayLike] | FloatArray = 8) -> tuple[FloatArray, FloatArray]:
-        """P(outcome | hidden state) of every feature once it is cut into bins, exact.
+        """Return P(outcome | hidden state) of every feature cut into bins, exactly.
 
         Parameters
         ----------
         edges : int, sequence of array-like or array-like of shape (n_features, n_edges)
             Inner edges of each feature's bins in increasing order, padded with infinity where they are one array:
-            ``Discretizer.bin_edges_`` is of that form (leave its ``zero_bin`` False). A number: so many bins of equal
-            width over the central 99% of a feature's values, and a bin a value for features of a few values.
+            ``Discretizer.bin_edges_`` is of that form (leave its ``zero_bin`` False). A number: that many bins of equal
+            width over the central 99% of the values of a feature, and one bin per value for features with few values.
 
         Returns
         -------
         tables : ndarray of shape (n_features, V_max, n_hidden)
             Probabilities; 0 for outcomes that a feature does not have.
         edges : ndarray of shape (n_features, V_max - 1)
-            The edges that were used, padded with infinity. A bin holds its lower edge and not its upper one.
+            The edges that were used, padded with infinity. A bin includes its lower edge but not its upper one.
 
         Raises
         ------
@@ -207,7 +207,7 @@ class HiddenStates:
         return tables, used
 
     def outcomes(self, X: npt.ArrayLike, edges: FloatArray) -> IntArray:
-        """The bin of every value, as the tables count them.
+        """Return the bin of every value, as the tables count them.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Sets in which one question says which of the others is worth asking: the indicator problem and the sensors."""
+"""Sets in which one question says which of the others is worth asking, such as the indicator problem."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ def make_xor_noisy_shortcut(
     feature_cost: float = 0.01,
     random_state: Any = 0,
 ) -> Dataset:
-    """Draw the exclusive or of two fair coins, with a shortcut that is dear and hardly better than a third coin.
+    """Draw the exclusive or of two fair coins, with a shortcut that is expensive and hardly better than a third coin.
 
-    Neither coin says anything about the class, both together say all. The shortcut agrees with the class a little more
-    often than not, so that whoever asks for what tells most by itself pays for it first, or stops with nothing.
+    Neither coin alone says anything about the class, but both together determine it. The shortcut agrees with the class
+    a little more often than not, so a method that asks for what tells most by itself buys the shortcut first, or
+    nothing.
 
     Parameters
     ----------
@@ -99,15 +100,15 @@ def make_indicator(
     """Draw the indicator problem: binary features, and an index that says which one of them is the label.
 
     The index is drawn evenly and the binary features are fair coins, so that the index by itself says nothing about the
-    class, and any one bit little. Whoever asks for the index first and then for its bit is right in two questions;
-    choosing by information about the class alone takes a bit first, and 3 - 1/d questions of d bits on average ([1]_).
+    class, and any one bit little. Asking for the index first and then for its bit gives the class in two questions.
+    Choosing by information about the class alone takes a bit first, and 3 - 1/d questions on average for d bits ([1]_).
 
     Parameters
     ----------
     n_samples : int
         Rows.
     n_bits : int
-        Binary features, 2 to 1000; the index has as many values.
+        Number of binary features, 2 to 1000; the index has as many values.
     feature_cost, random_state
         As in `make_cube`.
 
@@ -124,7 +125,7 @@ def make_indicator(
 
     Notes
     -----
-    The index is no quantity: a discretiser must keep its values apart, ``Discretizer(n_bits)`` does.
+    The index is not a quantity: a discretiser must keep its values apart, as ``Discretizer(n_bits)`` does.
 
     References
     ----------
@@ -152,16 +153,16 @@ def make_sensors(
     feature_cost: float = 0.03,
     random_state: Any = 0,
 ) -> Dataset:
-    """Draw a small diagnosis: the complaint says which one of the sensors tells the class.
+    """Draw a small diagnosis in which the complaint says which one of the sensors shows the class.
 
-    Complaints are drawn evenly, and so are the two classes. The sensor of the complaint shows the class with the given
-    accuracy, the others toss a coin. With eight sensors at a price of 0.03 the complaint and its sensor cost 0.06 and
-    leave errors of 0.03: 0.09 in all, where the order of the columns loses 0.195 at least.
+    Complaints and the two classes are drawn with equal probability. The sensor of the complaint shows the class with
+    the given accuracy, and the others toss a coin. With eight sensors at a price of 0.03, the complaint and its sensor
+    cost 0.06 and leave errors of 0.03, which is 0.09 in all; the order of the columns costs at least 0.195.
 
     Parameters
     ----------
     n_samples, n_sensors : int
-        Rows; sensors, 2 to 1000, and values of the complaint.
+        Number of rows; number of sensors, 2 to 1000, which is also that of the values of the complaint.
     accuracy : float
         P(the right sensor shows the class), 0.5 to 1.
     feature_cost : float
@@ -181,7 +182,7 @@ def make_sensors(
 
     Notes
     -----
-    The complaint is no quantity: a discretiser must keep its values apart, ``Discretizer(n_sensors)`` does.
+    The complaint is not a quantity: a discretiser must keep its values apart, as ``Discretizer(n_sensors)`` does.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sparse sets that look like texts: word frequencies by Zipf's law, a topic for each class."""
+"""Sparse sets that look like texts, with word frequencies by Zipf's law and a topic for each class."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ def make_sparse_text(
 ) -> Dataset:
     """Draw word counts of made-up texts, sparse at any size.
 
-    A text has a Poisson number of words. Each is drawn from the language, or with probability ``topic_share`` from the
-    topic of the text's class. The language gives the word of rank r (counted from 1) the probability of the interval
+    A text has a Poisson number of words. Each word is drawn from the language or, with probability ``topic_share``,
+    from the topic of the class. The language gives the word of rank r (counted from 1) the probability of the interval
     [r, r+1) under a density proportional to x**-exponent: Zipf's law. Word r belongs to the topic (r-1) % n_classes,
     and a topic spreads over its own words by the same law. The work is proportional to the number of words drawn.
 
     Parameters
     ----------
     n_samples, n_features : int
-        Texts, and words of the language.
+        Number of texts, and of words of the language.
     n_classes : int
-        Classes, drawn evenly; at most ``n_features``.
+        Number of classes, which are drawn with equal probability; at most ``n_features``.
     words_per_text : float
         Mean number of words of a text. Words repeat, so that fewer cells are filled.
     topic_share : float
-        Share of the words that come from the topic: 0 tells nothing about the class.
+        Share of the words that come from the topic; with 0 they say nothing about the class.
     exponent : float
-        Of Zipf's law; natural languages are near 1, and 0 makes all words equally frequent.
+        Exponent of Zipf's law; natural languages are near 1, and 0 makes all words equally frequent.
     binary : bool
-        Whether cells say only if a word is in the text, rather than how often.
+        Whether cells only say if a word is in the text, instead of how often.
     shuffle : bool
-        Whether columns come in random order, rather than by frequency.
+        Whether columns are in random order, instead of by frequency.
     feature_cost, random_state
         As in `make_cube`.
 

@@ -1,4 +1,4 @@
-"""Distributions of classes and features that are known, as their tables."""
+"""Known distributions of classes and features, as tables."""
 
 from __future__ import annotations
 
@@ -70,18 +70,18 @@ def _price(feature: int, known: tuple[int, ...], prices: Prices) -> float:
 
 @dataclass(frozen=True)
 class Optimum:
-    """Least expected costs, prices and decisions together, when the distribution is known.
+    """Least expected costs, prices and decisions together, in a known distribution.
 
     Attributes
     ----------
     in_order : float
-        Of the policies that ask for the features in the order of the columns, and may stop at any time.
+        Least cost of policies that ask for the features in the order of the columns, and may stop at any time.
     any_order : float or None
-        Of all policies; None where there are too many histories to try.
+        Least cost of all policies; None if there are too many histories to try.
     full : float
-        Of the best decision when every feature is known, for nothing: no policy beats it.
+        Cost of the best decision when every feature is known for free; no policy beats it.
     prior : float
-        Of the best decision when none is.
+        Cost of the best decision when no feature is known.
 
     Examples
     --------
@@ -172,7 +172,7 @@ class World:
         return np.ascontiguousarray(X), y
 
     def joint(self) -> FloatArray:
-        """P(outcomes, class) as one table.
+        """Return P(outcomes, class) as one table.
 
         Returns
         -------
@@ -181,7 +181,7 @@ class World:
         Raises
         ------
         ValueError
-            If it would have more than four million cells.
+            If the table would have more than four million cells.
 
         Examples
         --------
@@ -213,7 +213,7 @@ class World:
         groups: Any = None,
         discounted_costs: Any = None,
     ) -> Optimum:
-        """Least expected costs, exact, by enumeration of all histories.
+        """Compute least expected costs exactly, by enumeration of all histories.
 
         Parameters
         ----------

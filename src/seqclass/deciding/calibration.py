@@ -1,4 +1,4 @@
-"""How far answers are trusted, by how many came before them."""
+"""How far answers are trusted, depending on how many came before them."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ __all__ = ["Calibration"]
 @register
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """How much of what the model makes of an answer rows that it has not seen bear out, answer after answer.
+    """How much of the evidence that the model sees in each answer is confirmed by rows that it has not seen.
 
-    Models of few rows, and models that take what repeats for news, believe too much, and the more so the more they have
-    asked. Without each fold in turn everything is fitted anew, and the rows of the fold are asked what the classifier
-    would ask them. The k-th answer's log-likelihood ratio is multiplied by ``exponents[k]``, between 0 and 1, by which
-    the true classes of these rows become likely: the mean under exp(-log loss) and a normal distribution about the
-    exponent before, the first about 1, which is worth four rows. Only rows count that are not yet settled.
+    Models learnt from few rows, and models that count repeated evidence as new, become too sure, and more so the more
+    they have asked. So everything is fitted again without each fold in turn, and the rows of the fold are asked what
+    the classifier would ask them. The log-likelihood ratio of the k-th answer is multiplied by ``exponents[k]``,
+    between 0 and 1, which makes the true classes of these rows likely. It is the mean under exp(-log loss) times a
+    normal distribution around the previous exponent (around 1 for the first), which is worth four rows. Only rows count
+    that are not yet settled.
 
     Attributes
     ----------
     exponents : ndarray of shape (n_stages,)
-        Exponent of the k-th answer: 1 takes it as the model does, 0 makes nothing of it.
+        Exponent of the k-th answer: 1 takes it as the model does, 0 ignores it.
     n_rows : ndarray of shape (n_stages,)
-        Rows it was found on, each counted once.
+        Number of rows that the exponent was found on, each counted once.
     loss : ndarray of shape (n_stages,)
         Mean log loss, in nats, of the class of these rows after the answer, as calibrated.
     loss_before : ndarray of shape (n_stages,)
-        The same of the model as it was.
+        The same for the model without calibration.
 
     Examples
     --------
@@ -58,7 +59,7 @@ class Calibration:
         return "\n".join(lines)
 
     def to_frame(self) -> object:
-        """The same as a pandas DataFrame, a row an answer.
+        """Return the figures as a data frame, one row per answer.
 
         Returns
         -------

@@ -18,7 +18,7 @@ __all__ = ["Component", "Likeness", "Trait"]
 
 @dataclass(frozen=True)
 class Trait:
-    """What a component shows more often than others do.
+    """A value that a component shows more often than others do.
 
     Attributes
     ----------
@@ -27,11 +27,11 @@ class Trait:
     column : int
         Its column in the training data.
     label : str
-        What it shows, such as ``"[1.2, 3.4)"``.
+        The value, such as ``"[1.2, 3.4)"``.
     share : float
         P(it shows that | component).
     share_of_all : float
-        P(it shows that) of all instances.
+        P(it shows that) among all instances.
 
     Examples
     --------
@@ -65,8 +65,8 @@ class Component:
     share : float
         P(component | class).
     traits : tuple of Trait
-        What is most typical of it, the most telling first: by P(outcome | component) log(P(outcome | component) /
-        P(outcome)), one outcome a feature.
+        What is most typical of it, the most typical first, by P(outcome | component) log(P(outcome | component) /
+        P(outcome)), with one outcome per feature.
 
     Examples
     --------
@@ -91,14 +91,14 @@ class Component:
 
 @dataclass(frozen=True)
 class Likeness:
-    """The component that an instance is most like, by what it was asked.
+    """The component that an instance is most like, judging by its answers.
 
     Attributes
     ----------
     component : Component
         The component.
     probability : float
-        P(component | answers), its class not given.
+        P(component | answers), without knowing the class.
 
     Examples
     --------

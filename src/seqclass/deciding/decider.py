@@ -49,25 +49,25 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 @register
 @dataclass(frozen=True, eq=False)
 class Decider:
-    """How to code a case, what is believed, what may be asked at what price, what the policy does, what decisions are.
+    """Everything that was fitted: how to code a case, the model, prices, the problem, the policy, and the decisions.
 
-    A fitted classifier holds one as ``decider_``. Sessions, explanations, scores, certified errors, files and exports
-    take it, or the classifier in its stead.
+    A fitted classifier holds it as ``decider_``. Sessions, explanations, scores, certified errors, files and exports
+    take it, or the classifier instead.
 
     Attributes
     ----------
     columns : Classifier
         Number and names of the columns of the data, as scikit-learn checks them.
     encoder : FrameEncoder or None
-        Turns a data frame into numbers; None where the data were none.
+        Turns a data frame into numbers; None if the data were not a data frame.
     coder : OutcomeCoder
         Turns numbers into outcomes.
     support : ndarray of int
         Columns that are features of the model.
     model : ObservationModel
-        What features show given the class.
+        Distribution of the features given the class.
     prices : Prices
-        What columns cost, alone, after another of their group and in bundles.
+        What columns cost alone, after another one of their group, and in bundles.
     problem : AcquisitionProblem
         What may be asked, and what decisions cost.
     policy : Policy
@@ -77,23 +77,23 @@ class Decider:
     decisions : ndarray of shape (n_decisions,)
         Labels of the decisions, the classes first.
     charge_missing : bool
-        Whether a feature that is asked for and missing is paid for.
+        Whether a feature that is asked for but missing has to be paid for.
     handle_unknown : {"error", "missing"}
-        What to do about a category that training did not show.
+        What to do about a category that did not occur in training.
     target_name : str or None
         Name of the labels.
     calibration : Calibration or None
-        How far answers are trusted, where that was learnt.
+        How far answers are trusted, if that was learnt.
     seen : SeenRows or None
         Marks of the rows of the fit.
     unit : str
-        What prices and costs are counted in, such as ``"EUR"``; empty where nobody said.
+        Unit of prices and costs, such as ``"EUR"``; empty if none was given.
     known : ndarray of int
         Features of the model that are known before the first question.
     needless : ndarray of int of shape (n_known, n_outcomes)
         Feature of the model that each outcome of these makes needless to ask for, -1 for none; empty if none ever does.
     differential : Differential or None
-        Which classes may still be true at the stop, where that was certified.
+        Which classes may still be true at the stop, if that was certified.
 
     Examples
     --------

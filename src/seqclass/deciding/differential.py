@@ -18,25 +18,26 @@ __all__ = ["Differential"]
 @register
 @dataclass(frozen=True, eq=False)
 class Differential:
-    """Sets of classes that hold the true one, with a promise of how often; made by `seqclass.certify_differential`.
+    """Sets of classes that contain the true one with certified frequency; made by `seqclass.certify_differential`.
 
-    A class is in the set of a case if its probability at the stop is at least its limit; the most probable one always
-    is.
+    A class is in the set of a case if its probability at the stop is at least its limit; the most probable class is
+    always in it.
 
     Attributes
     ----------
     alpha, delta : float
-        The sets lack the true class in a share of at most ``alpha`` of the cases, but for a chance of ``delta``.
+        The true class is missing from the set in at most a share ``alpha`` of the cases, except with a chance of
+        ``delta``.
     limits : ndarray of shape (n_classes,)
-        Least probability of a class that is in the set; 0 where it always is.
+        Least probability with which each class is in the set; 0 if it always is.
     n_rows : int
-        Rows that the limits were found on.
+        Number of rows that the limits were found on.
     missed : float
-        Share of these rows whose set lacks the true class.
+        Share of these rows whose set does not contain the true class.
     size : float
         Mean number of classes in their sets.
     by_class : bool
-        Whether the promise holds for the cases of each class by themselves.
+        Whether the certificate holds within each class.
 
     Examples
     --------

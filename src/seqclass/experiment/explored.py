@@ -27,20 +27,20 @@ class Explored:
     Attributes
     ----------
     explanations : sequence of Explanation of length n
-        What `SequentialClassifier.explain` gives.
+        What `SequentialClassifier.explain` returns.
     rows : sequence of length n, optional
-        What to call the instances; by default they are numbered from 1.
+        Names of the instances; by default they are numbered from 1.
     truth : sequence of length n, optional
-        Their classes, by the labels of the explanations.
+        True classes of the instances, as labels of the explanations.
     note : str
         Where they come from.
 
     Raises
     ------
     ValueError
-        If there are none, or lengths differ.
+        If there are no explanations, or lengths differ.
     TypeError
-        If something else is among them.
+        If something else is among the explanations.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Explored:
                 raise ValueError(f"{name} must have {n} entries, one an instance, got {len(value)}.")
 
     def thin(self, n_instances: int) -> Explored:
-        """Some of the instances, evenly taken.
+        """Return some of the instances, evenly spaced.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class Explored:
         return replace(self, explanations=[self.explanations[i] for i in chosen], rows=rows, truth=truth)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain lists, dicts, numbers and texts; `from_dict` reads it.
+        """Return this as plain lists, dicts, numbers and texts; `from_dict` reads it.
 
         Returns
         -------
@@ -101,7 +101,7 @@ class Explored:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Explored:
-        """Make it of what `to_dict` gave.
+        """Make explained instances from what `to_dict` returned.
 
         Parameters
         ----------

@@ -23,17 +23,18 @@ __all__ = ["LabelledRecord"]
 
 @dataclass(frozen=True, eq=False)
 class LabelledRecord:
-    """What a method of a run acquired for ``n`` instances that it was scored on, whose classes are known.
+    """What a method of a run acquired for ``n`` instances that it was scored on, with their true classes.
 
     Attributes
     ----------
     record : AcquisitionRecord
         Decisions by label; posteriors and beliefs of all classes, in single precision; ``order`` in columns of
-        ``names``. Outcomes are those of each fold's own discretiser: between folds only -1, missing, means the same.
+        ``names``. Outcomes are those of the discretiser of each fold, so that across folds only -1, missing, means the
+        same.
     truth : ndarray of str of shape (n,)
         True classes.
     rows : ndarray of int of shape (n,)
-        Rows of the data set, the first one 0.
+        Rows of the data set, counted from 0.
     classes : tuple of str of length n_classes
         Labels of the classes.
     names : tuple of str

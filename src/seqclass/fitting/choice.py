@@ -1,4 +1,4 @@
-"""What was tried on rows that were held out, and what was chosen."""
+"""The candidates that were compared on held-out rows, and the one that was chosen."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Interval = tuple[float, float]
 @register
 @dataclass(frozen=True)
 class Candidate:
-    """A way to learn a classifier, and what it cost on rows that it had not seen.
+    """A way to learn a classifier, and what it cost on held-out rows.
 
     Attributes
     ----------
     name : str
-        What it is.
+        Name of the candidate.
     cost : float
-        Mean of prices paid and decision cost, in units of misclassification cost.
+        Mean of prices paid plus decision cost, in units of misclassification cost.
     cost_interval : tuple of float
         Its 95% interval.
     above : float
-        By how much the cost is above that of the best of all, on the same rows.
+        How far the cost is above that of the best candidate, on the same rows.
     above_std_error : float
         Standard error of that difference, corrected for training rows that the folds share.
     price : float
@@ -43,7 +43,7 @@ class Candidate:
     n_features : float
         Mean number of features acquired.
     seconds : float
-        Time that all of its fits took.
+        Time taken by all of its fits.
 
     Examples
     --------
@@ -65,10 +65,10 @@ class Candidate:
 @register
 @dataclass(frozen=True)
 class Choice:
-    """What was tried on the same folds of the training rows, and what was chosen.
+    """The candidates that were compared on the same folds of the training rows, and which one was chosen.
 
-    The mixture of densities is the default: it is taken, unless another way costs less by more than a standard
-    error. Then the one of the least cost is.
+    The mixture of densities is the default. If the best candidate costs less by more than a standard error, that one is
+    chosen instead.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Choice:
     candidates : tuple of Candidate
         All that were tried.
     skipped : tuple of str
-        What was not tried though the effort has it, and why.
+        What was not tried although it belongs to the effort, and why.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Choice:
     skipped: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the table as a data frame, a row a candidate."""
+        """Return the table as a data frame, one row per candidate."""
         import pandas as pd
 
         rows = [asdict(candidate) | {"chosen": candidate.name == self.chosen} for candidate in self.candidates]

@@ -22,50 +22,51 @@ Interval = tuple[float, float]
 class HeldOut:
     """What a classifier costs on rows that it has not seen, by cross-fitting.
 
-    Every row is decided once, by a classifier that was fitted without the row's fold, its discretiser, selector, model,
-    order and stopping rule alike. `SequentialClassifier.fit` makes it with ``held_out``. Costs are in units of
-    misclassification cost, per row; two of the same folds are compared row by row with `compare`.
+    Every row is decided once, by a classifier that was fitted without the fold of this row; this includes its
+    discretiser, selector, model, order and stopping rule. `SequentialClassifier.fit` makes it with ``held_out``. Costs
+    are per row, in units of misclassification cost; `compare` compares two classifiers on the same folds row by row.
 
-    Intervals are at 95%, for what the classifier fitted to all rows has on new ones. Rows of a fold share a fit, and
-    fits share training rows ([1]_, [2]_). Of costs and errors, which every fit makes as small as it can, the variance
-    is that of n rows times k / (k - 1) for k folds: that of as many rows as a fit has learned from. Prices and features
-    are free to differ from fit to fit, so to theirs 1 + 1/k times the variance of the means of the folds is added: k
-    fits have the mean, and one more is meant, which learns from all rows. Means of what cannot be negative have
-    Wilson's interval; see `seqclass.stats.mean_interval`. How often they hold what they should is counted by
-    ``python benchmarks/held_out.py --coverage 200``.
+    Intervals are at 95%, for the classifier fitted to all rows on new rows. Rows of a fold share a fit, and fits share
+    training rows ([1]_, [2]_). Costs and errors are what every fit makes as small as it can; for them, the variance is
+    that of n rows times k / (k - 1) for k folds, that is, for as many rows as a fit has learned from. Prices and
+    features may differ from fit to fit, so their variance also gets 1 + 1/k times the variance of the means of the
+    folds: the mean is over k fits, and the interval is for one more, which learns from all rows. Means of figures that
+    cannot be negative have Wilson's interval; see `seqclass.stats.mean_interval`. ``python benchmarks/held_out.py
+    --coverage 200`` counts how often the intervals cover the truth.
 
     Attributes
     ----------
     name : str
-        What was held out.
+        Name of the classifier or yardstick.
     fold : ndarray of int of shape (n,)
-        Fold of each row of the training data; -1 where a row was in every training part, as the only one of its class,
-        or one of before the last three half-lives where rows fade.
+        Fold of each row of the training data; -1 for a row that was in every training part, as the only one of its
+        class or, with ``half_life``, as one from before the last three half-lives.
     prices : ndarray of shape (n_rows,)
         Prices paid for each row that was held out, in the order of the data.
     decision_costs : ndarray of shape (n_rows,)
-        Cost of each row's decision.
+        Cost of the decision for each row.
     decisions : ndarray of int of shape (n_rows,)
-        Decision of each row, as a position in ``decisions_``.
+        Decision for each row, as a position in ``decisions_``.
     errors : ndarray of bool of shape (n_rows,)
         Whether a row was decided for a wrong class; a further decision, such as "refer", does not count.
     counts : ndarray of int of shape (n_rows,)
-        Features acquired of each row; a bundle counts once.
+        Number of features acquired for each row; a bundle counts once.
     max_decision_cost : float
         Highest cost that a decision can have.
     expected_cost : float
-        What the model itself expects, fitted to all rows; NaN of a yardstick.
+        Mean cost that the model, fitted to all rows, itself expects; NaN for a yardstick.
     remedies : tuple of str
-        What is worth trying where the model expects too little.
+        What is worth trying if the model expects too low a cost.
     deciding_at_once : HeldOut or None
-        Yardstick of the same folds: the decision that is best under the class frequencies of the training part, with
-        nothing bought.
+        Yardstick on the same folds: the best decision by the class frequencies of the training part, with nothing
+        bought.
     linear : HeldOut or None
-        Yardstick of the same folds: a linear model on few features, bought for every row. It is logistic regression
-        (multinomial of several classes) with next to no penalty, on standardised numbers and on categories as columns
-        of 0 and 1; a missing cell is the mean. Features come in one after the other, by what they explain for their
-        price; how many, and how much the price counts, is chosen by realised cost in four parts of the training rows.
-        Of more than 300 features those take part that tell most by themselves, of more than 5000 rows a sample.
+        Yardstick on the same folds: a linear model on a few features that are bought for every row. It is logistic
+        regression (multinomial for several classes) with almost no penalty, on standardised numbers and on categories
+        as columns of 0 and 1; a missing cell counts as the mean. Features are added one by one, by what they explain
+        for their price; how many, and how much the price counts, is chosen by realised cost in four parts of the
+        training rows. With more than 300 features only those take part that tell most by themselves, and with more than
+        5000 rows a sample is used.
 
     References
     ----------
@@ -135,7 +136,7 @@ class HeldOut:
 
     @property
     def decision_cost(self) -> float:
-        """Mean cost of the decisions: `error` where a wrong class costs 1 and there are no further decisions."""
+        """Mean cost of the decisions; equals `error` if a wrong class costs 1 and there are no further decisions."""
         return float(self.decision_costs.mean())
 
     @property
@@ -165,22 +166,22 @@ class HeldOut:
 
     @property
     def advice(self) -> str:
-        """What is worth knowing before the classifier is used, in plain sentences; empty where all is as expected."""
+        """Sentences on what is worth knowing before the classifier is used; empty if all is as expected."""
         return " ".join(filter(None, (self._against_expected(), self.against_deciding(), self._against_linear())))
 
     def compare(self, other: HeldOut) -> PairedTest:
-        """Compare the costs of two on the same folds, row by row.
+        """Compare the costs of two classifiers on the same folds, row by row.
 
         Parameters
         ----------
         other : HeldOut
-            Another classifier's, of the same rows and folds, or a yardstick.
+            That of another classifier on the same rows and folds, or a yardstick.
 
         Returns
         -------
         PairedTest
             ``difference`` is this cost less the other's, with its 95% ``interval``; its variance is that of n rows
-            times 1 + k / (k - 1), as Nadeau and Bengio have it for a test.
+            times 1 + k / (k - 1), as Nadeau and Bengio propose for a test.
 
         Raises
         ------
@@ -214,7 +215,7 @@ class HeldOut:
         return "\n".join([*lines, *filter(None, [self.advice])])
 
     def against_deciding(self) -> str:
-        """Say so where deciding at once costs less; empty where it does not."""
+        """Return a sentence if deciding at once costs less; otherwise empty."""
         other = self.deciding_at_once
         if other is None or self.cost <= other.cost * (1 + 1e-9):
             return ""
