@@ -137,3 +137,11 @@ def test_in_a_recipe_and_from_chunks() -> None:
     sampled = SequentialClassifier(discretizer=Discretizer("auto", strategy="mdlp"))
     sampled.fit_chunks([(X[:170], y[:170]), (X[170:], y[170:])], sample_rows=100)
     assert np.mean(sampled.predict(X) == y) > 0.9
+
+
+def test_labels_of_a_file_and_of_a_table_score_alike():
+    """Classes may be texts where a table has booleans or numbers, as in a model of the command line."""
+    y = np.arange(40) % 2
+    for texts, labels in ((["False", "True"], y == 1), (["0", "1"], y)):
+        clf = SequentialClassifier().fit(y[:, None], np.array(texts, dtype=object)[y])
+        assert clf.score(y[:, None], labels) == clf.score(y[:, None], labels.astype(str)) == 1.0
