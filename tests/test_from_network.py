@@ -318,6 +318,19 @@ def test_states_that_are_numbers_with_a_point(grade: Any) -> None:
         clf.session().observe("grade", 3.0)
 
 
+def test_a_target_that_is_a_number(tmp_path: Path) -> None:
+    """As pgmpy's nodes may be, of which the texts are the names."""
+    tables = [np.array([0.6, 0.4]), np.array([[0.8, 0.3], [0.2, 0.7]])]
+    network = NetworkTables(["0", "1"], [["0", "1"]] * 2, [[], [0]], tables)
+    clf = SequentialClassifier.from_network(network, 0, feature_costs=0.01)
+    clf.save(tmp_path / "plan.seq")
+    for found in (clf, seqclass.load(tmp_path / "plan.seq")):
+        assert found.feature_names_in_.tolist() == ["1"]
+        assert found.model_.class_prior_.tolist() == [0.6, 0.4]
+    with pytest.raises(ValueError, match=r"^target: the network has no node '2'; it has '0', '1'"):
+        SequentialClassifier.from_network(network, 2)
+
+
 @pytest.mark.parametrize("kind", [int, float, bool, str])
 def test_labels_that_are_numbers_where_states_are_texts(kind: type) -> None:
     states = ["False", "True"] if kind is bool else ["0", "1"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -603,7 +603,7 @@ def _latent(network: Any) -> set[str]:
 
 
 def _targets(network: NetworkTables, target: Any) -> list[int]:
-    names = [target] if isinstance(target, str) else list(target)
+    names = [target] if isinstance(target, str) or not isinstance(target, Iterable) else list(target)
     if not names:
         raise ValueError("target must name a node, or several.")
     found = [network.number(str(name), "target") for name in names]
