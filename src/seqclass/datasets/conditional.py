@@ -1,4 +1,4 @@
-"""One feature of a known distribution: what it is like in each hidden state."""
+"""One feature of a known distribution: its distribution in each hidden state."""
 
 from __future__ import annotations
 
@@ -99,12 +99,12 @@ def _points(shape: Any) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Conditional:
-    """What one feature is like in each hidden state: which of a few distributions it has.
+    """The distribution of one feature in each hidden state, out of a few.
 
     Attributes
     ----------
     shapes : tuple of frozen distributions of scipy.stats
-        Continuous distributions, ``scipy.stats.norm(0.5, 0.3)`` say; for distributions over a few values see
+        Continuous distributions, such as ``scipy.stats.norm(0.5, 0.3)``; for distributions over a few values see
         `from_table`.
     which : ndarray of int of shape (n_hidden,)
         Position in ``shapes`` of the distribution in each hidden state.

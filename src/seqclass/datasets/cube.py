@@ -1,4 +1,4 @@
-"""The CUBE set of the acquisition literature, and the same at two prices."""
+"""The CUBE set of the acquisition literature and its variants, with two prices or with contexts."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def make_cube(
     feature_cost: float = 0.01,
     random_state: Any = 0,
 ) -> Dataset:
-    """Draw the CUBE set: eight classes, each of which shows itself in three features of its own.
+    """Draw the CUBE set: eight classes, each of which shows in three features of its own.
 
-    Class c is a corner of the unit cube, whose coordinates are the bits of c, the lowest first. It stands in the
-    features c, c+1 and c+2 (counted from 0), each its bit plus normal noise; all the other features of the row are
-    background. So ten features matter, which three depends on the class, and those from the tenth on never do.
+    Class c is a corner of the unit cube, whose coordinates are the bits of c, the lowest first. Features c, c+1 and c+2
+    (counted from 0) hold these bits, each with normal noise; all other features of the row are background. So only the
+    first ten features matter, and which three of them depends on the class.
 
     Parameters
     ----------
     n_samples : int
-        Rows; classes are drawn evenly.
+        Number of rows; classes are drawn with equal probability.
     n_features : int
-        Features, at least 10.
+        Number of features, at least 10.
     noise_std : float
         Standard deviation of the noise on the corners: 0.3 in [2]_; 0.1 makes the set nearly free of errors.
     background : {"uniform", "normal"}
@@ -58,7 +58,7 @@ def make_cube(
     Returns
     -------
     Dataset
-        ``informative`` holds the first ten features; with ``truth``, a hidden state a class.
+        ``informative`` holds the first ten features; with ``truth``, which has one hidden state per class.
 
     Raises
     ------
@@ -109,21 +109,21 @@ def make_cube_nuc(
     feature_cost: float = 0.01,
     random_state: Any = 0,
 ) -> Dataset:
-    """Draw CUBE-NUC, CUBE at non-uniform costs: its ten features twice, each time with noise of their own.
+    """Draw CUBE-NUC, which is CUBE with non-uniform costs: its ten features occur twice, with independent noise.
 
-    The second ten cost more and tell as much: whoever looks at prices asks for the first ten before the others. The
-    numbers are those of AFABench's configuration ([1]_).
+    The second ten cost more and tell as much, so a method that considers prices asks for the first ten before the
+    others. The numbers are those of AFABench's configuration ([1]_).
 
     Parameters
     ----------
     n_samples : int
-        Rows; classes are drawn evenly.
+        Number of rows; classes are drawn with equal probability.
     noise_std : float
         Standard deviation of the noise on the corners.
     background_std : float
         Standard deviation of the other features around 0.5.
     cost_ratio : float
-        Price of a feature of the second ten over that of one of the first.
+        Price of a feature among the second ten over that of one among the first ten.
     feature_cost : float
         Mean price of the features, in units of misclassification cost.
     random_state : None, int or numpy generator
@@ -132,7 +132,7 @@ def make_cube_nuc(
     Returns
     -------
     Dataset
-        With ``truth``, a hidden state a class.
+        With ``truth``, which has one hidden state per class.
 
     Raises
     ------
@@ -196,18 +196,18 @@ def make_cube_nm(
     feature_cost: float = 0.01,
     random_state: Any = 0,
 ) -> Dataset:
-    """Draw CUBE-NM: a block of CUBE for each context, and only the block of the row's context tells the class.
+    """Draw CUBE-NM: a block of CUBE for each context, where only the block of the row's context shows the class.
 
-    The context is drawn evenly and independently of the class, about which it says nothing; it is seen as a noisy
-    one-hot vector, all of it in one question. In the block of the context the bits of class c, the lowest first, stand
-    at the places c, c+1 and c+2, each with normal noise; everything else is normal around 0.5.
+    The context is uniform and independent of the class, so it says nothing about it; it is seen as a noisy one-hot
+    vector, all of it in one question. In the block of the context the bits of class c, the lowest first, are at
+    positions c, c+1 and c+2, each with normal noise; everything else is normal around 0.5.
 
     Parameters
     ----------
     n_samples : int
         Rows; classes and contexts are drawn evenly.
     n_contexts : int
-        Contexts, at least 2: 5 in CUBE-NM, 3 in CUBE-NM-3ctx.
+        Number of contexts, at least 2: 5 in CUBE-NM, 3 in CUBE-NM-3ctx.
     noise_std : float
         Standard deviation of the noise on the bits.
     background_std : float
@@ -215,7 +215,7 @@ def make_cube_nm(
     context_std : float
         Standard deviation of the noise on the one-hot context.
     cheap_context : bool
-        Whether the whole context costs what one feature does; else each of its columns does, as in CUBE-NM-3ctx.
+        Whether the whole context costs as much as one feature; otherwise each of its columns does, as in CUBE-NM-3ctx.
     feature_cost : float
         Price of a feature of a block, in units of misclassification cost.
     random_state : None, int or numpy generator
@@ -282,24 +282,25 @@ def make_cube_nm_ar(
     feature_cost: float = 0.01,
     random_state: Any = 0,
 ) -> Dataset:
-    """Draw CUBE-NM-AR: in some contexts the block leaves the last bit open, and a dear feature tells it.
+    """Draw CUBE-NM-AR: in some contexts the block leaves the last bit open, and an expensive feature shows it.
 
-    As in CUBE-NM a context says which block tells the class, but bits stand at the same places for every class: in the
-    safe contexts the first three of a block's four features are the three bits, the lowest first. In the others only
-    the first two are. The last column, the rescue, is the highest bit in every context. The numbers are those of
-    AFABench's configuration ([1]_), which in training also hides the rescue from some rows; here nothing is missing.
+    As in CUBE-NM, a context says which block shows the class, but the bits are at the same positions for every class.
+    In the safe contexts the first three of the four features in a block are the three bits, the lowest first; in the
+    other contexts only the first two are. The last column, the rescue, is the highest bit in every context. The numbers
+    are those of AFABench's configuration ([1]_), which in training also hides the rescue from some rows; here nothing
+    is missing.
 
     Parameters
     ----------
     n_samples : int
         Rows; classes and contexts are drawn evenly.
     n_contexts, n_safe : int
-        Contexts, at least 2, and how many of them, the first ones, are safe.
+        Number of contexts, at least 2, and how many of them, namely the first ones, are safe.
     noise_std, background_std, context_std, rescue_std : float
         Standard deviation of the noise on the bits, of the features that are not informative around 0.5, of the noise
         on the one-hot context and on the rescue.
     rescue_cost : float
-        Price of the rescue over that of a feature of a block.
+        Price of the rescue over that of a feature in a block.
     cheap_context, feature_cost, random_state
         As in `make_cube_nm`.
 

@@ -45,16 +45,16 @@ def make_naive_bayes_world(
     decision_costs: npt.ArrayLike | None = None,
     random_state: Any = 0,
 ) -> Dataset:
-    """Rows drawn from a random naive Bayes model.
+    """Draw rows from a random naive Bayes model.
 
     P(outcome | class) of each feature and class is drawn from a symmetric Dirichlet distribution.
 
     Parameters
     ----------
     n_samples, n_features, n_classes, n_outcomes : int
-        Rows, features, classes, and outcomes of each feature.
+        Number of rows, of features, of classes, and of outcomes of each feature.
     concentration : float
-        Of the Dirichlet distribution: below 1 features tell much about the class, above it little.
+        Concentration of the Dirichlet distribution: below 1 features say much about the class, above 1 little.
     prior : array-like of shape (n_classes,), optional
         P(class); uniform by default.
     feature_costs : float or array-like of shape (n_features,)
@@ -67,8 +67,8 @@ def make_naive_bayes_world(
     Returns
     -------
     Dataset
-        With ``world``, the tables, ``truth``, the same with a hidden state a class, and ``optimum`` where the histories
-        are few enough to try all.
+        With ``world``, the tables; ``truth``, the same with one hidden state per class; and ``optimum``, if there are
+        few enough histories to try all.
 
     Raises
     ------
@@ -102,9 +102,9 @@ def make_tree_world(
     decision_costs: npt.ArrayLike | None = None,
     random_state: Any = 0,
 ) -> Dataset:
-    """Rows drawn from a random tree network: correlated features, a tree over them in every class.
+    """Draw rows from a random tree network, with correlated features that form a tree given the class.
 
-    Each feature but the first depends on the class and on one feature before it, which is drawn evenly. Its
+    Each feature but the first depends on the class and on one feature before it, which is chosen uniformly. Its
     distribution given both is drawn from a symmetric Dirichlet distribution.
 
     Parameters
@@ -112,14 +112,14 @@ def make_tree_world(
     n_samples, n_features, n_classes, n_outcomes, prior, feature_costs, decision_costs
         As in `make_naive_bayes_world`.
     concentration : float
-        Of the Dirichlet distribution: the lower, the more features depend on their parent and the class.
+        Concentration of the Dirichlet distribution: the lower, the more features depend on their parent and the class.
     random_state : None, int or numpy generator
         Seed of the tree, of the tables and of the rows.
 
     Returns
     -------
     Dataset
-        With ``world``, the tree and its tables, and ``optimum`` where the histories are few enough to try all.
+        With ``world``, the tree and its tables, and ``optimum``, if there are few enough histories to try all.
 
     Raises
     ------

@@ -29,7 +29,7 @@ class Feature:
     column : int
         Its column in the training data.
     categories : tuple of str
-        What it may be, for a categorical feature; empty for a number.
+        Possible values of a categorical feature; empty for a numeric one.
 
     Examples
     --------
@@ -44,20 +44,20 @@ class Feature:
 
 @dataclass(frozen=True)
 class Question:
-    """What a session may ask next: a feature, or a bundle of them that is seen at once.
+    """A question that a session may ask next: for a feature, or for a bundle of features that is seen at once.
 
     Attributes
     ----------
     name : str
-        Name of the feature, or of the bundle; ``"x3"`` for column 3 where features have no names.
+        Name of the feature, or of the bundle; ``"x3"`` for column 3 if features have no names.
     column : int
-        Its column in the training data; of a bundle, its first.
+        Its column in the training data; for a bundle, its first column.
     price : float
         What it costs, in units of misclassification cost.
     expected_saving : float
-        By how much going on is expected to be cheaper than deciding now; NaN where the policy cannot tell.
+        How much cheaper going on is expected to be than deciding now; NaN if the policy does not know.
     categories : tuple of str
-        What it may be, for a categorical feature; empty for a number.
+        Possible values of a categorical feature; empty for a numeric one.
     features : tuple of Feature
         The features of a bundle; empty for a question of one feature.
 
@@ -84,9 +84,9 @@ class Answer:
     name : str
         The feature or bundle that was answered.
     value : float, str, dict or None
-        What it showed; None where it was unavailable. Of a bundle, by name, what each of its features showed.
+        Its value; None if it was unavailable. For a bundle, the values of its features by name.
     outcome : int
-        Outcome of the model that the value belongs to; -1 where unavailable.
+        Outcome of the model that the value belongs to; -1 if unavailable.
     price : float
         What was paid.
     expected_saving : float
