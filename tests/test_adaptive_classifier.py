@@ -369,7 +369,7 @@ def test_runners_up_are_what_was_tried_next() -> None:
 @pytest.mark.parametrize("budget", [None, [1, 2]])
 def test_several_processes_find_the_same(budget):
     one, two = (
-        AdaptiveClassifier(0.05, effort="quick", budget=budget, n_jobs=n_jobs).fit(X[::2], Y[::2])
+        AdaptiveClassifier(0.05, effort="quick", budget=budget, n_jobs=n_jobs).fit(X[::3], Y[::3])
         for n_jobs in (None, 2)
     )
     assert one.choice_.chosen == two.choice_.chosen

@@ -202,17 +202,18 @@ def test_the_documentation_shows_the_table_of_results(real_data: Any) -> None:
     assert real_data.with_table(page, table) == page  # what `--write` would leave of it
 
 
-#: In the default suite the only set that needs no data and takes a moment.
-AT_HAND = "breast_cancer"
-ALL_SETS = ["mll 5-fold", "mll split", "colon_disc", "madelon", "spambase", AT_HAND, "digits", "lung2_desouto1543"]
+#: Sets that need no data.
+AT_HAND = ("breast_cancer", "digits")
+ALL_SETS = ["mll 5-fold", "mll split", "colon_disc", "madelon", "spambase", *AT_HAND, "lung2_desouto1543"]
 
 
 @CHECKOUT
 @pytest.mark.filterwarnings("ignore:column.* lies so far from all other values:UserWarning")
-@pytest.mark.parametrize("name", [pytest.param(s, marks=pytest.mark.slow if s != AT_HAND else ()) for s in ALL_SETS])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL_SETS)
 def test_a_row_of_results_is_what_the_calls_give(real_data: Any, name: str, request: pytest.FixtureRequest) -> None:
     real = importlib.import_module("_real")
-    folder = None if name in (AT_HAND, "digits") else request.getfixturevalue("data_dir")
+    folder = None if name in AT_HAND else request.getfixturevalue("data_dir")
     data = real.load(name, folder)
     if data is None:
         pytest.skip(f"no real data: {name} is not among them")
