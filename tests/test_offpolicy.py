@@ -312,7 +312,7 @@ def test_any_policy_and_frame() -> None:
         {"observation_model": ClassMixture(2), "selector": InformationFilter(threshold=0.01)},
     ):
         clf = seqclass.SequentialClassifier(**settings).fit(frame[:400], labels[:400])
-        table = offpolicy.compare(clf, missing, labels[400:], n_samples=5, allow_seen=True)
+        table = offpolicy.compare(clf, missing, labels[400:], n_samples=2, allow_seen=True)
         truth = score_rows(clf, frame[400:], labels[400:]).realised_cost
         for method in ("doubly_robust", "ipw", "direct"):
             assert abs(table[method].cost - truth) < 0.06
