@@ -14,6 +14,8 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 from sklearn.tree import DecisionTreeClassifier
 
+from seqclass import SequentialClassifier
+from seqclass.bn import ItemParameters
 from seqclass.datasets.files import load_file
 
 CSV = "size,colour,class\n1.5,red,b\n,blue,a\n3,?,b\n"
@@ -53,6 +55,20 @@ def test_other_tables(table: Path, ending: str) -> None:
     assert data.name == "mine"
     assert data.y.tolist() == [1, 0, 1]
     assert data.X["size"].tolist()[0] == 1.5
+
+
+def test_numbers_are_those_that_stand_there(tmp_path: Path) -> None:
+    """Also with the pandas that takes some for the float beside; as texts of a data frame likewise."""
+    numbers = np.random.default_rng(0).random(200)
+    texts = list(map(repr, numbers.tolist()))
+    rows = "".join(f"{text},{'ab'[i % 2]}\n" for i, text in enumerate(texts))
+    assert load_file(write(tmp_path / "t.csv", f"x,y\n{rows}")).X["x"].tolist() == numbers.tolist()
+    items = "".join(f"item{i},1,{text}\n" for i, text in enumerate(texts))
+    bank = ItemParameters.from_table(write(tmp_path / "bank.csv", f"item,a1,d\n{items}"))
+    assert bank.to_table()["d"].tolist() == numbers.tolist()
+    encoder = SequentialClassifier().fit(pd.DataFrame({"x": numbers}), numbers > 0.5).encoder_
+    for cells in (texts, pd.Categorical(texts), [*texts[:100], *numbers[100:].tolist()]):
+        assert encoder.encode(pd.DataFrame({"x": cells}))["x"].tolist() == numbers.tolist()
 
 
 def test_the_name_of_the_target(tmp_path: Path) -> None:

@@ -380,16 +380,28 @@ def is_numeric(column: Any) -> bool:
     return bool(is_numeric_dtype(column) or is_bool_dtype(column))
 
 
+def exact_floats() -> dict[str, Any]:
+    """How pandas.read_csv takes a text for the float next to it, as it does by itself since 3.1 and another before."""
+    import pandas as pd
+
+    before = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
+    return {"float_precision": "round_trip"} if before else {}
+
+
 def to_numeric(column: Any) -> Any:
     """Numbers of a column, NaN for texts that are none."""
     import pandas as pd
 
     try:
-        return pd.to_numeric(column, errors="coerce")
+        numbers = pd.to_numeric(column, errors="coerce")
     except OverflowError:  # a whole number that no float can hold
-        return pd.to_numeric(
-            column.map(lambda v: math.inf if isinstance(v, int) and abs(v) > 2**1000 else v), errors="coerce"
-        )
+        column = column.map(lambda v: math.inf if isinstance(v, int) and abs(v) > 2**1000 else v)
+        numbers = pd.to_numeric(column, errors="coerce")
+    if exact_floats() and not is_numeric(column):
+        there, exact = numbers.notna().to_numpy(), np.full(len(column), np.nan)
+        exact[there] = column.to_numpy(dtype=object)[there].astype(np.float64)
+        numbers = pd.Series(exact, column.index, name=column.name)
+    return numbers
 
 
 #: Truth as text, by its number.

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy.special import expit, softmax
 
 from seqclass._utils.arrays import FloatArray
+from seqclass._utils.frames import exact_floats
 from seqclass._utils.model_files import Stored
 from seqclass._utils.text import listed, shown
 from seqclass._utils.validation import check_choice, check_finite, check_real
@@ -248,7 +249,7 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None]
     import pandas as pd
 
     if isinstance(table, (str, os.PathLike)):
-        table = pd.read_csv(table)
+        table = pd.read_csv(table, **exact_floats())
     frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(_mapping(table)))
     if not len(frame) or not len(frame.columns):
         raise ValueError("table has no items: give a row an item and a column a parameter.")

@@ -21,7 +21,7 @@ from sklearn.datasets import load_svmlight_file
 
 from seqclass._utils.archive import read_npy
 from seqclass._utils.arrays import IntArray, check_width
-from seqclass._utils.frames import plain, refuse_cells
+from seqclass._utils.frames import exact_floats, plain, refuse_cells
 from seqclass._utils.text import listed, sentence, shown
 
 #: A column of this many different labels, or fewer, may be a class whatever the number of rows.
@@ -311,6 +311,7 @@ def _read_csv(path: Path, opener: Opener, form: CsvForm, **options: Any) -> Any:
                 compression=compression,
                 encoding="utf-8-sig",
                 skipinitialspace=True,
+                **exact_floats(),
                 **options,
             )
     except pd.errors.EmptyDataError as error:
