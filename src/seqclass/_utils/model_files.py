@@ -327,8 +327,12 @@ def _register_ours() -> None:
 
 
 def _name(cls: type) -> str:
-    """Name of a class as its users import it."""
-    public = [part for part in cls.__module__.split(".") if not part.startswith("_") and part != "builtins"]
+    """Name of a class as its users import it: in the outermost of the packages around it that has it."""
+    parts = cls.__module__.split(".")
+    rooms = (".".join(parts[: n + 1]) for n in range(len(parts)))
+    members = ((room, getattr(sys.modules.get(room), "__dict__", {})) for room in rooms)
+    room = next((room for room, names in members if names.get(cls.__qualname__) is cls), cls.__module__)
+    public = [part for part in room.split(".") if not part.startswith("_") and part != "builtins"]
     return ".".join([*public, cls.__qualname__])
 
 
