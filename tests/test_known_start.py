@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -392,7 +394,8 @@ def test_a_choice_of_models_takes_pairs():
 
 
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
-def test_what_begins_every_case_alike_refuses(order, tmp_path):
+def test_what_begins_every_case_alike_refuses(order, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pomdp_py", None)  # to install it would not help
     X, y = drawn(15)
     clf = fitted(X, y, order=order)
     for write in (write_pomdp, write_pomdpx):

@@ -124,9 +124,9 @@ class PomdpPyPlanner(Solver):
             If the problem has no tables, is free and has too many states, or is too large for ValueIteration.
         """
         started = time.perf_counter()
-        pomdp_py()
         self._check_settings()
         self._check(problem)
+        pomdp_py()
         n_stages = self._horizon(problem)
         exact = self.planner == "ValueIteration" and self._depth(n_stages) == n_stages
         status = "truncated" if n_stages < problem.n_stages else "converged" if exact else "limit"
