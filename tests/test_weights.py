@@ -23,6 +23,8 @@ from seqclass.adaptive_classifier import EFFORTS
 from seqclass.bn import DiscreteNetwork, NaiveBayes, NetworkTables, ObservationModel, TreeNetwork
 from seqclass.metrics import realised_cost_scorer
 
+_BEFORE_1_8 = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)
+
 rng = np.random.default_rng(0)
 N = 120
 Y = rng.integers(0, 2, N)
@@ -157,9 +159,7 @@ def test_wrong_weights(weight: Any, message: str) -> None:
         SequentialClassifier().fit(X, Y, weight)
 
 
-@pytest.mark.skipif(
-    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8), reason="pipelines pass weights to score since 1.8"
-)
+@pytest.mark.skipif(_BEFORE_1_8, reason="pipelines pass weights to score since 1.8")
 def test_weights_are_routed_through_a_search_over_a_pipeline(seen: list[Any]) -> None:
     weight = WEIGHT + 1.0
     with sklearn.config_context(enable_metadata_routing=True):
@@ -193,7 +193,8 @@ def test_weights_are_routed_to_the_scorer_as_to_those_of_scikit_learn() -> None:
         scoring = {"weighted": asking, "silent": silent, "accuracy": theirs}
         found = cross_validate(clf, X, Y, params={"sample_weight": weight}, scoring=scoring, **folds)
         other = cross_validate(clf, X, Y, params={"importance": weight}, scoring=renamed, **folds)
-        for unset in (realised_cost_scorer, make_scorer(accuracy_score)):  # asking changed nothing for others
+        unaware = () if _BEFORE_1_8 else (make_scorer(accuracy_score),)  # it asks for nothing before
+        for unset in (realised_cost_scorer, *unaware):  # asking changed nothing for others
             with pytest.raises(UnsetMetadataPassedError, match=r"sample_weight.*set_score_request"):
                 cross_validate(clf, X, Y, params={"sample_weight": weight}, scoring=unset, **folds)
         np.testing.assert_array_equal(

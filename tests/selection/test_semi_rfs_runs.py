@@ -89,9 +89,9 @@ class Counted(DecisionTreeClassifier):  # type: ignore[misc]
 
     fits = 0
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
         Counted.fits += 1
-        return super().fit(X, y)
+        return super().fit(X, y, sample_weight, check_input)
 
 
 def test_idle_workers_score_what_may_come_next(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
