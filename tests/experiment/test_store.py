@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import shutil
 import sqlite3
+import time
 from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +118,93 @@ def test_a_file_that_cannot_be_opened(path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sqlite3, "connect", refuse)  # permissions do not bind whoever may do all
     with pytest.raises(OSError, match=r"cannot read .*a\.run: unable to open"), opened(path):
         pass
+
+
+Before = Callable[[int, str], None]
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[[Before], Any]:
+    """Make the next database that is opened call a function with each statement and its number, before it is run."""
+    connect = sqlite3.connect
+
+    def watch(before: Before) -> None:
+        class Connection(sqlite3.Connection):
+            count = 0
+
+            def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+                self.count += 1
+                before(self.count, sql)
+                return super().execute(sql, *values)
+
+        def watching(path: Path, **settings: Any) -> sqlite3.Connection:
+            monkeypatch.setattr(sqlite3, "connect", lambda path, **settings: connect(path, timeout=0))
+            return connect(path, timeout=0, factory=Connection)
+
+        monkeypatch.setattr(sqlite3, "connect", watching)
+
+    return watch
+
+
+def make(path: Path) -> None:
+    with opened(path, create=True) as store:
+        store.plan([("a", LABELS, {})])
+
+
+def test_a_kill_at_any_statement_leaves_a_file_that_can_be_made(watched: Any, tmp_path: Path) -> None:
+    file = tmp_path / "a.run"
+
+    def keep(number: int, _: str) -> None:
+        (tmp_path / str(number)).mkdir()
+        for part in tmp_path.glob("a.run*"):  # the log too: what is on the disk is what a kill leaves
+            shutil.copy(part, tmp_path / str(number))
+
+    watched(keep)
+    make(file)
+    left = [folder / "a.run" for folder in tmp_path.iterdir() if folder.is_dir()]
+    assert len(left) > 8
+    for one in left:
+        make(one)
+        with opened(one) as store:
+            assert store.count_missing() == 1
+
+
+def test_another_may_make_the_file_before_any_statement(watched: Any, tmp_path: Path) -> None:
+    together, number = [True], 0
+    while any(together):
+        together, number = [], number + 1
+        file = tmp_path / str(number)
+
+        def before(count: int, _: str, file: Path = file, number: int = number) -> None:
+            if count == number:
+                with suppress(OSError):  # it would have to wait: this very statement
+                    make(file)
+                together.append(True)
+
+        watched(before)
+        make(file)
+        with opened(file) as store:
+            assert store.count_missing() == 1
+    assert number > 8
+
+
+def test_the_log_waits_for_whoever_reads(watched: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, waits = tmp_path / "a.run", []
+    with closing(sqlite3.connect(file, isolation_level=None)) as reader:
+
+        def before(_: int, sql: str) -> None:
+            if "WAL" in sql and not waits:
+                reader.execute("BEGIN")
+                reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+        def sleep(seconds: float) -> None:
+            waits.append(seconds)
+            reader.execute("COMMIT")
+
+        monkeypatch.setattr(time, "sleep", sleep)
+        watched(before)
+        make(file)
+        assert len(waits) == 1
 
 
 @pytest.mark.parametrize("read", [unpack, unpack_json])

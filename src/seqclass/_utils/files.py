@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -75,6 +76,9 @@ def _runs(process: int) -> bool:
     return True
 
 
+#: Seconds to wait for other processes; the log is tried for as long, at times so far apart.
+_PATIENCE, _PAUSE = 60.0, 0.05
+_TRIES = round(_PATIENCE / _PAUSE)
 #: What to do about an error of SQLite, by a word of its message.
 _HINTS = {
     "full": " Make room and run it again: the parts that are done are kept.",
@@ -90,7 +94,7 @@ def database(path: Path, what: str, number: int, version: int, tables: Iterable[
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}.")
     try:
-        with closing(sqlite3.connect(path, timeout=60)) as connection:
+        with closing(sqlite3.connect(path, timeout=_PATIENCE)) as connection:
             _prepare(connection, path, what, number, version, tables)
             try:
                 yield connection
@@ -114,17 +118,32 @@ def _put_off_log(connection: sqlite3.Connection) -> None:
 def _prepare(
     connection: sqlite3.Connection, path: Path, what: str, number: int, version: int, tables: list[str]
 ) -> None:
-    found, written = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-    empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if found != number and not (tables and empty and found == 0):
-        raise ValueError(f"{path} is not the file of {what}: it is another database.")
-    if written > version:
-        raise ValueError(f"{path} was written by a newer version: upgrade seqclass to read it.")
+    """Look at a file at one moment, and make it as one: who is killed, or comes second, leaves and sees all or none."""
+    connection.execute("BEGIN IMMEDIATE" if tables else "BEGIN")
+    with connection:
+        names = ("application_id", "user_version")
+        found, written = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+        empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if found != number and not (tables and empty and found == 0):
+            raise ValueError(f"{path} is not the file of {what}: it is another database.")
+        if written > version:
+            raise ValueError(f"{path} was written by a newer version: upgrade seqclass to read it.")
+        if tables and (found, written) != (number, version):
+            values = (number, version)
+            for statement in (*tables, *(f"PRAGMA {name} = {value}" for name, value in zip(names, values))):
+                connection.execute(statement)
     if tables:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")  # in WAL this never damages the file
-        with connection:
-            for table in tables:
-                connection.execute(table)
-            connection.execute(f"PRAGMA application_id = {number}")
-            connection.execute(f"PRAGMA user_version = {version}")
+        _put_on_log(connection)
+
+
+def _put_on_log(connection: sqlite3.Connection) -> None:
+    """Let others read what is being written; SQLite does not wait by itself where another process opens or closes."""
+    for _ in range(_TRIES):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")  # in WAL this never damages the file
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+        time.sleep(_PAUSE)
