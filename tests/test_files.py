@@ -45,6 +45,37 @@ def test_what_fails_leaves_nothing_and_changes_nothing(
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of Unix")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444])
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_file_that_is_replaced_keeps_its_mode(
+    kind: str, mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, sync = tmp_path / "a.txt", os.fsync
+    path.write_text("old")
+    path.chmod(mode)
+    modes = []
+
+    def watch(file: int) -> None:
+        modes.append(os.fstat(file).st_mode & 0o777)
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", watch)
+    WRITERS[kind](path)
+    assert path.read_bytes() != b"old"
+    assert path.stat().st_mode & 0o777 == mode
+    assert modes
+    assert not any(written & 0o077 & ~mode for written in modes)  # nor is it open to others while it is written
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of Unix")
+def test_a_new_file_is_as_open_as_others(tmp_path: Path) -> None:
+    (tmp_path / "other").touch()
+    for kind, write in WRITERS.items():
+        write(tmp_path / kind)
+    assert len({path.stat().st_mode for path in tmp_path.iterdir()}) == 1
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 @pytest.mark.parametrize("kind", WRITERS)
 def test_devices_pipes_and_folders_stay(kind: str, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import sqlite3
+import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -29,10 +30,18 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise ValueError(f"cannot write {os.fspath(path)}: it is a folder, device or pipe; name a file.")
     # not by tempfile, whose files nobody else may read: the new file would stay so
     temporary = target.with_name(f"{_beginning(target)}{os.getpid()}-{secrets.token_hex(4)}{target.suffix}")
+    former = target.stat() if target.exists() else None
     try:
+        # never open to more people than what it replaces, not while it is written either
+        mode = 0o666 if former is None else 0o600
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
         yield temporary
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
+        if former is not None:
+            with suppress(OSError, AttributeError):  # that of others only who may do all can give back
+                os.chown(temporary, former.st_uid, former.st_gid)
+            os.chmod(temporary, stat.S_IMODE(former.st_mode))
         os.replace(temporary, target)
     except OSError as error:
         if error.errno not in NO_ROOM and error.filename != str(temporary):

@@ -234,7 +234,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     manifest |= {"root": root, "objects": writer.objects}
     text = json.dumps(manifest, allow_nan=False, separators=(",", ":"))
     check_size(text.encode())
-    with replacing(path) as temporary, open(temporary, "xb") as file:
+    with replacing(path) as temporary, open(temporary, "wb") as file:
         write_archive(file, text, writer.arrays)
 
 

@@ -51,7 +51,7 @@ def number(value: float) -> str:
 
 def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
     r"""Write a text file, whole or not at all: a failure leaves what was there as it was."""
-    with replacing(path) as temporary, open(temporary, "x", encoding="ascii", newline="\n") as file:
+    with replacing(path) as temporary, open(temporary, "w", encoding="ascii", newline="\n") as file:
         file.writelines(line + "\n" for line in lines)
 
 
