@@ -447,6 +447,50 @@ def test_files_of_others_stay_as_they_are(tmp_path: Path) -> None:
     assert content(kept) == before
 
 
+RECORDS = [
+    ("[0]", "[" * 100_000, "RecursionError"),
+    ("[0, 1]", "[1.0]", r"rows \[0, 1\] and answers \[1.0\] are not as many"),
+    ("5", "[1.0]", "rows 5 and answers"),
+    ("[-1]", "[1.0]", "rows are numbered from 0, so that -1 is none"),
+    ("[true]", "[1.0]", "so that True is none"),
+    ('["x"]', "[1.0]", "so that 'x' is none"),
+    ("[0.5]", "[1.0]", "so that 0.5 is none"),
+    ("[0]", "[[1.0]]", "holds list where one number or text belongs"),
+    ("[0]", "[1e999]", "infinity"),
+    ("[0]", f"[{10**400}]", "Error"),
+    ("[0]", '["much"]', "Error"),
+    ("[0]", "null", "answers None"),
+    ("[0]", None, "TypeError"),
+    ("[0", "[1.0]", "JSONDecodeError"),
+    (b"\xff", "[1.0]", "UnicodeDecodeError"),
+]
+
+
+@pytest.fixture(scope="module")
+def plain() -> SequentialClassifier:
+    return fit(solver=QUICK)
+
+
+@pytest.mark.parametrize(("cases", "told", "message"), RECORDS, ids=range(len(RECORDS)))
+def test_damaged_records_name_their_file(
+    plain: SequentialClassifier, cases: Any, told: Any, message: str, tmp_path: Path
+) -> None:
+    clf, kept = plain, tmp_path / "told.db"
+    clf.acquire(provider=Reads(HOLES), n=9, kept=kept)
+    with closing(sqlite3.connect(kept)) as connection, connection:
+        connection.execute("UPDATE answers SET cases = ?, told = ? WHERE rowid = 1", (cases, told))
+    feature = int(clf.order_[0])
+    with pytest.raises(ValueError, match=rf"kept: .*told\.db holds answers about {feature} that cannot.*{message}"):
+        clf.acquire(provider=Reads(HOLES), n=9, kept=kept)
+
+
+@pytest.mark.parametrize("told", [{-1: 1.0}, {10**30: "much"}, {0: [1.0]}, [1.0]], ids=str)
+def test_a_dict_that_keeps_what_no_row_has_is_refused(plain: SequentialClassifier, told: Any) -> None:
+    clf, feature = plain, int(plain.order_[0])
+    with pytest.raises(ValueError, match=f"kept: the dict holds answers about {feature} that cannot be used"):
+        clf.acquire(provider=Reads(HOLES), n=9, kept={feature: told})
+
+
 def test_the_recipes_and_the_adaptive_classifier_take_sources(few_ways: None) -> None:
     for clf in (seqclass.etana(0.02), seqclass.adaptive(0.02, effort="quick")):
         clf.fit(X, Y)

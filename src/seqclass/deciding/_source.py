@@ -71,8 +71,14 @@ class ToldInFile:
     def read(self, feature: Any) -> tuple[list[int], list[Any]]:
         """Rows and values of what was told of a feature."""
         query = "SELECT cases, told FROM answers WHERE feature = ? ORDER BY rowid"
-        calls = self._connection.execute(query, (feature,)).fetchall()
-        rows, values = ([cell for call in calls for cell in json.loads(call[place])] for place in (0, 1))
+        rows: list[int] = []
+        values: list[Any] = []
+        for call in self._connection.execute(query, (feature,)):
+            cases, told = map(json.loads, call)
+            if not (isinstance(cases, list) and isinstance(told, list) and len(cases) == len(told)):
+                raise ValueError(f"rows {shown(cases)} and answers {shown(told)} are not as many of each.")
+            rows += cases
+            values += told
         return rows, values
 
     def write(self, feature: Any, rows: list[int], values: list[Any]) -> None:
@@ -220,10 +226,20 @@ class Source:
     def codes_of(self, feature: int) -> IntArray:
         """Outcomes of a feature of the model, (n,): -1 where it is not available, `OPEN` where nothing was told."""
         if feature not in self._codes:
-            self._codes[feature] = codes = np.full(self.n, OPEN, dtype=np.int32)
-            cases, told = self._told.read(self._name(feature))
-            rows = np.array(cases, dtype=np.intp)
-            codes[rows[rows < self.n]] = self._coded(feature, told)[rows < self.n]
+            codes = np.full(self.n, OPEN, dtype=np.int32)
+            try:
+                cases, told = self._told.read(self._name(feature))
+                _check_rows(cases)
+                there = np.array([row < self.n for row in cases], dtype=bool)
+                codes[[row for row in cases if row < self.n]] = self._coded(feature, told)[there]
+            except sqlite3.Error:
+                raise
+            except Exception as error:  # the ways in which JSON and values of other kinds fail have no end
+                where = "the dict" if isinstance(self.kept, MutableMapping) else os.fspath(self.kept)
+                about = f"answers about {shown(self._name(feature))} that cannot be used"
+                what = f"{type(error).__name__}: {sentence(error)}"
+                raise ValueError(f"kept: {where} holds {about}: remove them, or keep elsewhere. {what}") from error
+            self._codes[feature] = codes
         return self._codes[feature]
 
     async def _together(self, work: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -290,6 +306,13 @@ class Source:
         if np.isinf(numbers).any():
             raise ValueError(f"provider told infinity of {shown(name)}: correct it, or give None.")
         return decider.coder.code_values(column, numbers)
+
+
+def _check_rows(rows: list[Any]) -> None:
+    """Refuse what is no number of a row."""
+    for row in rows:
+        if isinstance(row, bool) or not isinstance(row, (int, np.integer)) or row < 0:
+            raise ValueError(f"rows are numbered from 0, so that {shown(row)} is none.")
 
 
 def _columns(given: Any, question: Any, names: list[Any]) -> list[Any]:
