@@ -35,7 +35,8 @@ CELLS = [
 
 def written(folder: Path, content, name="cases.json") -> Path:
     path = folder / name
-    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    text = content if isinstance(content, (str, bytes)) else json.dumps(content)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
 
 
@@ -77,18 +78,52 @@ def test_lines_and_arrays_say_the_same(tmp_path):
     data = load_interviews(written(tmp_path, "\n".join(lines), "cases.csv"))
     assert cells(data) == CELLS
     assert data.test_index.tolist() == [2]
-    np.savez(
-        tmp_path / "cases.npz",
-        volunteered=np.array([[1, -1, -1], [1, 0, -1], [-1, -1, -1]], dtype=np.int8),
-        answers=np.array([[-1, 1, 2], [-1, -1, 0], [0, 1, -1]], dtype=np.int8),
-        y=np.array([1, 0, 1]),
-        class_names=np.array(["cold", "flu"]),
-        symptom_names=np.array(["cough", "fever", "rash"]),
-        test=np.array([2]),
-    )
-    again = load_interviews(tmp_path / "cases.npz")
-    assert cells(again) == CELLS
-    assert (again.train_index.tolist(), again.test_index.tolist()) == ([0, 1], [2])
+    for test in ([2], [False, False, True]):
+        np.savez(tmp_path / "cases.npz", **ARRAYS, test=test)
+        again = load_interviews(tmp_path / "cases.npz")
+        assert cells(again) == CELLS
+        assert (again.train_index.tolist(), again.test_index.tolist()) == ([0, 1], [2])
+
+
+ARRAYS = {
+    "volunteered": np.array([[1, -1, -1], [1, 0, -1], [-1, -1, -1]], dtype=np.int8),
+    "answers": np.array([[-1, 1, 2], [-1, -1, 0], [0, 1, -1]], dtype=np.int8),
+    "y": np.array([1, 0, 1]),
+    "class_names": np.array(["cold", "flu"]),
+    "symptom_names": np.array(["cough", "fever", "rash"]),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("y", [1, 0, -1], "y must hold 0 to 1, the positions in class_names"),
+        ("y", [1, 0, 2], "y must hold 0 to 1"),
+        ("y", [1.0, 0.0, 1.0], "y must hold whole numbers, it holds float64"),
+        ("y", [[1, 0, 1]], "must have a row a case"),
+        ("class_names", ["flu", "flu"], r"class_names must be a list of names that differ, got \['flu', 'flu'\]"),
+        ("class_names", "flu", "class_names must be a list of names that differ, got 'flu'"),
+        ("class_names", ["", "flu"], "a disease or a symptom has no name"),
+        ("symptom_names", ["cough", "cough", "rash"], "symptom_names must be a list of names that differ"),
+        ("symptom_names", "abc", "symptom_names must be a list of names that differ, got 'abc'"),
+        ("answers", np.full((3, 3), 0.5), "answers must hold whole numbers"),
+        ("answers", np.full((3, 3), 3), "codes must be -1"),
+        ("answers", np.zeros((3, 2), dtype=int), "must have a row a case"),
+        ("test", [3], "test must hold rows from 0 to 2"),
+        ("test", [-1], "test must hold rows from 0 to 2"),
+        ("test", ["a"], "test must hold whole numbers"),
+        ("test", [True], "test must hold whole numbers, it holds bool"),
+        ("test", [[0]], "test must hold rows from 0 to 2"),
+        ("y", np.array([1, 0, None]), "y holds Python objects, which are never read"),
+    ],
+)
+def test_arrays_that_cannot_be_are_refused(name, value, message, tmp_path):
+    np.savez(tmp_path / "a.npz", **ARRAYS | {name: value})
+    with pytest.raises(ValueError, match=rf"a\.npz: .*{message}"):
+        load_interviews(tmp_path / "a.npz")
+
+
+LINES = "case,disease,symptom,told,value"
 
 
 @pytest.mark.parametrize(
@@ -116,12 +151,43 @@ def test_lines_and_arrays_say_the_same(tmp_path):
             "a.csv",
             "line 2: case '1' has two diseases",
         ),
+        ("[" * 100_000, "a.json", "is no JSON that holds interviews"),
+        (b"[\xff]", "a.json", "is no JSON that holds interviews: 'utf-8' codec"),
+        ('[{"goal": {"exp_sxs": {"a": 1, "a": 0}}}]', "a.json", "'a' stands twice in one object"),
+        ([record(None, {}, {})], "a.json", "record 1 of all: disease_tag must be the name of a disease, got None"),
+        ([record({}, {}, {})], "a.json", "disease_tag must be the name of a disease, got {}"),
+        ([record(" ", {}, {})], "a.json", "record 1 of all: a disease or a symptom has no name"),
+        ([record("flu", {"": True}, {})], "a.json", "record 1 of all: a disease or a symptom has no name"),
+        ("", "a.csv", "has no column 'case'"),
+        (LINES.replace("value", "value,case"), "a.csv", "has two columns 'case'"),
+        (f"{LINES}\n1,flu,a,explicit", "a.csv", "line 1 has 4 cells, the header 5"),
+        (f"{LINES}\n1,flu,a,explicit,1,1", "a.csv", "line 1 has 6 cells, the header 5"),
+        (f"{LINES}\n1,,a,explicit,1", "a.csv", "line 1: a disease or a symptom has no name"),
+        (f'{LINES}\n1,flu,"a,explicit,1', "a.csv", "is no CSV in UTF-8: unexpected end of data"),
+        (f"{LINES}\n1,flu,{'a' * 200_000},explicit,1", "a.csv", "is no CSV in UTF-8: field larger than"),
+        (LINES.encode() + b"\n1,flu,\xff,explicit,1", "a.csv", "is no CSV in UTF-8: 'utf-8' codec"),
+        (b"PK", "a.npz", "is no .npz file, or a damaged one"),
+        (b"\x93NUMPY\x01\x00", "a.npz", "is no .npz file, or a damaged one"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(content, name, message, tmp_path):
     with pytest.raises(ValueError, match=message) as error:
         load_interviews(written(tmp_path, content, name))
     assert "\n" not in str(error.value)
+    assert name in str(error.value)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    for name in ("a.json", "a.csv", "a.npz"):
+        with pytest.raises(FileNotFoundError, match=f"there is no file .*{name}"):
+            load_interviews(tmp_path / name)
+        (tmp_path / name).mkdir()
+        with pytest.raises(IsADirectoryError, match=f"{name} is a folder"):
+            load_interviews(tmp_path / name)
+
+
+def test_a_mark_of_unicode_is_no_part_of_a_file(tmp_path):
+    assert cells(load_interviews(written(tmp_path, b"\xef\xbb\xbf" + json.dumps(RECORDS).encode()))) == CELLS
 
 
 @pytest.mark.parametrize(

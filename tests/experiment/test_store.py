@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import shutil
 import sqlite3
 import time
@@ -170,22 +171,21 @@ def test_a_kill_at_any_statement_leaves_a_file_that_can_be_made(watched: Any, tm
 
 
 def test_another_may_make_the_file_before_any_statement(watched: Any, tmp_path: Path) -> None:
-    together, number = [True], 0
-    while any(together):
-        together, number = [], number + 1
+    counts = [1]
+    for number in itertools.takewhile(lambda number: number <= counts[-1], itertools.count(1)):
         file = tmp_path / str(number)
 
         def before(count: int, _: str, file: Path = file, number: int = number) -> None:
+            counts.append(count)
             if count == number:
                 with suppress(OSError):  # it would have to wait: this very statement
                     make(file)
-                together.append(True)
 
         watched(before)
         make(file)
         with opened(file) as store:
             assert store.count_missing() == 1
-    assert number > 8
+    assert counts[-1] > 8
 
 
 def test_the_log_waits_for_whoever_reads(watched: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -238,8 +238,8 @@ def as_cells(frame: Any, path: Path, text: Collection[str] = ()) -> Any:
     return frame
 
 
-def read_arrays(path: Path) -> Arrays:
-    """Read an .npz file: ``X``, or a CSR matrix as ``data``, ``indices``, ``indptr``, ``shape``."""
+def read_npz(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Arrays of an .npz file by name."""
     if not zipfile.is_zipfile(path):
         raise ValueError(f"{path} is no .npz file, or a damaged one.")
     name, parts = "", dict[str, npt.NDArray[Any]]()
@@ -256,6 +256,12 @@ def read_arrays(path: Path) -> Arrays:
                 f"{path}: {name} holds Python objects, which are never read; save texts as str."
             ) from error
         raise ValueError(f"{path} is no .npz file, or a damaged one: {sentence(error)}") from error
+    return parts
+
+
+def read_arrays(path: Path) -> Arrays:
+    """Read an .npz file: ``X``, or a CSR matrix as ``data``, ``indices``, ``indptr``, ``shape``."""
+    parts = read_npz(path)
     if "X" in parts:
         X: Any = parts.pop("X")
     elif all(name in parts for name in _CSR):

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.frames import is_frame
-from seqclass._utils.text import listed
+from seqclass._utils.text import listed, shown
 from seqclass._utils.validation import check_costs, check_real
 from seqclass.costs import Costs
 from seqclass.datasets.hidden import HiddenStates
@@ -285,6 +285,12 @@ class Dataset:
         if not hasattr(self.X, "shape") or len(self.X.shape) != 2:
             raise ValueError(f"X of {self.name!r} must have rows and columns.")
         n, m = self.X.shape
+        for name in ("class_names", "decisions", "feature_names", "groups", "bundles"):
+            if isinstance(value := getattr(self, name), str):
+                raise ValueError(f"{name} of {self.name!r} must be a list of names, got the text {shown(value)}.")
+        labels = [*self.class_names, *self.decisions]
+        if twice := next((label for i, label in enumerate(labels) if label in labels[:i]), ""):
+            raise ValueError(f"class_names of {self.name!r}: two classes or decisions are called {shown(twice)}.")
         if self.y.shape != (n,) or self.y.dtype.kind not in "iu":
             raise ValueError(f"y of {self.name!r} must hold an integer for each of the {n} rows, got {self.y.shape}.")
         if n and (self.y.min() < 0 or self.y.max() >= len(self.class_names)):

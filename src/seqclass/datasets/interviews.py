@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seqclass._utils.arrays import IntArray
-from seqclass._utils.text import listed, shown
+from seqclass._utils.text import listed, sentence, shown
+from seqclass.datasets._tables import check_input, read_npz
 from seqclass.datasets.dataset import Dataset
 
 __all__ = ["Interviews", "load_interviews"]
@@ -32,6 +35,8 @@ _KEYS = (
     ("explicit_inform_slots", "exp_sxs", "explicit"),
     ("implicit_inform_slots", "imp_sxs", "implicit"),
 )
+#: Of a table with a line a symptom.
+_COLUMNS = ["case", "disease", "symptom", "told", "value"]
 #: Ends the name of a volunteered column.
 _SAID = " (volunteered)"
 
@@ -114,9 +119,12 @@ def load_interviews(path: Any, test: Any = None, *, name: str | None = None) -> 
 
     Raises
     ------
+    FileNotFoundError, IsADirectoryError
+        If there is no such file.
     ValueError
-        If a record lacks a part, a value is not one of these, or a symptom is both volunteered and asked for; the
-        message names the record, counted from 1.
+        If anything in it is wrong: the file is damaged, a record lacks a part, a value or a class is not one of these,
+        two classes or symptoms have the same name, or a symptom is both volunteered and asked for. The message names
+        the record, counted from 1.
 
     References
     ----------
@@ -150,6 +158,7 @@ def load_interviews(path: Any, test: Any = None, *, name: str | None = None) -> 
 
 def _read(path: Path) -> list[_Record]:
     """Records, each with its part of the source's split."""
+    check_input(path)
     ending = path.suffix.lower()
     if ending == ".npz":
         return _of_arrays(path)
@@ -158,9 +167,9 @@ def _read(path: Path) -> list[_Record]:
     if ending != ".json":
         raise ValueError(f"{path}: interviews are read from .json, .csv and .npz files; write a pickle as JSON first.")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path} is no JSON: {error}") from None
+        found = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no JSON that holds interviews: {sentence(error)}") from None
     parts = found if isinstance(found, dict) else {"all": found}
     if not all(isinstance(part, list) for part in parts.values()):
         raise ValueError(f"{path} must hold a list of records, or such lists by part, as train and test.")
@@ -169,6 +178,15 @@ def _read(path: Path) -> list[_Record]:
         for part, some in parts.items()
         for n, one in enumerate(some, 1)
     ]
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, each of whose entries stands there once."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"{shown(twice)} stands twice in one object.")
+    return found
 
 
 def _record(where: str, part: str, record: Any) -> _Record:
@@ -184,6 +202,8 @@ def _record(where: str, part: str, record: Any) -> _Record:
             raise ValueError(f"{where} has no {names[0]}.")
         found.append(told[present[0]])
     disease, *slots = found
+    if isinstance(disease, bool) or not isinstance(disease, (str, int)):
+        raise ValueError(f"{where}: {_KEYS[0][0]} must be the name of a disease, got {shown(disease)}.")
     for names, values in zip(_KEYS[1:], slots):
         if not isinstance(values, Mapping):
             raise ValueError(f"{where}: {names[0]} must hold values by symptom, got {shown(values)}.")
@@ -192,7 +212,9 @@ def _record(where: str, part: str, record: Any) -> _Record:
 
 
 def _checked(where: str, record: _Record) -> _Record:
-    """Refuse a symptom that is told of twice."""
+    """Refuse a disease or a symptom without a name, and a symptom that is told of twice."""
+    if not (record.disease or "").strip() or not all(s.strip() for s in (*record.volunteered, *record.answers)):
+        raise ValueError(f"{where}: a disease or a symptom has no name.")
     twice = [symptom for symptom in record.volunteered if symptom in record.answers]
     if twice:
         raise ValueError(
@@ -210,48 +232,75 @@ def _value(where: str, symptom: str, value: Any) -> int:
 
 def _of_lines(path: Path) -> list[_Record]:
     """Records of a table with a line a symptom."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            header, *lines = list(csv.reader(file, strict=True)) or [[]]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{path} is no CSV in UTF-8: {sentence(error)}") from error
+    if wrong := [column for column in _COLUMNS if header.count(column) != 1]:
+        how = "two columns" if wrong[0] in header else "no column"
+        raise ValueError(f"{path} has {how} {shown(wrong[0])}; it needs {listed(_COLUMNS)}.")
     found: dict[tuple[str, str], _Record] = {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = csv.DictReader(file)
-        wanted = ["case", "disease", "symptom", "told", "value"]
-        if lacking := [column for column in wanted if column not in (lines.fieldnames or ())]:
-            raise ValueError(f"{path} has no column {shown(lacking[0])}; it needs {listed(wanted)}.")
-        for number, line in enumerate(lines, 1):
-            where = f"{path}: line {number}"
-            if line["told"] not in ("explicit", "implicit"):
-                raise ValueError(f"{where}: told must be explicit or implicit, got {shown(line['told'])}.")
-            part = line.get("part") or "all"
-            record = found.setdefault((part, line["case"]), _Record(part, line["disease"], {}, {}))
-            if record.disease != line["disease"]:
-                raise ValueError(f"{where}: case {shown(line['case'])} has two diseases.")
-            slots = record.volunteered if line["told"] == "explicit" else record.answers
-            if line["symptom"] in slots:
-                raise ValueError(f"{where}: {shown(line['symptom'])} stands twice in case {shown(line['case'])}.")
-            slots[line["symptom"]] = _value(where, line["symptom"], line["value"])
-            _checked(where, record)
+    for number, cells in enumerate(filter(None, lines), 1):
+        where, line = f"{path}: line {number}", dict(zip(header, cells))
+        if len(cells) != len(header):
+            raise ValueError(f"{where} has {len(cells)} cells, the header {len(header)}.")
+        if line["told"] not in ("explicit", "implicit"):
+            raise ValueError(f"{where}: told must be explicit or implicit, got {shown(line['told'])}.")
+        part = line.get("part") or "all"
+        record = found.setdefault((part, line["case"]), _Record(part, line["disease"], {}, {}))
+        if record.disease != line["disease"]:
+            raise ValueError(f"{where}: case {shown(line['case'])} has two diseases.")
+        slots = record.volunteered if line["told"] == "explicit" else record.answers
+        if line["symptom"] in slots:
+            raise ValueError(f"{where}: {shown(line['symptom'])} stands twice in case {shown(line['case'])}.")
+        slots[line["symptom"]] = _value(where, line["symptom"], line["value"])
+        _checked(where, record)
     return list(found.values())
 
 
 def _of_arrays(path: Path) -> list[_Record]:
     """Records of matrices of codes."""
-    with np.load(path, allow_pickle=False) as file:
-        arrays = {key: file[key] for key in file.files}
+    arrays = read_npz(path)
     wanted = ["volunteered", "answers", "y", "class_names", "symptom_names"]
     if lacking := [key for key in wanted if key not in arrays]:
         raise ValueError(f"{path} has no array {shown(lacking[0])}; it needs {listed(wanted)}.")
-    said, asked, names = arrays["volunteered"], arrays["answers"], arrays["symptom_names"].tolist()
-    shape = (len(arrays["y"]), len(names))
-    if said.shape != shape or asked.shape != shape:
+    classes, names = (_names(path, name, arrays[name]) for name in wanted[3:])
+    said, asked, labels = (_whole(path, name, arrays[name]) for name in wanted[:3])
+    shape = (labels.size, len(names))
+    if labels.ndim != 1 or said.shape != shape or asked.shape != shape:
         raise ValueError(f"{path}: volunteered and answers must have a row a case and a column a symptom, {shape}.")
     if min(said.min(initial=0), asked.min(initial=0)) < -1 or max(said.max(initial=0), asked.max(initial=0)) > 2:
         raise ValueError(f"{path}: codes must be -1 (not mentioned), 0 (no), 1 (yes) or 2 (not sure).")
+    if labels.size and not 0 <= labels.min() <= labels.max() < len(classes):
+        raise ValueError(f"{path}: y must hold 0 to {len(classes) - 1}, the positions in class_names.")
     part = np.full(shape[0], "train" if "test" in arrays else "all", dtype=object)
-    part[arrays.get("test", np.empty(0, dtype=np.intp))] = "test"
-    labels, classes = arrays["y"].tolist(), arrays["class_names"].tolist()
+    part[_rows(path, arrays.get("test", np.empty(0, dtype=np.intp)), shape[0])] = "test"
     return [
-        _checked(f"{path}: record {n}", _Record(own, str(classes[label]), *map(_slots(names), pair)))
-        for n, (own, label, *pair) in enumerate(zip(part.tolist(), labels, said, asked), 1)
+        _checked(f"{path}: record {n}", _Record(own, classes[label], *map(_slots(names), pair)))
+        for n, (own, label, *pair) in enumerate(zip(part.tolist(), labels.tolist(), said, asked), 1)
     ]
+
+
+def _names(path: Path, name: str, array: npt.NDArray[Any]) -> list[str]:
+    names = [str(one) for one in array.ravel().tolist()]
+    if array.ndim != 1 or len(set(names)) < len(names):
+        raise ValueError(f"{path}: {name} must be a list of names that differ, got {shown(array.tolist())}.")
+    return names
+
+
+def _whole(path: Path, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{path}: {name} must hold whole numbers, it holds {array.dtype}.")
+    return array
+
+
+def _rows(path: Path, test: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
+    """Test rows, by number or as a mask."""
+    rows = np.flatnonzero(test) if test.dtype == bool and test.shape == (n,) else _whole(path, "test", test)
+    if rows.ndim != 1 or (rows.size and not 0 <= rows.min() <= rows.max() < n):
+        raise ValueError(f"{path}: test must hold rows from 0 to {n - 1}.")
+    return rows
 
 
 def _slots(names: list[str]) -> Any:
@@ -286,7 +335,7 @@ def _as_data(name: str, records: list[_Record], source: str) -> Interviews:
     return Interviews(
         name,
         pd.DataFrame(columns),
-        np.searchsorted(classes, [record.disease for record in records]).astype(np.int64),
+        np.array([classes.index(record.disease) for record in records], dtype=np.int64),
         tuple(classes),
         feature_names=tuple(columns),
         train_index=rest if test.size else None,
