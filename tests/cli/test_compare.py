@@ -110,11 +110,16 @@ def test_several_data_sets_are_compared(folder: Path, run: Any) -> None:
     assert "3 methods on 2 data sets" in result.stdout
 
 
+@pytest.mark.filterwarnings("default:.*cells failed")
 def test_failures_and_warnings_are_told(folder: Path, run: Any) -> None:
     result = run(
         *RUN, "-m", "lr=sklearn:LogisticRegression(C=-1.0)", "-m", "short=sklearn:LogisticRegression(max_iter=2)"
     )
-    assert result.exit_code == 0, result.stderr
+    assert result.exit_code == 5, result.stderr
+    assert result.stderr.startswith(
+        "Warning: 2 of 8 cells failed and are left out of all means: 2 of 'lr', the first on 'iris': Invalid"
+    )
+    assert "--retry-failed computes them again" in result.stderr
     assert "2 cells of lr on iris failed: InvalidParameterError: The 'C' parameter" in result.stdout
     assert "2 cells of short on iris warned: ConvergenceWarning" in result.stdout
     assert result.stdout.splitlines()[3].split() == ["iris", "lr", "0.01", "-", "-", "-", "-", "2"]
@@ -124,14 +129,15 @@ def test_failures_and_warnings_are_told(folder: Path, run: Any) -> None:
     assert "failed" in alone.stdout
 
 
+@pytest.mark.filterwarnings("default:.*cells failed")
 def test_a_method_that_always_fails_hides_nothing(folder: Path, run: Any) -> None:
     bad = ("-m", "bad=sklearn:GaussianNB(var_smoothing=-1)")
     result = run(*RUN[:2], "wine", *RUN[2:], *bad)
-    assert result.exit_code == 0, result.stderr
+    assert result.exit_code == 5, result.stderr
     assert "left out, without a score: bad" in result.stdout
     assert "2 cells of bad on wine failed: InvalidParameterError" in result.stdout
     alone = run("compare", "iris", "wine", *bad, "-m", "etana", "--folds", "2", "-o", "other.db")
-    assert alone.exit_code == 0, alone.stderr
+    assert alone.exit_code == 5, alone.stderr
     assert "nothing to compare: two methods or more" in alone.stdout
     assert "2 cells of bad on wine failed" in alone.stdout
 
@@ -156,6 +162,7 @@ def test_refusals_name_options(folder: Path, refuses: Any, monkeypatch: pytest.M
     assert "give --missing-cost" in refuses(*command, "--dataset-costs")
 
 
+@pytest.mark.filterwarnings("default:.*cells failed")
 def test_failed_cells_are_kept_unless_asked(folder: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: Any) -> None:
         raise OSError("the disk is full")

@@ -360,7 +360,8 @@ def test_decisions_that_the_data_set_does_not_know(tmp_path: Path) -> None:
 
 def test_a_cell_that_failed_keeps_nothing(tmp_path: Path) -> None:
     methods = ["etana", "sklearn:LogisticRegression(C=-1.0)"]
-    results = Experiment(["iris"], methods, cv=2).run(tmp_path / "a.run")
+    with pytest.warns(UserWarning, match="2 of 4 cells failed"):
+        results = Experiment(["iris"], methods, cv=2).run(tmp_path / "a.run")
     assert results.keys_with("instances") == results.table().index[:2].tolist()
     assert set(results.instances()["method"]) == {"etana"}
     with pytest.raises(ValueError, match="no instances are kept of these cells: they failed"):

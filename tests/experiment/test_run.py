@@ -215,7 +215,8 @@ class Leaks(Protocol):
 
 
 def test_a_protocol_of_ones_own_must_not_leak(tmp_path: Path) -> None:
-    table = small(cv=Leaks(), seeds=[0], prices=[0.01]).run(tmp_path / "a.run").table()
+    with pytest.warns(UserWarning, match="cells failed"):
+        table = small(cv=Leaks(), seeds=[0], prices=[0.01]).run(tmp_path / "a.run").table()
     assert (
         table["error"].str.contains(r"Leaks\(\) puts row 100 both into the training rows and into those scored").all()
     )
@@ -229,7 +230,13 @@ class Fails(ClassifierMixin, BaseEstimator):
 def test_a_cell_that_fails_is_a_row_with_its_error(tmp_path: Path) -> None:
     methods = {"bad": Fails(), "good": DummyClassifier(), "slow": LogisticRegression(max_iter=1)}
     experiment = Experiment(["iris"], methods, cv=3)
-    table = experiment.run(tmp_path / "a.run").table()
+    told = "^3 of 9 cells failed and are left out of all means: 3 of 'bad', the first on 'iris': RuntimeError: no luck"
+    with pytest.warns(UserWarning, match=told):
+        results = experiment.run(tmp_path / "a.run")
+    assert "9 cells, 0 missing, 3 failed" in repr(results)
+    with pytest.warns(UserWarning, match=told):  # what failed before is missing now, too
+        experiment.run(tmp_path / "a.run")
+    table = results.table()
     assert table["error"].tolist() == ["RuntimeError: no luck"] * 3 + [""] * 6
     assert table["accuracy"].isna().tolist() == [True] * 3 + [False] * 6
     assert table["warnings"].str.startswith("ConvergenceWarning").tolist() == [False] * 6 + [True] * 3
@@ -238,10 +245,12 @@ def test_a_cell_that_fails_is_a_row_with_its_error(tmp_path: Path) -> None:
 
 def test_failed_cells_are_tried_again_on_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = Experiment(["iris"], {"bad": Fails()}, cv=3)
-    experiment.run(tmp_path / "a.run")
+    with pytest.warns(UserWarning, match="3 of 3 cells failed"):
+        experiment.run(tmp_path / "a.run")
     monkeypatch.setattr(Fails, "fit", lambda self, X, y: setattr(self, "classes_", np.unique(y)) or self)
     monkeypatch.setattr(Fails, "predict", lambda self, X: np.zeros(len(X), dtype=int), raising=False)
-    assert (experiment.run(tmp_path / "a.run").table()["error"] != "").all()
+    with pytest.warns(UserWarning, match="3 of 3 cells failed"):
+        assert (experiment.run(tmp_path / "a.run").table()["error"] != "").all()
     table = experiment.run(tmp_path / "a.run", retry_failed=True).table()
     assert len(table) == 3
     assert (table["error"] == "").all()
@@ -388,7 +397,8 @@ def test_a_cell_that_takes_its_process_down_is_a_row_and_the_rest_goes_on(tmp_pa
             return super().fit(X, y)
 
     methods = {"deadly": Deadly(spared=os.getpid()), "tree": DecisionTreeClassifier(max_depth=2)}
-    table = small(methods=methods, prices=[0.01]).run(tmp_path / "a.run", n_jobs=2).table()
+    with pytest.warns(UserWarning, match="2 of 8 cells failed.*2 of 'deadly', the first on .*BrokenProcessPool"):
+        table = small(methods=methods, prices=[0.01]).run(tmp_path / "a.run", n_jobs=2).table()
     dead = (table["method"] == "deadly") & (table["seed"] == 1)
     assert len(table) == 8
     assert dead.sum() == 2

@@ -86,7 +86,7 @@ def test_a_file_can_be_read_while_it_is_written(path: Path) -> None:
     assert path.read_bytes()[18] == 1  # no log is wanted by whoever reads the file now
     with opened(path) as reader, opened(path, create=True):
         reader.count_missing()
-    assert "1 cells, 2 missing" in repr(results)
+    assert "1 cells, 2 missing, 0 failed" in repr(results)
 
 
 @pytest.mark.parametrize(

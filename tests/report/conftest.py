@@ -37,4 +37,5 @@ def results(tmp_path_factory: pytest.TempPathFactory, hostile: str, failing: Awk
     """Three methods, one of which fails and one with an awkward name, on two sets at two prices."""
     path = tmp_path_factory.mktemp("run") / "small.run"
     methods = {"etana": seqclass.etana, hostile: GaussianNB(), "fails": failing}
-    return Experiment(["iris", "wine"], methods, prices=[0.01, 0.1], cv=2).run(path)
+    with pytest.warns(UserWarning, match="8 of 24 cells failed"):
+        return Experiment(["iris", "wine"], methods, prices=[0.01, 0.1], cv=2).run(path)

@@ -69,7 +69,8 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Results:
     methods |= {names[2]: DummyClassifier(), names[3]: Warns(), names[4]: DummyClassifier()}
     methods |= {f"{names[5]} {i}": Failing(error) for i, error in enumerate(named("error")[:5])}
     path = tmp_path_factory.mktemp("hostile") / "hostile.run"
-    return Experiment([one, other], methods, prices=[0.01, 0.05], cv=2).run(path)
+    with pytest.warns(UserWarning, match="40 of 80 cells failed"):
+        return Experiment([one, other], methods, prices=[0.01, 0.05], cv=2).run(path)
 
 
 @pytest.fixture(scope="module")

@@ -743,7 +743,7 @@ def compare() -> None:
     a case among the other rows, prices and wrong decisions together.
 
     Each result is written to the file RUN as soon as it is there: the same command continues where it was stopped, and
-    one with more methods, prices or seeds computes only what is new.
+    one with more methods, prices or seeds computes only what is new. If some cells fail, the exit code is 5.
 
     \b
     Example:

@@ -36,6 +36,8 @@ _OPTIONS = {
 }
 #: Where data come from that have no columns to choose.
 _WITHOUT_COLUMNS = ("embedded", "generated")
+#: Exit code where some cells failed, and others have their figures.
+_SOME_FAILED = 5
 #: Characters of a warning or an error.
 _LONGEST = 200
 _NAMED = re.compile(r"([^=(:]+)=(.+)", re.DOTALL)
@@ -156,6 +158,8 @@ def _report(results: Results, as_csv: bool, as_json: bool) -> None:
         _print_summary(results, cells, failed)
     if len(failed) == len(cells):
         raise InputError(f"all {count(len(cells), 'cell')} failed; the first: {failed['error'].iloc[0]}")
+    if len(failed):
+        click.get_current_context().exit(_SOME_FAILED)
 
 
 def _print_summary(results: Results, cells: Any, failed: Any) -> None:

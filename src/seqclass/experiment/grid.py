@@ -43,7 +43,7 @@ from seqclass.experiment._scores import scores
 from seqclass.experiment._store import opened
 from seqclass.experiment.methods import build, check_methods, limited, planning_from
 from seqclass.experiment.protocols import Protocol, as_protocol
-from seqclass.experiment.results import Results
+from seqclass.experiment.results import Results, failures
 from seqclass.fitting._steps import PREPROCESSING
 from seqclass.pomdp import evaluate
 
@@ -452,6 +452,11 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
             If a setting is invalid, or a data set cannot be split as the protocol requires; nothing has been computed
             then. A cell that fails, or that with several processes crashes its own, becomes a row with its error.
 
+        Warns
+        -----
+        UserWarning
+            If cells failed, now or when they were computed: how many of which method, and the first error of each.
+
         Notes
         -----
         What is kept is not part of the identity of a cell: a finished cell stays as it is, even if more is to be kept
@@ -474,7 +479,10 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
             with quiet_workers():
                 for key, result, parts in _computed(missing, held, n_jobs, progress, len(cells)):
                     store.put(key, result, parts)
-        return Results(path, [cell.key for cell in cells])
+        results = Results(path, [cell.key for cell in cells])
+        if failure := failures(results.table()):
+            warnings.warn(f"{failure} retry_failed=True computes them again.", stacklevel=2)
+        return results
 
     def _cells(self, keep: Keep) -> tuple[list[Cell], dict[str, Held]]:
         """All cells in order, and the data sets by name."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy.stats import t as student
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.text import brief, end_sentence, shown
 from seqclass._utils.validation import check_choice, check_real
 from seqclass.evaluation.decision_curves import DecisionCurve
 from seqclass.evaluation.scores import ClassScores
@@ -285,6 +286,17 @@ def compare_methods(path: Path, table: Any, metric: str, alpha: float) -> Compar
     )
 
 
+def failures(table: Any) -> str:
+    """How many cells of a table failed, of which methods, and the first error of each; empty where none did."""
+    failed = table[table["error"] != ""]
+    each = [
+        f"{len(cells)} of {shown(method)}, the first on {shown(cells['data'].iloc[0])}: {brief(cells['error'].iloc[0])}"
+        for method, cells in failed.groupby("method", sort=False)
+    ]
+    what = f"{len(failed)} of {len(table)} cells failed and are left out of all means"
+    return end_sentence(f"{what}: {'; '.join(each)}") if each else ""
+
+
 #: What a summary shows unless it is asked for more.
 METRICS = ("realised_cost", "accuracy", "n_features_mean", "cost_mean")
 
@@ -319,7 +331,9 @@ class Results:
         self.keys = None if keys is None else list(keys)
 
     def __repr__(self) -> str:
-        return f"Results({str(self.path)!r}, {len(self.table())} cells, {self.n_missing} missing)"
+        errors = self.table()["error"]
+        counts = f"{len(errors)} cells, {self.n_missing} missing, {(errors != '').sum()} failed"
+        return f"Results({str(self.path)!r}, {counts})"
 
     @classmethod
     def load(cls, path: str | Path) -> Results:
