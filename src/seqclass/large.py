@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +28,15 @@ from seqclass._utils.validation import check_integer
 from seqclass.deciding._fingerprint import acting_fingerprint
 from seqclass.deciding.decider import check_classifier, decider_of
 from seqclass.deciding.differential import labels_of
-from seqclass.deciding.record import AcquisitionRecord
+from seqclass.deciding.record import AcquisitionRecord, columns_of
+from seqclass.pomdp.acquisition import Acquisition
 
 __all__ = ["Chunks", "from_dask", "predict_dask", "predict_parquet", "read_parquet"]
 
 
 def check_kept(clf: DecidingClassifier, keep: Sequence[str], what: str = "keep") -> None:
     """Refuse columns to copy that would share their name with another column of the output; raises a ValueError."""
-    ours = ["decision", *(f"posterior_{label}" for label in clf.classes_.tolist()), "n_features", "cost", "asked"]
-    ours += [] if decider_of(clf).prices.visits is None else ["n_visits", "time"]
-    ours += [] if decider_of(clf).differential is None else ["differential"]
+    ours = example_frame(clf).columns if keep else ()
     for i, name in enumerate(keep):
         if name in ours:
             raise ValueError(
@@ -54,14 +53,13 @@ def decided_frame(clf: DecidingClassifier, record: AcquisitionRecord, kept: Any)
     columns: dict[str, Any] = {} if kept is None else {name: kept[name].to_numpy() for name in kept.columns}
     # labels that are numbers, beside a named decision, are texts as that is: a column holds one kind
     mixed = clf.decisions_.dtype.kind == "O" and len(set(map(type, clf.decisions_.tolist()))) > 1
-    columns["decision"] = record.decision.astype(str) if mixed else record.decision
-    for i, label in enumerate(clf.classes_.tolist()):
-        columns[f"posterior_{label}"] = record.posterior[:, i]
-    columns |= {"n_features": record.n_features, "cost": record.cost, "asked": _asked(clf, record.order, record.visit)}
-    if record.visit is not None:
-        columns |= {"n_visits": record.n_visits, "time": record.time}
-    if record.differential is not None:
-        columns["differential"] = _sets(clf, record.differential, record.posterior)
+    columns |= columns_of(
+        record,
+        decision=lambda decision: {"decision": decision.astype(str) if mixed else decision},
+        posterior=lambda posterior: {f"posterior_{c}": posterior[:, i] for i, c in enumerate(clf.classes_.tolist())},
+        order=lambda order: {"asked": _asked(clf, order, record.visit)},
+        differential=lambda sets: {"differential": _sets(clf, sets, record.posterior)},
+    )
     return pd.DataFrame(columns)
 
 
@@ -99,14 +97,11 @@ def _quoted(name: str, signs: set[str]) -> str:
 
 def example_frame(clf: DecidingClassifier) -> Any:
     """The same of one row, whose types are those of all."""
-    none = np.empty((1, 0), dtype=np.intp)
+    decider, none, zero = decider_of(clf), np.empty((1, 0), dtype=np.intp), np.zeros(1, dtype=np.intp)
     posterior = np.full((1, len(clf.classes_)), 1 / len(clf.classes_))
-    record = AcquisitionRecord(clf.decisions_[:1], posterior, np.zeros(1, np.intp), np.zeros(1), none, none)
-    if decider_of(clf).prices.visits is not None:
-        record = replace(record, visit=none.astype(np.int32), time=np.zeros(1))
-    if decider_of(clf).differential is not None:
-        record = replace(record, differential=posterior > 0)
-    return decided_frame(clf, record, None)
+    visit = None if decider.prices.visits is None else none.astype(np.int32)
+    acquired = Acquisition(zero, posterior, zero, np.zeros(1), none, none, none[0], leaf_visit=visit)
+    return decided_frame(clf, decider.told(acquired), None)
 
 
 def full_frame(clf: DecidingClassifier, frame: Any, columns: IntArray | None = None) -> Any:
@@ -268,7 +263,7 @@ def _write(
                 column = clf.feature_name(lacking[1])
                 needs = f"which row {first + lacking[0]} needs; {near(column, names)}"
                 raise ValueError(f"{file} lacks the column {shown(column)}, {needs}")
-            table = pa.Table.from_pandas(decided_frame(clf, record, None), ours, preserve_index=False)
+            table = pa.Table.from_pandas(decided_frame(clf, record, None), preserve_index=False).cast(ours)
             writer.write_table(pa.Table.from_arrays([*kept.columns, *table.columns], schema=schema))
             first += len(frame)
 

@@ -399,7 +399,9 @@ def test_what_is_kept_is_no_pickle(results: Results) -> None:
     key = results.table().index[0]
     content = read_parts(results.path)[key, "instances"]
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        assert {"row", "truth", "decision", "n_features", "cost", "proba", "asked", "outcome"} <= set(file.files)
+        assert {"row", "truth", "decision", "n_features", "cost", "proba", "record.order", "record.outcome"} <= set(
+            file.files
+        )
         assert file["beliefs"].dtype == file["proba"].dtype == np.float32
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_DEFLATED}

@@ -18,9 +18,9 @@ from seqclass.cli._scores import details_text, scores_text
 from seqclass.cli._training import costs_file, read_decision_costs, read_prices
 from seqclass.costs import Costs
 from seqclass.deciding.decider import decider_of
+from seqclass.deciding.record import joined, some_rows
 from seqclass.drift import DriftTest
 from seqclass.evaluation.decision_curves import class_position
-from seqclass.evaluation.scores import joined, some_rows
 from seqclass.metrics import score_rows
 
 

@@ -24,8 +24,8 @@ from seqclass.cli._format import count, echo_json, plain, wrapped
 from seqclass.cli._progress import working
 from seqclass.cli._scores import scores_text
 from seqclass.deciding.decider import decider_of
-from seqclass.deciding.record import AcquisitionRecord
-from seqclass.evaluation.scores import Scores, joined, some_rows
+from seqclass.deciding.record import AcquisitionRecord, joined, some_rows
+from seqclass.evaluation.scores import Scores
 from seqclass.large import check_kept, decided_frame, predict_parquet
 from seqclass.metrics import score_rows
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["AcquisitionRecord"]
+
+
+#: Axes beside that of the instances, by what docstrings call their lengths; after the stop steps hold -1, beliefs the
+#: last one.
+CLASSES, STEPS, BELIEFS = "n_classes", "longest", "longest + 1"
+
+
+def layout(*axes: str, in_table: bool = True, joined: bool = True) -> dict[str, Any]:
+    """What a field of a record says of itself: its axes, whether tables show it, and whether it outlives its part.
+
+    All that joins, cuts, tabulates, keeps and reads records goes by this; a field without it has one entry a row.
+    """
+    return {"axes": axes, "in_table": in_table, "joined": joined}
+
+
+def axes_of(held: Field[Any]) -> tuple[str, ...]:
+    """Axes of a field of a record after that of the instances."""
+    return tuple(held.metadata.get("axes", ()))
 
 
 class EncodedRows(NamedTuple):
@@ -70,16 +88,16 @@ class AcquisitionRecord:
     """
 
     decision: npt.NDArray[Any]
-    posterior: FloatArray
+    posterior: FloatArray = field(metadata=layout(CLASSES))
     n_features: IntArray
     cost: FloatArray
-    order: IntArray
-    outcome: IntArray
-    beliefs: FloatArray | None = None
-    history: IntArray | None = None
-    visit: IntArray | None = None
+    order: IntArray = field(metadata=layout(STEPS))
+    outcome: IntArray = field(metadata=layout(STEPS, in_table=False))
+    beliefs: FloatArray | None = field(default=None, metadata=layout(BELIEFS, CLASSES, in_table=False))
+    history: IntArray | None = field(default=None, metadata=layout(in_table=False, joined=False))
+    visit: IntArray | None = field(default=None, metadata=layout(STEPS))
     time: FloatArray | None = None
-    differential: BoolArray | None = None
+    differential: BoolArray | None = field(default=None, metadata=layout(CLASSES))
 
     def __len__(self) -> int:
         return len(self.decision)
@@ -126,15 +144,17 @@ class AcquisitionRecord:
             tuple(j if names is None else names[j] for j in row[: list(row).index(-1) if -1 in row else None])
             for row in self.order.tolist()
         ]
-        table: dict[str, Any] = {"decision": self.decision, "n_features": self.n_features, "cost": self.cost}
         if self.visit is not None:
-            table |= {"n_visits": self.n_visits, "time": self.time}
             asked = [_by_visit(names_, visit) for names_, visit in zip(asked, self.visit.tolist())]
-        if self.differential is not None:
-            sets = labels_of(self.differential, np.array(labels, dtype=object), self.posterior)
-            table["differential"] = pd.Series(sets, dtype=object)
-        beliefs = {f"P({label})": self.posterior[:, i] for i, label in enumerate(labels)}
-        frame: pd.DataFrame = pd.DataFrame(table | {"asked": pd.Series(asked, dtype=object)} | beliefs)
+        columns = columns_of(
+            self,
+            posterior=lambda posterior: {},  # which comes last
+            order=lambda order: {"asked": pd.Series(asked, dtype=object)},
+            differential=lambda sets: {
+                "differential": pd.Series(labels_of(sets, np.array(labels, dtype=object), self.posterior), dtype=object)
+            },
+        )
+        frame: pd.DataFrame = pd.DataFrame(columns | {f"P({c})": self.posterior[:, i] for i, c in enumerate(labels)})
         return frame
 
     @classmethod
@@ -174,6 +194,49 @@ class AcquisitionRecord:
             visit=None if acquired.leaf_visit is None else acquired.leaf_visit[leaf],
             time=None if visits is None else waits(order, acquired.leaf_visit, visits.delays).sum(axis=1)[leaf],
         )
+
+
+def joined(records: Sequence[AcquisitionRecord]) -> AcquisitionRecord:
+    """Records of parts of some rows as one."""
+    longest = max(part.order.shape[1] for part in records)
+    whole = {}
+    for held in fields(records[0]):
+        parts = [getattr(part, held.name) for part in records]
+        there = sum(part is not None for part in parts)
+        if there == 0 or not held.metadata.get("joined", True):
+            continue
+        if there < len(parts):
+            raise ValueError(f"records: {there} of {len(parts)} have {held.name}, the others have not.")
+        short = [longest - part.order.shape[1] for part in records]
+        whole[held.name] = np.concatenate([_padded(part, n, axes_of(held)) for part, n in zip(parts, short)])
+    return type(records[0])(**whole)
+
+
+def _padded(values: npt.NDArray[Any], short: int, axes: tuple[str, ...]) -> npt.NDArray[Any]:
+    """Values with so many more steps."""
+    if not short or not {STEPS, BELIEFS}.intersection(axes):
+        return values
+    widths = [(0, 0), *((0, short * (axis != CLASSES)) for axis in axes)]
+    return np.pad(values, widths, "edge") if BELIEFS in axes else np.pad(values, widths, constant_values=-1)
+
+
+def some_rows(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
+    """Some rows of a record."""
+    there = {held.name: getattr(record, held.name) for held in fields(record)}
+    return type(record)(**{name: None if value is None else value[rows] for name, value in there.items()})
+
+
+def columns_of(record: AcquisitionRecord, **makers: Callable[[Any], Mapping[str, Any]]) -> dict[str, Any]:
+    """Columns of a table, a row an instance, of all fields that are there: each by itself, or as it is made there."""
+    makers = {"visit": lambda visit: {"n_visits": record.n_visits}} | makers
+    columns: dict[str, Any] = {}
+    for held in fields(record):
+        value = getattr(record, held.name)
+        if value is not None and held.metadata.get("in_table", True):
+            if axes_of(held) and held.name not in makers:
+                raise TypeError(f"{held.name} has an entry for each of {axes_of(held)}: say which columns it makes.")
+            columns |= makers[held.name](value) if held.name in makers else {held.name: value}
+    return columns
 
 
 def waits(order: IntArray, visit: IntArray | None, delays: FloatArray) -> FloatArray:

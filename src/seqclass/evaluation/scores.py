@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -53,31 +52,6 @@ def steps_of(record: AcquisitionRecord, taken: BoolArray) -> tuple[IntArray, Int
     step = np.concatenate([step, (record.order >= 0).sum(axis=1)])
     order = np.lexsort((step, rows))
     return rows[order], step[order]
-
-
-#: What a record holds of each instance, beside beliefs and the history.
-_FIELDS = ("decision", "posterior", "n_features", "cost", "order", "outcome", "visit", "time", "differential")
-#: Those of them that have an entry a step.
-_BY_STEP = ("order", "outcome", "visit")
-
-
-def joined(records: Sequence[AcquisitionRecord]) -> AcquisitionRecord:
-    """Records of parts of some rows as one, without beliefs."""
-    longest = max((part.order.shape[1] for part in records), default=0)
-
-    def whole(part: AcquisitionRecord, name: str) -> Any:
-        short = longest - part.order.shape[1] if name in _BY_STEP else 0
-        values = getattr(part, name)
-        return np.pad(values, ((0, 0), (0, short)), constant_values=-1) if short else values
-
-    there = [name for name in _FIELDS if all(getattr(part, name) is not None for part in records)]
-    return AcquisitionRecord(**{name: np.concatenate([whole(part, name) for part in records]) for name in there})
-
-
-def some_rows(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
-    """Some rows of a record, without beliefs."""
-    there = {name: value for name in _FIELDS if (value := getattr(record, name)) is not None}
-    return AcquisitionRecord(**{name: value[rows] for name, value in there.items()})
 
 
 _NONE: Interval = (float("nan"), float("nan"))

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices, charged
 from seqclass.datasets import Dataset
 from seqclass.deciding.explanation import Explanation
-from seqclass.deciding.record import AcquisitionRecord
+from seqclass.deciding.record import BELIEFS, STEPS, AcquisitionRecord, axes_of
 from seqclass.experiment.explored import Explored, evenly
 
 #: Steps whose output column j needs input column j and no other, where there are as many out as in.
@@ -253,6 +253,8 @@ def unpack_json(content: bytes) -> Any:
 
 #: Names of the parts of a run's file.
 INSTANCES, EXPLANATIONS = "instances", "explanations"
+#: Before the names of what is kept of a record; what is kept of every method, or numbers a record alone, is apart.
+RECORD, _APART = "record.", frozenset({"decision", "posterior", "n_features", "cost", "history"})
 #: Of instances, what their decisions cost; larger tables are not kept.
 COSTS, _MOST_COSTS = "decision_costs", 10_000
 
@@ -323,29 +325,30 @@ def _instances(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
     if scored.reached is not None and scored.record is not None:
         arrays |= _ways(scored.reached, scored.record, chosen)
         names = scored.reached.names
-        about["columns"] = {str(j): names[j] for j in np.unique(arrays["asked"]).tolist()}
+        about["columns"] = {str(j): names[j] for j in np.unique(arrays[f"{RECORD}order"]).tolist()}
         about["of_data"] = scored.reached.of_data
     return pack(arrays, about)
 
 
 def _ways(reached: Reached, record: AcquisitionRecord, chosen: IntArray) -> dict[str, npt.NDArray[Any]]:
-    """What was asked and shown, and the beliefs: of each history once, its steps one after the other."""
-    order, outcome = record.order[chosen], record.outcome[chosen]
-    both = np.concatenate([order, outcome], axis=1)
+    """All that a record holds; steps and beliefs of each history once, one after the other."""
+    there = {held: value[chosen] for held in fields(record) if (value := getattr(record, held.name)) is not None}
+    by_step = {held.name: value for held, value in there.items() if axes_of(held) == (STEPS,)}
+    by_row = {held.name: value for held, value in there.items() if not {STEPS, BELIEFS}.intersection(axes_of(held))}
+    every = np.concatenate(list(by_step.values()), axis=1)
     if reached.known:  # which tells apart what the answers alone do not
-        both = np.column_stack([both, np.asarray(record.history)[chosen]])
-    both = both.astype(smallest_int(int(both.max(initial=0))))
-    _, first, history = np.unique(both, axis=0, return_index=True, return_inverse=True)
-    order, outcome = order[first], outcome[first]
-    asked = order >= 0
+        every = np.column_stack([every, np.asarray(record.history)[chosen]])
+    every = every.astype(smallest_int(int(every.max(initial=0)))) if every.dtype.kind == "i" else every
+    _, first, history = np.unique(every, axis=0, return_index=True, return_inverse=True)
+    asked = by_step["order"][first] >= 0
+    held = {name: values[first][asked] for name, values in by_step.items()}
+    held |= {name: values for name, values in by_row.items() if name not in _APART}
     return {
         "history": _small(history.reshape(-1)),
         "n_asked": _small(asked.sum(axis=1)),
-        "asked": _small(order[asked]),
-        "outcome": _small(outcome[asked]),
         "beliefs": _beliefs(reached, chosen[first], asked),
         "known": np.asarray(reached.classifier.classes_),
-    }
+    } | {f"{RECORD}{name}": _small(values) if values.dtype.kind == "i" else values for name, values in held.items()}
 
 
 def _beliefs(reached: Reached, rows: IntArray, asked: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:

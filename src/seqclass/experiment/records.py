@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.deciding.record import AcquisitionRecord
+from seqclass.deciding.record import CLASSES, STEPS, AcquisitionRecord, axes_of, joined
 from seqclass.evaluation.decision_curves import DecisionCurve, class_position, decision_curve, miss_cost
 from seqclass.evaluation.scores import ClassScores, Told
 from seqclass.experiment._columns import LABELS
-from seqclass.experiment._keeping import COSTS, INSTANCES, Arrays, spread, unpack, unpacking
+from seqclass.experiment._keeping import COSTS, INSTANCES, RECORD, Arrays, spread, unpack, unpacking
 from seqclass.experiment._store import opened, parts_of
 
 __all__ = ["LabelledRecord"]
@@ -100,26 +100,17 @@ def _pooled(cells: Sequence[tuple[Arrays, Any]]) -> LabelledRecord:
     # columns behind other steps differ from fold to fold: they go by their names
     of_data = all(about["of_data"] for _, about in cells)
     names, columns = _columns([about["columns"] for _, about in cells], of_data)
-    longest = max(int(arrays["n_asked"].max(initial=0)) for arrays, _ in cells)
     classes = tuple(cells[0][1]["classes"])
-    parts = [_spread_out(arrays, own, longest, len(classes)) for (arrays, _), own in zip(cells, columns)]
-    order, outcome, beliefs = (np.concatenate([part[i] for part in parts]) for i in range(3))
-    decision = [np.array(about["decisions"])[arrays["decision"]] for arrays, about in cells]
-    record = AcquisitionRecord(
-        decision=np.concatenate(decision),
-        posterior=_joined(cells, "proba"),
-        n_features=_joined(cells, "n_features"),
-        cost=_joined(cells, "cost"),
-        order=order,
-        outcome=outcome,
-        beliefs=beliefs,
-    )
+    record = joined([_record(*cell, own, len(classes)) for cell, own in zip(cells, columns)])
     truth = np.array(classes)[_joined(cells, "truth")]
     return LabelledRecord(record, truth, _joined(cells, "row"), classes, names)
 
 
 def _joined(cells: Sequence[tuple[Arrays, Any]], name: str) -> npt.NDArray[Any]:
-    values = np.concatenate([arrays[name] for arrays, _ in cells])
+    return _wide(np.concatenate([arrays[name] for arrays, _ in cells]))
+
+
+def _wide(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return values.astype(np.intp) if values.dtype.kind == "i" else values
 
 
@@ -133,23 +124,27 @@ def _columns(named: Sequence[Mapping[str, str]], of_data: bool) -> tuple[tuple[s
     return tuple(names), [{int(j): names[name] for j, name in own.items()} for own in named]
 
 
-def _spread_out(
-    arrays: Arrays, columns: Mapping[int, int], longest: int, n_classes: int
-) -> tuple[IntArray, IntArray, npt.NDArray[np.float32]]:
-    """Columns asked, outcomes and beliefs of each instance of a cell, as an `AcquisitionRecord` has them."""
-    n_asked = arrays["n_asked"].astype(np.intp)
-    step = np.arange(longest)
-    there = step < n_asked[:, None]
+def _record(arrays: Arrays, about: Any, columns: Mapping[int, int], n_classes: int) -> AcquisitionRecord:
+    """The record of a cell, all of its fields that were kept."""
+    n_asked, history, known = arrays["n_asked"].astype(np.intp), arrays["history"], arrays["known"]
+    step = np.arange(int(n_asked.max(initial=0)) + 1)
+    there = step[:-1] < n_asked[:, None]
     number = np.full(max(columns, default=0) + 1, -1)
     number[list(columns)] = list(columns.values())
-    order, outcome = np.full((2, len(n_asked), longest), -1)
-    order[there], outcome[there] = number[arrays["asked"]], arrays["outcome"]
     # after the stop the last belief is repeated
-    first = np.cumsum(n_asked + 1) - n_asked - 1
-    at = first[:, None] + np.minimum(np.arange(longest + 1), n_asked[:, None])
-    beliefs = spread(arrays["beliefs"], arrays["known"], n_classes)[at]
-    history = arrays["history"]
-    return order[history], outcome[history], beliefs[history]
+    at = (np.cumsum(n_asked + 1) - n_asked - 1)[:, None] + np.minimum(step, n_asked[:, None])
+    kept: dict[str, Any] = {name: _wide(arrays[name]) for name in ("n_features", "cost")}
+    kept |= {"decision": np.array(about["decisions"])[arrays["decision"]], "posterior": arrays["proba"]}
+    kept["beliefs"] = spread(arrays["beliefs"], known, n_classes)[at][history]
+    for held in fields(AcquisitionRecord):
+        if (name := f"{RECORD}{held.name}") in arrays:
+            values = _wide(arrays[name])
+            if axes_of(held) == (STEPS,):
+                steps = np.full(there.shape, -1, dtype=values.dtype)
+                steps[there] = number[values] if held.name == "order" else values
+                values = steps[history]
+            kept[held.name] = spread(values, known, n_classes) if axes_of(held) == (CLASSES,) else values
+    return AcquisitionRecord(**kept)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,132 @@
+"""Records of what was acquired: whatever field they have reaches all that is made of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from seqclass import SequentialClassifier
+from seqclass.cli import main
+from seqclass.deciding.record import CLASSES, STEPS, AcquisitionRecord, axes_of, columns_of, joined, layout, some_rows
+from seqclass.experiment import Experiment
+from seqclass.large import predict_parquet
+from seqclass.pomdp import GridValueIteration
+
+
+@dataclass(frozen=True)
+class Longer(AcquisitionRecord):
+    """A record to which fields were added."""
+
+    wait: npt.NDArray[Any] | None = None
+    effort: npt.NDArray[Any] | None = field(default=None, metadata=layout(STEPS, in_table=False))
+    doubt: npt.NDArray[Any] | None = field(default=None, metadata=layout(CLASSES, in_table=False))
+
+    @classmethod
+    def from_acquisition(cls, *args: Any) -> Longer:
+        record = super().from_acquisition(*args)
+        effort = np.where(record.order >= 0, record.order + 100, -1)
+        return replace(record, wait=3 * record.cost + 1, effort=effort, doubt=1 - record.posterior)  # type: ignore[call-arg]
+
+
+def filled(n: int, longest: int) -> Longer:
+    """A record with something in every field, all different."""
+    sizes, count, values = {"n_classes": 3, "longest": longest, "longest + 1": longest + 1}, 0, {}
+    for held in fields(Longer):
+        shape = (n, *(sizes[axis] for axis in axes_of(held)))
+        values[held.name] = count + np.arange(np.prod(shape)).reshape(shape)
+        count += 1000
+    return Longer(**values)
+
+
+def test_the_docstring_tells_of_every_field_and_its_axes() -> None:
+    assert AcquisitionRecord.__doc__ is not None
+    for held in fields(AcquisitionRecord):
+        shape = re.escape(", ".join(("n", *axes_of(held))) + "," * (not axes_of(held)))
+        none = " or None" if held.default is None else ""
+        assert re.search(
+            rf"^    {held.name} : ndarray( of \w+)? of shape \({shape}\){none}$", AcquisitionRecord.__doc__, re.M
+        )
+
+
+def test_joined_records_have_all_fields_in_full() -> None:
+    parts = [filled(2, 3), filled(1, 1), filled(3, 0)]
+    whole = joined(parts)
+    assert type(whole) is Longer
+    for held in fields(Longer):
+        value = getattr(whole, held.name)
+        if held.name == "history":  # a number among the rows of its part
+            assert value is None
+            continue
+        assert value is not None, held.name
+        start = 0
+        for part in parts:
+            rows, own = value[start : start + len(part)], getattr(part, held.name)
+            start += len(part)
+            beyond = rows[:, own.shape[1] :] if own.ndim > 1 else rows[:, None][:, 1:]
+            np.testing.assert_array_equal(rows[:, : own.shape[1]] if own.ndim > 1 else rows, own, err_msg=held.name)
+            last = own[:, -1:] if held.name == "beliefs" else -1
+            assert (beyond == last).all(), held.name
+    with pytest.raises(ValueError, match="records: 1 of 2 have wait, the others have not"):
+        joined([filled(1, 1), replace(filled(1, 1), wait=None)])
+
+
+def test_some_rows_have_all_fields() -> None:
+    record, rows = filled(4, 2), np.array([3, 1])
+    some = some_rows(record, rows)
+    assert type(some) is Longer
+    for held in fields(Longer):
+        np.testing.assert_array_equal(getattr(some, held.name), getattr(record, held.name)[rows], err_msg=held.name)
+    assert some_rows(replace(record, time=None), rows).time is None
+
+
+def test_tables_have_all_fields_or_are_told_how() -> None:
+    record = filled(2, 2)
+    columns = columns_of(record, posterior=lambda p: {"p": p[:, 0]}, order=lambda _: {}, differential=lambda _: {})
+    assert list(columns) == ["decision", "p", "n_features", "cost", "n_visits", "time", "wait"]
+
+    @dataclass(frozen=True)
+    class Other(AcquisitionRecord):
+        pain: Any = field(default=None, metadata=layout(STEPS))
+
+    with pytest.raises(TypeError, match=r"pain has an entry for each of .*longest.*: say which columns it makes"):
+        Other(**{held.name: getattr(record, held.name) for held in fields(AcquisitionRecord)}, pain=1).to_frame()
+
+
+@pytest.fixture
+def longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let classifiers give longer records, and runs read them."""
+    monkeypatch.setattr("seqclass.deciding.decider.AcquisitionRecord", Longer)
+    monkeypatch.setattr("seqclass.experiment.records.AcquisitionRecord", Longer)
+
+
+def test_a_field_that_is_added_reaches_frames_and_files(longer: None, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"dose": np.repeat([0.0, 1.0], 20), "age": 5.0})
+    clf = SequentialClassifier(solver=GridValueIteration()).fit(frame, np.repeat(["a", "b"], 20))
+    assert clf.acquire(frame[:2]).to_frame()["wait"].tolist() == [1.03, 1.03]
+    clf.save(tmp_path / "m.seq")
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    frame.to_parquet(tmp_path / "new.parquet")
+    done = CliRunner().invoke(
+        main, ["predict", str(tmp_path / "m.seq"), str(tmp_path / "new.csv"), "-o", str(tmp_path / "out.csv")]
+    )
+    assert done.exit_code == 0, done.output
+    predict_parquet(clf, tmp_path / "new.parquet", tmp_path / "out")
+    for found in (pd.read_csv(tmp_path / "out.csv"), pd.read_parquet(tmp_path / "out" / "new.parquet")):
+        assert found["wait"].tolist() == pytest.approx([1.03] * 40)
+    with pytest.raises(ValueError, match="keep: the output has a column 'wait' of its own"):
+        predict_parquet(clf, tmp_path / "new.parquet", tmp_path / "out", keep=["wait"])
+
+
+def test_a_field_that_is_added_is_kept_by_runs(longer: None, tmp_path: Path) -> None:
+    record: Any = Experiment(["iris"], ["etana"], cv=2).run(tmp_path / "a.run").record("iris", "etana").record
+    np.testing.assert_allclose(record.wait, 3 * record.cost + 1)
+    np.testing.assert_array_equal(record.effort, np.where(record.order >= 0, record.order + 100, -1))
+    np.testing.assert_allclose(record.doubt, 1 - record.posterior, atol=1e-6)
