@@ -184,8 +184,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON, each of whose entries stands there once."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"{shown(twice)} stands twice in one object.")
+        raise ValueError(
+            f"{shown(Counter(name for name, _ in pairs).most_common(1)[0][0])} stands twice in one object."
+        )
     return found
 
 
@@ -275,7 +276,11 @@ def _of_arrays(path: Path) -> list[_Record]:
     if labels.size and not 0 <= labels.min() <= labels.max() < len(classes):
         raise ValueError(f"{path}: y must hold 0 to {len(classes) - 1}, the positions in class_names.")
     part = np.full(shape[0], "train" if "test" in arrays else "all", dtype=object)
-    part[_rows(path, arrays.get("test", np.empty(0, dtype=np.intp)), shape[0])] = "test"
+    test = arrays.get("test", np.empty(0, dtype=np.intp))
+    rows = np.flatnonzero(test) if test.dtype == bool and test.shape == part.shape else _whole(path, "test", test)
+    if rows.ndim != 1 or (rows.size and not 0 <= rows.min() <= rows.max() < part.size):
+        raise ValueError(f"{path}: test must hold rows from 0 to {part.size - 1}.")
+    part[rows] = "test"
     return [
         _checked(f"{path}: record {n}", _Record(own, classes[label], *map(_slots(names), pair)))
         for n, (own, label, *pair) in enumerate(zip(part.tolist(), labels.tolist(), said, asked), 1)
@@ -293,14 +298,6 @@ def _whole(path: Path, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if array.dtype.kind not in "iu":
         raise ValueError(f"{path}: {name} must hold whole numbers, it holds {array.dtype}.")
     return array
-
-
-def _rows(path: Path, test: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
-    """Test rows, by number or as a mask."""
-    rows = np.flatnonzero(test) if test.dtype == bool and test.shape == (n,) else _whole(path, "test", test)
-    if rows.ndim != 1 or (rows.size and not 0 <= rows.min() <= rows.max() < n):
-        raise ValueError(f"{path}: test must hold rows from 0 to {n - 1}.")
-    return rows
 
 
 def _slots(names: list[str]) -> Any:

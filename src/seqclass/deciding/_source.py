@@ -235,7 +235,7 @@ class Source:
             except sqlite3.Error:
                 raise
             except Exception as error:  # the ways in which JSON and values of other kinds fail have no end
-                where = "the dict" if isinstance(self.kept, MutableMapping) else os.fspath(self.kept)
+                where = "the dict" if isinstance(self.kept, MutableMapping) else self.kept
                 about = f"answers about {shown(self._name(feature))} that cannot be used"
                 what = f"{type(error).__name__}: {sentence(error)}"
                 raise ValueError(f"kept: {where} holds {about}: remove them, or keep elsewhere. {what}") from error

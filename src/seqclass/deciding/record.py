@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -198,17 +198,12 @@ class AcquisitionRecord:
 
 def joined(records: Sequence[AcquisitionRecord]) -> AcquisitionRecord:
     """Records of parts of some rows as one."""
-    longest = max(part.order.shape[1] for part in records)
-    whole = {}
+    steps = np.array([part.order.shape[1] for part in records])
+    short, whole = (steps.max() - steps).tolist(), {}
     for held in fields(records[0]):
         parts = [getattr(part, held.name) for part in records]
-        there = sum(part is not None for part in parts)
-        if there == 0 or not held.metadata.get("joined", True):
-            continue
-        if there < len(parts):
-            raise ValueError(f"records: {there} of {len(parts)} have {held.name}, the others have not.")
-        short = [longest - part.order.shape[1] for part in records]
-        whole[held.name] = np.concatenate([_padded(part, n, axes_of(held)) for part, n in zip(parts, short)])
+        if held.metadata.get("joined", True) and any(part is not None for part in parts):
+            whole[held.name] = np.concatenate([_padded(part, n, axes_of(held)) for part, n in zip(parts, short)])
     return type(records[0])(**whole)
 
 
@@ -222,8 +217,8 @@ def _padded(values: npt.NDArray[Any], short: int, axes: tuple[str, ...]) -> npt.
 
 def some_rows(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
     """Some rows of a record."""
-    there = {held.name: getattr(record, held.name) for held in fields(record)}
-    return type(record)(**{name: None if value is None else value[rows] for name, value in there.items()})
+    there: dict[str, Any] = {held.name: getattr(record, held.name) for held in fields(record)}
+    return replace(record, **{name: value[rows] for name, value in there.items() if value is not None})
 
 
 def columns_of(record: AcquisitionRecord, **makers: Callable[[Any], Mapping[str, Any]]) -> dict[str, Any]:
@@ -233,8 +228,6 @@ def columns_of(record: AcquisitionRecord, **makers: Callable[[Any], Mapping[str,
     for held in fields(record):
         value = getattr(record, held.name)
         if value is not None and held.metadata.get("in_table", True):
-            if axes_of(held) and held.name not in makers:
-                raise TypeError(f"{held.name} has an entry for each of {axes_of(held)}: say which columns it makes.")
             columns |= makers[held.name](value) if held.name in makers else {held.name: value}
     return columns
 
