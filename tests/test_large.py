@@ -18,7 +18,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import KBinsDiscretizer
 
 import seqclass
-from seqclass import Costs, SequentialClassifier
+from seqclass import Costs, SequentialClassifier, datasets
 from seqclass.adaptive_classifier import AdaptiveClassifier
 from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, TreeNetwork
 from seqclass.discretize import Discretizer
@@ -414,6 +414,24 @@ def test_parquet_is_read_in_chunks_and_gives_the_same(tmp_path: Path) -> None:
     assert clf.predict(FRAME[:3]).tolist() == clf.predict(FRAME.assign(flag=FRAME["flag"].astype(str))[:3]).tolist()
     some = quick().fit_chunks(read_parquet(folder, "ill", columns=["visits", "dose"]))
     assert some.feature_names_in_.tolist() == ["visits", "dose"]
+
+
+@pytest.mark.parametrize("index", ["dose", "ill", ["dose", "ill"]])
+def test_named_levels_of_an_index_are_columns(tmp_path: Path, index: Any) -> None:
+    frame, path = FRAME.assign(ill=ILL), tmp_path / "rows.parquet"
+    frame.to_parquet(path)
+    plain, (first, labels) = datasets.load(str(path), target="ill"), next(iter(read_parquet(path, target="ill")))
+    frame.set_index(index).to_parquet(path)
+    named, chunks = datasets.load(str(path), target="ill"), read_parquet(path, target="ill")
+    X, y = next(iter(chunks))
+    pd.testing.assert_frame_equal(named.X[plain.X.columns], plain.X)
+    pd.testing.assert_frame_equal(X[first.columns], first)
+    assert y.tolist() == labels.tolist()
+    assert named.labels.tolist() == plain.labels.tolist()
+    assert chunks.labels().tolist() == sorted(set(ILL))
+    frame[::2].sort_values("dose").to_parquet(path)  # whose index nobody named
+    assert datasets.load(str(path), target="ill").feature_names == tuple(FRAME)
+    assert read_parquet(path, target="ill").columns == list(FRAME)
 
 
 def test_folders_of_parquet_give_columns_and_hidden_files_are_left_alone(tmp_path: Path) -> None:

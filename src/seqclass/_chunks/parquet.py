@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ _MOST_ROWS = 2**17
 _CHUNK_BYTES = CHUNK_BYTES // 4
 #: Bytes that are read from a file at a time, of each column.
 _BUFFER = 2**18
+#: What pandas calls a row index without a name.
+_NAMELESS = re.compile(r"__index_level_\d+__")
 
 
 def read_parquet(
@@ -168,10 +172,8 @@ def folder_values(file: Path, root: Path) -> dict[str, str]:
 
 
 def parquet_names(file: Path, root: Path) -> list[str]:
-    """Columns of a file, without a row index that pandas has written."""
-    schema = parquet_file(file).schema_arrow
-    index = (schema.pandas_metadata or {}).get("index_columns", [])
-    names = [name for name in schema.names if name not in index]
+    """Columns of a file, without a row index that pandas has written and that has no name."""
+    names = [name for name in parquet_file(file).schema_arrow.names if not _NAMELESS.fullmatch(name)]
     return [*names, *(key for key in folder_values(file, root) if key not in names)]
 
 
@@ -188,9 +190,13 @@ def frames(
     if absent is not None:
         raise ValueError(f"{file} lacks the column {shown(absent)}, which other files have.")
     read = [name for name in dict.fromkeys((*columns, *more)) if name in names]
+    written = {**(opened.schema_arrow.metadata or {})}
+    if b"pandas" in written:  # of whose columns none is to become an index again
+        written[b"pandas"] = json.dumps({**opened.schema_arrow.pandas_metadata, "index_columns": []}).encode()
     first = 1
     try:
         for batch in opened.iter_batches(chunk_rows, columns=read, use_threads=False):
+            batch = batch.replace_schema_metadata(written)
             for name in (name for name in given if name not in names):
                 batch = batch.append_column(name, pa.array([given[name]] * batch.num_rows, pa.string()))
             frame = batch.select(list(columns)).to_pandas()

@@ -354,11 +354,16 @@ def _parquet(path: Path) -> Any:
     import pandas as pd
 
     try:
-        return pd.read_parquet(path, engine="pyarrow")
+        frame = pd.read_parquet(path, engine="pyarrow")
     except ImportError as error:
         raise ValueError("reading Parquet needs pyarrow: run pip install 'seqclass[parquet]'.") from error
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} is no Parquet file, or a damaged one.") from error
+    stored = [] if isinstance(frame.index, pd.RangeIndex) else frame.index.names  # a range numbers the rows
+    for level, name in enumerate(stored):
+        if name is not None:  # a column that the index was made of
+            frame.insert(frame.shape[1], name, frame.index.get_level_values(level), allow_duplicates=True)
+    return frame
 
 
 #: Endings of such files; each may be followed by .gz or .bz2.
