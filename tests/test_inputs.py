@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import DataConversionWarning
 
 from seqclass import Costs, SequentialClassifier, adaptive, etana, f_etana, ifc2f
 from seqclass.bn import InformationFilter, NaiveBayes
 from seqclass.discretize import Discretizer
 from seqclass.discretize.outcomes import check_outcomes
-from seqclass.pomdp import Lookahead
+from seqclass.pomdp import Adaptive, GridValueIteration, LinearThresholdSPSA, Lookahead, Perseus
 from seqclass.selection import FIRES, SAOLA
 
 RNG = np.random.default_rng(0)
@@ -311,3 +313,142 @@ def test_more_classes_than_can_be(fit: Any) -> None:
     y = np.tile(np.arange(5001), 2)
     with pytest.raises(ValueError, match="y holds more than 5,000 classes, the most that can be planned for"):
         fit((y % 2)[:, None], y)
+
+
+HAS_STRINGS = hasattr(getattr(np, "dtypes", None), "StringDType")  # since numpy 2
+
+
+def as_strings(texts: Any) -> Any:
+    return texts.astype(np.dtypes.StringDType())
+
+
+TEXTS = np.c_[np.where(Y == "a", "red", "blue"), X[:, 1].astype(str)]
+
+
+class TestTextsInArrays:
+    """docs/data.md: columns of text are taken as they are, whatever holds them."""
+
+    FRAME = pd.DataFrame({"x0": TEXTS[:, 0], "x1": X[:, 1]})
+
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda texts: texts,
+            lambda texts: texts.astype(object),
+            lambda texts: texts.tolist(),
+            lambda texts: [[colour, float(number)] for colour, number in texts],
+            as_strings,
+        ],
+        ids=["numpy", "objects", "lists", "mixed", "StringDType"],
+    )
+    def test_they_are_categories(self, make: Any) -> None:
+        if make is as_strings and not HAS_STRINGS:
+            pytest.skip("this numpy has no StringDType")
+        clf, plain = SequentialClassifier().fit(make(TEXTS), Y), SequentialClassifier().fit(self.FRAME, Y)
+        np.testing.assert_array_equal(clf.predict_proba(make(TEXTS)), plain.predict_proba(self.FRAME))
+        assert clf.acquire(make(TEXTS[:5])).order.tolist() == plain.acquire(self.FRAME[:5]).order.tolist()
+        assert [str(one) for one in clf.explain(make(TEXTS[:3]))] == [str(one) for one in plain.explain(self.FRAME[:3])]
+        assert str(clf.explain(make(TEXTS)[0])[0]) == str(plain.explain(self.FRAME[:1])[0])
+        assert clf.session().categories("x0") == ("blue", "red")
+        with pytest.raises(ValueError, match="column 0 holds the unknown category 'pink'"):
+            clf.predict(make(np.where(TEXTS == "red", "pink", TEXTS)))
+
+    def test_parts_without_texts_and_other_columns(self) -> None:
+        clf, named = SequentialClassifier().fit(TEXTS, Y), SequentialClassifier().fit(self.FRAME, Y)
+        gone = pd.DataFrame({0: [None] * 80, 1: X[:, 1]}, dtype=object)
+        np.testing.assert_array_equal(clf.predict(np.c_[np.full(80, np.nan), X[:, 1]]), clf.predict(gone))
+        with pytest.raises(ValueError, match="X must be a data frame: the classifier was fitted on one"):
+            named.predict(TEXTS)
+        with pytest.raises(ValueError, match="column 0 must hold numbers, but row 0 has 'red'"):
+            SequentialClassifier().fit(X, Y).predict(TEXTS)
+
+    def test_chunks_and_bags(self) -> None:
+        chunks = [(TEXTS[:30].tolist() + TEXTS[50:].tolist(), [*Y[:30], *Y[50:]]), (TEXTS[30:50].tolist(), Y[30:50])]
+        clf = SequentialClassifier().fit_chunks(chunks)
+        assert clf.encoder_.categories_[0].tolist() == ["blue", "red"]
+        for data in (TEXTS, self.FRAME):
+            bag = BaggingClassifier(SequentialClassifier(), 2, random_state=0).fit(data, Y)
+            assert bag.score(data, Y) == 1.0
+
+    def test_tables_of_arrow_and_labels(self) -> None:
+        pa = pytest.importorskip("pyarrow")
+        plain, table = SequentialClassifier().fit(self.FRAME, Y), pa.table(dict(self.FRAME.to_dict("list")))
+        labels = [pa.array(Y.tolist()), pa.chunked_array([Y[:3].tolist(), Y[3:].tolist()])]
+        if HAS_STRINGS:
+            labels.append(Y.astype(np.dtypes.StringDType()))
+        for y in labels:
+            clf = SequentialClassifier().fit(table, y)
+            np.testing.assert_array_equal(clf.predict_proba(table), plain.predict_proba(self.FRAME))
+            assert clf.score(table, y) == plain.score(self.FRAME, Y)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64, object, "frame", "nullable", "texts"])
+def test_whole_numbers_that_floats_do_not_tell_apart(kind: Any) -> None:
+    numbers = 2**53 + np.arange(80) % 2
+    made = {
+        "frame": pd.DataFrame({0: numbers}),
+        "nullable": pd.DataFrame({0: pd.array([*numbers[:-1], pd.NA], dtype="Int64")}),
+        "texts": pd.DataFrame({0: numbers.astype(str).astype(object)}),
+    }
+    data = made[kind] if isinstance(kind, str) else numbers[:, None].astype(kind)
+    words = "column 0 holds 9007199254740992 and 9007199254740993, which are one number to a float"
+    with pytest.raises(ValueError, match=words):
+        SequentialClassifier().fit(data, Y)
+    SequentialClassifier().fit((numbers[:, None] * 1024).astype(np.int64), Y)  # which floats do tell apart
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**5000)], ids=["400", "5000"])
+def test_whole_numbers_of_many_digits(value: int) -> None:
+    cells = np.array([[value], [1]] * 40, dtype=object)
+    for data in (cells, cells.tolist(), pd.DataFrame(cells)):
+        with pytest.raises(ValueError, match="column 0 holds infinity in row 0: correct it"):
+            SequentialClassifier().fit(data, Y)
+
+
+def test_missing_answers_of_categories_and_of_numbers() -> None:
+    frame = pd.DataFrame({"colour": TEXTS[:, 0], "x": X[:, 1]})
+    for unknown in ("error", "missing"):
+        session = SequentialClassifier(handle_unknown=unknown).fit(frame, Y).session()
+        for name, value in product(("colour", "x"), (None, np.nan, pd.NA)):
+            with pytest.raises(ValueError, match=f"feature '{name}' must be .*; call it unavailable if it is"):
+                session.observe(name, value)
+        with pytest.raises(ValueError, match="feature 'colour' must be a category, got '  '; call it unavailable"):
+            session.observe("colour", "  ")
+
+
+class TestSettings:
+    """What cannot be is refused before anything is learnt, and by its name."""
+
+    @pytest.mark.parametrize(
+        ("settings", "words"),
+        [
+            ({"random_state": "a"}, "random_state must be None, an integer from 0 on or a numpy generator, got 'a'"),
+            ({"random_state": -1}, "random_state must be None"),
+            ({"random_state": 1.5}, "random_state must be None"),
+            ({"max_candidates": 0}, "max_candidates must be at least 1, got 0"),
+            ({"solver": Perseus(n_beliefs=0)}, "n_beliefs must be at least 1, got 0"),
+            ({"solver": Perseus(max_seconds=-1.0)}, "max_seconds must be between 0 and inf, got -1"),
+            ({"solver": Lookahead(0)}, "depth must be at least 1"),
+            ({"solver": GridValueIteration(0)}, "resolution must be at least 1"),
+            ({"solver": Adaptive(n_cases=1), "order": "adaptive"}, "n_cases must be at least 2"),
+            ({"solver": LinearThresholdSPSA(gain=0.0)}, "gain must be between"),
+        ],
+        ids=str,
+    )
+    def test_before_anything_is_learnt(self, settings: dict[str, Any], words: str) -> None:
+        class Unlearnt(NaiveBayes):
+            def fit(self, *args: Any, **kwargs: Any) -> Any:
+                raise AssertionError("the model was fitted")
+
+        with pytest.raises(ValueError, match=words):
+            SequentialClassifier(observation_model=Unlearnt(), **settings).fit(X, Y)
+
+    @pytest.mark.parametrize("make", [etana, f_etana, ifc2f, adaptive])
+    def test_unknown_ones_are_told_of(self, make: Any) -> None:
+        with pytest.raises(TypeError, match=r"has no setting 'cost'; did you mean .*'feature_costs'"):
+            make(cost=0.1)
+
+    def test_weights_of_which_no_sum_can_be_made(self) -> None:
+        for clf in (SequentialClassifier(), adaptive(effort="quick")):
+            with pytest.raises(ValueError, match=r"sample_weight must be at most 1e\+100, got 1e\+308"):
+                clf.fit(X, Y, sample_weight=np.full(80, 1e308))

@@ -18,7 +18,7 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import plain
 from seqclass._utils.progress import tell_share, telling
-from seqclass._utils.validation import check_choice, check_integer, check_jobs, plain_labels
+from seqclass._utils.validation import check_choice, check_integer, check_jobs, check_settings, plain_labels
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.bn.context_bayes import MOST_TESTED, changes_what_others_tell
 from seqclass.bn.contexts import MOST_OUTCOMES
@@ -758,4 +758,5 @@ def adaptive(
     >>> clf.choice_.chosen
     'mixture of densities'
     """
+    check_settings(settings, adaptive, AdaptiveClassifier)
     return AdaptiveClassifier(feature_costs, effort=effort, random_state=random_state, **settings)

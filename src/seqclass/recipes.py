@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seqclass._utils.validation import check_choice
+from seqclass._utils.validation import check_choice, check_settings
 from seqclass.bn import InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.discretize import Discretizer
@@ -103,6 +103,7 @@ def etana(
     >>> bool((record.decision == y[1::2]).mean() > 0.9), bool(record.n_features.mean() < 6)
     (True, True)
     """
+    check_settings(settings, etana, SequentialClassifier)
     _refuse_clash(settings, "discretizer", n_bins=n_bins, strategy=strategy)
     _refuse_clash(settings, "observation_model", temperature=temperature)
     strategy = "uniform" if strategy is None else check_choice(strategy, "strategy", STRATEGIES)
@@ -260,6 +261,7 @@ def ifc2f(
     >>> bool((record.decision == y[1::2]).mean() > 0.9), bool(record.n_features.mean() < 6)
     (True, True)
     """
+    check_settings(settings, ifc2f, SequentialClassifier)
     graph = not isinstance(structure, str)
     named = structure if graph or structure != "tree" else None
     _refuse_clash(settings, "discretizer", n_bins=n_bins, strategy=strategy)

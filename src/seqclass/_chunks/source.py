@@ -235,7 +235,7 @@ class IteratedChunks(Chunks):
                 raise TypeError(f"chunk {number} must be a pair (X, y), got {type(pair).__name__}.")
             X, y = pair
             if not hasattr(X, "shape"):
-                X = np.asarray(X)
+                X = made if is_frame(made := plain(X)) else np.asarray(X)
             if n_rows(X) != len(y):
                 raise ValueError(f"chunk {number} has {n_rows(X)} rows and {len(y)} labels; give one for each row.")
             self.target_name = named if isinstance(named := getattr(y, "name", None), str) else self.target_name

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.progress import look
+from seqclass._utils.text import shown
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.integer[Any]]
@@ -21,22 +22,33 @@ CHUNK_BYTES = 64 * 2**20
 _WIDE = 2**20
 
 
+_GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+
+
 def as_generator(random_state: Any = None, purpose: str = "") -> np.random.Generator:
     """Turn any form of ``random_state`` into a numpy generator."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1, size=4))
+    return np.random.default_rng(another_stream(random_state, purpose) if purpose else _seed(random_state))
+
+
+def _seed(random_state: Any) -> Any:
+    """A seed that numpy takes."""
+    if random_state is None or isinstance(random_state, (*_GENERATORS, np.random.SeedSequence)):
+        return random_state
     try:
-        return np.random.default_rng(another_stream(random_state, purpose) if purpose else random_state)
+        return np.random.SeedSequence(random_state)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"random_state must be None, an integer or a numpy generator, got {random_state!r}") from error
+        raise ValueError(
+            f"random_state must be None, an integer from 0 on or a numpy generator, got {shown(random_state)}."
+        ) from error
 
 
 def another_stream(random_state: Any, purpose: str = "") -> Any:
     """Seed of a stream that is independent of the one that ``random_state`` itself seeds."""
-    if random_state is None or isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+    if random_state is None or isinstance(random_state, _GENERATORS):
         return random_state
-    if not isinstance(random_state, np.random.SeedSequence):
-        random_state = np.random.SeedSequence(random_state)
+    random_state = _seed(random_state)
     salt = zlib.crc32(purpose.encode()) if purpose else 0x5EED
     return np.random.SeedSequence(random_state.entropy, spawn_key=(*random_state.spawn_key, salt))
 

@@ -22,6 +22,10 @@ _MANY_CATEGORIES = 50
 _MOST = 100_000
 #: What is taken off the edges of categories; pages and C code take off the same.
 BLANKS = " \t\n\r\f\v"
+#: Bits of whole numbers of which Python still writes the digits.
+_LONG = 10_000
+#: Beyond it floats are no longer all whole numbers.
+_WHOLE = 2**53
 
 
 def is_frame(X: Any) -> bool:
@@ -34,6 +38,8 @@ def plain(X: Any) -> Any:
         import pandas as pd
 
         return pd.DataFrame({name: _of_polars(X.get_column(name)) for name in X.columns})
+    if hasattr(X, "column_names") and hasattr(X, "to_pandas"):  # a table of Arrow
+        X = X.to_pandas()
     if is_frame(X):
         if hasattr(X, "__dask_graph__"):
             raise TypeError(
@@ -47,8 +53,30 @@ def plain(X: Any) -> Any:
         )
     X = unmasked(X)
     if isinstance(X, (np.ndarray, list, tuple)):
-        refuse_cells(X if isinstance(X, np.ndarray) else _as_objects(X), "X")
+        array = X if isinstance(X, np.ndarray) else _as_objects(X)
+        refuse_cells(array, "X")
+        return framed(array) if array.ndim == 2 and array.dtype.kind in "OUT" and _needs_frame(array) else X
     return X
+
+
+def _needs_frame(array: npt.NDArray[Any]) -> bool:
+    """Whether an array holds what numpy would make no floats of, or wrong ones: texts, or large whole numbers."""
+    if array.dtype.kind == "O" and any(isinstance(v, int) and abs(v) > _WHOLE for v in array.ravel().tolist()):
+        return True
+    try:
+        array.astype(np.float64)
+    except ValueError:
+        return True
+    except TypeError:  # neither texts nor numbers, which others will say
+        pass
+    return False
+
+
+def framed(array: Any) -> Any:
+    """An array as a data frame, each column of its own kind."""
+    import pandas as pd
+
+    return pd.DataFrame(np.asarray(array, dtype=object)).infer_objects()
 
 
 def _of_polars(column: Any) -> Any:
@@ -98,9 +126,25 @@ def refuse_cells(values: Any, what: str) -> None:
         )
 
 
+def refuse_merged(column: Any, name: Any) -> None:
+    """Refuse whole numbers of which floats make one."""
+    values = column if isinstance(column, np.ndarray) else column.dropna().to_numpy()
+    if values.dtype.kind in "iu" and values.size and (values.max() > _WHOLE or values.min() < -_WHOLE):
+        known = np.unique(values)
+        same = np.flatnonzero(np.diff(known.astype(np.float64)) == 0)
+        if same.size:
+            pair = " and ".join(map(str, known[same[0] : same[0] + 2].tolist()))
+            raise ValueError(
+                f"column {shown(name)} holds {pair}, which are one number to a float: take off what they share, or "
+                "leave the column out if it numbers the rows."
+            )
+
+
 def spelt(value: Any) -> str:
     """How a category is written, wherever it comes from: without blanks at its edges, whole numbers without a point."""
-    whole = isinstance(value, (float, np.floating)) and value == np.floor(value) and abs(value) < 2**53
+    if isinstance(value, int) and value.bit_length() > _LONG:
+        return shown(value)
+    whole = isinstance(value, (float, np.floating)) and value == np.floor(value) and abs(value) < _WHOLE
     return str(int(value) if whole else value).strip(BLANKS)
 
 
@@ -153,13 +197,16 @@ class Levels:
         refuse_dates(column)
         there = _present(column)
         if is_numeric(column):
+            refuse_merged(column, column.name)
             return cls(n_numbers=int(there.sum()))
         if isinstance(column.dtype, pd.CategoricalDtype):
             # those that no row shows are known as well
             declared = set(map(spelt, column.cat.categories.tolist())) - {""}
             return cls(n_texts=int(there.sum()), categorical=True, keys=declared)
         present = column[there]
-        no_number = to_numeric(present).isna().to_numpy()
+        numbers = to_numeric(present)
+        refuse_merged(numbers, column.name)
+        no_number = numbers.isna().to_numpy()
         at = int(no_number.argmax()) if no_number.any() else None
         other = None if at is None else (present.iloc[at], present.index[at])
         keys = {key for key in column_keys(present) if key is not None}

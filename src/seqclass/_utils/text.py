@@ -123,6 +123,7 @@ def end_sentence(text: str) -> str:
 
 def shown(value: Any) -> str:
     """Write a name or a cell as Python would, its middle left out where it is long."""
+    value = value.item() if hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0 else value  # as numpy has it
     # of a long text only what is shown is written out
     long = isinstance(value, (str, bytes)) and len(value) > 2 * _LONGEST_VALUE
     try:
@@ -167,7 +168,8 @@ def near(name: str, names: Sequence[str], what: str = "the columns are") -> str:
     same = [n for n in names if n.strip().casefold() == wanted]
     # likeness takes its time, so neither among names without end nor among very long ones
     short = [n for n in names[:_MANY_NAMES] if len(n) <= _LONGEST] if len(name) <= _LONGEST else []
-    matches = same or get_close_matches(name, short, n=3, cutoff=0.5)
+    parts = [n for n in short if len(wanted) > 2 and f"_{wanted}" in n.casefold()]  # cost: feature_costs
+    matches = same or list(dict.fromkeys([*get_close_matches(name, short, n=3, cutoff=0.5), *parts]))
     if matches:
         return f"did you mean {' or '.join(map(shown, matches[:3]))}?"
     return f"{what} {listed(names)}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -105,6 +106,10 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if sample_weight is None:
         return None
     weight = check_not_negative(sample_weight, "sample_weight", (n_rows,))
+    if weight.max(initial=0.0) > _COSTS[1]:
+        raise ValueError(
+            f"sample_weight must be at most {_COSTS[1]:g}, got {weight.max():g}: divide all by one number."
+        )
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all rows.")
     return weight
@@ -208,6 +213,15 @@ def check_flag(value: Any, name: str) -> bool:
     return bool(value)
 
 
+def check_settings(settings: Mapping[str, Any], maker: Any, kind: Any) -> None:
+    """Refuse settings that neither a function has nor the class of what it makes."""
+    known = [name for name in (*inspect.signature(maker).parameters, *kind._get_param_names()) if name != "settings"]
+    for name in settings:
+        if name not in known:
+            there = near(name, list(dict.fromkeys(known)), "there are")
+            raise TypeError(f"{maker.__name__} has no setting {shown(name)}; {there}")
+
+
 def check_part(value: Any, name: str, what: str, methods: tuple[str, ...]) -> None:
     """Check that a part of an estimator is an object that does what is asked of it."""
     if isinstance(value, type):
@@ -226,6 +240,7 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
         return labels
     if isinstance(labels, (list, tuple)) and len({*map(type, labels)}) > 1:
         array = np.array(labels, dtype=object)  # numpy would make texts of numbers and of NaN, and numbers of booleans
+    array = array.astype(object) if array.dtype.kind == "T" else array  # numpy's texts of any length
     if array.dtype.kind in "mM":  # dates could not be read back from a model file
         raise ValueError(f"{name} holds {array.dtype.name}: labels must be numbers, texts or booleans.")
     # scikit-learn makes floats of nullable integers and booleans, and a series is read by index, not by row

@@ -126,7 +126,7 @@ def finite(name: str, value: Any) -> float:
             np.nan if value is np.ma.masked else float(str(value) if isinstance(value, (bytes, bytearray)) else value)
         )
     except (TypeError, ValueError):
-        how = "; call it unavailable if it is" if _is_missing(value) else ""
+        how = "; call it unavailable if it is" if is_missing(value) else ""
         raise ValueError(f"feature {shown(name)} must be a number, got {shown(value)}{how}.") from None
     except OverflowError:
         number = np.inf
@@ -147,10 +147,10 @@ def savings(info: InformationState) -> FloatArray:
 
 def without_missing(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values that are there: neither None nor NaN, nor what pandas has for it."""
-    return {name: v for name, v in values.items() if not _is_missing(v)}
+    return {name: v for name, v in values.items() if not is_missing(v)}
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     # the NA of pandas is neither like itself nor not
     return value is None or value is np.ma.masked or type(value).__name__ == "NAType" or bool(value != value)
 

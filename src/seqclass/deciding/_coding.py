@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
-from seqclass._utils.frames import FrameEncoder, is_frame, plain
+from seqclass._utils.frames import FrameEncoder, Levels, framed, is_frame, plain, refuse_merged
 from seqclass._utils.information import canonical
 from seqclass._utils.model_files import register
 from seqclass._utils.text import shown
@@ -45,11 +45,15 @@ def check_training(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.N
 
 def check_input(estimator: Any, X: Any, encoder: FrameEncoder | None, unknown: str = "error") -> Any:
     """Check new data against the training data."""
-    X = plain(X)
+    given, X = X, plain(X)
+    if not is_frame(X) and encoder is not None and encoder.categories_:
+        X = framed(X)  # a part of an array with texts that holds none
+    if is_frame(X) and not hasattr(given, "columns"):
+        encoder = FrameEncoder().fit_levels(dict.fromkeys(X.columns, Levels())) if encoder is None else encoder
+        if encoder.categories_ and encoder.columns_ != list(X.columns):
+            raise ValueError("X must be a data frame: the classifier was fitted on one with categorical columns.")
     if encoder is not None and is_frame(X):
         X = encoder.encode(X, unknown)
-    elif encoder is not None and encoder.categories_:
-        raise ValueError("X must be a data frame: the classifier was fitted on one with categorical columns.")
     return _validated(estimator, X, reset=False)
 
 
@@ -59,6 +63,9 @@ def check_features(estimator: Any, X: Any) -> Any:
 
 
 def _validated(estimator: Any, X: Any, **how: Any) -> Any:
+    if how.get("reset", True) and isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iu":
+        for j in range(X.shape[1]):
+            refuse_merged(X[:, j], j)
     try:
         # sums of hostile columns overflow, which tells scikit-learn what it wants to know
         with np.errstate(all="ignore"):

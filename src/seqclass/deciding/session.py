@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
+from seqclass._utils.frames import spelt
 from seqclass._utils.text import belief_text, listed, money, near, shown, value_text
 from seqclass._utils.validation import check_integer, columns_of
 from seqclass.deciding._case import (
@@ -20,6 +21,7 @@ from seqclass.deciding._case import (
     Feature,
     Questions,
     finite,
+    is_missing,
     savings,
     without_missing,
 )
@@ -674,6 +676,11 @@ class Session:
     def _outcome(self, feature: Feature, value: Any) -> int:
         encoder = self._decider.encoder
         if feature.categories and encoder is not None:
+            if is_missing(value) or not spelt(value):
+                raise ValueError(
+                    f"feature {shown(feature.name)} must be a category, got {shown(value)}; call it unavailable if it "
+                    "is."
+                )
             number = encoder.code(encoder.columns_[feature.column], value, self._decider.handle_unknown)
         else:
             number = finite(feature.name, value)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from seqclass._utils.arrays import another_stream
 from seqclass._utils.validation import check_choice, check_flag, check_integer, check_part, check_real, faded
 from seqclass.bn import ObservationModel
 from seqclass.costs import Costs
@@ -70,6 +71,9 @@ class Settings:
             check_flag(getattr(self, name), name)
         if self.max_features is not None:
             check_integer(self.max_features, "max_features", 0)
+        if self.max_candidates is not None:
+            check_integer(self.max_candidates, "max_candidates", 1)
+        another_stream(self.random_state)  # which says whether it is one
         if self.max_cost is not None:
             check_real(self.max_cost, "max_cost", 0)
         if self.target_cost is not None:
@@ -78,6 +82,8 @@ class Settings:
             part = getattr(self, name)
             if part is not None and not (name == "discretizer" and isinstance(part, str)):
                 check_part(part, name, what, methods)
+        if isinstance(self.solver, Solver):
+            self.solver._check_settings()
 
     @property
     def costs(self) -> Costs:

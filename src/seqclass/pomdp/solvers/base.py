@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -54,9 +54,20 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     0.25
     """
 
+    #: Least values of settings, by name: of whole numbers whole ones.
+    _least: ClassVar[dict[str, float]] = {}
+
     _: KW_ONLY
     certificate_paths: int = 10_000
     random_state: Any = 0
+
+    def _check_settings(self) -> None:
+        """Refuse settings that no problem makes right."""
+        kinds = {field.name: str(field.type) for field in fields(type(self))}
+        for name, low in {"certificate_paths": 0, **self._least}.items():
+            value = getattr(self, name)
+            if value is not None or "None" not in kinds.get(name, ""):
+                (check_integer if isinstance(low, int) else check_real)(value, name, low)  # type: ignore[arg-type]
 
     @property
     def certifies_last(self) -> bool:

@@ -15,7 +15,6 @@ from scipy.sparse.linalg import lsmr
 from sklearn.base import clone
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
-from seqclass._utils.validation import check_integer
 from seqclass.pomdp.alpha import ALWAYS, sample_states
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.needs import needed_order
@@ -493,6 +492,8 @@ class ProjectedValueIteration(Solver):
     0.25
     """
 
+    _least = {"max_contexts": 1, "n_beliefs": 0}
+
     solver: Solver | None = None
     _: KW_ONLY
     max_contexts: int | None = None
@@ -504,9 +505,8 @@ class ProjectedValueIteration(Solver):
         few = _MAX_CONTEXTS if problem.n_classes <= 2 else 1
         most = few if self.max_contexts is None else self.max_contexts
         needed_order(problem, "ProjectedValueIteration")
-        check_integer(most, "max_contexts", 1)
-        n_beliefs = _n_beliefs(problem) if self.n_beliefs is None else check_integer(self.n_beliefs, "n_beliefs", 0)
-        check_integer(self.certificate_paths, "certificate_paths", 0)
+        self._check_settings()
+        n_beliefs = _n_beliefs(problem) if self.n_beliefs is None else self.n_beliefs
         projection = problem if problem.tables is not None else problem.projection(most)
         if projection is None:
             raise ValueError(

@@ -15,7 +15,7 @@ from scipy.spatial import HalfspaceIntersection, QhullError
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.progress import now
-from seqclass._utils.validation import check_choice, check_integer, check_real
+from seqclass._utils.validation import check_choice
 from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, Points, sample_beliefs
 from seqclass.pomdp.needs import needed_tables
 from seqclass.pomdp.policy import unit
@@ -428,6 +428,8 @@ class ExactValueIteration(ValueSolver):
     ('converged', array([[0.2, 0.3]]))
     """
 
+    _least = {"tolerance": 0.0, "max_vectors": 1, "n_beliefs": 1, "max_seconds": 0.0}
+
     tolerance: float = 1e-9
     _: KW_ONLY
     method: str = "auto"
@@ -438,13 +440,8 @@ class ExactValueIteration(ValueSolver):
     max_stages: int | None = None
 
     def _check(self, problem: AcquisitionProblem) -> None:
-        check_real(self.tolerance, "tolerance", 0)
+        self._check_settings()
         check_choice(self.method, "method", _METHODS)
-        if self.max_vectors is not None:
-            check_integer(self.max_vectors, "max_vectors", 1)
-        check_integer(self.n_beliefs, "n_beliefs", 1)
-        if self.max_seconds is not None:
-            check_real(self.max_seconds, "max_seconds", 0)
         needed_tables(problem, "ExactValueIteration", "ProjectedValueIteration or Lookahead")
         if self.method == "breakpoints" and problem.n_classes != 2:
             raise ValueError(

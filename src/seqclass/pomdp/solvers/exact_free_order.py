@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
 from seqclass._utils.progress import TimeUp, within
-from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.hints import bounds_of
@@ -107,6 +106,8 @@ class ExactFreeOrder(Solver):
     ('converged', 0.17, 0.0)
     """
 
+    _least = {"max_nodes": 1, "max_seconds": 0.0, "target_gap": 0.0}
+
     max_nodes: int = 200_000
     max_seconds: float | None = None
     _: KW_ONLY
@@ -153,11 +154,7 @@ class ExactFreeOrder(Solver):
         return found.with_info(certify_seconds=_clock() - started)
 
     def _check(self, problem: AcquisitionProblem) -> None:
-        check_integer(self.max_nodes, "max_nodes", 1)
-        check_real(self.target_gap, "target_gap", 0)
-        check_integer(self.certificate_paths, "certificate_paths", 0)
-        if self.max_seconds is not None:
-            check_real(self.max_seconds, "max_seconds", 0)
+        self._check_settings()
         if not problem.free:
             raise ValueError(
                 "ExactFreeOrder chooses among questions, and this problem asks them in a fixed order; make it with "

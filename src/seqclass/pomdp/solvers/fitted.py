@@ -11,7 +11,6 @@ from scipy import linalg
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.model_files import register
 from seqclass._utils.progress import look
-from seqclass._utils.validation import check_integer
 from seqclass.pomdp.alpha import Points, least_of, merged, sample_beliefs
 from seqclass.pomdp.answers import SampledAnswers
 from seqclass.pomdp.information import InformationState
@@ -293,6 +292,7 @@ class FittedValueIteration(ValueSolver):
     """
 
     _paired = True
+    _least = {"n_beliefs": 1, "n_rounds": 1}
 
     n_beliefs: int = 2000
     _: KW_ONLY
@@ -302,8 +302,7 @@ class FittedValueIteration(ValueSolver):
     max_stages: int | None = None
 
     def _check(self, problem: AcquisitionProblem) -> None:
-        check_integer(self.n_beliefs, "n_beliefs", 1)
-        check_integer(self.n_rounds, "n_rounds", 1)
+        self._check_settings()
         if problem.free:
             needed_no_visits(problem, "FittedValueIteration", "Panels")
         else:

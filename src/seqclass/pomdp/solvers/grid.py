@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass._utils.validation import check_choice, check_integer, check_real
+from seqclass._utils.validation import check_choice
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.needs import needed_tables
 from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo, scale_prices
@@ -234,6 +234,8 @@ class GridValueIteration(Solver):
     ('converged', 0.25)
     """
 
+    _least = {"resolution": 1, "max_bytes": 0.0, "horizon_tolerance": 0.0}
+
     resolution: int | None = None
     _: KW_ONLY
     interpolation: str = "freudenthal"
@@ -245,7 +247,6 @@ class GridValueIteration(Solver):
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Solve a problem; see `Solver.solve`."""
         started = time.perf_counter()
-        check_integer(self.certificate_paths, "certificate_paths", 0)
         (block,) = self.solve_many(problem, np.ones(1))
         policy = block.policy(0).with_info(seconds=time.perf_counter() - started, lower=float("nan"))
         return certified(policy, self.certificate_paths, self.random_state)
@@ -268,8 +269,7 @@ class GridValueIteration(Solver):
             Their columns make up all multipliers.
         """
         check_choice(self.interpolation, "interpolation", ("freudenthal", "nearest"))
-        check_real(self.max_bytes, "max_bytes", 0)
-        check_real(self.horizon_tolerance, "horizon_tolerance", 0)
+        self._check_settings()
         tables = needed_tables(problem, "GridValueIteration", "ProjectedValueIteration or Lookahead")
         blocks: list[GridBlock] = []
         left = np.arange(len(multipliers))
@@ -288,7 +288,7 @@ class GridValueIteration(Solver):
     def _steps(self, problem: AcquisitionProblem) -> int:
         if self.resolution is None:
             return _RESOLUTION.get(problem.n_classes, 10)
-        return check_integer(self.resolution, "resolution", 1)
+        return self.resolution
 
     def _check_memory(self, problem: AcquisitionProblem, tables: Tables, n_stages: int) -> None:
         points = grid_size(problem.n_classes, self._steps(problem))

@@ -136,15 +136,15 @@ _EXACTLY = "all panels, exactly"
 class _PanelSolver(Solver):
     """What solvers of panels share."""
 
+    _least = {"n_paths": 2, "n_branches": 1}
+
     n_paths: int = 300
     _: KW_ONLY
     n_branches: int = 16
     certificate_paths: int = 2000
 
     def _check(self, problem: AcquisitionProblem) -> None:
-        for name, low in (("n_paths", 2), ("n_branches", 1)):
-            check_integer(getattr(self, name), name, low)
-        check_integer(self.certificate_paths, "certificate_paths", 0)
+        self._check_settings()
         if problem.samples:
             raise ValueError(
                 f"{type(self).__name__} follows every answer, and a bundle of this problem has too many: split it."
@@ -247,6 +247,8 @@ class Panels(_PanelSolver):
     ([[True, True, True]], 0.146)
     """
 
+    _least = {**_PanelSolver._least, "max_rounds": 0, "max_nodes": 0}
+
     _: KW_ONLY
     max_rounds: int = 1
     max_nodes: int = 2_000_000
@@ -290,8 +292,6 @@ class Panels(_PanelSolver):
         Policy
         """
         self._check(problem)
-        check_integer(self.max_rounds, "max_rounds", 0)
-        check_integer(self.max_nodes, "max_nodes", 0)
         started, rng = time.perf_counter(), as_generator(self.random_state)
         exactly = _exact(problem, self.max_nodes, self.n_branches)
         if exactly is not None:

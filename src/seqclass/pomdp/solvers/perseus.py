@@ -9,7 +9,6 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, as_generator
 from seqclass._utils.progress import now
-from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.alpha import Points, SharedVectors, merged, point_based, sample_beliefs
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE
@@ -198,6 +197,8 @@ class Perseus(ValueSolver):
     0.0
     """
 
+    _least = {"n_beliefs": 1, "n_rounds": 1, "max_beliefs": 1, "tolerance": 0.0, "target_gap": 0.0, "max_seconds": 0.0}
+
     n_beliefs: int = 3000
     _: KW_ONLY
     n_rounds: int = 2
@@ -222,15 +223,9 @@ class Perseus(ValueSolver):
         return cls(100, n_rounds=1, share_contexts=True, random_state=random_state)
 
     def _check(self, problem: AcquisitionProblem) -> None:
-        check_integer(self.n_beliefs, "n_beliefs", 1)
-        check_integer(self.n_rounds, "n_rounds", 1)
-        check_integer(self.max_beliefs, "max_beliefs", 1)
-        check_real(self.tolerance, "tolerance", 0)
+        self._check_settings()
         for name in ("target_gap", "max_seconds"):
-            if getattr(self, name) is None:
-                continue
-            check_real(getattr(self, name), name, 0)
-            if self.certificate_paths == 0:
+            if getattr(self, name) is not None and self.certificate_paths == 0:
                 raise ValueError(f"{name} needs the certificate; set certificate_paths to some thousands.")
         needed_order(problem, "Perseus")
         if not self.share_contexts:

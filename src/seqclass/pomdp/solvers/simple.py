@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
-from seqclass._utils.validation import check_integer, check_part, check_real
+from seqclass._utils.validation import check_part, check_real
 from seqclass.pomdp.bounds.optimum import OrderBounds, asked_once, distinct, promising
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, unit
@@ -45,7 +45,7 @@ class Rule(Solver):
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Write the rule down as a policy of the problem; see `Solver.solve`."""
         started = time.perf_counter()
-        check_integer(self.certificate_paths, "certificate_paths", 0)
+        self._check_settings()
         policy = self._policy(problem)
         policy = policy.with_info(n_stages=policy.n_stages, seconds=time.perf_counter() - started)
         return certified(policy, self.certificate_paths, self.random_state)
@@ -84,12 +84,14 @@ class FirstK(Rule):
     array([1])
     """
 
+    _least = {"k": 0}
+
     k: int | None = 1
     _: KW_ONLY
     rule: OrderingRule | None = None
 
     def _policy(self, problem: AcquisitionProblem) -> Policy:
-        k = problem.n_stages if self.k is None else check_integer(self.k, "k", 0)
+        k = problem.n_stages if self.k is None else self.k
         return FixedLengthPolicy(problem, min(k, problem.n_stages), self.rule)
 
 
@@ -247,13 +249,14 @@ class Lookahead(Rule):
     1.0
     """
 
+    _least = {"depth": 1, "n_candidates": 1}
+
     depth: int = 1
     _: KW_ONLY
     n_candidates: int | None = None
 
     def _policy(self, problem: AcquisitionProblem) -> Policy:
-        most = None if self.n_candidates is None else check_integer(self.n_candidates, "n_candidates", 1)
-        return DeepLookaheadPolicy(problem, check_integer(self.depth, "depth", 1), most)
+        return DeepLookaheadPolicy(problem, self.depth, self.n_candidates)
 
 
 class DeepLookaheadPolicy(_ByCosts):

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, as_generator, row_sums
-from seqclass._utils.validation import check_finite, check_integer, check_real
+from seqclass._utils.validation import check_finite, check_real
 from seqclass.pomdp.answers import SampledAnswers
 from seqclass.pomdp.information import TIE, InformationState
 from seqclass.pomdp.needs import needed_order
@@ -368,6 +368,12 @@ class LinearThresholdSPSA(Solver):
     ((3, 2, 2), True)
     """
 
+    _least = {
+        **dict.fromkeys(("n_paths", "max_iterations", "batch_iterations", "n_restarts"), 1),
+        **dict.fromkeys(("tolerance", "stability", "horizon_tolerance"), 0.0),
+        **dict.fromkeys(("gain", "perturbation"), float(np.finfo(float).tiny)),
+    }
+
     n_paths: int = 1000
     _: KW_ONLY
     max_iterations: int = 300
@@ -437,16 +443,9 @@ class LinearThresholdSPSA(Solver):
         return self._certified(LinearThresholdPolicy(problem, thresholds, info))
 
     def _check(self, problem: AcquisitionProblem) -> None:
-        for name in ("n_paths", "max_iterations", "batch_iterations", "n_restarts"):
-            check_integer(getattr(self, name), name, 1)
-        for name in ("tolerance", "stability", "horizon_tolerance"):
-            check_real(getattr(self, name), name, 0)
-        tiny = float(np.finfo(float).tiny)
-        check_real(self.gain, "gain", tiny)
-        check_real(self.perturbation, "perturbation", tiny)
+        self._check_settings()
         check_real(self.gain_decay, "gain_decay", 0.5, 1)
         check_real(self.perturbation_decay, "perturbation_decay", 0, 1)
-        check_integer(self.certificate_paths, "certificate_paths", 0)
         needed_order(problem, "LinearThresholdSPSA")
 
     def _starts(self, problem: AcquisitionProblem, rng: np.random.Generator) -> tuple[list[Start], bool]:

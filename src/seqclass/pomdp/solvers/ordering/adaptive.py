@@ -14,7 +14,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
 from seqclass._utils.progress import TimeUp, left, look, telling, within
 from seqclass._utils.text import shown
-from seqclass._utils.validation import check_integer, check_part, check_real
+from seqclass._utils.validation import check_part
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import FEW, are_few, asked_once, distinct
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
@@ -219,6 +219,12 @@ class Adaptive(Solver):
     ('EC2()', 0.1)
     """
 
+    _least = {
+        **dict.fromkeys(("n_paths", "n_candidates", "max_stages", "first_horizon"), 1),
+        **dict.fromkeys(("max_rounds", "max_nodes", "search_nodes"), 0),
+        **{"n_cases": 2, "max_work": 0.0, "max_seconds": 0.0},
+    }
+
     rules: Sequence[OrderingRule] | None = None
     _: KW_ONLY
     n_paths: int = 1000
@@ -326,17 +332,7 @@ class Adaptive(Solver):
                 "Adaptive needs a problem in which any question may come next: make it with free=True (a classifier "
                 'with order="adaptive"), or use a solver of a fixed order, such as default_solver(problem).'
             )
-        for name, low in (("n_paths", 1), ("n_cases", 2), ("n_candidates", 1), ("max_rounds", 0)):
-            check_integer(getattr(self, name), name, low)
-        for name in ("max_nodes", "search_nodes"):
-            if getattr(self, name) is not None:
-                check_integer(getattr(self, name), name, 0)
-        check_integer(self.max_stages, "max_stages", 1)
-        check_integer(self.first_horizon, "first_horizon", 1)
-        check_integer(self.certificate_paths, "certificate_paths", 0)
-        check_real(self.max_work, "max_work", 0)
-        if self.max_seconds is not None:
-            check_real(self.max_seconds, "max_seconds", 0)
+        self._check_settings()
         if self.rules is not None and (not isinstance(self.rules, (list, tuple)) or not self.rules):
             raise TypeError(f"rules must be a list of ordering rules, such as [EC2()], got {shown(self.rules)}.")
         for number, rule in enumerate(self.rules or ()):
