@@ -83,6 +83,15 @@ def test_output(run: Any) -> None:
 
 
 @pytest.mark.usefixtures("quickly")
+def test_advice_names_no_option(run: Any, comparison: Demonstration, monkeypatch: pytest.MonkeyPatch) -> None:
+    too_sure = replace(comparison.held_out, expected_cost=1e-4, remedies=("calibrate=True", "more rows"))
+    monkeypatch.setattr(module, "compare", lambda seed: replace(comparison, held_out=too_sure))
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # a picture takes its time
+    told = " ".join(run("demo").stdout.split())
+    assert "Worth trying, and judging in the same way: calibrate=True; more rows." in told
+
+
+@pytest.mark.usefixtures("quickly")
 def test_json_and_nothing_else(run: Any, comparison: Demonstration) -> None:
     result = run("demo", "--json", "-o", "p.svg")
     content = json.loads(result.stdout)

@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from seqclass._chunks.source import Chunks, told_apart
 from seqclass._utils.arrays import CHUNK_BYTES
+from seqclass._utils.frames import is_numeric
 from seqclass._utils.text import near, shown
 from seqclass._utils.validation import check_integer
-from seqclass.datasets._tables import as_cells
+from seqclass.datasets._tables import USUAL, as_cells
 
 #: Most rows of a chunk.
 _MOST_ROWS = 2**17
@@ -113,7 +114,7 @@ class ParquetChunks(Chunks):
             raise ValueError("read_parquet: name the column of the labels, target=...")
         for file in self.files:
             for frame, labels in frames(file, self.path, self.columns, self.chunk_rows, [self.target_name]):
-                y = labels.to_pandas()[self.target_name]
+                y = labels_of(labels, self.target_name)
                 missing = y.isna().to_numpy()
                 if missing.any() and self.drop_unlabelled:
                     frame, y = frame[~missing], y[~missing]
@@ -129,11 +130,17 @@ class ParquetChunks(Chunks):
         target, parts = [self.target_name or ""], []
         for file in self.files:
             for _, labels in frames(file, self.path, target, _MOST_ROWS, target):
-                parts.append(told_apart(labels.to_pandas()[target[0]].dropna())[0])
+                parts.append(told_apart(labels_of(labels, target[0]).dropna())[0])
         return np.unique(np.concatenate(parts))
 
     def n_rows(self) -> int:
         return sum(parquet_file(file).metadata.num_rows for file in self.files)
+
+
+def labels_of(batch: Any, target: str) -> Any:
+    """Labels without blanks at their edges, as those of other tables."""
+    y = batch.to_pandas()[target]
+    return y if is_numeric(y) else y.map(lambda v: USUAL.label(v) if isinstance(v, str) else v, na_action="ignore")
 
 
 def parquet_files(path: Path) -> list[Path]:

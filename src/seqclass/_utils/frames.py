@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +14,14 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmasked
 from seqclass._utils.model_files import register
-from seqclass._utils.text import listed, shown
+from seqclass._utils.text import folded, listed, raise_all, shown
 
 #: A text column with more different values than this, and than half of its rows, is no category.
 _MANY_CATEGORIES = 50
 #: More texts than this are not remembered, and are no categories.
 _MOST = 100_000
+#: So many cells of a column are told of where they are wrong.
+_TOLD = 3
 #: What is taken off the edges of categories; pages and C code take off the same.
 BLANKS = " \t\n\r\f\v"
 #: Bits of whole numbers of which Python still writes the digits.
@@ -187,10 +189,18 @@ class Levels:
     n_numeric_texts: int = 0
     categorical: bool = False
     keys: set[str] = field(default_factory=set)
-    other: tuple[Any, Any] | None = None  # a text that is no number, and its row
+    others: list[tuple[Any, Any]] = field(default_factory=list)  # the first texts that are no numbers, and their rows
+    wrong: str = ""
 
     @classmethod
     def of(cls, column: Any) -> Levels:
+        try:
+            return cls._of(column)
+        except ValueError as error:
+            return cls(wrong=str(error))
+
+    @classmethod
+    def _of(cls, column: Any) -> Levels:
         import pandas as pd
 
         refuse_cells(column, f"column {shown(column.name)}")
@@ -207,10 +217,9 @@ class Levels:
         numbers = to_numeric(present)
         refuse_merged(numbers, column.name)
         no_number = numbers.isna().to_numpy()
-        at = int(no_number.argmax()) if no_number.any() else None
-        other = None if at is None else (present.iloc[at], present.index[at])
+        others = [(present.iloc[at], present.index[at]) for at in np.flatnonzero(no_number)[:_TOLD].tolist()]
         keys = {key for key in column_keys(present) if key is not None}
-        return cls(0, len(present), len(present) - int(no_number.sum()), False, keys, other)
+        return cls(0, len(present), len(present) - int(no_number.sum()), False, keys, others)
 
     def __add__(self, other: Levels) -> Levels:
         keys = self.keys if len(self.keys) > _MOST else self.keys | other.keys
@@ -220,7 +229,8 @@ class Levels:
             self.n_numeric_texts + other.n_numeric_texts,
             self.categorical or other.categorical,
             keys,
-            self.other or other.other,
+            (self.others + other.others)[:_TOLD],
+            self.wrong or other.wrong,
         )
 
     @property
@@ -230,14 +240,16 @@ class Levels:
 
     def categories(self, name: Any) -> Any:
         """Categories of the column, sorted; None where it holds numbers."""
+        if self.wrong:
+            raise ValueError(self.wrong)
         if self.numeric:
             return None
         if self.n_numbers:
             raise ValueError(
                 f"column {shown(name)} holds numbers in some chunks and texts in others: read it as one of these."
             )
-        if not self.categorical and 2 * self.n_numeric_texts > self.n_texts and self.other is not None:
-            _refuse_mixture(name, *self.other)
+        if not self.categorical and 2 * self.n_numeric_texts > self.n_texts:
+            _refuse_mixture(name, self.others, self.n_texts - self.n_numeric_texts)
         found = np.array(sorted(self.keys), dtype=str)
         _refuse_many(name, found, self.n_texts, self.categorical)
         return found
@@ -289,7 +301,7 @@ class FrameEncoder:
     def fit_levels(self, levels: dict[Any, Levels]) -> FrameEncoder:
         """Learn the categories of columns that hold this; as `fit`."""
         self.columns_ = list(levels)
-        found = {name: column.categories(name) for name, column in levels.items()}
+        found = each_column(levels, lambda name: levels[name].categories(name))
         self.categories_ = {name: categories for name, categories in found.items() if categories is not None}
         return self
 
@@ -298,16 +310,16 @@ class FrameEncoder:
         import pandas as pd
 
         check_names(X)
-        for name in X.columns:
-            refuse_cells(X[name], f"column {shown(name)}")
+        each_column(X.columns, lambda name: refuse_cells(X[name], f"column {shown(name)}"))
         if not self.categories_ and all(is_numeric(X[name]) for name in X.columns):
             return X
-        encoded = {}
-        for name in X.columns:
+
+        def encode(name: Any) -> FloatArray:
             if name in self.categories_:
-                encoded[name] = self._encode_column(X[name], name, unknown)
-            else:
-                encoded[name] = _numbers(X[name], name)
+                return self._encode_column(X[name], name, unknown)
+            return _numbers(X[name], name)
+
+        encoded = each_column(X.columns, encode)
         return pd.DataFrame(encoded, columns=X.columns, index=X.index)
 
     def code(self, name: Any, value: Any, unknown: str = "error") -> float:
@@ -316,7 +328,7 @@ class FrameEncoder:
         if key not in numbers and unknown == "missing":
             return float("nan")
         if key not in numbers:
-            raise ValueError(_unknown(name, value, self.categories_[name]))
+            raise ValueError(_unknown(name, [value], self.categories_[name]))
         return numbers[key]
 
     def n_unknown(self, X: Any) -> int:
@@ -335,8 +347,8 @@ class FrameEncoder:
             keys = [None if code < 0 else own[code] for code in seen.tolist()]
         else:
             keys = column_keys(column)
-        new = next((key for key in keys if key is not None and key not in categories), None)
-        if new is not None and unknown != "missing":
+        new = list(dict.fromkeys(key for key in keys if key is not None and key not in categories))
+        if new and unknown != "missing":
             raise ValueError(_unknown(name, new, self.categories_[name]))
         numbers = np.array([categories.get(key, math.nan) for key in keys])
         return numbers if at is None else numbers[at]
@@ -349,10 +361,13 @@ def _numbered(categories: npt.NDArray[Any]) -> dict[str, float]:
     return pointed | known
 
 
-def _unknown(name: Any, value: Any, categories: npt.NDArray[Any]) -> str:
+def _unknown(name: Any, new: list[Any], categories: npt.NDArray[Any]) -> str:
+    alike = {folded(known): known for known in categories.tolist()}
+    meant = [f"{value!a} for {alike[key]!a}" for value in new if (key := folded(str(value))) in alike]
+    perhaps = f"Perhaps {', '.join(meant[:_TOLD])}. " if meant else ""
     return (
-        f"column {shown(name)} holds the unknown category {shown(value)}; known are "
-        f"{listed(categories.tolist()) or 'none'}. "
+        f"column {shown(name)} holds the unknown {'category' if len(new) == 1 else 'categories'} {listed(new)}; known "
+        f"are {listed(categories.tolist()) or 'none'}. {perhaps}"
         "handle_unknown='missing' (--unknown missing on the command line) takes such cells as missing."
     )
 
@@ -377,19 +392,38 @@ def refuse_dates(column: Any) -> None:
         raise ValueError(f"column {shown(column.name)} holds dates or durations; turn it into numbers first.")
 
 
-def _refuse_mixture(name: Any, value: Any, row: Any) -> None:
+def each_column(names: Iterable[Any], work: Callable[[Any], Any]) -> dict[Any, Any]:
+    """What comes of some work on each column; what is wrong with any of them is told at once."""
+    made, wrong = {}, []
+    for name in names:
+        try:
+            made[name] = work(name)
+        except ValueError as error:
+            wrong.append(str(error))
+    raise_all(wrong)
+    return made
+
+
+def _refuse_mixture(name: Any, others: list[tuple[Any, Any]], n: int) -> None:
+    cells = ", ".join(f"{shown(value)} in row {row}" for value, row in others)
+    more = f" and {n - len(others)} more" if n > len(others) else ""
+    one = "is not one; correct it or leave the cell empty"
     raise ValueError(
-        f"column {shown(name)} holds numbers, but {shown(value)} in row {row} is not one; correct it or leave the cell "
-        f"empty.{as_if_numbers([str(value)])}"
+        f"column {shown(name)} holds numbers, but {cells}{more} "
+        f"{one if n == 1 else 'are not; correct them or leave the cells empty'}."
+        f"{as_if_numbers([str(value) for value, _ in others])}"
     )
 
 
 def _refuse_many(name: Any, categories: npt.NDArray[Any], n_present: int, declared: bool) -> None:
-    if len(categories) > max(_MANY_CATEGORIES, n_present // 2):
-        remedy = " or declare fewer, as cat.remove_unused_categories() of pandas does" if declared else ""
+    if len(categories) <= _MANY_CATEGORIES:
+        return
+    hint = as_if_numbers(texts := categories.tolist())
+    if len(categories) > n_present // 2 or (_like(_DATE, texts) and not declared):
+        fewer = " or declare fewer, as cat.remove_unused_categories() of pandas does" if declared else ""
         raise ValueError(
-            f"column {shown(name)} has {len(categories)} different texts in {n_present} rows, too many for a category; "
-            f"drop it or group its values{remedy}.{as_if_numbers(categories.tolist())}"
+            f"column {shown(name)} has {len(categories)} different texts in {n_present} rows, too many for a category"
+            f"{hint and '.'}{hint or f'; drop it or group its values{fewer}.'}"
         )
 
 
@@ -400,23 +434,39 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _DATE = re.compile(
     r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3(\d{2}|\d{4})|\d{1,2}[- ]?[A-Za-z]{3}[- ]?\d{2,4})([T ].*)?"
 )
+_TIME = re.compile(r"\d{1,2}:(\d{2}(:\d{2})?)")
 _WITH_UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*([^\d\s.,:;/+-][^\d]*)")
+#: Ways to write numbers that are read as texts, and what to do; some of a column may be plain numbers.
+_WRITTEN = (
+    (_THOUSANDS, "Take out the commas between the thousands."),
+    (_DECIMAL, "Read the table with decimal=',' (--decimal , on the command line)."),
+    (re.compile(r"[+-]?[1-9]\d{0,2}(['\u2019\u00a0\u202f ]\d{3})+([.,]\d+)?"), "Take out what parts the thousands."),
+    (re.compile(r"[^\w\s+\-.,:;/()'\"]+\s*[+-]?\d+([.,]\d+)?"), "Take off what stands before them."),
+    (re.compile(r"\(\d+([.,]\d+)?\)"), "Write those in brackets with a minus."),
+    (re.compile(r"\d+([.,]\d+)?/\d+([.,]\d+)?"), "Make a column of each of the two."),
+)
+
+
+def _like(pattern: re.Pattern[str], texts: Collection[str], plain: bool = False) -> bool:
+    """Whether nine of ten texts are of a form, or are plain numbers if those may be, and not all of them are."""
+    like = sum(pattern.fullmatch(text) is not None for text in texts)
+    numbers = sum(_NUMBER.fullmatch(text) is not None for text in texts) if plain else 0
+    return like > 0 and 10 * (like + numbers) >= 9 * len(texts)
 
 
 def as_if_numbers(texts: Collection[str]) -> str:
     """Sentence, after a blank, that says how texts were read as the numbers or dates that they seem; else nothing."""
-    few = len(texts) / 10  # that may be something else
-    commas = [text for text in texts if "," in text]
-    others = sum(not _NUMBER.fullmatch(text) for text in texts if "," not in text)
-    if commas and others + sum(not _THOUSANDS.fullmatch(text) for text in commas) <= few:
-        return " Are they numbers? Take out the commas between the thousands."
-    if commas and others + sum(not _DECIMAL.fullmatch(text) for text in commas) <= few:
-        return " Are they numbers? Read the table with decimal=',' (--decimal , on the command line)."
+    for pattern, remedy in _WRITTEN:
+        if _like(pattern, texts, plain=True):
+            return f" Are they numbers? {remedy}"
     units = [found[1].strip() for text in texts if (found := _WITH_UNIT.fullmatch(text))]
     unit = max(set(units), key=units.count, default="")
-    if units and len(texts) - units.count(unit) <= few:
+    if units and 10 * units.count(unit) >= 9 * len(texts):
         return f" Are they numbers? Take the unit {shown(unit)} off."
-    if texts and sum(not _DATE.fullmatch(text) for text in texts) <= few:
+    # the same minutes at every hour are rather names of hours
+    if _like(_TIME, texts) and (len(texts) == 1 or len({text.partition(":")[2] for text in texts}) > 1):
+        return " Are they times? Turn them into numbers, such as minutes."
+    if _like(_DATE, texts):
         return " Are they dates? Turn them into numbers, such as days since one of them, or leave the column out."
     return ""
 
@@ -463,10 +513,11 @@ def _numbers(column: Any, name: Any) -> FloatArray:
         numbers = to_numeric(column)
         wrong = numbers.isna().to_numpy() & present
         if wrong.any():
-            row = int(wrong.argmax())
-            raise ValueError(
-                f"column {shown(name)} must hold numbers, but row {column.index[row]} has {shown(column.iloc[row])}."
-                f"{as_if_numbers([str(column.iloc[row])])}"
-            )
+            rows = np.flatnonzero(wrong).tolist()
+            hint = as_if_numbers([str(column.iloc[row]) for row in rows[:_TOLD]])
+            told = rows[: 1 if hint else _TOLD]  # of a way to write them one example tells all
+            cells = ", ".join(f"row {column.index[row]} has {shown(column.iloc[row])}" for row in told)
+            more = "" if hint or len(told) == len(rows) else f" and {len(rows) - len(told)} more have none"
+            raise ValueError(f"column {shown(name)} must hold numbers, but {cells}{more}.{hint}")
         column = numbers
     return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))

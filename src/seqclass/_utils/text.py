@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from itertools import islice
@@ -99,6 +100,29 @@ def worthless(saving: float, price: float) -> bool:
     return bool(price > 0 and saving <= -price + min(_NEAR, 0.005 * price))
 
 
+class Problems(ValueError):
+    """Several things that are wrong, a line each."""
+
+
+#: So many problems are told at once.
+_PROBLEMS = 20
+
+
+def raise_all(problems: Sequence[str]) -> None:
+    """Raise all that is wrong, if anything is."""
+    if len(problems) == 1:
+        raise ValueError(problems[0])
+    if problems:
+        more = [f"There are {len(problems) - _PROBLEMS} more problems."] if len(problems) > _PROBLEMS else []
+        raise Problems("\n".join([*problems[:_PROBLEMS], *more]))
+
+
+def folded(text: str) -> str:
+    """A text without what nobody sees or means: case, blanks, characters of no width, and how letters are composed."""
+    seen = (c for c in unicodedata.normalize("NFC", text) if not c.isspace() and unicodedata.category(c) != "Cf")
+    return "".join(seen).casefold()
+
+
 #: Most characters of a name or a cell in a message, and of a whole message.
 _LONGEST_VALUE = 60
 _LONGEST = 600
@@ -108,6 +132,8 @@ _MANY_NAMES = 10_000
 
 def sentence(error: BaseException) -> str:
     """Message of an error on one line, with a full stop."""
+    if isinstance(error, Problems):
+        return " ".join(map(end_sentence, map(brief, str(error).splitlines())))
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         text = error.strerror if error.filename is None else f"{error.strerror}: {shown(str(error.filename))}"
@@ -123,7 +149,8 @@ def end_sentence(text: str) -> str:
 
 def shown(value: Any) -> str:
     """Write a name or a cell as Python would, its middle left out where it is long."""
-    value = value.item() if hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0 else value  # as numpy has it
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0:
+        value = value.item()
     # of a long text only what is shown is written out
     long = isinstance(value, (str, bytes)) and len(value) > 2 * _LONGEST_VALUE
     try:

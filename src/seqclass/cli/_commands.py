@@ -55,13 +55,14 @@ quiet_option = click.option(
     callback=lambda context, _, given: context.meta.update({QUIET: given}),
     help="Show no progress.",
 )
-#: Where --sep and --decimal are noted.
+#: Where --sep, --decimal and --na-values are noted.
 CSV_FORM = "seqclass.csv_form"
 
 
 def _note_form(context: click.Context, param: click.Parameter, given: str | None) -> None:
     if given is not None and param.name is not None:
-        context.meta.setdefault(CSV_FORM, {})[param.name] = "\t" if given == "\\t" else given
+        told = given.split(",") if param.name == "na_values" else "\t" if given == "\\t" else given
+        context.meta.setdefault(CSV_FORM, {})[param.name] = told
 
 
 def csv_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,6 +73,14 @@ def csv_options(command: Callable[..., Any]) -> Callable[..., Any]:
         expose_value=False,
         callback=_note_form,
         help="Decimal separator of CSV and TSV files.  [default: .]",
+    )(command)
+    command = click.option(
+        "--na-values",
+        metavar="TEXTS",
+        expose_value=False,
+        callback=_note_form,
+        help="Texts that are missing in CSV and TSV files, besides the empty cell, with commas between.  [default: NA, "
+        "NaN, null, None, ? and their like]",
     )(command)
     return click.option(
         "--sep",

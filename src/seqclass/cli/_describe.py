@@ -161,8 +161,8 @@ def choice_record(clf: DecidingClassifier) -> list[dict[str, Any]] | None:
     return [asdict(tried) | {"chosen": tried.name == choice.chosen} for tried in choice.candidates]
 
 
-def held_out_text(held: HeldOut, unit: str = "") -> str:
-    """Lay out what a classifier costs on rows that it has not seen, beside its yardsticks."""
+def held_out_text(held: HeldOut, unit: str = "", *, options: bool = True) -> str:
+    """Lay out what a classifier costs on rows that it has not seen, beside its yardsticks; advice by options of fit."""
     rows = []
     for one in (held, held.deciding_at_once, held.linear):
         if one is not None:
@@ -173,7 +173,7 @@ def held_out_text(held: HeldOut, unit: str = "") -> str:
     head = ["held out", "cost", "95% interval", "price", "decisions", "error", "features"]
     on = f"On rows that the fit had not seen ({held.n_folds} folds, {count(held.n_rows, 'row')}), per case"
     told = f"{on}, in {unit}:" if unit else f"{on}:"
-    advice = as_options(held.advice.replace("seqclass.ifc2f", "--method ifc2f"), fit)
+    advice = as_options(held.advice.replace("seqclass.ifc2f", "--method ifc2f"), fit) if options else held.advice
     return "\n".join([told, table(head, rows), *filter(None, [wrapped(advice)])])
 
 

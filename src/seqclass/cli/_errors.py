@@ -27,8 +27,8 @@ class InputError(click.ClickException):
 
     exit_code = 2
 
-    def __init__(self, message: str) -> None:
-        super().__init__(brief(message))
+    def __init__(self, *messages: str) -> None:
+        super().__init__("\n".join(map(brief, messages)))
 
 
 def as_options(message: str, command: click.Command | None = None) -> str:
@@ -60,7 +60,8 @@ def refused(about: str = "") -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, OSError, MemoryError) as error:
-        raise InputError(f"{about}: {sentence(error)}" if about else sentence(error)) from error
+        told = str(error).splitlines() if isinstance(error, text.Problems) else [text.sentence(error)]
+        raise InputError(*(as_options(end_sentence(f"{about}: {one}" if about else one)) for one in told)) from error
 
 
 def check_output(path: Path | None, read: Iterable[Path | None] = (), written: Iterable[Path | None] = ()) -> None:

@@ -15,16 +15,16 @@ from seqclass._chunks.parquet import ParquetChunks
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.files import replacing
-from seqclass._utils.frames import as_if_numbers
-from seqclass._utils.text import listed, shown
+from seqclass._utils.frames import Levels, as_if_numbers, is_numeric
+from seqclass._utils.text import listed, raise_all, shown
 from seqclass.cli._commands import CSV_FORM
-from seqclass.cli._errors import InputError, as_options, is_folder, near, refused
+from seqclass.cli._errors import InputError, is_folder, near, refused
 from seqclass.cli._format import count
 from seqclass.cli._progress import reading
 from seqclass.datasets import _tables
 from seqclass.datasets._costs import beside, read_costs
 from seqclass.datasets._tables import Arrays as Arrays
-from seqclass.datasets._tables import number, read_labels
+from seqclass.datasets._tables import number, read_labels, warn_without_header
 from seqclass.datasets.files import file_stem
 from seqclass.fitting._folds import assign_folds
 from seqclass.large import read_parquet
@@ -67,7 +67,8 @@ def pick(name: str, names: list[str], path: Path, option: str) -> str:
     if not name:
         raise InputError(f"{option}: the name is empty; {near(name, names)}")
     if name not in names:
-        raise InputError(f"{option}: {path} has no column {shown(name)}; {near(name, names)}")
+        hint = _tables.without_header(names)
+        raise InputError(f"{option}: {path} has no column {shown(name)}; {near(name, names)}{hint}")
     return name
 
 
@@ -80,20 +81,27 @@ _FEW_ROWS = 8
 def read_training(path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool) -> tuple[Any, Any]:
     """Read features and labels."""
     X, labels, target = _columns(path, target, drop)
-    missing = labels.isna().to_numpy()
+    missing, wrong = labels.isna().to_numpy(), list[str]()
+    if missing.all():
+        raise InputError(f"{path}: column {shown(target)} holds no label at all.")
     if missing.any():
         if not drop_unlabelled:
-            raise InputError(
+            wrong.append(
                 f"{path}: column {shown(target)} has a missing label in {count(int(missing.sum()), 'row')}, first "
                 f"in row {int(missing.argmax()) + 1}; fill it in, or leave such rows out with --drop-unlabelled."
             )
-        X, labels = X[~missing], labels[~missing]
-        if not len(labels):
-            raise InputError(f"{path}: column {shown(target)} holds no label at all.")
-    with refused():
+        X, labels = X[~missing] if drop_unlabelled else X, labels[~missing]
+    try:
         y = read_labels(labels, f"{path}: column {shown(target)}")
-    if hasattr(X, "columns"):
-        _check_texts(X, path)
+    except ValueError as error:
+        wrong.append(str(error))
+    for name in getattr(X, "columns", ()):
+        try:
+            _check_column(X[name], path)
+        except ValueError as error:
+            wrong.append(f"{path}: {error}")
+    with refused():
+        raise_all(wrong)
     return X, y
 
 
@@ -202,6 +210,7 @@ def _columns(path: Path, target: str | None, drop: Sequence[str]) -> tuple[Any, 
         raise InputError(f"{path}: name the column of the labels with --target.")
     names = header(path)
     pick(target, names, path, "--target")
+    warn_without_header(path, names)
     for name in drop:
         pick(name, names, path, "--drop")
     if target in drop:
@@ -249,25 +258,25 @@ def _from_arrays(path: Path, arrays: Arrays, target: str, drop: Sequence[str]) -
     return X, labels, target
 
 
-def _check_texts(frame: Any, path: Path) -> None:
-    """Refuse text columns that name rows rather than sort them."""
-    from pandas.api.types import is_object_dtype, is_string_dtype
-
-    for name in frame.columns:
-        column = frame[name]
-        if not (is_string_dtype(column) or is_object_dtype(column)):
-            continue
-        present = column.dropna()
+def _check_column(column: Any, path: Path) -> None:
+    """Refuse a column of texts that name rows rather than sort them, and what no column can be."""
+    present = column.dropna()
+    if not is_numeric(column) and not hasattr(column, "cat"):
+        texts = present.astype(str).unique().tolist()
+        n, rows = len(texts), len(present)
         numbers = sum(np.isfinite(number(str(v))) for v in present.iloc[:200])
-        different = present.nunique()
-        rows = len(present)
-        id_like = different > max(_MANY, rows // 2) or (different == rows and rows >= _FEW_ROWS)
+        id_like = n > max(_MANY, rows // 2) or (n == rows and rows >= _FEW_ROWS)
         if id_like and numbers <= len(present.iloc[:200]) / 2:
-            raise InputError(
-                f"{path}: column {shown(name)} has {different} different texts in {count(rows, 'row')}, so it names "
-                f"rows rather than describing them; leave it out with --drop {quoted(str(name))}."
-                f"{as_options(as_if_numbers(present.astype(str).unique().tolist()))}"
+            name = str(column.name)
+            rest = f", so it names rows rather than describing them; leave it out with --drop {quoted(name)}."
+            raise ValueError(
+                f"column {shown(name)} has {n} different texts in {count(rows, 'row')}"
+                f"{f'.{hint}' if (hint := as_if_numbers(texts)) else rest}"
             )
+    Levels.of(column).categories(column.name)
+    if column.dtype.kind == "f" and np.isinf(present).any():
+        row = present.index[int(np.isinf(present.to_numpy()).argmax())]
+        raise ValueError(f"column {shown(column.name)} holds infinity in row {row}: correct it, or leave it missing.")
 
 
 def quoted(name: str) -> str:

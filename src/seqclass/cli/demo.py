@@ -184,7 +184,7 @@ def _print_table(comparison: Demonstration) -> None:
         )
     )
     click.echo("\nWhat clf.held_out_ tells of adaptive\n")
-    click.echo(held_out_text(comparison.held_out))
+    click.echo(held_out_text(comparison.held_out, options=False))
 
 
 def _print_story(story: Story) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import re
 import warnings
 import zipfile
 import zlib
@@ -21,7 +22,7 @@ from sklearn.datasets import load_svmlight_file
 
 from seqclass._utils.archive import read_npy
 from seqclass._utils.arrays import IntArray, check_width
-from seqclass._utils.frames import exact_floats, plain, refuse_cells
+from seqclass._utils.frames import BLANKS, exact_floats, is_numeric, plain, refuse_cells
 from seqclass._utils.text import listed, sentence, shown
 
 #: A column of this many different labels, or fewer, may be a class whatever the number of rows.
@@ -87,10 +88,12 @@ _CSR = ("data", "indices", "indptr", "shape")
 
 @dataclass(frozen=True)
 class CsvForm:
-    """How CSV and TSV files are written: what parts their columns, by default as their names end, and decimals."""
+    """How CSV and TSV files are written: what parts their columns, by default as their names end, and so on."""
 
     sep: str | None = None
     decimal: str = "."
+    #: Texts that are missing, besides the empty one; by default the usual ones.
+    na_values: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         one = isinstance(self.sep, str) and len(self.sep) == 1 and self.sep.isascii() and self.sep not in '"\r\n'
@@ -101,13 +104,22 @@ class CsvForm:
 
     def number(self, text: str) -> float:
         """Value of a text, NaN where it is no number."""
-        return number(text.replace(self.decimal, ".") if self.decimal in text else text)
+        return number(self.pointed(text))
 
-    def label(self, text: str) -> str:
-        """A label that is a number, with a point before its decimals; another as it is."""
-        return text.replace(self.decimal, ".") if np.isfinite(self.number(text)) else text
+    def pointed(self, text: str) -> str:
+        """A number with a point before its decimals and none between thousands; another text as it is."""
+        if self.decimal == ".":
+            return text
+        made = (text.replace(".", "") if _GROUPED.fullmatch(text) else text).replace(",", ".")
+        return made if np.isfinite(number(made)) else text
+
+    def label(self, text: str) -> str | None:
+        """A label as it is compared; None where nothing stands."""
+        return self.pointed(text.strip(BLANKS)) or None
 
 
+#: A whole number, or one with a decimal comma, with points between the thousands.
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
 USUAL = CsvForm()
 
 
@@ -220,12 +232,55 @@ def read_frame(
         if logical:
             # True and False are categories, in the very words of the file
             frame = _read_rows(path, opener, form, unique, types | dict.fromkeys(logical, str), verbatim)[wanted]
-        if labels is not None:
-            frame[labels] = frame[labels].map(form.label, na_action="ignore")
+        if form.decimal == ",":
+            for name in frame.columns.difference(list(types)):
+                frame[name] = _pointed(frame[name], form)
+        if form.na_values is None and not verbatim:
+            _warn_of_none(path, opener, form, unique, frame)
+    if labels is not None:
+        form = USUAL if kind(path) == "parquet" else form
+        frame[labels] = frame[labels].map(form.label, na_action="ignore")
     if not len(frame):
         raise ValueError(f"{path} has a header but no rows.")
     frame.index = pd.RangeIndex(1, len(frame) + 1)
     return frame
+
+
+def _pointed(column: Any, form: CsvForm) -> Any:
+    """A column of numbers with decimal commas, which pandas reads as texts where a cell has points too or is none."""
+    import pandas as pd
+
+    texts = {text for text in column.tolist() if isinstance(text, str)}
+    whole = all(_GROUPED.fullmatch(text) for text in texts if np.isfinite(number(text)) and "." in text)
+    # else points are decimals somewhere
+    told = {text: form.pointed(text) if whole or "," in text else text for text in texts}
+    n_numbers = sum(np.isfinite(number(text)) for text in told.values())
+    if 2 * n_numbers <= len(texts):
+        return column
+    column = column.map(lambda cell: told.get(cell, cell))
+    return pd.to_numeric(column) if n_numbers == len(texts) else column
+
+
+def _warn_of_none(path: Path, opener: Opener, form: CsvForm, unique: list[str], frame: Any) -> None:
+    """Warn of the word None among texts, where it may be an answer or a class."""
+    lacking = [name for name in frame if not is_numeric(frame[name]) and 0 < frame[name].isna().sum() < len(frame)]
+    if lacking:
+        as_written = _read_rows(path, opener, form, unique, dict.fromkeys(unique, str), True, usecols=lacking)
+        if named := [name for name in lacking if (as_written[name] == "None").any()]:
+            warnings.warn(
+                f"{path}: the word None counts as missing, in {listed(named)}; if it is an answer or a class, say what "
+                "is missing, na_values=['NA'] (--na-values NA on the command line).",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def warn_without_header(path: Path, names: Sequence[str]) -> None:
+    """Warn where names look like values: most are numbers, and they do not count the columns or years."""
+    values = [number(name) for name in names if np.isfinite(number(name))]
+    counted = all(value == np.floor(value) for value in values) and values == sorted(values)
+    if not counted and (hint := without_header(names)):
+        warnings.warn(f"{path}: columns are named {listed(names)}.{hint}", UserWarning, stacklevel=4)
 
 
 def as_cells(frame: Any, path: Path, text: Collection[str] = ()) -> Any:
@@ -342,11 +397,16 @@ def _is_logical(column: Any) -> bool:
 
 
 def _read_rows(
-    path: Path, opener: Opener, form: CsvForm, names: list[str], types: dict[str, Any], verbatim: bool
+    path: Path, opener: Opener, form: CsvForm, names: list[str], types: dict[str, Any], verbatim: bool, **options: Any
 ) -> Any:
     # all columns: with only some of them, pandas would not notice rows that are too long
-    options: dict[str, Any] = {"names": names, "dtype": types}
-    options |= {"keep_default_na": False, "na_filter": False} if verbatim else {"na_values": _MISSING}
+    options |= {"names": names, "dtype": types}
+    if verbatim:
+        options |= {"keep_default_na": False, "na_filter": False}
+    elif form.na_values is None:
+        options["na_values"] = _MISSING
+    else:
+        options |= {"keep_default_na": False, "na_values": ["", *form.na_values]}
     return _read_csv(path, opener, form, header=0, index_col=False, low_memory=False, **options)
 
 

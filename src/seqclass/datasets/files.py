@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.datasets import fetch_openml, load_breast_cancer, load_digits, load_iris, load_wine
 
 from seqclass._utils.frames import is_frame
-from seqclass._utils.text import listed, near, sentence, shown
+from seqclass._utils.text import listed, near, raise_all, sentence, shown
 from seqclass.datasets._costs import beside, check_prices, read_costs
 from seqclass.datasets._tables import (
     ENDINGS,
@@ -24,6 +24,7 @@ from seqclass.datasets._tables import (
     read_arrays,
     read_frame,
     read_svmlight,
+    warn_without_header,
     without_header,
 )
 from seqclass.datasets.dataset import Dataset
@@ -156,6 +157,7 @@ def load_file(
     name: str | None = None,
     sep: str | None = None,
     decimal: str = ".",
+    na_values: Sequence[str] | None = None,
 ) -> Dataset:
     r"""Return the data set in a CSV, TSV, Parquet, .npz or svmlight file, with the prices in a file next to it.
 
@@ -183,7 +185,9 @@ def load_file(
         Column separator of CSV and TSV files, such as ``";"``, including the file of prices; by default a comma in .csv
         and a tab in .tsv.
     decimal : {".", ","}
-        Decimal separator in these files.
+        Decimal separator in these files. With a comma, points may stand between thousands, as in 1.234,5.
+    na_values : sequence of str, optional
+        Texts that are missing in these files, besides the empty cell, instead of NA, NaN, null, None, ? and their like.
 
     Returns
     -------
@@ -210,7 +214,7 @@ def load_file(
     >>> data, data.feature_costs.tolist(), data.labels.tolist()
     (Dataset('toy', 2 x 2, 2 classes), [2.5, 1.0], ['a', 'b'])
     """
-    path, form = Path(path), CsvForm(sep, decimal)
+    path, form = Path(path), CsvForm(sep, decimal, na_values)
     stem = file_stem(path)
     if is_svmlight(path):
         parts = _from_svmlight(path)
@@ -264,22 +268,28 @@ def _from_table(path: Path, target: str | None, drop: Sequence[str], form: CsvFo
     if target in drop:
         raise ValueError(f"drop: {shown(target)} is the target.")
     frame = read_frame(path, [column for column in columns if column not in drop], labels=target, form=form)
-    y, class_names = encode_labels(frame.pop(target), f"{path}: column {shown(target)}")
+    labels = frame.pop(target)
     if not frame.shape[1]:
         raise ValueError(f"{path} has no feature: {shown(target)} is its only column.")
-    _check_finite(frame, path)
+    warn_without_header(path, columns)
+    wrong = _infinite(frame, path)
+    try:
+        y, class_names = encode_labels(labels, f"{path}: column {shown(target)}")
+    except ValueError as error:
+        raise_all([str(error), *wrong])
+    raise_all(wrong)
     names = tuple(str(column) for column in frame.columns)
     return {"X": frame, "y": y, "class_names": class_names, "feature_names": names}
 
 
-def _check_finite(frame: Any, path: Path) -> None:
+def _infinite(frame: Any, path: Path) -> list[str]:
+    wrong = []
     for column in frame.columns:
         values = frame[column].to_numpy()
         if values.dtype.kind == "f" and np.isinf(values).any():
             row = frame.index[int(np.isinf(values).argmax())]
-            raise ValueError(
-                f"{path}: column {shown(column)} holds infinity in row {row}; correct it or leave it empty."
-            )
+            wrong.append(f"{path}: column {shown(column)} holds infinity in row {row}; correct it or leave it empty.")
+    return wrong
 
 
 def _from_arrays(path: Path, target: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smal
 from seqclass._utils.frames import FrameEncoder, Levels, framed, is_frame, plain, refuse_merged
 from seqclass._utils.information import canonical
 from seqclass._utils.model_files import register
-from seqclass._utils.text import shown
+from seqclass._utils.text import raise_all, shown
 from seqclass._utils.validation import check_n_classes, plain_labels
 from seqclass.discretize import Discretizer
 from seqclass.discretize._sums import ColumnSums, fit_to_sums
@@ -75,26 +75,26 @@ def _validated(estimator: Any, X: Any, **how: Any) -> Any:
     except ValueError as error:
         if "infinity" not in str(error):
             raise
-        raise ValueError(_infinite(X) or str(error)) from error
+        raise_all(_infinite(X))
+        raise
 
 
-def _infinite(X: Any) -> str:
-    """Say where the first infinite number is."""
+def _infinite(X: Any) -> list[str]:
+    """Say where the first infinite number of each column is."""
     if sp.issparse(X):
         X = X.tocoo()
-        at = np.flatnonzero(np.isinf(X.data.astype(np.float64)))[:1]
+        at = np.flatnonzero(np.isinf(X.data.astype(np.float64)))
         where = [(int(X.row[i]), int(X.col[i])) for i in at]
     else:
         with np.errstate(over="ignore"):
-            where = [
-                (int(row), int(column)) for row, column in np.argwhere(np.isinf(np.asarray(X, dtype=np.float64)))[:1]
-            ]
+            where = np.argwhere(np.isinf(np.asarray(X, dtype=np.float64))).tolist()
+    first = {column: row for row, column in reversed(where)}
     names = getattr(X, "columns", None)
-    return "".join(
+    return [
         f"column {shown(column if names is None else names[column])} holds infinity in row "
         f"{row if names is None else X.index[row]}: correct it, or leave it missing."
-        for row, column in where
-    )
+        for column, row in sorted(first.items())
+    ]
 
 
 def category_counts(encoder: FrameEncoder | None) -> dict[int, int]:

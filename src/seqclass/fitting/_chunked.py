@@ -18,7 +18,7 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, Levels, is_frame, levels_of, numbers_of, plain
 from seqclass._utils.information import contingency_table
 from seqclass._utils.model_files import register
-from seqclass._utils.text import listed, shown
+from seqclass._utils.text import listed, raise_all, shown
 from seqclass._utils.validation import fading
 from seqclass.bn import NaiveBayes
 from seqclass.bn._checks import check_n_outcomes
@@ -300,6 +300,7 @@ def look(sketch: bool, chunk: Any) -> Look:
     labels, at = told_apart(chunk.y)
     X = plain(chunk.X)
     levels = levels_of(X) if is_frame(X) else None
+    raise_all([column.wrong for column in (levels or {}).values() if column.wrong])
     columns = Classifier()
     numbers = check_features(columns, X if levels is None else numbers_of(X, levels))
     first = numbers[[0]]
@@ -419,7 +420,7 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
     name = source.target_name
     decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
     sizes = np.array([found.sizes[label] for label in classes.tolist()])
-    warn_of_doubts(encoder, coder, np.empty((0, decider.n_features)), classes, sizes, decider.feature_names)
+    warn_of_doubts(encoder, coder, np.empty((0, decider.n_features)), classes, sizes, decider.feature_names, name)
     rows = (*chunks.rows, None)
     decider = planned(settings, decider, chunks.sample[0], classes[chunks.sample[1]], timings, rows=rows)
     with timed(timings, "mark"):

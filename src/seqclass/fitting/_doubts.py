@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, as_if_numbers
-from seqclass._utils.text import listed, shown
+from seqclass._utils.text import folded, listed, shown
 from seqclass.deciding._coding import OutcomeCoder
 from seqclass.discretize import Discretizer
 
@@ -38,14 +39,16 @@ def warn_of_doubts(
     classes: npt.NDArray[Any],
     sizes: IntArray,
     names: npt.NDArray[Any] | None,
+    target: str | None,
 ) -> None:
     """Warn of each kind of doubt once; ``X`` are the rows as numbers, or no rows where there are too many."""
+    y = "y" if target is None else f"column {shown(target)}"
     categories = {} if encoder is None else encoder.categories_
     told_of = (
         *_as_if_numbers(categories),
         *_rare(categories, int(sizes.sum())),
-        *_alike(categories, classes),
-        *_single(classes, sizes),
+        *_alike(categories, classes, y),
+        *_single(classes, sizes, y),
     )
     for told in told_of:
         warnings.warn(told, UserWarning, stacklevel=3)
@@ -100,25 +103,28 @@ def _rare(categories: dict[Any, npt.NDArray[Any]], n_rows: int) -> Iterator[str]
         )
 
 
-def _alike(categories: dict[Any, npt.NDArray[Any]], classes: npt.NDArray[Any]) -> Iterator[str]:
-    """Texts that differ in nothing but case and blanks."""
+def _alike(categories: dict[Any, npt.NDArray[Any]], classes: npt.NDArray[Any], y: str) -> Iterator[str]:
+    """Texts that differ in nothing that one sees or means."""
     columns = [(f"column {shown(name)}", "categories", known) for name, known in categories.items()]
-    for where, what, known in [*columns, ("y", "classes", classes)]:
+    for where, what, known in [*columns, (y, "classes", classes)]:
         same: dict[str, list[str]] = {}
         for text in known.tolist():
             if isinstance(text, str):
-                same.setdefault("".join(text.split()).casefold(), []).append(text)
+                same.setdefault(folded(text), []).append(text)
         pairs = [texts for texts in same.values() if len(texts) > 1]
         if pairs:
             more = f", and {len(pairs) - 1} more of that kind" if pairs[1:] else ""
-            yield f"{where} holds {listed(pairs[0])} as {what} of their own{more}: write alike what is the same."
+            seen = len({unicodedata.normalize("NFC", text) for text in pairs[0]}) == len(pairs[0])
+            names = listed(pairs[0]) if seen else ", ".join(map(ascii, pairs[0]))
+            yield f"{where} holds {names} as {what} of their own{more}: write alike what is the same."
 
 
-def _single(classes: npt.NDArray[Any], sizes: IntArray) -> Iterator[str]:
+def _single(classes: npt.NDArray[Any], sizes: IntArray, y: str) -> Iterator[str]:
     alone = classes[sizes == 1].tolist()
     if alone and sizes.sum() >= _FEW_ROWS:
         which = f"class {shown(alone[0])} has" if len(alone) == 1 else f"classes {listed(alone)} have"
-        yield f"y: {which} a single row, too few to learn from or check: add rows, leave it out or join it to another."
+        told = "too few to learn from or check: add rows, leave it out or join it to another."
+        yield f"{y}: {which} a single row, {told}"
 
 
 def _numbering(coder: OutcomeCoder, X: Any) -> list[int]:

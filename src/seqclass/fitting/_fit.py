@@ -96,7 +96,7 @@ def fit_rows(
     sizes = np.bincount(np.searchsorted(classes, y), minlength=len(classes))
     decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
     if certify:
-        warn_of_doubts(encoder, coder, X, classes, sizes, decider.feature_names)
+        warn_of_doubts(encoder, coder, X, classes, sizes, decider.feature_names, name)
     decider = planned(settings, decider, codes, y, timings, weight, rows=given, certify=certify, found=found)
     if certify:
         decider = replace(decider, seen=both_marks([SeenRows.of(marks) for marks in decider.marks(X, y)]))
