@@ -294,6 +294,11 @@ def test_an_impossible_answer_is_named_with_what_it_contradicts() -> None:
         case.observe("copy", "x")
     assert [answer.name for answer in case.history] == ["sign"]
     case.undo()
+    case.unavailable("grade")  # which contradicts nothing
+    case.observe("sign", True)
+    with pytest.raises(ValueError, match=r"^copy = x is impossible given sign = True: take back"):
+        case.observe("copy", "x")
+    case.undo()
     case.observe("sign", False)
     case.observe("copy", "x")
     assert case.posterior.tolist() == [1.0, 0.0]
@@ -304,6 +309,23 @@ def test_an_impossible_answer_is_named_with_what_it_contradicts() -> None:
     for ask in (clf.predict, clf.explain, lambda X: clf.next_question(X, known)):
         with pytest.raises(ValueError, match=r"a row of X is impossible by the model: (copy = x|sign = True) has prob"):
             ask(row)
+
+
+@pytest.mark.parametrize("value, state", [(2.5, "2.50"), (0.5, ".50"), (-3, "-3.00"), (0.1, "0.1")])
+def test_states_that_are_written_with_more_digits_than_a_float(value: Any, state: str) -> None:
+    states = ["2.50", ".50", "-3.00", "0.1", "0.10", "1.50", "1.500"]
+    shares = np.array([[1, 2, 3, 4, 5, 6, 7], [9, 7, 5, 6, 4, 3, 2]]).T
+    tables = [np.array([0.7, 0.3]), shares / shares.sum(axis=0)]
+    network = NetworkTables(["ill", "dose"], [["a", "b"], states], [[], [0]], tables)
+    clf = SequentialClassifier.from_network(network, "ill", feature_costs=0.0)
+    wanted = clf.predict_proba(pd.DataFrame({"dose": [state]}))
+    assert clf.predict_proba(pd.DataFrame({"dose": [value]})).tolist() == wanted.tolist()
+    case = clf.session()
+    case.observe("dose", value)
+    assert case.posterior.tolist() == wanted[0].tolist()
+    for other in (1.5, "2.500"):  # which may be either of two, and another text
+        with pytest.raises(ValueError, match=f"unknown category {other!r}"):
+            clf.session().observe("dose", other)
 
 
 @pytest.mark.parametrize("grade", [2.0, 2, "2.0", "2", np.float32(2), np.int64(2)])

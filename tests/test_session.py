@@ -128,6 +128,26 @@ def test_wrong_answers_are_refused(clf):
     assert session.history == ()
 
 
+def test_an_impossible_gap_is_called_missing():
+    y = np.arange(60) % 2
+    frame = pd.DataFrame({"a": np.where(y, np.nan, np.arange(60) % 3), "b": np.where(y, "yes", "no")})
+    clf = SequentialClassifier(NaiveBayes(alpha=0.0), missing="informative", solver=QUICK).fit(frame, y)
+    session = clf.session()
+    session.unavailable("a")
+    with pytest.raises(ValueError, match="^b = no is impossible given a = missing: "):
+        session.observe("b", "no")
+    session.undo()
+    session.observe("b", "no")
+    with pytest.raises(ValueError, match="^a = missing is impossible given b = no: "):
+        session.unavailable("a")
+
+
+def test_an_array_is_no_answer(clf):
+    for value in (np.array([1.0, 2.0]), np.array(["a", "b"])):
+        with pytest.raises(ValueError, match="must be a number, got array"):
+            clf.session().observe(clf.session().next_feature.name, value)
+
+
 def test_categories_are_named_and_checked():
     frame = pd.DataFrame({"colour": ["red", "blue", "green", "red"] * 20, "size": np.arange(80.0) / 2})
     y = (frame["colour"] == "red").to_numpy()
@@ -135,6 +155,12 @@ def test_categories_are_named_and_checked():
     assert session.next_feature.categories == ("blue", "green", "red")
     with pytest.raises(ValueError, match="unknown category 'violet'"):
         session.observe("colour", "violet")
+    for value in (None, float("nan"), pd.NA, pd.NaT, np.ma.masked):  # as of numbers, and no category 'None'
+        with pytest.raises(
+            ValueError, match="'colour' must be one of 'blue', 'green', 'red', got .*call it unavailable"
+        ):
+            session.observe("colour", value)
+    assert session.history == ()
     session.observe("colour", "red")
     assert session.decision
     assert session.next_feature is None

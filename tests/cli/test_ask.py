@@ -12,7 +12,7 @@ import pytest
 
 import seqclass
 from seqclass import Costs
-from seqclass.bn import ClassMixture
+from seqclass.bn import ClassMixture, NetworkTables
 
 
 @pytest.fixture
@@ -81,6 +81,16 @@ def test_a_category_that_training_did_not_show_is_named_where_a_gap_tells(folder
     assert words in run("ask", "gaps.seq", "--first", "colour", answers="pink\n").stdout
     assert words in run("ask", "gaps.seq", "--known", "colour=pink").stdout
     assert words not in run("ask", "gaps.seq", "--known", "colour=red").stdout
+
+
+def test_a_state_in_the_spelling_of_a_float_is_known(folder: Path, run: Any) -> None:
+    tables = [np.array([0.5, 0.5]), np.array([[0.9, 0.2], [0.1, 0.8]])]
+    network = NetworkTables(["ill", "dose"], [["no", "yes"], ["2.50", "3.0"]], [[], [0]], tables)
+    seqclass.SequentialClassifier.from_network(network, "ill").save("dose.seq")
+    for answer in ("2.5", "2.50", "3"):
+        told = run("ask", "dose.seq", answers=f"{answer}\n").stdout
+        assert f"dose = {answer})" in told
+        assert "Training did not show" not in told
 
 
 def test_what_is_known_to_be_missing_is_not_asked_for(numbers: str, run: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -355,10 +356,14 @@ class FrameEncoder:
 
 
 def _numbered(categories: npt.NDArray[Any]) -> dict[str, float]:
-    """Numbers of categories by how they are spelt, whole numbers with a point, as states of networks are, without."""
+    """Numbers of categories by how they are spelt, those with a point, as states of networks are, also as floats are.
+
+    Where several are the same float, only how they are spelt tells them apart.
+    """
     known = {text: float(number) for number, text in enumerate(categories.tolist())}
-    pointed = {text.split(".")[0]: number for text, number in known.items() if _POINTED.fullmatch(text)}
-    return pointed | known
+    floats = [(spelt(float(text)), number) for text, number in known.items() if _POINTED.fullmatch(text)]
+    several = Counter(text for text, _ in floats)
+    return {text: number for text, number in floats if several[text] == 1} | known
 
 
 def _unknown(name: Any, new: list[Any], categories: npt.NDArray[Any]) -> str:
@@ -429,7 +434,7 @@ def _refuse_many(name: Any, categories: npt.NDArray[Any], n_present: int, declar
 
 _DECIMAL = re.compile(r"[+-]?\d+(\.\d{3})*,\d+")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
-_POINTED = re.compile(r"-?\d+\.0")
+_POINTED = re.compile(r"-?(\d+\.\d*|\.\d+)")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _DATE = re.compile(
     r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3(\d{2}|\d{4})|\d{1,2}[- ]?[A-Za-z]{3}[- ]?\d{2,4})([T ].*)?"

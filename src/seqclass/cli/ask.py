@@ -321,7 +321,7 @@ def _remark(asking: _Asking, told: dict[str, Any]) -> None:
     for name, value in told.items():
         if note := asking.session.unusual(name, value):
             click.echo(f"  Taken, though {note}")
-        if (categories := asking.session.categories(name)) and spelt(value) not in categories:
+        if asking.session.categories(name) and not asking.decider.is_category(asking.columns[name], value):
             click.echo(f"  Training did not show {shown(value)}, so it counts as missing.")
 
 

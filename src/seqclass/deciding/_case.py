@@ -151,8 +151,10 @@ def without_missing(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_missing(value: Any) -> bool:
-    # the NA of pandas is neither like itself nor not
-    return value is None or value is np.ma.masked or type(value).__name__ == "NAType" or bool(value != value)
+    # the NA of pandas is neither like itself nor not, and of an array no one can say
+    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
+        return True
+    return np.ndim(value) == 0 and bool(value != value)
 
 
 class Questions:

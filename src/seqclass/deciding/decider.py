@@ -181,6 +181,10 @@ class Decider:
         last = [] if self.coder.gone[column] < 0 else ["(missing)" if "missing" in known else "missing"]
         return known + last
 
+    def is_category(self, column: int, value: Any) -> bool:
+        """Whether a value is one of the categories of a column, however these are spelt."""
+        return self.encoder is not None and self.encoder.code(self.encoder.columns_[column], value, "missing") >= 0
+
     def answers(self, column: int) -> list[str]:
         """What a column of categories may show, in the order to offer it: of a network that of its file; else none."""
         known, model = self.categories(column) or [], self.model

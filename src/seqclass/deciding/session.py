@@ -675,6 +675,9 @@ class Session:
 
     def _outcome(self, feature: Feature, value: Any) -> int:
         encoder = self._decider.encoder
+        if feature.categories and is_missing(value):
+            known = f"must be one of {listed(feature.categories)}, got {shown(value)}"
+            raise ValueError(f"feature {shown(feature.name)} {known}; call it unavailable if it is.")
         if feature.categories and encoder is not None:
             if is_missing(value) or not spelt(value):
                 raise ValueError(
@@ -724,10 +727,15 @@ class Session:
 
     def _impossible(self, name: str, value: Any, known: bool) -> str:
         """Say which answer cannot be, and beside which others."""
-        told = [f"{answer.name} = {value_text(answer.value)}" for answer in self._answers if answer.outcome >= 0]
+        told = [_answer_text(answer.name, answer.value) for answer in self._answers if answer.outcome >= 0]
         mend = "correct what was told as known" if known else "take back by undo() what is wrong"
         given = f"given {', '.join(told)}: {mend}" if told else "by the model: check it"
-        return f"{name} = {value_text(value)} is impossible {given}; where all is true, the model should allow for it."
+        return f"{_answer_text(name, value)} is impossible {given}; where all is true, the model should allow for it."
+
+
+def _answer_text(name: str, value: Any) -> str:
+    """An answer, which may be that a feature is missing."""
+    return f"{name} = {'missing' if value in (None, {}) else value_text(value)}"
 
 
 def expected_saving(policy: Policy, info: InformationState) -> FloatArray:
