@@ -139,8 +139,8 @@ def absent_asked(clf: DecidingClassifier, order: IntArray, names: Any) -> tuple[
     return (int(row[0]), needs[int(order[row[0], step[0]])]) if row.size else None
 
 
-#: Entry in the metadata of a part.
-_KEY = b"seqclass"
+#: Entries in the metadata of a part: what it says about itself, and how many rows answer outside of training.
+_KEY, _OUTSIDE = b"seqclass", b"seqclass outside"
 _MOST_ROWS = 100_000
 
 
@@ -158,6 +158,8 @@ class DecidedParts:
         Features acquired and prices paid per row, on average.
     decisions : dict of str to int
         Number of rows with each decision.
+    n_outside : int
+        Number of rows with an answer outside of what training showed: a number that was known or asked for.
 
     Examples
     --------
@@ -171,6 +173,7 @@ class DecidedParts:
     n_features: float
     cost: float
     decisions: dict[str, int]
+    n_outside: int = 0
 
 
 def decide_parts(
@@ -255,9 +258,10 @@ def _write(
     fields = [source.field(name) if name in source.names else pa.field(name, pa.string()) for name in keep]
     schema = pa.schema([*fields, *ours], metadata={_KEY: json.dumps(mark).encode()})
     with pq.ParquetWriter(out, schema) as writer:
-        first = 1
+        first, outside = 1, 0
         for frame, kept in frames(file, root, wanted or names[:1], rows, keep):
-            record = clf.acquire(full_frame(clf, frame[wanted]))
+            features = full_frame(clf, frame[wanted])
+            record = clf.acquire(features)
             lacking = absent_asked(clf, record.order, set(names))
             if lacking is not None:
                 column = clf.feature_name(lacking[1])
@@ -266,16 +270,19 @@ def _write(
             table = pa.Table.from_pandas(decided_frame(clf, record, None), preserve_index=False).cast(ours)
             writer.write_table(pa.Table.from_arrays([*kept.columns, *table.columns], schema=schema))
             first += len(frame)
+            outside += int(decider_of(clf).outside_training(features, record.order).any(axis=1).sum())
+        writer.add_key_value_metadata({_OUTSIDE: str(outside)})
 
 
 class _Totals:
     """What parts that are written add up to."""
 
     def __init__(self) -> None:
-        self.rows, self.features, self.cost = 0, 0, 0.0
+        self.rows, self.features, self.cost, self.outside = 0, 0, 0.0, 0
         self.decisions: Counter[str] = Counter()
 
     def add(self, part: Path) -> None:
+        self.outside += int((parquet_file(part).metadata.metadata or {}).get(_OUTSIDE, 0))
         for batch in parquet_file(part).iter_batches(_MOST_ROWS, columns=["decision", "n_features", "cost"]):
             frame = batch.to_pandas()
             self.rows += len(frame)
@@ -287,7 +294,7 @@ class _Totals:
     def summary(self, n_parts: int, n_skipped: int) -> DecidedParts:
         n = max(self.rows, 1)
         decisions = {label: self.decisions[label] for label in sorted(self.decisions)}
-        return DecidedParts(self.rows, n_parts, n_skipped, self.features / n, self.cost / n, decisions)
+        return DecidedParts(self.rows, n_parts, n_skipped, self.features / n, self.cost / n, decisions, self.outside)
 
 
 def predict_parquet(

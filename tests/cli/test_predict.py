@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import seqclass
+from seqclass.pomdp import Adaptive
 
 
 @pytest.mark.quick
@@ -186,3 +188,67 @@ def test_show_tells_the_cost_on_new_rows_first(folder: Path, run: Any) -> None:
     assert held_out in text
     assert text.index(held_out) < text.index(expected)
     assert "and 0.0" not in text.split("horizon")[0]  # no interval of the model's own beside them
+
+
+def outside(clf: Any, rows: pd.DataFrame) -> list[set[str]]:
+    """Which answers of each row a live case calls unusual, among what it is told at the start and asks for."""
+    found: list[set[str]] = []
+    for row in rows.to_dict("records"):
+        case = clf.session(known={name: row[name] for name in clf.known or ()})
+        while (question := case.next_feature) is not None:
+            names = [feature.name for feature in question.features] or [question.name]
+            there = {name: row[name] for name in names if pd.notna(row[name])}
+            if there:
+                case.observe(question.name, there if question.features else row[question.name])
+            else:
+                case.unavailable(question.name)
+        values = [{a.name: a.value} if not isinstance(a.value, dict) else a.value for a in case.history]
+        told = {name: value for part in values for name, value in part.items() if value is not None}
+        found.append({name for name, value in told.items() if case.unusual(name, value)})
+    return found
+
+
+def test_answers_outside_of_training_are_told(folder: Path, run: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    numbers = {name: y + rng.normal(0, 0.7, 120) for name in ("temp", "b 1", "b 2", "dose")}
+    X = pd.DataFrame(numbers | {"colour": np.where(rng.random(120) < 0.7, y, 1 - y)}).replace(
+        {"colour": {0: "r", 1: "g"}}
+    )
+    costs = seqclass.Costs(0.02, bundles=[None, "b", "b", None, None])
+    quick = Adaptive(n_paths=50, n_cases=50, max_rounds=0, certificate_paths=0)
+    clf = seqclass.SequentialClassifier(order="adaptive", feature_costs=costs, solver=quick, known=["temp"]).fit(X, y)
+    clf.save("m.seq")
+    rows = X[:60].copy()
+    for j, name in enumerate(numbers):
+        rows.loc[rng.random(60) < 0.2, name] = [45.0, -45.0][j % 2]
+        rows.loc[rng.random(60) < 0.1, name] = np.nan
+    wanted = outside(clf, rows)
+    n = sum(map(bool, wanted))
+    by_name = {name: sum(name in one for one in wanted) for name in numbers}
+    assert min(by_name.values()) > 0
+    assert n < (rows[list(numbers)].abs() > 40).any(axis=1).sum()  # of what is not asked nothing is told
+    rows.to_csv("rows.csv", index=False)
+    content = json.loads(run("predict", "m.seq", "rows.csv", "--json").stdout)
+    assert (content["n_outside"], content["outside"]) == (n, by_name)
+    most = max(by_name, key=lambda name: by_name[name])
+    words = f"{n} rows have an answer outside of what training showed: {most} in {by_name[most]}, "
+    assert words in run("predict", "m.seq", "rows.csv", "-o", "out.csv").stdout
+    result = run("predict", "m.seq", "rows.csv")
+    assert words in result.stderr
+    assert result.stdout == Path("out.csv").read_text()
+    X[:60].to_csv("rows.csv", index=False)
+    assert run("predict", "m.seq", "rows.csv").stderr == ""
+    (folder / "parts").mkdir()
+    for number, part in enumerate((rows[:25], rows[25:])):
+        part.to_parquet(folder / "parts" / f"{number}.parquet", index=False)
+    for _ in range(2):  # also where the parts are there already
+        assert f"{n} rows have an answer outside of what" in run("predict", "m.seq", "parts", "-o", "out").stdout
+
+
+def test_answers_outside_of_training_in_sparse_rows() -> None:
+    X, y = np.array([[0.0, 5.0], [1.0, 5.0]] * 20), [0, 1] * 20
+    clf = seqclass.SequentialClassifier().fit(sp.csr_array(X), y)
+    rows = sp.csr_array([[0.0, 7.0], [3.0, 5.0], [0.5, 0.0], [-1.0, 9.0]])
+    found = clf.decider_.outside_training(rows, clf.acquire(rows).order)
+    assert found.any(axis=1).tolist() == [False, True, False, True]  # the other column is not asked for

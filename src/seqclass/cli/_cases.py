@@ -151,16 +151,17 @@ def _as_frame(clf: DecidingClassifier, values: Any) -> Any:
     return pd.DataFrame(values, columns=clf.encoder_.columns_)
 
 
-def acquire_parts(clf: DecidingClassifier, cases: Cases, path: Path) -> Iterator[tuple[slice, AcquisitionRecord]]:
-    """Decide in parts, so that columns the model has and never asks for take no memory."""
+def acquire_parts(clf: DecidingClassifier, cases: Cases, path: Path) -> Iterator[tuple[slice, AcquisitionRecord, Any]]:
+    """Decide in parts, so that columns the model has and never asks for take no memory; the rows are given as well."""
     n = int(cases.X.shape[0])
     size = max(1, min(_MAX_ROWS, _CELLS // clf.n_features_in_))
     for start in progress(range(0, n, size), "deciding"):
         part = slice(start, min(n, start + size))
         with refused(str(path)):
-            record = clf.acquire(full_rows(clf, cases, part))
+            rows = full_rows(clf, cases, part)
+            record = clf.acquire(rows)
         # a column that is not there may stay away as long as no case asks for it
         wanted = None if cases.position is None else absent_asked(clf, record.order, cases.position)
         if wanted is not None:
             raise InputError(lacks(clf, path, wanted[1], start + wanted[0] + 1))
-        yield part, record
+        yield part, record, rows

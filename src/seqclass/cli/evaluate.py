@@ -50,7 +50,7 @@ def _command(
     group = None if groups is None else read_groups(data, groups)
     cases = read_cases(clf, data)
     answers = _answers(clf, data, target, drop_unlabelled)
-    record = joined([record for _, record in acquire_parts(clf, cases, data)])
+    record = joined([record for _, record, _ in acquire_parts(clf, cases, data)])
     known = np.flatnonzero(answers != np.array(None))
     with refused(str(data)):
         if group is not None:

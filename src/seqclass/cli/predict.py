@@ -42,8 +42,15 @@ class _Summary:
     features: int = 0
     paid: float = 0.0
     decisions: Counter[str] = field(default_factory=Counter)
+    #: Rows with an answer outside of what training showed, and how often each column has such.
+    n_outside: int = 0
+    outside: Counter[str] = field(default_factory=Counter)
 
-    def add(self, record: AcquisitionRecord) -> None:
+    def add(self, clf: DecidingClassifier, record: AcquisitionRecord, rows: Any) -> None:
+        outside = decider_of(clf).outside_training(rows, record.order)
+        self.n_outside += int(outside.any(axis=1).sum())
+        names = map(clf.feature_name, decider_of(clf).read.tolist())
+        self.outside += Counter(dict(zip(names, outside.sum(axis=0).tolist())))
         self.n_rows += len(record)
         self.features += int(record.n_features.sum())
         self.paid += float(record.cost.sum())
@@ -78,8 +85,8 @@ def _command(
     records = []
     rows: list[dict[str, Any]] = []
     with _target(output, as_json) as target:
-        for part, record in acquire_parts(clf, cases, new):
-            summary.add(record)
+        for part, record, features in acquire_parts(clf, cases, new):
+            summary.add(clf, record, features)
             records += [] if answers is None else [record]
             frame = decided_frame(clf, record, None if cases.kept is None else cases.kept.iloc[part])
             if target is None:
@@ -138,12 +145,18 @@ def _parts(
     if as_json:
         content: dict[str, Any] = {"n_rows": done.n_rows, "mean_features": done.n_features, "mean_cost": done.cost}
         content |= {"decisions": done.decisions, "n_parts": done.n_parts, "n_skipped": done.n_skipped}
-        echo_json(content | {"seconds": seconds, "output": str(output)})
+        echo_json(content | {"n_outside": done.n_outside, "seconds": seconds, "output": str(output)})
         return
     click.echo(_decided(f"{count(done.n_rows, 'row')} in {count(done.n_parts, 'part')}", seconds, done, clf))
+    if done.n_outside:
+        click.echo(f"{_outside(done.n_outside)}.")
     if done.n_skipped:
         click.echo(f"{count(done.n_skipped, 'part was', 'parts were')} there already.")
     click.echo(f"Wrote {output}.")
+
+
+def _outside(n_rows: int) -> str:
+    return f"{count(n_rows, 'row has', 'rows have')} an answer outside of what training showed"
 
 
 def _decided(what: str, seconds: float, told: Any, clf: DecidingClassifier) -> str:
@@ -175,6 +188,8 @@ def _report(
             "mean_cost": summary.cost,
             "decisions": dict(sorted(summary.decisions.items())),
             "n_unknown": summary.unknown,
+            "n_outside": summary.n_outside,
+            "outside": dict(summary.outside),
             "seconds": seconds,
             "output": None if output is None else str(output),
         }
@@ -183,9 +198,15 @@ def _report(
         if output is None:
             content["predictions"] = plain(rows)
         echo_json(content)
-    elif output is not None:
+        return
+    if output is not None:
         click.echo(_decided(count(summary.n_rows, "row"), seconds, summary, clf))
-        if summary.unknown:
-            cells = count(summary.unknown, "cell holds", "cells hold")
-            click.echo(f"{cells} a category that training did not show, and counted as missing.")
+    if summary.unknown:
+        cells = count(summary.unknown, "cell holds", "cells hold")
+        click.echo(f"{cells} a category that training did not show, and counted as missing.", err=output is None)
+    if summary.n_outside:
+        columns = [f"{name} in {k:,}" for name, k in summary.outside.most_common(_MOST)]
+        columns += ["..."] if len(summary.outside) > _MOST else []
+        click.echo(f"{_outside(summary.n_outside)}: {', '.join(columns)}.", err=output is None)
+    if output is not None:
         click.echo(f"Wrote {output}.")

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, spelt
 from seqclass._utils.model_files import register
 from seqclass._utils.text import value_text
@@ -243,6 +243,27 @@ class Decider:
     def numbers(self, X: Any) -> Any:
         """Rows as numbers, checked against the columns of the fit; NaN where missing."""
         return check_input(self.columns, X, self.encoder, self.handle_unknown)
+
+    def outside_training(self, X: Any, order: IntArray) -> BoolArray:
+        """Which answers of rows are numbers outside of what training showed, (n, columns that are read); what each row
+        asked for is given as in `AcquisitionRecord.order`.
+        """
+        columns, told = self.read, self.support[self.known]
+        bundles: Any = self.prices.bundles
+        X = self.numbers(X)[:, columns]
+        X = X.tocsc() if hasattr(X, "tocsc") else X
+        found = np.zeros(X.shape, dtype=bool)
+        for at, column in enumerate(columns.tolist()):
+            ends = None if self.categories(column) else self.coder.training_range(column)
+            if ends is not None:
+                values = X[:, [at]].toarray()[:, 0] if hasattr(X, "toarray") else X[:, at]
+                found[:, at] = (values < ends[0]) | (values > ends[1])
+            if found[:, at].any() and column not in told:
+                whole = bundles is not None and bundles[column] >= 0  # a bundle goes by one of its columns
+                found[:, at] &= np.isin(order, np.flatnonzero(bundles == bundles[column]) if whole else column).any(
+                    axis=1
+                )
+        return found
 
     def encode(self, X: Any, features: IntArray | None = None) -> EncodedRows:
         """Outcomes of some features of the model, by default of what may be asked for, and of what is known."""
