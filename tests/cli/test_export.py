@@ -15,7 +15,7 @@ def test_formats(model: str, folder: Path, run: Any) -> None:
     result = run("export", model)
     assert result.exit_code == 0, result.stderr
     assert result.stdout == "Wrote model.html: 4 features.\n"
-    assert "<title>model</title>" in (folder / "model.html").read_text("utf-8")
+    assert "<title>the label: maybe, no and yes</title>" in (folder / "model.html").read_text("utf-8")
     result = run("export", model, "--format", "json", "-o", "policy.json")
     assert result.exit_code == 0, result.stderr
     assert json.loads((folder / "policy.json").read_text("utf-8"))["kind"] == "program"

@@ -219,10 +219,10 @@ def test_answers_outside_of_training_are_told(folder: Path, run: Any) -> None:
     quick = Adaptive(n_paths=50, n_cases=50, max_rounds=0, certificate_paths=0)
     clf = seqclass.SequentialClassifier(order="adaptive", feature_costs=costs, solver=quick, known=["temp"]).fit(X, y)
     clf.save("m.seq")
-    rows = X[:60].copy()
+    rows = X[:40].copy()
     for j, name in enumerate(numbers):
-        rows.loc[rng.random(60) < 0.2, name] = [45.0, -45.0][j % 2]
-        rows.loc[rng.random(60) < 0.1, name] = np.nan
+        rows.loc[rng.random(40) < 0.3, name] = [45.0, -45.0][j % 2]
+        rows.loc[rng.random(40) < 0.1, name] = np.nan
     wanted = outside(clf, rows)
     n = sum(map(bool, wanted))
     by_name = {name: sum(name in one for one in wanted) for name in numbers}
@@ -237,7 +237,7 @@ def test_answers_outside_of_training_are_told(folder: Path, run: Any) -> None:
     result = run("predict", "m.seq", "rows.csv")
     assert words in result.stderr
     assert result.stdout == Path("out.csv").read_text()
-    X[:60].to_csv("rows.csv", index=False)
+    X[:40].to_csv("rows.csv", index=False)
     assert run("predict", "m.seq", "rows.csv").stderr == ""
     (folder / "parts").mkdir()
     for number, part in enumerate((rows[:25], rows[25:])):

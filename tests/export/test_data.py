@@ -83,6 +83,7 @@ def test_what_is_certified_is_stated_wherever_it_goes(metric: str, language: str
     words, sign = page_words(language), {"en": ".", "de": ",", "fr": ",", "es": ","}[language]
     percent = words["percent"].replace("{p}", f"12{sign}5")
     header = html.unescape(text.partition("<header>")[2].partition("</header>")[0])
+    assert re.match(r"<h1>an illness \w+ well</h1>", header)  # of a target without a name
     assert (f"0{sign}125" if metric == "cost" else percent) in header
     assert ("an illness" in header.partition(f" {contract.n_rows} ")[2].partition(percent)[0]) == (
         metric == "sensitivity"

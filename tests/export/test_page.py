@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from live_cases import EVERY, GRAPHS, PAGES
 from sklearn.datasets import load_iris
 
 from seqclass import SequentialClassifier, certify_differential
-from seqclass.bn import NaiveBayes
+from seqclass.bn import NaiveBayes, NetworkTables
 from seqclass.export import export_policy
+from seqclass.pomdp import Adaptive
 
 HOSTILE = "<img src=x onerror=\"alert(1)\"> & 'co' </script><script>alert(2)</script>"
 
@@ -374,6 +376,262 @@ def test_a_panel_is_ordered_together(model: Any, browser: Any, tmp_path: Path) -
     browser.click("[data-part=undo]")
     assert browser.text(NEXT).startswith("Ordered, and waited for: ")
     assert browser.run("document.documentElement.scrollWidth") == 390
+    assert browser.faults == []
+
+
+def fill(browser: Any, values: dict[str, str]) -> None:
+    for selector, value in values.items():
+        browser.run(f"document.querySelector({json.dumps(selector)}).value = {json.dumps(value)}")
+
+
+def beliefs(browser: Any) -> list[float]:
+    return list(browser.run("[...document.querySelectorAll('.fill')].map(e => parseFloat(e.style.width) / 100)"))
+
+
+def stands(browser: Any, session: Any) -> None:
+    """The page stands where a session does, as far as a reader can see."""
+    order = browser.run("seqclassPolicy.data.class_order")
+    assert beliefs(browser) == pytest.approx(session.posterior[order], abs=1e-6)  # of a width
+    asks = browser.run("document.querySelector('[data-part=ask]').checkVisibility()")
+    asked = session.next_feature
+    assert asks == (asked is not None)
+    assert not asks or question(browser) == " ".join(asked.name.split())
+
+
+@pytest.fixture(scope="module")
+def patients() -> tuple[SequentialClassifier, pd.DataFrame]:
+    """A temperature and a sex are known of every patient; that the sex is missing is an answer."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    ill = lambda share: np.where(rng.random(200) < share, y, 1 - y) == 1  # noqa: E731
+    X = pd.DataFrame(
+        {
+            "temperature": (37 + y + rng.normal(0, 0.7, 200)).round(1),
+            "sex": np.where(rng.random(200) < 0.2, None, np.where(ill(0.6), "f", "m")),
+            "cough": np.where(ill(0.8), "yes", "no"),
+            "blood": (y + rng.normal(0, 0.7, 200)).round(2),
+        }
+    )
+    quick = Adaptive(n_paths=100, n_cases=100, max_rounds=0, certificate_paths=0)
+    how: dict[str, Any] = {"order": "adaptive", "known": ["temperature", "sex"], "missing": "informative"}
+    clf = SequentialClassifier(NaiveBayes(), solver=quick, feature_costs=0.01, **how)
+    return clf.fit(X, pd.Series(np.where(y, "ill", "well"), name="disease")), X
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_is_known_of_every_case_is_asked_first(patients: Any, browser: Any, tmp_path: Path, width: int) -> None:
+    clf, page = patients[0], tmp_path / "page.html"
+    export_policy(clf, page)
+    browser.open(page, width=width, height=844)
+    assert browser.text("h1") == "disease: ill and well"
+    assert browser.texts("[data-part=begin-fields] label") == ["temperature", "sex"]
+    visible = "['ask', 'done', 'why'].filter(p => document.querySelector(`[data-part=${p}]`).checkVisibility())"
+    assert browser.run(visible) == []
+    browser.focus("#begin-0")
+    typed(browser, "warm")
+    browser.key("Tab")
+    browser.key("f")
+    browser.key("Tab")
+    browser.key("Enter")
+    assert browser.text(PROBLEM).startswith("temperature: write a number")
+    assert browser.run("document.activeElement.id") == "begin-0"
+    assert browser.run("document.querySelector('#begin-0').getAttribute('aria-invalid')") == "true"
+    assert browser.run("document.querySelector('#begin-1').value") == "f"  # what was told stays
+    fill(browser, {"#begin-0": "45"})
+    browser.focus("#begin-0")
+    browser.key("Enter")
+    stands(browser, clf.session(known={"temperature": 45, "sex": "f"}))
+    assert browser.run("document.activeElement.id") == "value"
+    assert "Paid so far 0;" in browser.text("[data-part=costs]")
+    low, high = clf.session().training_range("temperature")
+    odd = f"temperature: 45 is outside of what training showed, {low:g} to {high:g}."
+    assert browser.text(PROBLEM).startswith(odd)
+    browser.click("[data-part=missing]")
+    assert browser.text(PROBLEM) == ""
+    record = browser.text("[data-part=record]").splitlines()
+    assert record[3].strip().startswith(odd)  # below the answer
+    assert odd in browser.texts("[data-part=answers] li")[0]
+    browser.send("Emulation.setEmulatedMedia", media="print")
+    printed = "(p => document.querySelector(p).checkVisibility())"
+    assert browser.run(f"{printed}('[data-part=answers] li > .note') && {printed}('[data-part=record]')")
+    assert not browser.run(f"{printed}('[data-part=to-change]')")
+    browser.send("Emulation.setEmulatedMedia", media="")
+    for _ in range(3):
+        browser.click("[data-part=undo]")
+    assert browser.run("document.activeElement.id") == "begin-0"
+    browser.click("[data-part=begin] button")  # left blank: one is not known, and the other tells something
+    session = clf.session(known={"sex": None})
+    stands(browser, session)
+    assert [answer.name for answer in session.history] == ["sex"]
+    assert browser.texts("[data-part=answers] li") == ["sex = missing (counts as an answer): paid 0 (known before)"]
+    browser.click("[data-part=again]")
+    assert browser.run(visible) == []
+    assert browser.run("document.documentElement.scrollWidth") == width
+    assert browser.faults == []
+
+
+def test_a_model_that_knows_nothing_at_the_start_begins_with_its_question(opened: Any) -> None:
+    assert not opened.run("document.querySelector('[data-part=begin]').checkVisibility()")
+    assert opened.run("document.querySelector('[data-part=ask]').checkVisibility()")
+
+
+def test_any_answer_is_changed_where_it_stands(patients: Any, browser: Any, tmp_path: Path) -> None:
+    clf, page = patients[0], tmp_path / "page.html"
+    export_policy(clf, page, language="de")
+    browser.open(page, width=390, height=844)
+
+    def answer(**values: Any) -> Any:
+        session = clf.session()
+        for name, value in values.items():
+            if value is None:
+                session.unavailable(name)
+            else:
+                session.observe(name, value)
+        return session
+
+    told: dict[str, Any] = {"temperature": 37.5, "sex": "m"}
+    fill(browser, {"#begin-0": "37,5", "#begin-1": "m"})
+    browser.click("[data-part=begin] button")
+    for _ in range(2):
+        asked = question(browser)
+        told[asked] = {"cough": "yes", "blood": 0.5}[asked]
+        fill(browser, {"#value": {"cough": "yes", "blood": "0,5"}[asked]})
+        browser.click("[data-part=answer]")
+    stands(browser, answer(**told))
+    browser.focus(".line")
+    browser.key("Enter")
+    assert browser.run("[document.activeElement.id, document.activeElement.value]") == ["change", "37,5"]
+    fill(browser, {"#change": "warm"})
+    browser.key("Enter")
+    assert browser.run("document.activeElement.getAttribute('aria-invalid')") == "true"
+    stands(browser, answer(**told))
+    fill(browser, {"#change": "39"})
+    browser.key("Enter")
+    stands(browser, session := answer(**told | {"temperature": 39.0}))
+    assert browser.text("[data-part=answers] li").startswith("temperature = 39: ")
+    assert [text.split(" = ")[0] for text in browser.texts("[data-part=answers] li")] == list(told)
+    assert browser.run("document.activeElement === document.querySelector('.line')")
+    paid = browser.run(f"seqclassPolicy.shown('{session.cost:.4g}')")
+    assert f"bezahlt: {paid}." in browser.text("[data-part=record]")
+    browser.click(".line", 2)
+    assert browser.run("document.querySelectorAll('.line')[2].getAttribute('aria-expanded')") == "true"
+    browser.click(".answers form button[type=button]")  # it is not available
+    third = list(told)[2]
+    stands(browser, session := answer(**told | {"temperature": 39.0, third: None}))
+    assert browser.run("seqclassPolicy.data.charge_missing") is False
+    assert session.cost == pytest.approx(0.01)
+    browser.click(".line", 1)
+    browser.click(".line", 3)  # of which only one is open
+    assert browser.run("document.querySelectorAll('.answers form').length") == 1
+    browser.click(".answers form button[type=button]", 1)  # and it stays as it is
+    assert browser.run("document.querySelectorAll('.answers form').length") == 0
+    assert browser.run("document.activeElement === document.querySelectorAll('.line')[3]")
+    stands(browser, session)
+    assert browser.run("document.documentElement.scrollWidth") == 390
+    assert browser.faults == []
+
+
+def test_a_change_that_cannot_be_is_told_and_changes_nothing(browser: Any, tmp_path: Path) -> None:
+    tables = [np.array([0.7, 0.3]), np.array([[0.6, 0.1], [0.4, 0.9]]), np.eye(2)]
+    states = [["no", "yes"], ["-", "+"], ["x", "y"]]
+    network = NetworkTables(["ill", "sign", "copy"], states, [[], [0], [1]], tables)
+    export_policy(SequentialClassifier.from_network(network, "ill", feature_costs=0.0), tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
+    browser.click("summary")
+    for name, value in (("sign", "+"), ("copy", "y")):
+        chosen = f"w.value = [...w.options].find(o => o.text === {name!r}).value"
+        browser.run(f"{{const w = document.querySelector('#which'); {chosen}; w.dispatchEvent(new Event('change'))}}")
+        fill(browser, {"#other-value": value})
+        browser.click("[data-part=other-form] button[type=submit]")
+    before = browser.text("[data-part=record]")
+    browser.click(".line")
+    fill(browser, {"#change": "-"})
+    browser.click(".answers form button[type=submit]")
+    assert browser.text(PROBLEM).startswith("copy: the model holds this answer for impossible")
+    assert browser.text("[data-part=record]") == before
+    assert browser.faults == []
+
+
+def test_a_change_in_a_graph_keeps_what_is_still_asked(model: Any, browser: Any, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    data = export_policy(model("graph"), page)
+    nodes, names = data["nodes"], [question["text"] for question in data["questions"]]
+
+    def text(ask: int, outcome: int) -> str:
+        """What is typed or chosen for an outcome."""
+        feature = data["features"][data["questions"][ask]["features"][0]]
+        if feature["choices"]:
+            return str(feature["choices"][outcome][0])
+        at = feature["places"].index(outcome)
+        return str(feature["edges"][at - 1] if at else feature["edges"][0] - 1)
+
+    def follows(way: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], Any]:
+        """As much of a way as the graph asks for, and where it ends."""
+        at = nodes[0]
+        for n, (ask, outcome) in enumerate(way):
+            if at.get("ask") != ask:
+                return way[:n], at
+            at = nodes[at["next"][outcome]]
+        return way, at
+
+    ways: list[list[tuple[int, int]]] = [[]]
+    for _ in range(3):
+        tails = [(way, follows(way)[1]) for way in ways]
+        ways = [[*way, (at["ask"], v)] for way, at in tails if "ask" in at for v in range(len(at["next"]))]
+    changed = [[(way[0][0], v), *way[1:]] for way in ways for v in range(len(nodes[0]["next"])) if v != way[0][1]]
+    number = [len(follows(way)[0]) for way in changed]
+    for kept in (2, 3):
+        at = number.index(kept)
+        way, other = ways[at // (len(nodes[0]["next"]) - 1)], changed[at]
+        browser.open(page)
+        for ask, outcome in way:
+            fill(browser, {"#value": text(ask, outcome)})
+            browser.click("[data-part=answer]")
+        browser.click(".line")
+        fill(browser, {"#change": text(*other[0])})
+        browser.click(".answers form button[type=submit]")
+        found = browser.run("[...document.querySelectorAll('.line')].map(e => e.textContent.split(' = ')[0])")
+        assert found == [names[ask] for ask, _ in other[:kept]]
+        gone = ", ".join(names[ask] for ask, _ in other[kept:])
+        told = browser.run(f"document.querySelector('{PROBLEM}').textContent")
+        assert told.endswith(f"No longer asked for, and so taken back: {gone}." if gone else "")
+        assert bool(told) == bool(gone)
+        assert beliefs(browser) == pytest.approx(
+            [follows(other)[1]["belief"][i] for i in data["class_order"]], abs=1e-6
+        )
+
+
+def test_what_was_ordered_stays_ordered_when_an_answer_is_changed(model: Any, browser: Any, tmp_path: Path) -> None:
+    """Other answers might have led to other panels, but those visits were made and paid for."""
+    clf, page = model("visits"), tmp_path / "page.html"
+    data = export_policy(clf, page)
+    for seed in (2, 11):
+        rng = np.random.default_rng(seed)
+        browser.open(page)
+        session, panels = clf.session(), list[dict[str, float]]()
+        while session.next_panel and len(panels) < 3:
+            names = [asked.name for asked in session.next_panel]
+            panels.append({name: float(rng.uniform(*session.training_range(name))) for name in names})
+            for i, (name, value) in enumerate(panels[-1].items()):
+                fill(browser, {"#value" + (f"-p{i}" if i else ""): str(value)})
+                session.observe(name, value)
+            browser.click("[data-part=answer]")
+        changed = next(iter(panels[0]))
+        panels[0][changed] = session.training_range(changed)[1]
+        ordered, alone = clf.session(), clf.session()
+        for panel in panels:
+            ordered.order(list(panel))
+            for name, value in panel.items():
+                ordered.observe(name, value)
+                alone.observe(name, value)
+        assert ordered.n_visits == session.n_visits < alone.n_visits  # for it would have ordered less, or other things
+        browser.click(".line")
+        fill(browser, {"#change": str(panels[0][changed])})
+        browser.click(".answers form button[type=submit]")
+        assert beliefs(browser) == pytest.approx(ordered.posterior[data["class_order"]], abs=1e-6)
+        told = browser.text("[data-part=costs]")
+        assert f"Paid so far {session.cost:.4g};" in told
+        assert f"Visits so far: {session.n_visits}." in told
     assert browser.faults == []
 
 

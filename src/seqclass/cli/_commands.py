@@ -556,7 +556,7 @@ _FORMATS = ["html", "json", "c"]
     help="A page to work through cases with, the policy as data, or C99 code that allocates nothing.  [default: by the "
     "ending of the file, else html]",
 )
-@click.option("--title", help="Title of the page.  [default: name of the file]")
+@click.option("--title", help="Title of the page.  [default: name of the target, and the decisions]")
 @labels_option
 @click.option(
     "--language",

@@ -52,7 +52,7 @@ def export_policy(
         ``"html"``: a page to work through cases with, which needs neither a server nor a network. ``"json"``: the data
         of `policy_data`. ``"c"``: C99 code that allocates nothing. By default as the ending of the file says.
     title : str, optional
-        Title of the page; by default the name of the file without its ending.
+        Title of the page; by default the name of the target, if it has one, and the decisions.
     labels : Labels, path, mapping or data frame, optional
         Words for questions, answers, units and help, instead of the names in the data; see `seqclass.Labels.of`.
     language : {"en", "de", "fr", "es"} or mapping
@@ -94,7 +94,7 @@ def export_policy(
     words = page_words(language)
     data = policy_data(classifier, labels=labels, max_nodes=max_nodes, min_probability=min_probability)
     if format == "html":
-        text: str = _page(data, Path(path).stem if title is None else title, words)
+        text: str = _page(data, _title(classifier, data, words) if title is None else title, words)
     elif format == "json":
         text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
     else:
@@ -276,7 +276,7 @@ def _page(data: dict[str, Any], title: str, words: dict[str, str]) -> Markup:
 
 def _about(data: dict[str, Any], words: dict[str, str]) -> str:
     """What the reader has to know first."""
-    decisions = _either([data["decision_texts"][number] for number in data["decision_order"]], words)
+    decisions = _either(data, words)
     told = [_filled(words["about_visits" if data["visits"] else "about"], decisions=decisions)]
     if data["kind"] == "graph":
         told += [words["in_its_order"]]
@@ -326,7 +326,14 @@ def cut_share(cut: float, words: Mapping[str, str] | None = None) -> str:
     return _filled(words["few"], of=10_000)
 
 
-def _either(names: list[str], words: dict[str, str]) -> str:
+def _title(classifier: Any, data: dict[str, Any], words: dict[str, str]) -> str:
+    """The name of the target, where it has one, and the decisions."""
+    clf = classifier.decided_by() if isinstance(classifier, CertifiedError) else classifier
+    return ": ".join(filter(None, [clf.target_name_, _either(data, words)]))
+
+
+def _either(data: dict[str, Any], words: dict[str, str]) -> str:
+    names = [data["decision_texts"][number] for number in data["decision_order"]]
     if len(names) > 6:
         return _filled(words["many"], n=len(names))
     return _filled(words["both"], names=", ".join(names[:-1]), last=names[-1]) if len(names) > 1 else names[0]

@@ -6,7 +6,9 @@
   const policy = policyOf(held("policy"), say);
   window.seqclassPolicy = policy;
   const { data } = policy, answers = [];
-  let stopped = false;
+  /* What is known of every case, which is told before the first question. */
+  const atStart = data.questions.map((_, i) => i).filter((i) => data.questions[i].known);
+  let stopped = false, begun = false;
   const given = () => answers.filter((one) => !one.leave);
   const part = (name) => document.querySelector(`[data-part="${name}"]`);
   const made = (tag, text, className) => {
@@ -82,17 +84,34 @@
   /* Takes an answer: a text for each feature, null where it is not available; or null for all. */
   const take = (question, values, known) => takeAll([{ question, values, known }]);
   const takeAll = (some) => {
-    const odd = [], more = some.map(({ question, values, known }) => {
-      const shows = data.questions[question].features, texts = values || shows.map(() => null);
-      const outcomes = texts.map((text, i) => text === null ? -1 : policy.outcomeOf(shows[i], text));
-      odd.push(...texts.map((text, i) => text === null ? "" : policy.unusual(shows[i], text)));
-      return { question, outcomes, known: known || Boolean(data.questions[question].known), texts: texts.map((text, i) => text === null ? null : told(shows[i], text, outcomes[i])) };
-    });
-    policy.stand([...answers, ...more]);
-    answers.push(...more);
+    const { asked } = data.visits ? policy.stand(answers) : {}, among = asked ? asked.panel.map((one) => one.question) : undefined;
+    const more = some.map((one) => entry({ ...one, among }));
+    replace([...answers, ...more], more);
+  };
+  /* An answer as it is kept: its outcomes, and what was typed, in words, with what is odd about it. */
+  const entry = ({ question, values, known, among }) => {
+    const shows = data.questions[question].features, typed = values || shows.map(() => null);
+    const outcomes = typed.map((text, i) => text === null ? -1 : policy.outcomeOf(shows[i], text));
+    const texts = typed.map((text, i) => text === null ? null : told(shows[i], text, outcomes[i]));
+    const odd = typed.map((text, i) => text === null ? "" : policy.unusual(shows[i], text)).filter(Boolean);
+    return { question, outcomes, known: known || Boolean(data.questions[question].known), among, typed, texts, odd };
+  };
+  /* Other answers, if they can be, of which some are new. */
+  const replace = (others, some) => {
+    policy.stand(others);
+    answers.splice(0, answers.length, ...others);
     stopped = false;
     draw();
-    warn(odd.filter(Boolean).join(" "));
+    warn(some.flatMap(({ odd }) => odd).join(" "));
+  };
+  /* Another answer in the place of one; later ones stay, but those that a graph would not ask for any more. */
+  const change = (i, values) => {
+    const other = entry({ ...answers[i], values }), later = answers.slice(i + 1), kept = [...answers.slice(0, i), other];
+    const follows = (one) => { const { asked } = policy.stand(kept); return asked !== null && asked.question === one.question; };
+    while (later.length && (data.kind === "program" || follows(later[0]))) kept.push(later.shift());
+    replace(kept, [other]);
+    if (later.length) warn(lines(...other.odd, say("dropped", { names: names(later) })));
+    part("answers").children[i].firstChild.focus();
   };
   /* What was answered, in words: those of the choice, or the number with its unit and the words of its bin. */
   const told = (feature, text, outcome) => {
@@ -102,6 +121,7 @@
     return [typed, unit, texts[outcome] === outcomes[outcome] ? "" : `(${texts[outcome]})`].filter(Boolean).join(" ");
   };
   const guarded = (input, action) => {
+    for (const one of document.querySelectorAll("[aria-invalid]")) one.removeAttribute("aria-invalid");
     try { action(); } catch (error) {
       warn(error.message);
       const at = error.input || input;
@@ -137,9 +157,43 @@
     part("why").hidden = best.length === 0;
   };
   const drawAnswers = (at) => {
-    part("answers").replaceChildren(...answers.map((answer, i) => made("li", sentence(answer, paidAt(at.steps[i])))));
+    part("answers").replaceChildren(...answers.map((answer, i) => {
+      const text = sentence(answer, paidAt(at.steps[i])), item = made("li", answer.leave ? text : undefined);
+      if (answer.leave) return item;
+      const line = made("button", text, "line");
+      line.type = "button";
+      line.setAttribute("aria-expanded", "false");
+      line.addEventListener("click", () => openChange(item, i));
+      item.append(line, ...answer.odd.map((odd) => made("p", odd, "note")));
+      return item;
+    }));
     part("none").hidden = answers.length > 0;
-    for (const button of ["undo", "again"]) part(button).disabled = answers.length === 0;
+    part("to-change").hidden = given().length === 0;
+    part("undo").disabled = answers.length === 0;
+    part("again").disabled = answers.length === 0 && !(begun && atStart.length);
+  };
+  /* Fields in which an answer is changed, under it; its line closes them again. */
+  const openChange = (item, i) => {
+    const { question, typed } = answers[i], line = item.firstChild, opened = item.querySelector("form");
+    for (const form of part("answers").querySelectorAll("form")) {
+      form.parentNode.firstChild.setAttribute("aria-expanded", "false");
+      form.remove();
+    }
+    if (opened) { line.focus(); return; }
+    const form = made("form"), where = made("div"), row = made("div", undefined, "row"), inputs = fields(where, question, "change");
+    const buttons = ["change", "unavailable", "keep"].map((key) => made("button", say(key)));
+    form.noValidate = true;
+    buttons.forEach((button, k) => { button.type = k ? "button" : "submit"; });
+    buttons[0].className = "main";
+    inputs.forEach((input, k) => { input.value = typed[k] ?? ""; });
+    form.addEventListener("submit", (event) => { event.preventDefault(); guarded(inputs[0], () => change(i, read(question, inputs))); });
+    buttons[1].addEventListener("click", () => guarded(null, () => change(i, null)));
+    buttons[2].addEventListener("click", () => openChange(item, i));
+    row.append(...buttons);
+    form.append(where, row);
+    item.append(form);
+    line.setAttribute("aria-expanded", "true");
+    inputs[0].focus();
   };
   /* What was paid, and of it for a visit. */
   const paidAt = ({ paid, visit, n }) => visit ? say("with_visit", { price: money(paid), visit: money(visit), n }) : money(paid);
@@ -163,7 +217,7 @@
     answers.forEach((a, i) => {
       if (a.leave) { lines.push(say("left")); return; }
       const beliefs = data.class_order.map((j) => `${data.class_texts[j]} ${percent(at.steps[i].belief[j])}`).join(", ");
-      lines.push(say("line", { n: ++n, answer: answered(name(a.question), shown(a)), price: paidAt(at.steps[i]), beliefs }));
+      lines.push(say("line", { n: ++n, answer: answered(name(a.question), shown(a)), price: paidAt(at.steps[i]), beliefs }), ...a.odd.map((odd) => `   ${odd}`));
     });
     if (!answers.length) lines.push(say("no_answers"));
     lines.push("", say(ended ? "decision" : "as_stands", { decision: data.decision_texts[at.decision] }), ...(at.set === null ? [] : [possible(at)]), say("cost", { cost: money(at.now), paid: money(at.cost) }));
@@ -187,20 +241,45 @@
     });
     part("field").replaceChildren(...panelInputs.map(({ where }) => where));
   };
+  const blank = ({ inputs }) => inputs.every((input) => input.value.trim() === "");
   const takePanel = () => {
-    const blank = ({ inputs }) => inputs.every((input) => input.value.trim() === "");
     const filled = panelInputs.length > 1 ? panelInputs.filter((one) => !blank(one)) : panelInputs;
     if (!filled.length) throw new Error(say("fill"));
     takeAll(filled.map(({ question, inputs }) => ({ question, values: read(question, inputs), known: false })));
   };
 
+  /* What is known of every case and not told yet; what was typed stays as long as the same is asked for. */
+  let beginInputs = [];
+  const drawBegin = (open) => {
+    if (open.join() === beginInputs.map((one) => one.question).join()) return;
+    beginInputs = open.map((question, i) => {
+      const where = made("div"), inputs = fields(where, question, `begin-${i}`);
+      if (inputs.length > 1) where.prepend(made("strong", name(question)));
+      return { question, inputs, where };
+    });
+    part("begin-fields").replaceChildren(...beginInputs.map(({ where }) => where));
+  };
+  /* That a feature is missing is told where that tells something. */
+  const begin = () => {
+    const counts = ({ question }) => data.questions[question].features.some((f) => data.features[f].missing !== undefined);
+    const some = beginInputs.filter((one) => !blank(one) || counts(one))
+      .map((one) => ({ question: one.question, values: blank(one) ? null : read(one.question, one.inputs), known: true }));
+    begun = true;
+    try { takeAll(some); } catch (error) { begun = false; throw error; }
+  };
+
   let focusNext = false;
   const draw = () => {
     const at = policy.stand(answers), ended = stopped || at.asked === null;
+    const open = begun ? [] : atStart.filter((i) => answers.every((a) => a.question !== i)), starts = open.length > 0;
     warn("");
-    part("ask").hidden = ended;
-    part("done").hidden = !ended;
-    if (!ended) {
+    drawBegin(open);
+    part("begin").hidden = !starts;
+    part("ask").hidden = starts || ended;
+    part("done").hidden = starts || !ended;
+    if (starts) {
+      if (focusNext) beginInputs[0].inputs[0].focus();
+    } else if (!ended) {
       const { panel, waiting, visit, saving } = at.asked, several = panel.length > 1, one = name(at.asked.question);
       part("asked").textContent = waiting ? say("waits", { names: names(panel) })
         : several ? say("together", { names: names(panel) }) : `${given().length + 1}. ${one}`;
@@ -217,10 +296,10 @@
       part("go-on").hidden = at.asked === null;
       if (focusNext) part("decided").focus();
     }
-    part("standing").textContent = ended ? "" : say("standing", { decision: data.decision_texts[at.decision] });
-    part("costs").textContent = [say("so_far", { paid: money(at.cost), cost: money(at.now) }), data.visits ? say("n_visits", { n: at.visits }) : ""].filter(Boolean).join(" ");
+    part("standing").textContent = ended || starts ? "" : say("standing", { decision: data.decision_texts[at.decision] });
+    part("costs").textContent = starts ? "" : [say("so_far", { paid: money(at.cost), cost: money(at.now) }), data.visits ? say("n_visits", { n: at.visits }) : ""].filter(Boolean).join(" ");
     drawBelief(at.belief);
-    drawBest(at.best, ended ? null : at.asked);
+    drawBest(starts ? [] : at.best, ended ? null : at.asked);
     drawAnswers(at);
     drawOther(at);
     part("record").textContent = record(at, ended);
@@ -230,6 +309,7 @@
 
   const asked = () => policy.stand(answers).asked.question;
   const act = (action) => { focusNext = true; action(); };
+  part("begin").addEventListener("submit", (event) => { event.preventDefault(); act(() => guarded(null, begin)); });
   part("form").addEventListener("submit", (event) => {
     event.preventDefault();
     act(() => guarded(panelInputs[0].inputs[0], takePanel));
@@ -238,8 +318,8 @@
   part("leave").addEventListener("click", () => act(() => guarded(null, () => { answers.push({ leave: true }); draw(); })));
   part("stop").addEventListener("click", () => act(() => { stopped = true; draw(); }));
   part("go-on").addEventListener("click", () => act(() => { stopped = false; draw(); }));
-  part("undo").addEventListener("click", () => act(() => { answers.pop(); stopped = false; draw(); }));
-  part("again").addEventListener("click", () => act(() => { answers.length = 0; stopped = false; draw(); }));
+  part("undo").addEventListener("click", () => act(() => { answers.pop(); stopped = false; begun = begun && answers.length > 0; draw(); }));
+  part("again").addEventListener("click", () => act(() => { answers.length = 0; stopped = false; begun = false; draw(); }));
   part("print").addEventListener("click", () => window.print());
   part("copy").addEventListener("click", () => {
     const range = document.createRange(), selection = getSelection();

@@ -521,7 +521,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       s = { ...s, ordered: panel, visits: s.visits + 1, spent: s.spent + visit };
       return visit;
     };
-    for (const { question, outcomes, known, order: panel, leave } of answers) {
+    for (const { question, outcomes, known, order: panel, leave, among } of answers) {
       if (panel || leave) {
         const visit = panel ? order([...panel].sort((a, b) => a - b)) : 0;
         if (leave) s = { ...s, ordered: [] };
@@ -532,7 +532,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       let visit = 0;
       if (visits && !known) {
         // the first answer of a panel says that it was ordered; what nobody ordered takes a visit of its own
-        const asked = s.ordered.length ? s.ordered : panelNext(s);
+        const asked = s.ordered.length ? s.ordered : among || panelNext(s);
         if (!s.ordered.length) visit = order(asked.includes(question) ? asked : [question]);
         else if (!asked.includes(question)) { visit = alone[question]; s = { ...s, visits: s.visits + 1, spent: s.spent + visit }; }
       }
@@ -593,7 +593,8 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
 
   /* Where a case stands after answers {question, outcomes, known}, an outcome a feature; -1 is not available. Between them
-     {order: questions} says what was ordered together, {leave: true} that the rest of it is waited for no more. */
+     {order: questions} says what was ordered together, {leave: true} that the rest of it is waited for no more. Which
+     questions were to be ordered when an answer came may be told by its among; else the policy says so once more. */
   const stand = (given) => {
     /* where it tells something that an answer is not available, it is an outcome */
     const told = (q, outcomes) => outcomes.map((v, i) => v < 0 ? features[questions[q].features[i]].missing ?? v : v);
