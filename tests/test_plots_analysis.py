@@ -206,7 +206,7 @@ class TestFeatureValues:
         with pytest.raises(ValueError, match="asks for no feature"):
             FeatureValuesDisplay.from_policy(never)
         values = feature_values(problem(), GridValueIteration().solve(problem()))
-        with pytest.raises(ValueError, match="names must have one entry a stage"):
+        with pytest.raises(ValueError, match="names must have one entry for each of the values"):
             FeatureValuesDisplay(values, names=["a"])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.text import shorten as shorten
 from seqclass._utils.text import wrap as wrap
+from seqclass.deciding._case import Questions
+from seqclass.deciding.decider import decider_of
 from seqclass.pomdp import Policy
 
 if TYPE_CHECKING:
@@ -64,10 +66,12 @@ class Display:
         if ax is None:
             _, ax = pyplot().subplots(figsize=self._inches(), layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
-        title = self._title() if title is None else title
-        if title is not None:
-            ax.set_title(title, fontsize=11, pad=self._title_pad)
+        there = {*ax.texts, *(text for legend in self.figure_.legends for text in legend.get_texts())}
         self._draw(ax, **options)
+        for drawn in (ax, *self.figure_.legends):
+            plain_dollars(drawn, there)
+        if (text := self._title() if title is None else title) is not None:
+            ax.set_title(text, fontsize=11, pad=self._title_pad, parse_math=title is not None)
         return self
 
     def _inches(self) -> tuple[float, float]:
@@ -92,18 +96,20 @@ class Panels(Display):
         if self.ax_.size != self._grid["nrows"] * self._grid["ncols"]:
             raise ValueError(f"ax must be {self._needed}.")
         self.figure_ = self.ax_[0].figure
+        there = {text for axes in self.ax_ for text in axes.texts}
         self._draw(*self.ax_, **options)
         handles = [axes.get_legend_handles_labels() for axes in self.ax_]
         named = {label: handle for pair in reversed(handles) for handle, label in zip(*pair)}
         if own and named:
             labels = list(dict.fromkeys(label for _, labels in handles for label in labels))
             place = {"loc": "outside lower center", "ncols": 4, "fontsize": 9, "frameon": False}
-            self.figure_.legend([named[label] for label in labels], labels, **place)
+            plain_dollars(self.figure_.legend([named[label] for label in labels], labels, **place))
         elif named:
             self._legends()
-        title = self._title() if title is None else title
-        if title is not None:
-            self.figure_.suptitle(title, fontsize=11)
+        for axes in self.ax_:
+            plain_dollars(axes, there)
+        if (text := self._title() if title is None else title) is not None:
+            self.figure_.suptitle(text, fontsize=11, parse_math=title is not None)
         return self
 
     def _legends(self) -> None:
@@ -194,9 +200,17 @@ class OfRecord:
         return {"classes": estimator.classes_}
 
 
-def feature_names(estimator: DecidingClassifier) -> list[str]:
-    """Names of the features that a classifier may ask for, in its order."""
-    return [estimator.feature_name(int(column)) for column in estimator.order_]
+def question_names(estimator: DecidingClassifier) -> list[str]:
+    """Name of each question of a classifier's policy: of a feature, or of a bundle."""
+    questions = Questions(decider_of(estimator), estimator.policy_.problem)
+    return [questions.name(question) for question in range(questions.problem.n_questions)]
+
+
+def plain_dollars(drawn: Any, there: Collection[Any] = ()) -> None:
+    """Show a dollar in what was written as one: names are no formulas. What was ``there`` before stays as it is."""
+    for text in drawn.findobj(lambda one: hasattr(one, "set_parse_math")):
+        if "$" in text.get_text() and text not in there:
+            text.set_parse_math(False)
 
 
 def check_measures(given: Sized, what: str, measures: str | Sequence[str], labels: Mapping[str, str]) -> list[str]:
@@ -242,10 +256,20 @@ def legend_beside(ax: Any, handles: list[Any] | None = None, title: str | None =
     )
 
 
-def legend_below(ax: Any, handles: list[Any] | None = None, offset: float = -0.17, columns: int = 2) -> Any:
-    """Put the legend under the axes, where it covers nothing."""
+def legend_below(
+    ax: Any, handles: list[Any] | None = None, offset: float = -0.17, columns: int = 2, points: float | None = None
+) -> Any:
+    """Put the legend under the axes, where it covers nothing: by a share of their height, or so many points."""
     more = {} if handles is None else {"handles": handles}
-    return ax.legend(loc="upper center", bbox_to_anchor=(0.5, offset), ncols=columns, fontsize=9, frameon=False, **more)
+    legend = ax.legend(loc="upper center", ncols=columns, fontsize=9, frameon=False, **more)
+    if points is None:
+        legend.set_bbox_to_anchor((0.5, offset), ax.transAxes)
+    else:
+        from matplotlib.transforms import ScaledTranslation
+
+        below = ScaledTranslation(0.0, -points / 72, ax.figure.dpi_scale_trans)  # 72 points an inch
+        legend.set_bbox_to_anchor((0.5, 0.0), ax.transAxes + below)
+    return legend
 
 
 def open_frame(ax: Any) -> None:

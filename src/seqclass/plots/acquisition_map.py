@@ -12,7 +12,7 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_not_negative
 from seqclass.deciding.record import AcquisitionRecord
-from seqclass.plots._style import Display, OfRecord, shorten
+from seqclass.plots._style import Display, OfRecord, question_names, shorten
 
 #: Most cells whose share is written into them, and most classes that are all named.
 _WRITTEN, _NAMED = 120, 40
@@ -127,7 +127,10 @@ class AcquisitionMapDisplay(OfRecord, Display):
 
     @classmethod
     def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
-        return {"names": [estimator.feature_name(j) for j in range(estimator.n_features_in_)]}
+        names = [estimator.feature_name(j) for j in range(estimator.n_features_in_)]
+        for column, name in zip(estimator.support_[estimator.problem_.features].tolist(), question_names(estimator)):
+            names[column] = name  # of a bundle its first column stands for all
+        return {"names": names}
 
     def _inches(self) -> tuple[float, float]:
         return 3.4 + 0.42 * max(self.n_features, 6), 2.2 + 0.3 * min(max(len(self.classes), 4), _NAMED)

@@ -48,6 +48,8 @@ class BeliefPathDisplay(Display):
         Label of the decision taken after the last answer.
     cost : float
         Prices paid.
+    n_features : int, optional
+        Number of features acquired; by default all that were asked for.
 
     Attributes
     ----------
@@ -83,6 +85,7 @@ class BeliefPathDisplay(Display):
         classes: npt.ArrayLike,
         decision: Any,
         cost: float,
+        n_features: int | None = None,
     ) -> None:
         self.beliefs: FloatArray = np.asarray(beliefs, dtype=np.float64)
         self.names = list(names)
@@ -90,6 +93,7 @@ class BeliefPathDisplay(Display):
         self.classes = np.asarray(classes)
         self.decision = decision
         self.cost = float(cost)
+        self.n_features = len(self.names) if n_features is None else int(n_features)
         wanted = (len(self.names) + 1, len(self.classes))
         if self.beliefs.shape != wanted:
             raise ValueError(
@@ -136,6 +140,7 @@ class BeliefPathDisplay(Display):
             classes=estimator.classes_,
             decision=record.decision[0],
             cost=float(record.cost[0]),
+            n_features=int(record.n_features[0]),
         )
         return display.plot(ax, **settings)
 
@@ -192,7 +197,7 @@ class BeliefPathDisplay(Display):
         ax.set_xticks(range(n_asked + 1), ["prior", *texts], fontsize=9 if n_asked <= _UPRIGHT else 8, **rotation)
 
     def _title(self) -> str:
-        return decided_text(self.decision, len(self.names), self.cost)
+        return decided_text(self.decision, self.n_features, self.cost)
 
 
 def _as_row(estimator: DecidingClassifier, x_row: Any) -> Any:

@@ -11,7 +11,7 @@ from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import feature_values
 from seqclass.analysis.features import FeatureValues
-from seqclass.plots._style import FAINT, OfPolicy, Panels, colour, feature_names, legend_below, open_frame, shorten
+from seqclass.plots._style import FAINT, OfPolicy, Panels, colour, legend_below, open_frame, question_names, shorten
 from seqclass.pomdp import Policy
 
 
@@ -27,7 +27,8 @@ class FeatureValuesDisplay(OfPolicy, Panels):
     values : FeatureValues
         The record.
     names : sequence of str, optional
-        Name of the feature at each stage; by default numbers.
+        Name of each entry of ``values``, in its order; by default numbers. For `from_policy`, name of each question of
+        the policy's problem.
     max_stages : int
         Most features to show, namely the first ones.
 
@@ -56,7 +57,9 @@ class FeatureValuesDisplay(OfPolicy, Panels):
         self.values = values
         given = [f"feature {j}" for j in values.feature] if names is None else [str(name) for name in names]
         if len(given) < len(values.feature):
-            raise ValueError(f"names must have one entry a stage, {len(values.feature)}, got {len(given)}.")
+            raise ValueError(
+                f"names must have one entry for each of the values, {len(values.feature)}, got {len(given)}."
+            )
         self.names = given[: len(values.feature)]
         shown = int((values.asked >= 1e-3).sum())
         self.n_stages = min(shown, check_integer(max_stages, "max_stages", 1))
@@ -68,11 +71,15 @@ class FeatureValuesDisplay(OfPolicy, Panels):
 
     @classmethod
     def _of_policy(cls, policy: Policy, n_paths: int, settings: Any) -> FeatureValuesDisplay:
-        return cls(feature_values(policy.problem, policy, n_paths=n_paths), **settings)
+        values = feature_values(policy.problem, policy, n_paths=n_paths)
+        if (names := settings.pop("names", None)) is not None:
+            called = dict(zip(policy.problem.features.tolist(), names))
+            names = [called[feature] for feature in values.feature.tolist() if feature in called]
+        return cls(values, names=names, **settings)
 
     @classmethod
     def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
-        return {"names": feature_names(estimator)}
+        return {"names": question_names(estimator)}
 
     def _inches(self) -> tuple[float, float]:
         return 8.2, 1.6 + 0.27 * self.n_stages

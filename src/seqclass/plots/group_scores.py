@@ -117,4 +117,4 @@ class GroupScoresDisplay(Display):
         ax.set_yticks(place, [f"{shorten(one.group, 24)} (n = {one.n_rows:,})" for one in self.groups])
         ax.invert_yaxis()
         ax.set_xlabel("cost per row")
-        legend_below(ax, self.bars_, offset=-0.55 / (0.5 + 0.45 * len(self.groups)) - 0.1)
+        legend_below(ax, self.bars_, points=34)

@@ -20,10 +20,10 @@ from seqclass.plots._style import (
     PALE,
     Display,
     OfPolicy,
-    feature_names,
     legend_below,
     open_frame,
     pale,
+    question_names,
     shorten,
 )
 from seqclass.pomdp import DECIDE, Policy
@@ -188,7 +188,8 @@ class StoppingRegionDisplay(Display):
         -------
         StoppingRegionDisplay
         """
-        known = isinstance(stage, (int, np.integer)) and 0 <= stage < len(estimator.order_)
+        names = question_names(estimator)
+        known = isinstance(stage, (int, np.integer)) and 0 <= stage < len(names)
         return cls.from_policy(
             estimator.policy_,
             stage,
@@ -196,7 +197,7 @@ class StoppingRegionDisplay(Display):
             title=title,
             classes=estimator.classes_,
             decisions=estimator.decisions_,
-            feature=estimator.feature_name(int(estimator.order_[stage])) if known else None,
+            feature=names[stage] if known else None,
             context=context,
             lot=lot,
             resolution=resolution,
@@ -447,7 +448,7 @@ class ThresholdsDisplay(OfPolicy, Display):
     @classmethod
     def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
         labels = {"classes": estimator.classes_, "decisions": estimator.decisions_}
-        return labels | {"names": feature_names(estimator)}
+        return labels | {"names": question_names(estimator)}
 
     def _inches(self) -> tuple[float, float]:
         return float(np.clip(2 + 0.3 * self.thresholds.n_stages, 6.0, 11.0)), 4.4
