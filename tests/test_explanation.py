@@ -361,3 +361,17 @@ def test_cells_that_pandas_calls_na_are_missing(missing: str) -> None:
         assert values["a"] == (None if np.isnan(bare["a"][row]) else bare["a"][row])
         there = {name: bare[name][row] for name in ("b", "c", "sign") if not pd.isna(bare[name][row])}
         assert values["lab"] == there or not there
+
+
+@pytest.mark.parametrize(
+    ("prior", "told"),
+    [
+        ((0.1, 0.4, 0.3, 0.2), "a 10.0%, b 40.0%, c 30.0%, d 20.0%"),
+        ((0.1, 0.4, 0.2, 0.25, 0.05), "b 40.0%, d 25.0%, c 20.0%, a 10.0%, e 5.0%"),
+        ((0.1, 0.4, 0.2, 0.25, 0.03, 0.02), "b 40.0%, d 25.0%, c 20.0%, a 10.0%, 2 others 5.0%"),
+    ],
+)
+def test_no_class_is_dropped_in_silence(prior: tuple[float, ...], told: str) -> None:
+    classes = tuple("abcdef"[: len(prior)])
+    text = str(Explanation(classes, prior, prior, (), None, "b", {"b": 0.6}, 0.0))
+    assert text.splitlines()[0] == f"At first: {told}"

@@ -77,6 +77,22 @@ def test_noise_is_called_noise(tmp_path: Path) -> None:
     assert "wins/ties/losses" not in str(found)  # of one data set
 
 
+def test_folds_that_are_alike_have_no_interval(tmp_path: Path) -> None:
+    cells = []
+    for fold, method in itertools.product(range(2), "abc"):
+        labels = {"data": "d", "method": method, "price": 0.1, "seed": 0, "fold": fold}
+        score = {"a": 0.86, "b": 0.84, "c": 0.1 * (fold + 1)}[method]
+        cells.append((labels, {"accuracy": score, "n_train": 80, "n_test": 20, "error": ""}))
+    write_cells(tmp_path / "alike.run", cells)
+    found = Results.load(tmp_path / "alike.run")
+    ends = found.summary(metrics=["accuracy"])[["accuracy_lower", "accuracy_upper"]].to_numpy()
+    assert np.isnan(ends).tolist() == [[True, True], [True, True], [False, False]]
+    differences = found.compare("accuracy").differences  # by 0.02 twice is not for certain, either
+    assert differences["verdict"].tolist()[0] == "folds alike"
+    assert differences[["lower", "upper", "p_value"]].iloc[0].isna().all()
+    assert "folds alike" in str(found.compare("accuracy"))
+
+
 @pytest.fixture(scope="module")
 def split(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Two methods on one split of two classes, at two prices, with costs of decisions."""

@@ -56,12 +56,15 @@ def unit_text(decision_costs: Any, unit: str = "") -> str:
 
 
 def belief_text(labels: Sequence[Any], posterior: Sequence[float], most: int = 4) -> str:
-    """Write the probabilities of the likeliest classes, best first where there are many."""
+    """Write the probabilities of the likeliest classes, best first where there are many, and of all others together."""
     index = list(range(len(labels)))
     if len(index) > most:
-        index = sorted(index, key=lambda i: -posterior[i])[:most]
+        index = sorted(index, key=lambda i: -posterior[i])
+    index, others = (index, []) if len(index) <= most + 1 else (index[:most], index[most:])  # one is as soon named
     apart = "; " if any("," in str(label) for label in labels) else ", "  # several targets of a network are one label
-    return apart.join(f"{labels[i]} {percent(posterior[i])}" for i in index)
+    told = [f"{labels[i]} {percent(posterior[i])}" for i in index]
+    rest = [f"{len(others)} others {percent(min(sum(posterior[i] for i in others), 1.0))}"] if others else []
+    return apart.join([*told, *rest])
 
 
 def percent(p: float) -> str:

@@ -59,6 +59,9 @@ def summarise(table: Any, by: Sequence[str], metrics: Sequence[str], confidence:
         shared = ratio.where(table[metric].notna()).groupby(group).mean().to_numpy()
         error = np.sqrt((1 / np.maximum(n, 1) + shared) * variance)
         ends = interval_ends(mean, error, n, confidence, bounds_of(metric))
+        # folds that are all alike, but for rounding, say nothing of how far others would be
+        alike = variance <= (1e-12 * mean) ** 2
+        ends = tuple(np.where(alike, np.nan, end) for end in ends)
         found[metric], found[f"{metric}_lower"], found[f"{metric}_upper"] = mean, *ends
     return found
 
@@ -134,8 +137,10 @@ def _paired(d: FloatArray, group: IntArray, shared: FloatArray) -> dict[str, Any
     spread[spread <= (1e-12 * largest) ** 2] = 0.0  # equal but for rounding
     error = np.sqrt((1 / n + shared) * spread)
     lower, upper = interval_ends(mean, error, n, 0.95, (-np.inf, np.inf))
+    told = (n > 1) & ((spread > 0) | (mean == 0))  # one difference again and again says nothing of chance
+    lower, upper = np.where(told, lower, np.nan), np.where(told, upper, np.nan)
     statistic = np.divide(np.abs(mean), error, out=np.where(mean == 0, 0.0, np.inf), where=error > 0)
-    p_value = np.where(n > 1, 2 * student.sf(statistic, np.maximum(n - 1, 1)), np.nan)
+    p_value = np.where(told, 2 * student.sf(statistic, np.maximum(n - 1, 1)), np.nan)
     return {"difference": mean, "lower": lower, "upper": upper, "p_value": p_value, "n": n}
 
 
@@ -157,7 +162,8 @@ def _verdicts(table: Any, higher: bool) -> Any:
     lower, upper = table["lower"].to_numpy(dtype=float), table["upper"].to_numpy(dtype=float)
     said = np.where(lower > 0, above, np.where(upper < 0, below, "noise"))
     same = (lower == 0) & (upper == 0)
-    return np.where(np.isnan(lower), "one fold", np.where(same, "the same", said))
+    without = np.where(table["n"] > 1, "folds alike", "one fold")
+    return np.where(np.isnan(lower), without, np.where(same, "the same", said))
 
 
 #: Differences that are printed; beyond these, those over all data sets only.
@@ -191,8 +197,8 @@ class Comparison:
         and ``p_value``, from ``n`` pairs. ``paired_by`` says how they are paired: by fold, with the correction of
         Nadeau and Bengio for shared training rows; by case if there is a single fold, for realised cost and accuracy;
         by data set over all. ``verdict`` puts the interval into words: ``"better"``, ``"worse"``, ``"noise"``, ``"the
-        same"``, or ``"one fold"`` if there is no interval. Intervals are not corrected for their number: of twenty
-        pairs without a difference, about one will seem to have one.
+        same"``, or why there is no interval: ``"one fold"``, or ``"folds alike"`` if all differ by the same. Intervals
+        are not corrected for their number: of twenty pairs without a difference, about one will seem to have one.
 
     Examples
     --------
