@@ -375,3 +375,19 @@ def test_no_class_is_dropped_in_silence(prior: tuple[float, ...], told: str) -> 
     classes = tuple("abcdef"[: len(prior)])
     text = str(Explanation(classes, prior, prior, (), None, "b", {"b": 0.6}, 0.0))
     assert text.splitlines()[0] == f"At first: {told}"
+
+
+def test_a_decision_that_is_not_the_likeliest_class_says_why() -> None:
+    costs = {"well": 66.0, "ill": 22.63, "refer": 30.0}
+    told = Explanation(("well", "ill"), (0.9, 0.1), (0.7, 0.3), (), None, "ill", costs, 0.0, unit="EUR")
+    assert "It is the cheapest: 22.63 EUR against 66 EUR for well, the likeliest class." in str(told)
+    words = {
+        "decision": {"answers": {"ill": "treat", "well": "send home"}},
+        "class": {"answers": {"ill": "is ill", "well": "is well"}},
+    }
+    worded = told.in_words(words)
+    assert (worded.classes, list(worded.decision_costs)) == (("is ill", "is well"), ["treat", "send home", "refer"])
+    assert "against 66 EUR for is well, the likeliest class." in str(worded)
+    assert "against 66 EUR" in str(Explanation.from_dict(json.loads(told.to_json())))
+    likeliest = Explanation(("well", "ill"), (0.9, 0.1), (0.7, 0.3), (), None, "well", {**costs, "well": 9.0}, 0.0)
+    assert "likeliest" not in str(likeliest)

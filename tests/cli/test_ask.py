@@ -268,3 +268,17 @@ def test_categories_that_differ_by_case(folder: Path, run: Any) -> None:
     assert "column 'level' holds 'Low', 'low' as categories of their own" in fitted.stderr
     for level, decision in (("Low", "yes"), ("low", "no")):
         assert f"Decision: {decision}" in run("ask", "levels.seq", answers=f"level = {level}\n").stdout
+
+
+def test_a_decision_that_is_not_the_likeliest_class_says_why(folder: Path, run: Any) -> None:
+    costs = Costs(0.01, decision_costs=[[0, 1], [100, 0]])
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 100)
+    clf = seqclass.SequentialClassifier(feature_costs=costs).fit(rng.normal(size=(100, 1)) + 0.1 * y[:, None], y)
+    clf.save("dear.seq")
+    low = float(clf.coder_.discretizer_.bin_edges_[0][0]) - 1
+    case = clf.session(known={"x0": low})
+    assert case.posterior.argmax() == 0 != case.decision
+    result = run("ask", "dear.seq", "--known", f"x0={low}")
+    assert "It is the cheapest: " in result.stdout
+    assert "for 0, the likeliest class." in result.stdout

@@ -267,7 +267,13 @@ def test_who_was_decided_for_what(folder: Path, patients: pd.DataFrame, run: Any
     ]
     assert found["confusion"] == by_hand
     assert sum(row[-1] for row in by_hand) > 0
+    referred, right, n = sum(row[-1] for row in by_hand), sum(by_hand[i][i] for i in range(3)), len(y)
+    assert (found["referred"], found["accuracy"]) == pytest.approx((referred / n, right / n))
+    assert found["error"] == pytest.approx(1 - (referred + right) / n)
+    assert [one["referred"] for one in found["classes"]] == pytest.approx([row[-1] / sum(row) for row in by_hand])
     lines = run("evaluate", "refer.seq", "data.csv").stdout.splitlines()
+    assert f"  referred       {referred / n:.4f}" in lines
+    assert any(line.split()[-1:] == ["referred"] for line in lines)
     at = lines.index("Rows of each class (row) by what was decided (column):")
     assert lines[at + 1].split() == ["class", *found["decisions"]]
     assert [line.split() for line in lines[at + 2 : at + 5]] == [

@@ -48,6 +48,7 @@ COLUMNS = [
     "fold",
     "realised_cost",
     "accuracy",
+    "referred",
     "macro_f1",
     "sensitivity",
     "specificity",

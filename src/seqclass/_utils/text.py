@@ -87,6 +87,12 @@ def saving_text(saving: float, price: float, unit: str = "", beside: str = "it c
     return f"expected to save {money(-saving, unit, 4)} less than {beside}"
 
 
+def cheapest_text(likeliest: Any, cost: float, other: float, unit: str = "") -> str:
+    """Why it is not decided for the likeliest class, in a sentence."""
+    least, more = money(cost, unit, 4), money(other, unit, 4)
+    return f"It is the cheapest: {least} against {more} for {likeliest}, the likeliest class."
+
+
 def going_on_text(saving: float, price: float, unit: str = "") -> str:
     """What going on was expected to come to, where it was not worth while; empty where that is not known."""
     if math.isnan(saving):

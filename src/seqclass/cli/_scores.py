@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqclass.cli._format import count, table, wrapped
-from seqclass.evaluation.scores import GroupScores, Scores
+from seqclass.evaluation.scores import ClassScores, GroupScores, Scores
 from seqclass.stats.paired import LEAST_ROWS
 
 #: Thresholds of a decision curve that are printed, unless others were asked for.
@@ -25,6 +25,11 @@ def scores_text(scores: Scores, unit: str = "") -> str:
         f"On {count(scores.n_rows, 'row')} with labels, per row{counted}:",
         f"  realised cost  {cost}: {price:.4f} for features and {scores.mean_decision_cost:.4f} for decisions",
         f"  accuracy       {scores.accuracy:.4f} ({low:.4f} to {high:.4f})",
+        *(
+            [f"  error          {scores.error:.4f}", f"  referred       {scores.referred:.4f}"]
+            if _refers(scores)
+            else []
+        ),
         f"  features       {scores.mean_features:.2f}",
         "",
     ]
@@ -32,11 +37,21 @@ def scores_text(scores: Scores, unit: str = "") -> str:
         [one.label, f"{one.n_rows}", _with(one.sensitivity, one.sensitivity_interval)]
         + [_with(one.specificity, one.specificity_interval)]
         + [_figure(v) for v in (one.realised_cost, one.mean_price)]
-        + [_figure(one.mean_features, 2)]
+        + [_figure(one.mean_features, 2), *_referred(scores, one)]
         for one in scores.classes
     ]
-    header = ["class", "rows", "sensitivity", "specificity", "cost", "price", "features"]
+    header = ["class", "rows", "sensitivity", "specificity", "cost", "price", "features", *_referred(scores)]
     return "\n".join([*lines, table(header, rows), *_confusion(scores)])
+
+
+def _refers(scores: Scores) -> bool:
+    """Whether there are decisions beyond the classes, which are neither right nor wrong."""
+    return len(scores.decisions) > len(scores.classes)
+
+
+def _referred(scores: Scores, one: ClassScores | GroupScores | None = None) -> list[str]:
+    """Column of how many were referred, where that may be: its head, or a cell."""
+    return [] if not _refers(scores) else ["referred" if one is None else _figure(one.referred)]
 
 
 def _confusion(scores: Scores) -> list[str]:
@@ -59,9 +74,10 @@ def _groups(scores: Scores) -> str:
         [one.group, f"{one.n_rows}", _with(one.realised_cost, one.realised_cost_interval)]
         + [_signed(one.difference, one.difference_interval), _of_group(one)]
         + [_with(one.error, one.error_interval), _figure(one.mean_price), _figure(one.mean_features, 2)]
+        + _referred(scores, one)
         for one in scores.groups
     ]
-    header = ["group", "rows", "cost", "less the others'", "", "error", "price", "features"]
+    header = ["group", "rows", "cost", "less the others'", "", "error", "price", "features", *_referred(scores)]
     note = (
         "By group; in brackets 95% intervals, each by itself. More and less than the others are corrected for the "
         "number of groups: where all are alike, one of twenty such tables says so of any. Nothing is said of fewer "

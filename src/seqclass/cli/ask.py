@@ -12,7 +12,7 @@ import click
 
 from seqclass._utils.files import replacing
 from seqclass._utils.frames import spelt
-from seqclass._utils.text import answered, listed, money, percent, saving_text, shown, worthless
+from seqclass._utils.text import answered, cheapest_text, listed, money, percent, saving_text, shown, worthless
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
 from seqclass.cli._format import belief_text, count, wrapped
@@ -20,6 +20,7 @@ from seqclass.deciding._case import Answer
 from seqclass.deciding.decider import Decider, decider_of
 from seqclass.deciding.session import Question, Session
 from seqclass.labels import Labels
+from seqclass.pomdp.information import TIE
 
 _HELP = (
     "Answer with what the feature shows; ? if it cannot be had, NAME = VALUE to answer another one, best for the most "
@@ -66,6 +67,15 @@ class _Asking:
         """The decision as things stand, with the label that stands for it in files."""
         words, label = self.words.decision_text(self.session.decision), str(self.session.decision)
         return label if words == label else f"{words}  [{label}]"
+
+    @property
+    def why(self) -> str:
+        """Why it is not decided for the likeliest class, where it is not."""
+        belief, cost = self.session.posterior, self.session.expected_cost
+        likely = int(belief.argmax())
+        other = float(belief @ self.decider.decision_costs[:, likely])
+        label = self.words.class_text(self.decider.classes[likely])
+        return cheapest_text(label, cost, other, self.unit) if other > cost * (1 + TIE) else ""
 
     def price(self, question: Question) -> str:
         """What a question costs, and what asking it is expected to save."""
@@ -399,6 +409,8 @@ def _conclude(asking: _Asking, finished: bool) -> None:
             click.echo(_possible(asking, told.alpha))
     else:
         click.echo(f"Stopped before the end; the decision as things stand: {asking.decision}")
+    if why := asking.why:
+        click.echo(wrapped(why))
     asked = ", ".join(map(asking.told, session.history))
     click.echo(
         f"Acquired {count(session.n_features, 'feature')} at a price of {money(session.cost, unit)}; expected cost of "

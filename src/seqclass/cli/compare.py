@@ -23,7 +23,7 @@ from seqclass.datasets._tables import CsvForm
 from seqclass.datasets.catalog import data_files
 from seqclass.experiment import Experiment, Results, SourceSplit
 from seqclass.experiment.protocols import HoldOut, StratifiedFolds
-from seqclass.experiment.results import Comparison
+from seqclass.experiment.results import METRICS, Comparison
 
 #: What the library's messages call things that are options here.
 _OPTIONS = {
@@ -163,16 +163,18 @@ def _report(results: Results, as_csv: bool, as_json: bool) -> None:
 
 
 def _print_summary(results: Results, cells: Any, failed: Any) -> None:
-    summary = results.summary()
+    refers = ["referred"] if (cells["referred"] > 0).any() else []
+    summary = results.summary(metrics=[*METRICS, *refers])
     rows = []
     for row in summary.to_dict("records"):
         scored = [_interval(row, name) for name in ("realised_cost", "accuracy")]
+        scored += [f"{row[name]:.4f}" for name in refers]
         plain = [f"{row['n_features_mean']:.2f}", f"{row['cost_mean']:.4f}"]
-        shown = [*scored, *plain] if row["n_cells"] > row["n_failed"] else ["-"] * 4
+        shown = [*scored, *plain] if row["n_cells"] > row["n_failed"] else ["-"] * (4 + len(refers))
         limit = [f"{row['budget']:g}"] if "budget" in summary else []
         rows.append([row["data"], row["method"], f"{row['price']:g}", *limit, *shown, f"{row['n_cells']}"])
     limits = ["budget"] if "budget" in summary else []
-    header = ["data", "method", "price", *limits, "realised cost", "accuracy", "features", "paid", "cells"]
+    header = ["data", "method", "price", *limits, "realised cost", "accuracy", *refers, "features", "paid", "cells"]
     click.echo(table(header, rows, left=(0, 1)))
     click.echo("\nMeans over folds and seeds, in brackets their 95% intervals; cells that failed are left out.")
     compared = as_options(str(_compared(results, cells, failed) or ""))

@@ -14,11 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.text import answered, belief_text, going_on_text, money, percent, saving_text, value_text
+from seqclass._utils.text import (
+    answered,
+    belief_text,
+    cheapest_text,
+    going_on_text,
+    money,
+    percent,
+    saving_text,
+    value_text,
+)
 from seqclass._utils.validation import check_choice
 from seqclass.deciding._case import Feature, Question, named
 from seqclass.deciding.components import Component, Likeness, Trait
 from seqclass.labels import Labels
+from seqclass.pomdp.information import TIE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -244,7 +254,8 @@ class Explanation:
     decision : object
         The decision taken, a label of ``decisions_``.
     decision_costs : dict
-        Expected cost of each decision at the stop, by label; the decision taken has the lowest.
+        Expected cost of each decision at the stop, by label, those for the classes first and in their order; the
+        decision taken has the lowest.
     cost : float
         Prices paid.
     likeness : Likeness or None
@@ -376,11 +387,13 @@ class Explanation:
         )
         if not words.classes and not words.decisions:
             return found
+        labels = list(self.decision_costs)
+        labels = [*(labels[i] for i in order), *labels[len(order) :]]
         return replace(
             found,
             classes=tuple(words.class_text(self.classes[i]) for i in order),
             decision=words.decision_text(self.decision),
-            decision_costs={words.decision_text(label): cost for label, cost in self.decision_costs.items()},
+            decision_costs={words.decision_text(label): self.decision_costs[label] for label in labels},
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -562,8 +575,12 @@ def _decision_line(explanation: Explanation) -> str:
     n, unit = explanation.n_features, explanation.unit
     shown = ", ".join(f"{label} {money(cost, unit, 4)}" for cost, label in others[:3])
     rest = f" ({shown}{', ...' if len(others) > 3 else ''})" if shown else ""
+    least, likely = costs[explanation.decision], int(np.argmax(explanation.posterior))
+    other = next(islice(costs.values(), likely, None), least)  # those for the classes come first
+    beaten = other > least * (1 + TIE)
+    why = f"{cheapest_text(explanation.classes[likely], least, other, unit)} " if beaten else ""
     return (
-        f"Decision: {explanation.decision}, expected to cost {money(costs[explanation.decision], unit, 4)}{rest}. "
+        f"Decision: {explanation.decision}, expected to cost {money(least, unit, 4)}{rest}. {why}"
         f"{n} feature{'' if n == 1 else 's'} acquired, {money(explanation.cost, unit)} paid."
     )
 

@@ -79,6 +79,8 @@ class ClassScores:
         Share of the rows of all *other* classes that were not decided for it; NaN if there are none.
     sensitivity_interval, specificity_interval : tuple of float
         95% intervals.
+    referred : float
+        Share of its rows that got a further decision, such as "refer"; NaN if there are none.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class ClassScores:
     specificity: float = float("nan")
     sensitivity_interval: Interval = _NONE
     specificity_interval: Interval = _NONE
+    referred: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ class GroupScores:
         95% interval of the difference, not corrected for the number of groups. NaN if the group, or all others
         together, have fewer than 20 rows; see `seqclass.stats.group_differences`.
     error : float
-        Share of rows decided for a wrong class; a further decision, such as "refer", does not count.
+        Share of rows decided for a wrong class; a further decision, such as "refer", is neither right nor wrong.
     error_interval : tuple of float
         Its 95% interval.
     mean_features, mean_price : float
@@ -126,6 +129,8 @@ class GroupScores:
         Scores of the group class by class.
     p_value : float
         P-value of the difference, corrected for the number of groups; NaN if there are too few rows.
+    referred : float
+        Share of rows that got a further decision.
 
     Examples
     --------
@@ -146,6 +151,7 @@ class GroupScores:
     mean_price: float
     classes: tuple[ClassScores, ...] = ()
     p_value: float = float("nan")
+    referred: float = float("nan")
 
     @property
     def differs(self) -> bool:
@@ -174,6 +180,11 @@ class Told:
         """1 where the decision is the class, else 0."""
         return np.where(self.decided == self.label, 1.0, 0.0)
 
+    @property
+    def referred(self) -> BoolArray:
+        """Where the decision is beyond the classes."""
+        return np.asarray(self.decided >= len(self.decision_costs))
+
     def among(self, rows: IntArray | BoolArray) -> Told:
         """Some of the rows."""
         parts = (self.label[rows], self.decided[rows], self.paid[rows])
@@ -189,6 +200,7 @@ class Told:
             "realised_cost_interval": interval,
             "mean_features": _mean(self.n_features),
             "mean_price": _mean(self.paid),
+            "referred": _mean(self.referred),
         }
 
     def classes(self, names: list[str]) -> tuple[ClassScores, ...]:
@@ -217,7 +229,7 @@ class Told:
         found = []
         for i, one in enumerate(group_differences(self.paid + self.wrong, group, low=0.0)):
             told = self.among(number == i)
-            errors = (told.decided != told.label) & (told.decided < len(names))
+            errors = (told.decided != told.label) & ~told.referred
             found.append(
                 GroupScores(
                     group=one.group,
@@ -256,7 +268,7 @@ class Scores:
     realised_cost_interval : tuple of float
         Its interval.
     accuracy : float
-        Share of rows decided for their class; a further decision, such as "refer", never counts as right.
+        Share of rows decided for their class; a further decision, such as "refer", is neither right nor wrong.
     accuracy_interval : tuple of float
         Its interval.
     mean_features : float
@@ -275,6 +287,8 @@ class Scores:
         Names of the decisions: the classes, then further ones such as "refer".
     confusion : tuple of tuple of int
         Number of rows by class (a row, as in `classes`) and decision (a column, as in `decisions`).
+    referred : float
+        Share of rows that got a further decision.
 
     Examples
     --------
@@ -300,13 +314,19 @@ class Scores:
     decision_curve: DecisionCurve | None = field(default=None, compare=False)
     decisions: tuple[str, ...] = ()
     confusion: tuple[tuple[int, ...], ...] = ()
+    referred: float = float("nan")
+
+    @property
+    def error(self) -> float:
+        """Share of rows decided for a wrong class: what `accuracy` and `referred` leave."""
+        right = sum(counts[number] for number, counts in enumerate(self.confusion))
+        return (sum(sum(counts[: len(self.confusion)]) for counts in self.confusion) - right) / self.n_rows
 
     def record(self) -> dict[str, Any]:
         """Return the figures as a plain record."""
         curve = self.decision_curve
-        return asdict(replace(self, decision_curve=None)) | {
-            "decision_curve": None if curve is None else curve.record()
-        }
+        told = {"error": self.error, "decision_curve": None if curve is None else curve.record()}
+        return asdict(replace(self, decision_curve=None)) | told
 
 
 def score_rows(

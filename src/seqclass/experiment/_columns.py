@@ -22,7 +22,7 @@ _SECONDS = (
 )
 #: Figures, floats all.
 FIGURES = (
-    *("realised_cost", "accuracy", "macro_f1", "sensitivity", "specificity"),
+    *("realised_cost", "accuracy", "referred", "macro_f1", "sensitivity", "specificity"),
     *("auroc", "log_loss", "calibration_error"),
     *(f"n_features_{part}" for part in _SPREAD),
     *(f"cost_{part}" for part in _SPREAD),

@@ -31,6 +31,7 @@ def scores(data: Dataset, y: IntArray, decided: Decided) -> dict[str, float]:
             decisions=np.arange(data.n_classes + len(data.decisions)) if known else None,
         ),
         "accuracy": float(np.mean(decided.decision == y)),
+        "referred": float(np.mean(~np.isin(decided.decision, classes))),
         "macro_f1": _macro_f1(y, decided.decision, classes),
         **_class_shares(y, decided.decision, data.n_classes),
         "auroc": float("nan"),

@@ -31,7 +31,9 @@ from seqclass.stats.wins import WinTieLoss, win_tie_loss
 
 __all__ = ["Comparison", "Results"]
 
-_PROPORTIONS = frozenset({"accuracy", "macro_f1", "sensitivity", "specificity", "auroc", "calibration_error"})
+_PROPORTIONS = frozenset(
+    {"accuracy", "referred", "macro_f1", "sensitivity", "specificity", "auroc", "calibration_error"}
+)
 #: Certified bounds are estimates, which chance may take below zero.
 _UNBOUNDED = frozenset({"lower", "upper", "gap"})
 
