@@ -178,6 +178,9 @@ def test_expected_savings_by_recursion(seed: int) -> None:
         for stage, (belief, question) in enumerate(zip(told.beliefs, questions)):
             saving = 1 - belief.max() - going_on(belief, stage)
             assert question.expected_saving == pytest.approx(saving, abs=2e-6)
+            if stage < len(told.steps):
+                without = 1 - belief.max() - (going_on(belief, stage + 1) if stage == 0 else math.inf)
+                assert question.added_saving == pytest.approx(saving - max(without, 0), abs=2e-6)
 
 
 @pytest.mark.parametrize("solver", [PosteriorThreshold(0.9), FirstK(2)])

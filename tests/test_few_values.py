@@ -141,9 +141,9 @@ def test_a_feature_that_cannot_pay_is_said_to_be_worth_nothing() -> None:
         other = replace(told, not_asked=replace(told.not_asked, expected_saving=saving, price=price))
         assert other.stop_text == f"Stopped before x1 (price {price:g}){words}"
     (step,) = told.steps
-    for saving, words in ((-0.01, "expected to save nothing"), (-0.004, "expected to save 0.0040 less than it costs")):
+    for saving, words in ((-0.01, "save nothing"), (-0.004, "save 0.0040 less than it costs")):
         other = replace(told, steps=(replace(step, expected_saving=saving, price=0.01),))
-        assert str(other).splitlines()[2] == f"   price 0.01, {words}"
+        assert str(other).splitlines()[2] == f"   price 0.01, going on is expected to {words}"
 
 
 def test_kept_values_of_another_shape_are_refused_when_a_model_is_read(tmp_path: Path) -> None:

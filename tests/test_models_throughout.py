@@ -168,7 +168,7 @@ def test_a_live_case_in_any_order(clf: SequentialClassifier) -> None:
             if question is not questions[0] or session.next_feature is None:
                 columns = [part.column for part in question.features] or [question.column]
                 gained = expected_after(clf, told, []) - expected_after(clf, told, columns)
-                assert question.expected_saving == pytest.approx(gained - question.price, abs=1e-9)
+                assert question.saving_alone == pytest.approx(gained - question.price, abs=1e-9)
         named = [q for q in questions if name in (q.name, *(part.name for part in q.features))]
         question = named[0] if named else questions[0]
         values, answer = shown(question, row)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -325,8 +327,10 @@ def test_some_questions_come_first(clf, rows):
 def test_suggestions_are_ranked_by_what_they_save(clf, rows):
     session = clf.session()
     best = session.suggestions(30)
-    assert best[0] == session.next_feature
-    savings = [question.expected_saving for question in best[1:]]
+    asked = session.next_feature
+    assert replace(best[0], saving_alone=math.nan) == asked
+    assert 0 < asked.added_saving <= asked.expected_saving
+    savings = [question.saving_alone for question in best[1:]]
     assert savings == sorted(savings, reverse=True)
     assert len({question.name for question in best}) == 30
     # of one question, by the model's own account
@@ -334,7 +338,8 @@ def test_suggestions_are_ranked_by_what_they_save(clf, rows):
     tables, prior = clf.model_.tables(np.arange(30)), clf.problem_.prior
     joint = tables[list(clf.support_).index(question.column)] * prior
     saving = prior.min() - question.price - joint.min(axis=1).sum()
-    assert question.expected_saving == pytest.approx(saving)
+    assert question.saving_alone == pytest.approx(saving)
+    assert math.isnan(question.expected_saving)
     assert len(session.suggestions()) == 3
     for name in clf.feature_names_in_:
         session.observe(name, rows.iloc[0][name])
@@ -369,11 +374,12 @@ def test_a_discount_that_was_earned_out_of_order_is_had(model):
     session = clf.session()
     session.observe("x1", 1)
     [best] = session.suggestions()
-    assert (session.next_feature, best.price) == (best, 0.01)
+    assert (session.next_feature.name, best.price) == (best.name, 0.01)
     belief = {v: clf.model_.posterior([[v, 1]])[0] for v in (0, 1)}
     chance = clf.model_.predictive(0, [[-1, 1]])[0]
     after = sum(chance[v] * belief[v].min() for v in (0, 1))
     assert best.expected_saving == pytest.approx(session.posterior.min() - 0.01 - after)
+    assert best.saving_alone == best.added_saving == best.expected_saving  # there is no other
     missing, known = clf.session(), clf.session(known={"x1": 1})
     missing.unavailable("x1")  # nothing was bought
     assert [q.price for case in (missing, known) for q in case.suggestions()] == [0.15, 0.15]

@@ -561,8 +561,8 @@ def _in_range(session: Any, name: str, rng: np.random.Generator) -> Any:
     return float(rng.choice(ends)) if ends else str(rng.choice(session.categories(name)))
 
 
-def _told(question: Any) -> float | None:
-    return None if np.isnan(question.expected_saving) else question.expected_saving
+def _told(saving: float) -> float | None:
+    return None if np.isnan(saving) else saving
 
 
 def _stands(session: Any) -> dict[str, Any]:
@@ -574,8 +574,9 @@ def _stands(session: Any) -> dict[str, Any]:
         "belief": session.posterior.tolist(),
         "asked": None if asked is None else asked.name,
         "price": None if asked is None else asked.price,
-        "saving": None if asked is None else _told(asked),
-        "best": [] if asked is None else [[q.name, q.price, _told(q)] for q in session.suggestions(3)],
+        "saving": None if asked is None else _told(asked.expected_saving),
+        "added": None if asked is None else _told(asked.added_saving),
+        "best": [] if asked is None else [[q.name, q.price, _told(q.saving_alone)] for q in session.suggestions(3)],
         "decision": str(session.decision),
         "set": None if session.differential is None else list(map(str, session.differential)),
         "cost": session.cost,

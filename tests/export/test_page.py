@@ -28,7 +28,7 @@ RUN = """
   const number = Object.fromEntries(data.questions.map((q, i) => [q.name, i]));
   const told = (at) => ({
     belief: at.belief, asked: at.asked && data.questions[at.asked.question].name, price: at.asked && at.asked.price,
-    saving: at.asked && at.asked.saving, now: at.now, cost: at.cost, decision: data.decisions[at.decision],
+    saving: at.asked && at.asked.saving, added: at.asked && at.asked.added, now: at.now, cost: at.cost, decision: data.decisions[at.decision],
     set: at.set && at.set.map((i) => data.classes[i]),
     panel: at.asked ? at.asked.panel.map((o) => [data.questions[o.question].name, o.price]) : [],
     visit: at.asked ? at.asked.visit : 0, visits: data.visits ? at.visits : null,
@@ -56,7 +56,7 @@ RUN = """
 def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
     assert found["asked"] == wanted["asked"]
     assert (found["decision"], found["set"]) == (wanted["decision"], wanted["set"])
-    for key in ("belief", "cost", "now", *(("price", "saving") if wanted["asked"] else ())):
+    for key in ("belief", "cost", "now", *(("price", "saving", "added") if wanted["asked"] else ())):
         if wanted[key] is None:  # the policy does not tell
             assert found[key] is None
         else:

@@ -76,15 +76,23 @@ def percent(p: float) -> str:
     return f"{100 * p:.1f}%"
 
 
-def saving_text(saving: float, price: float, unit: str = "", beside: str = "it costs") -> str:
+def plan_saving_text(saving: float, added: float, price: float, unit: str = "", by: str = "this question") -> str:
+    """What going on was expected to save, in words, and how much of that is owed to what is asked next."""
+    told = saving_text(saving, price, unit)
+    if math.isnan(added) or not saving > -_NEAR:
+        return f"going on is {told}" if told else ""
+    return f"going on is {told}, {money(added, unit, 4) if added > _NEAR else 'nothing'} of it by {by}"
+
+
+def saving_text(saving: float, price: float, unit: str = "") -> str:
     """What asking was expected to save beyond its price, in words; empty where that is not known."""
     if math.isnan(saving):
         return ""
     if saving > -_NEAR:
-        return f"expected to save {money(max(saving, 0.0), unit, 4)} more than {beside}"
+        return f"expected to save {money(max(saving, 0.0), unit, 4)} more than it costs"
     if worthless(saving, price):
         return "expected to save nothing"
-    return f"expected to save {money(-saving, unit, 4)} less than {beside}"
+    return f"expected to save {money(-saving, unit, 4)} less than it costs"
 
 
 def cheapest_text(likeliest: Any, cost: float, other: float, unit: str = "") -> str:

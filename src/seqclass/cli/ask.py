@@ -12,7 +12,17 @@ import click
 
 from seqclass._utils.files import replacing
 from seqclass._utils.frames import spelt
-from seqclass._utils.text import answered, cheapest_text, listed, money, percent, saving_text, shown, worthless
+from seqclass._utils.text import (
+    answered,
+    cheapest_text,
+    listed,
+    money,
+    percent,
+    plan_saving_text,
+    saving_text,
+    shown,
+    worthless,
+)
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
 from seqclass.cli._format import belief_text, count, wrapped
@@ -78,8 +88,8 @@ class _Asking:
         return cheapest_text(label, cost, other, self.unit) if other > cost * (1 + TIE) else ""
 
     def price(self, question: Question) -> str:
-        """What a question costs, and what asking it is expected to save."""
-        saving = saving_text(question.expected_saving, question.price, self.unit)
+        """What a question costs, what going on is expected to save, and what the question adds to that."""
+        saving = plan_saving_text(question.expected_saving, question.added_saving, question.price, self.unit)
         return f"price {money(question.price, self.unit)}{', ' if saving else ''}{saving}"
 
     def question(self, name: str) -> str:
@@ -260,7 +270,7 @@ def _show_visit(asking: _Asking) -> None:
         return
     price = sum(question.price for question in panel) + session.visit_cost
     names = ", ".join(asking.question(question.name) for question in panel)
-    saving = saving_text(panel[0].expected_saving, price, asking.unit)
+    saving = plan_saving_text(panel[0].expected_saving, panel[0].added_saving, price, asking.unit, "this visit")
     told = f"price {money(price, asking.unit)}, {money(session.visit_cost, asking.unit)} of it for the visit"
     click.echo(wrapped(f"\nOrder together: {names}  ({told}{', ' if saving else ''}{saving})"))
     click.echo("Answers may come in any order, NAME = VALUE; leave waits for no more of them.")
@@ -346,9 +356,14 @@ def _observe_bundle(asking: _Asking, question: Question, line: str) -> None:
 
 
 def _show_best(asking: _Asking) -> None:
-    for question in asking.session.suggestions(_MOST):
-        if not worthless(question.expected_saving, question.price):
-            click.echo(f"  {asking.question(question.name)}: {asking.price(question)}")
+    best, asked = asking.session.suggestions(_MOST), asking.session.next_feature
+    best = [one for one in best if (asked and one.name == asked.name) or not worthless(one.saving_alone, one.price)]
+    if best:
+        visit = "" if asking.decider.prices.visits is None else "; prices with the visit, where it is not made yet"
+        click.echo(wrapped(f"What each saves if it is asked alone, and then decided{visit}:", "  "))
+    for one in best:
+        saving = saving_text(one.saving_alone, one.price, asking.unit)
+        click.echo(f"  {asking.question(one.name)}: price {money(one.price, asking.unit)}, {saving}")
 
 
 def _names(decider: Decider) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,8 +15,7 @@ from seqclass._utils.text import listed, shown
 from seqclass.deciding._warm_start import as_seen
 from seqclass.deciding.decider import Decider
 from seqclass.pomdp import AcquisitionProblem
-from seqclass.pomdp.information import OPEN, InformationState
-from seqclass.pomdp.starts import CLOSED
+from seqclass.pomdp.information import CLOSED, OPEN, InformationState
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,19 @@ class Question:
     price : float
         What it costs, in units of misclassification cost.
     expected_saving : float
-        How much cheaper going on is expected to be than deciding now; NaN if the policy does not know.
+        How much cheaper going on as the policy does is expected to be than deciding now, with all prices counted: it is
+        that of the whole plan, which this question begins. NaN if the policy does not know, or would ask another one.
     categories : tuple of str
         Possible values of a categorical feature; empty for a numeric one.
     features : tuple of Feature
         The features of a bundle; empty for a question of one feature.
+    added_saving : float
+        What this question adds to that: how much less going on would save if it could not be had. NaN where
+        the policy's values do not say it: of plans whose table is about all questions, beside rules, or if
+        `expected_saving` is NaN.
+    saving_alone : float
+        How much cheaper it is expected to be to ask this one question and then decide than to decide now, its price
+        counted; NaN but for `Session.suggestions`.
 
     Examples
     --------
@@ -73,6 +81,8 @@ class Question:
     expected_saving: float
     categories: tuple[str, ...] = ()
     features: tuple[Feature, ...] = ()
+    added_saving: float = math.nan
+    saving_alone: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -90,7 +100,7 @@ class Answer:
     price : float
         What was paid.
     expected_saving : float
-        What was expected of asking.
+        What going on was expected to save when it was asked; NaN if the policy would have asked another question.
     posterior : tuple of float
         P(class | everything so far) after the answer.
     known : bool
@@ -196,12 +206,12 @@ class Questions:
             raise ValueError(f"{shown(unknown[0])} is not in the bundle {shown(name)} of {listed(features)}.")
         return without_missing(value)
 
-    def describe(self, question: int, price: float, saving: float) -> Question:
+    def describe(self, question: int, price: float, saving: float, **more: float) -> Question:
         """The question as users see it."""
         features = self.features(question)
         categories = features[0].categories if len(features) == 1 else ()
         parts = features if len(features) > 1 else ()
-        return Question(self.name(question), features[0].column, price, saving, categories, parts)
+        return Question(self.name(question), features[0].column, price, saving, categories, parts, **more)
 
     def _called(self, column: int) -> str:
         return self.decider.feature_name(column) if self.names is None else named(self.names, column)

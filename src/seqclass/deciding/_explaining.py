@@ -133,6 +133,7 @@ class _Teller:
             price=price,
             paid=price if seen or decider.charge_missing else 0.0,
             expected_saving=saving,
+            added_saving=float(expected.added[leaf, k]),
             before=before,
             after=after,
             visit=visit,

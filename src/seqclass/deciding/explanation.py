@@ -21,7 +21,7 @@ from seqclass._utils.text import (
     going_on_text,
     money,
     percent,
-    saving_text,
+    plan_saving_text,
     value_text,
 )
 from seqclass._utils.validation import check_choice
@@ -189,8 +189,8 @@ class ExplanationStep:
     paid : float
         What was paid: the price, or nothing for a missing feature unless the classifier charges for those.
     expected_saving : float
-        How much cheaper asking it was expected to be than deciding, with its price and those of later features
-        included; NaN if the policy does not know.
+        How much cheaper going on from there was expected to be than deciding, with its price and those of later
+        features included: what the whole plan saves. NaN if the policy does not know.
     before, after : tuple of float of length n_classes
         P(class | what was seen) before and after the answer.
     visit : int or None
@@ -199,6 +199,9 @@ class ExplanationStep:
         At the first step of a visit, what the visit cost besides prices; 0 at its other steps.
     compelled : bool
         Whether rules required it although it was not expected to pay.
+    added_saving : float
+        What this feature, or all that was ordered with it, added to that: how much less going on would have saved if it
+        could not be had; NaN where the policy's values do not say it, see `Question`.
 
     Examples
     --------
@@ -220,6 +223,7 @@ class ExplanationStep:
     visit: int | None = None
     visit_price: float = 0.0
     compelled: bool = False
+    added_saving: float = math.nan
 
     @property
     def missing(self) -> bool:
@@ -534,11 +538,11 @@ def _known_lines(known: Mapping[str, Any]) -> list[str]:
     return [f"Known: {', '.join(told)}{more}"] if told else []
 
 
-def worth(step: ExplanationStep, price: float, unit: str, beside: str = "it costs") -> str:
-    """What asking was expected to save beyond a price, in words, or that rules asked for it."""
+def worth(step: ExplanationStep, price: float, unit: str, by: str = "this feature") -> str:
+    """What going on was expected to save, in words, and how much of it by the step; or that rules asked for it."""
     if step.compelled:
         return "asked because the rules demand it, whether it pays or not"
-    return saving_text(step.expected_saving, price, unit, beside)
+    return plan_saving_text(step.expected_saving, step.added_saving, price, unit, by)
 
 
 def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit: str) -> list[str]:
@@ -556,7 +560,7 @@ def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit
 def _visit_line(steps: Sequence[ExplanationStep], unit: str) -> str:
     """What was ordered in a visit, and why together."""
     first, names = steps[0], ", ".join(step.name for step in steps)
-    saving = worth(first, first.visit_price + sum(step.price for step in steps), unit, "all that costs")
+    saving = worth(first, first.visit_price + sum(step.price for step in steps), unit, "this visit")
     why = f"ordered together, since one at a time they would take {len(steps)} visits" if len(steps) > 1 else "ordered"
     tail = f", {saving}" if saving else ""
     return f"Visit {first.visit} ({money(first.visit_price, unit)}): {names} {why}{tail}"
@@ -588,9 +592,10 @@ def _decision_line(explanation: Explanation) -> str:
 def _from_dict(content: Mapping[str, Any]) -> Explanation:
     question = content["not_asked"]
     if question is not None:
-        saving, categories = _number(question["expected_saving"]), tuple(question["categories"])
+        names = ("expected_saving", "added_saving", "saving_alone")
+        savings, categories = {name: _number(question[name]) for name in names}, tuple(question["categories"])
         features = tuple(Feature(**{**f, "categories": tuple(f["categories"])}) for f in question.get("features", ()))
-        fields = {"expected_saving": saving, "categories": categories, "features": features}
+        fields = savings | {"categories": categories, "features": features}
         question = Question(**{**question, **fields})
     # the keys of JSON are texts
     labels = {str(label): label for label in (*content["classes"], content["decision"])}
@@ -621,7 +626,7 @@ def _likeness_from_dict(content: Mapping[str, Any] | None, labels: Mapping[str, 
 
 def _step_from_dict(content: Mapping[str, Any]) -> ExplanationStep:
     fields = {key: value for key, value in content.items() if key != "missing"}
-    fields |= {"expected_saving": _number(content["expected_saving"])}
+    fields |= {name: _number(content[name]) for name in ("expected_saving", "added_saving")}
     return ExplanationStep(**fields | {key: tuple(content[key]) for key in ("before", "after")})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -30,6 +31,7 @@ from seqclass.deciding._fingerprint import fingerprint
 from seqclass.deciding.decider import decider_of
 from seqclass.deciding.differential import labels_of
 from seqclass.pomdp import DECIDE, Policy
+from seqclass.pomdp.acquisition import added_saving
 from seqclass.pomdp.information import ImpossibleOutcome, InformationState
 from seqclass.pomdp.policy import decided
 from seqclass.pomdp.walk import check_questions
@@ -163,7 +165,7 @@ class Session:
         self._cases = [Case.begin(self._questions.problem, begun[np.array([lot])])]
         self._answers: list[Answer] = []
         self._visits: list[Visit] = []
-        self._found: tuple[Case, tuple[list[int], float]] | None = None
+        self._found: tuple[Case, tuple[list[int], float, float]] | None = None
 
     @property
     def next_feature(self) -> Question | None:
@@ -175,18 +177,22 @@ class Session:
         """The questions to order together now, or that were ordered and are not answered yet; empty if it is time to
         decide.
 
-        Their prices do not include the visit, which costs `visit_cost`. The expected saving of the first one is that of
-        all of them together, less the cost of the visit. If visits cost nothing, this is `next_feature` alone.
+        Their prices do not include the visit, which costs `visit_cost`. The first one has the savings: what going on
+        saves, with prices and visits counted, and what all of these together add to that. If visits cost nothing, this
+        is `next_feature` alone.
         """
-        numbers, saving = self._next()
+        numbers, saving, added = self._next()
         prices = self._ordered(numbers).facts.prices[0]
-        savings_ = [saving, *[float("nan")] * (len(numbers) - 1)]
-        return tuple(self._questions.describe(q, float(prices[q]), s) for q, s in zip(numbers, savings_))
+        savings_ = [(saving, added), *[(math.nan, math.nan)] * (len(numbers) - 1)]
+        return tuple(
+            self._questions.describe(q, float(prices[q]), saving, added_saving=added)
+            for q, (saving, added) in zip(numbers, savings_)
+        )
 
     @property
     def visit_cost(self) -> float:
         """What the visit of `next_panel` costs besides prices; 0 if already ordered, or visits cost nothing."""
-        numbers, _ = self._next()
+        numbers, *_ = self._next()
         return self._ordered(numbers).due - self._cases[-1].due
 
     def order(self, names: Sequence[str | int] | None = None) -> None:
@@ -243,27 +249,33 @@ class Session:
         self._cases[-1] = self._cases[-1].leave()
         self._visits.append(Visit(len(self._answers), None, False))
 
-    def _next(self) -> tuple[list[int], float]:
-        """Questions of the next panel, and what it is expected to save; those that are waited for where any are."""
+    def _next(self) -> tuple[list[int], float, float]:
+        """Questions of the next panel, those that are waited for where any are, what going on saves, and they add."""
         case = self._cases[-1]
         if self._found is None or self._found[0] is not case:
             self._found = case, self._following(case)
         return self._found[1]
 
-    def _following(self, case: Case) -> tuple[list[int], float]:
+    def _following(self, case: Case) -> tuple[list[int], float, float]:
+        unknown = math.nan  # itself, so that what is equal is equal
         policy, facts, visits = self._decider.policy, case.facts, case.facts.problem.visits
         if facts.ordered is not None and facts.waiting[0]:
-            return np.flatnonzero(facts.ordered[0]).tolist(), float("nan")
+            return np.flatnonzero(facts.ordered[0]).tolist(), unknown, unknown
         if pending := [question for question in self._first if facts.open[0, question]]:
             most = 1 if visits is None else visits.max_panel or len(pending)
-            return pending[:most], float(savings(facts)[pending[0]])
+            return pending[:most], unknown, unknown  # which the policy did not choose
         panels, numbers = policy.panels(case.info), list[int]()
         if panels is not None:
             numbers = np.flatnonzero(panels[0] & facts.unasked[0, : panels.shape[1]]).tolist()
         if (panels is None or not panels[0].any()) and (question := int(policy.act(case.info)[0])) != DECIDE:
             check_questions(case.info, np.zeros(1, dtype=np.intp), np.array([question]))
             numbers = [question]  # of policies drawn by lot some order panels, others ask one question at a time
-        return numbers, float(expected_saving(policy, case.info)[0]) if numbers else float("nan")
+        if not numbers:
+            return numbers, unknown, unknown
+        saving = float(expected_saving(policy, case.info)[0])
+        asked = np.isin(np.arange(case.info.problem.n_questions), numbers)[None]
+        added = float(added_saving(policy, case.info, asked, saving)[0])
+        return numbers, unknown if math.isnan(saving) else saving, unknown if math.isnan(added) else added
 
     def _ordered(self, numbers: Sequence[int], again: bool = False) -> Case:
         """The case once a panel was ordered, as it is where visits cost nothing or the panel is waited for."""
@@ -277,8 +289,10 @@ class Session:
     def suggestions(self, n: int = 3) -> list[Question]:
         """Return the most promising questions, the best first.
 
-        The first one is the policy's choice, as long as the policy goes on. The expected saving of the others is that
-        of asking this one question and then deciding, which may be negative if only several questions together pay.
+        The first one is the policy's choice, as long as the policy goes on; the others are ordered by what they save
+        alone. `Question.saving_alone` says that of each: what asking this one question and then deciding saves, which
+        may be negative if only several questions together pay. Prices include that of a visit for this question alone,
+        unless it was ordered.
 
         Parameters
         ----------
@@ -305,10 +319,19 @@ class Session:
         if self._decider.policy.problem.rules is not None:
             may = self._cases[-1].info.open[0]
             saving[~np.append(may, np.zeros(len(saving) - len(may), dtype=bool))] = -np.inf
-        best = [self._describe(int(q), float(saving[q])) for q in np.argsort(-saving, kind="stable")[: n + 1]]
+        order = np.argsort(-saving, kind="stable").tolist()
         if asked is not None:
-            best = [asked, *(question for question in best if question.name != asked.name)]
-        return [question for question in best if not np.isneginf(question.expected_saving)][:n]
+            order = list(dict.fromkeys([self._questions.numbers[asked.name], *order]))
+        told = {} if asked is None else {order[0]: (asked.expected_saving, asked.added_saving)}
+        return [
+            self._questions.describe(
+                q, float(facts.prices[0, q]), going_on, added_saving=adds, saving_alone=float(alone)
+            )
+            for q, alone, (going_on, adds) in (
+                (q, saving[q], told.get(q, (math.nan, math.nan))) for q in order[: n + 1]
+            )
+            if not np.isneginf(alone)
+        ][:n]
 
     def _needless(self, question: int, outcome: int) -> int:
         """Question that is not asked any more after an answer; -1 for none."""
@@ -605,11 +628,6 @@ class Session:
         price = money(sum(question.price for question in panel) + self.visit_cost, unit)
         return f"{repr(self)[1:-1]}; next: ask {names} (price {price})"
 
-    def _describe(self, question: int, saving: float) -> Question:
-        facts = self._cases[-1].facts
-        prices = facts.prices
-        return self._questions.describe(question, float(prices[0, question]), saving)
-
     def _is_used(self, name: str) -> bool:
         """Whether the model knows a feature; where a selector left it out, it does not."""
         if name in self._questions.numbers:
@@ -694,9 +712,9 @@ class Session:
         if not case.facts.unasked[0, question]:
             raise ValueError(f"{shown(name)} was answered before; take that back by undo().")
         known = known or question in self._told_at_start  # whenever it is told
-        panel, saving = (list[int](), 0.0) if known else self._next()  # of what is known nothing was expected
+        panel, saving, _ = (list[int](), 0.0, 0.0) if known else self._next()  # of what is known nothing was expected
         if not known and question not in panel[:1]:
-            saving = float("nan") if question in panel else float(savings(case.facts)[question])
+            saving = math.nan
         charged = self._decider.charge_missing
         paid, visit = not known and (outcome >= 0 or charged), 0.0
         if case.facts.problem.visits is not None and not known and not case.facts.waiting[0]:

@@ -46,7 +46,7 @@ _FUNCTIONS = """
 void seq_begin(seq_case *c);
 int seq_question(const seq_case *c);                        /* question to ask, or SEQ_DECIDE */
 double seq_price(const seq_case *c, int question);          /* as it stands now, that of its visit left out */
-double seq_saving(const seq_case *c);                       /* expected of asking, its price taken off; or NAN */
+double seq_saving(const seq_case *c);                       /* of going on, all prices taken off; or NAN */ 
 int seq_outcome(int feature, double value);                 /* of a number; SEQ_MISSING for NAN; or SEQ_WRONG */
 int seq_category(int feature, const char *name);            /* of a category; or SEQ_WRONG */
 int seq_answer(seq_case *c, int question, int outcome);     /* 0, SEQ_WRONG or SEQ_IMPOSSIBLE: then nothing changes */
@@ -275,6 +275,7 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         _table("double", "hidden_prior", held["hidden_prior"]),
         _table("double", "costs", _flat(data["decision_costs"]), len(data["decisions"])),
         _table("int", "group", groups),
+        _table("char", "put_off", [question.get("put_off", 0) for question in questions]),
         _table("char", "told_at_start", [int(question.get("known", False)) for question in questions]),
         _table("double", "prices", [question["price"] + visit for question, visit in zip(questions, alone)]),
         _table("double", "full_prices", [question["full_price"] + visit for question, visit in zip(questions, alone)]),

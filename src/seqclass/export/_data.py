@@ -18,6 +18,7 @@ from seqclass.discretize import Discretizer
 from seqclass.export._program import Unwritten, program
 from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE
+from seqclass.pomdp.acquisition import added_saving
 from seqclass.pomdp.answers import AllAnswers
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import decided
@@ -81,12 +82,14 @@ class _Maker:
         n = len(level.info)
         if len(self.nodes) + n > self.max_nodes:
             raise _TooMany
-        question, saving = np.full(n, DECIDE), np.full(n, np.nan)
+        question, saving, added = np.full(n, DECIDE), np.full(n, np.nan), np.full(n, np.nan)
         for rows, view in self.warm.see(level):
             question[rows] = self.policy.act(view)
             on = np.flatnonzero(question[rows] != DECIDE)
             if on.size:
                 saving[rows[on]] = expected_saving(self.policy, view[on])
+                asked = question[rows[on], None] == np.arange(view.problem.n_questions)
+                added[rows[on]] = added_saving(self.policy, view[on], asked, saving[rows[on]])
         cut = (question != DECIDE) & (level.weight < self.least) & (level.stage > 0)
         question[cut] = DECIDE
         self.cut += float(level.weight[cut].sum())
@@ -94,7 +97,7 @@ class _Maker:
         check_questions(level.info, asks, question[asks])
         self._link(level)
         self._above = len(self.nodes)
-        self._add(level.info, question, saving, cut)
+        self._add(level.info, question, np.column_stack([saving, added]), cut)
         return question
 
     def _link(self, level: Level) -> None:
@@ -108,7 +111,7 @@ class _Maker:
             else:
                 node["next"][outcome] = child
 
-    def _add(self, info: InformationState, asked: IntArray, saving: FloatArray, cut: BoolArray) -> None:
+    def _add(self, info: InformationState, asked: IntArray, savings: FloatArray, cut: BoolArray) -> None:
         parts = zip(decided(self.policy, info.belief).tolist(), info.stopping_cost.tolist(), info.belief.tolist())
         told: list[dict[str, Any]] = [{"decision": d, "cost_now": c, "belief": b} for d, c, b in parts]
         for row in np.flatnonzero(cut).tolist():
@@ -119,20 +122,22 @@ class _Maker:
             prices = np.broadcast_to(view.prices, (len(view), info.problem.n_questions))
             once = view.stopping_cost[:, None] - view.costs_once
             if self.policy.problem.rules is not None:  # what else may be asked is not told: most of it may not
-                once = np.full(once.shape, -np.inf)
+                once = np.where(asked[on[part], None] == np.arange(once.shape[1]), once, -np.inf)
             for place, row in enumerate(on[part].tolist()):
-                told[row] |= self._question(int(asked[row]), float(saving[row]), prices[place], once[place])
+                told[row] |= self._question(int(asked[row]), savings[row].tolist(), prices[place], once[place])
         self.nodes += told
 
-    def _question(self, asked: int, saving: float, prices: FloatArray, once: FloatArray) -> dict[str, Any]:
+    def _question(self, asked: int, savings: list[float], prices: FloatArray, once: FloatArray) -> dict[str, Any]:
         """What a node asks, and the other questions that promise most."""
         others = [q for q in np.argsort(-once, kind="stable")[: BEST + 1].tolist() if q != asked and once[q] > -np.inf]
-        own = None if np.isnan(saving) else saving
+        saving, added = (None if np.isnan(one) else one for one in savings)
         best = [[q, float(prices[q]), float(once[q])] for q in others[: BEST - 1]]
         return {
             "ask": asked,
             "price": float(prices[asked]),
-            "saving": own,
+            "saving": saving,
+            "added": added,
+            "alone": float(once[asked]),
             "others": best,
             "next": [None] * int(self.n_outcomes[asked]),
             "missing": None,
@@ -225,6 +230,8 @@ def _questions(
         group = -1 if problem.groups is None else int(problem.groups[question])
         price = float(plain.prices[question])
         told: dict[str, Any] = {"group": None, "full_price": price}
+        if late := int(decider.problem.put_off[question]) if question < decider.problem.n_questions else 0:
+            told["put_off"] = late
         if group >= 0:
             told |= {"group": group, "full_price": float(plain.full_prices[question])}
         if np.isin(problem.members(question), decider.known).any():

@@ -144,12 +144,10 @@
   const names = (panel) => panel.map(({ question }) => name(question)).join(", ");
   const priceOf = (panel) => panel.reduce((all, one) => all + one.price, 0);
   const drawBest = (best, asked) => {
-    // what is asked is all that is ordered together, and its visit
-    if (asked) best = best.filter((one) => one.question === asked.question || !asked.waiting).map((one) => one.question === asked.question ? { ...one, price: priceOf(asked.panel) + asked.visit } : one);
     // what saves nothing beyond its price, or less, promises nothing
     best = best.filter((one) => one.saving === null || one.saving > -0.995 * one.price || (asked && one.question === asked.question));
     part("best").replaceChildren(...best.map((one) => {
-      const row = made("tr"), head = made("th", asked && one.question === asked.question ? say("asked", { name: names(asked.panel) }) : name(one.question));
+      const row = made("tr"), head = made("th", asked && one.question === asked.question ? say("asked", { name: name(one.question) }) : name(one.question));
       head.scope = "row";
       row.append(head, made("td", money(one.price), "n"), made("td", saves(one.saving), "n"));
       return row;
@@ -211,6 +209,11 @@
   let otherInputs = [], panelInputs = [];
   const otherField = () => { otherInputs = fields(part("other-field"), Number(part("which").value), "other-value"); };
   const possible = (at) => at.set === null ? "" : say("possible", { classes: at.set.map((i) => data.class_texts[i]).join(", ") });
+  /* Why it is not decided for the likeliest class, where it is not. */
+  const cheapest = (at) => {
+    const likely = at.belief.indexOf(Math.max(...at.belief)), cost = at.belief.reduce((all, p, i) => all + p * data.decision_costs[i][likely], 0);
+    return cost > at.now * (1 + 1e-12) ? say("cheapest", { cost: money(at.now), other: money(cost), label: data.class_texts[likely] }) : "";
+  };
   const record = (at, ended) => {
     const lines = [document.title, ""];
     let n = 0;
@@ -220,7 +223,7 @@
       lines.push(say("line", { n: ++n, answer: answered(name(a.question), shown(a)), price: paidAt(at.steps[i]), beliefs }), ...a.odd.map((odd) => `   ${odd}`));
     });
     if (!answers.length) lines.push(say("no_answers"));
-    lines.push("", say(ended ? "decision" : "as_stands", { decision: data.decision_texts[at.decision] }), ...(at.set === null ? [] : [possible(at)]), say("cost", { cost: money(at.now), paid: money(at.cost) }));
+    lines.push("", say(ended ? "decision" : "as_stands", { decision: data.decision_texts[at.decision] }), ...[cheapest(at)].filter(Boolean), ...(at.set === null ? [] : [possible(at)]), say("cost", { cost: money(at.now), paid: money(at.cost) }));
     return lines.join("\n");
   };
 
@@ -280,11 +283,13 @@
     if (starts) {
       if (focusNext) beginInputs[0].inputs[0].focus();
     } else if (!ended) {
-      const { panel, waiting, visit, saving } = at.asked, several = panel.length > 1, one = name(at.asked.question);
+      const { panel, waiting, visit, saving, added } = at.asked, several = panel.length > 1, one = name(at.asked.question);
       part("asked").textContent = waiting ? say("waits", { names: names(panel) })
         : several ? say("together", { names: names(panel) }) : `${given().length + 1}. ${one}`;
-      part("price").textContent = say(saving === null || waiting ? (visit ? "panel_costs" : "costs") : visit ? "panel_saves" : "costs_saves",
-        { price: money(priceOf(panel)), visit: money(visit), saving: saves(saving) });
+      const told = [say(visit ? "panel_costs" : "costs", { price: money(priceOf(panel)), visit: money(visit) })];
+      if (saving !== null && !waiting) told.push(say("going_on", { saving: saves(saving) }));
+      if (added !== null && saving > 0 && !waiting) told.push(say(several ? "adds_together" : "adds", { added: saves(added) }));
+      part("price").textContent = told.join(" ");
       drawFields(panel);
       part("missing").hidden = several;
       part("leave").hidden = !waiting;
@@ -292,6 +297,7 @@
     } else {
       part("decided").textContent = say("decision", { decision: data.decision_texts[at.decision] });
       part("possible").textContent = possible(at);
+      part("cheapest").textContent = cheapest(at);
       part("because").textContent = say(at.cut ? "rare" : at.asked === null ? "ended" : "stopped");
       part("go-on").hidden = at.asked === null;
       if (focusNext) part("decided").focus();

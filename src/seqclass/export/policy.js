@@ -2,7 +2,7 @@
 /* A policy as data, and where a case stands in it; what is wrong is said by a function of a key of words and what they
    are about. Nothing here touches the page. */
 const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {})].join(" ")) => {
-  const TIE = 1e-12, ALIKE = 1e-10, WITHIN = 1 + 1e-12, TINY = 2.2250738585072014e-308, OPEN = -2, DECIDE = -1;
+  const TIE = 1e-12, ALIKE = 1e-10, WITHIN = 1 + 1e-12, TINY = 2.2250738585072014e-308, OPEN = -2, CLOSED = -3, DECIDE = -1;
   const { questions, features } = data, nClasses = data.classes.length;
   const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
   const dot = (a, b) => { let total = 0; for (let i = 0; i < a.length; i++) total += a[i] * b[i]; return total; };
@@ -16,12 +16,18 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const best = least(costs);
     return best < Infinity ? costs.findIndex((cost) => cost <= best * (1 + TIE)) : DECIDE;
   };
+  /* The same of questions: of equal ones those that are free come last, and of these what can change nothing. */
+  const putOff = (q) => questions[q].put_off || 0;
+  const promising = (costs) => {
+    const best = least(costs), equal = costs.map((_, q) => q).filter((q) => costs[q] <= best * (1 + TIE));
+    return best < Infinity ? equal.sort((a, b) => putOff(a) - putOff(b) || a - b)[0] : DECIDE;
+  };
   const decide = (belief) => cheapest(byDecision.map((column) => dot(belief, column)));
 
   const refuse = (key, name, about) => { throw new Error(say(key, { name, ...about })); };
   const impossible = (question) => refuse("impossible", questions[question].text);
-  /* Best of the others than the one asked, the one asked first. */
-  const three = (asked, others) => (asked === null ? others : [asked, ...others.filter((o) => o.question !== asked.question)]).slice(0, 3);
+  /* The best few by what each saves alone, the one asked first. */
+  const three = (asked, every) => [...every.filter((o) => asked !== null && o.question === asked.question), ...every.filter((o) => asked === null || o.question !== asked.question)].slice(0, 3);
 
   /* The grid's numbering of its points; see the documentation. */
   const choose = (n, k) => { let c = 1; for (let i = 1; i <= k; i++) c = c * (n - k + i) / i; return n < k ? 0 : Math.round(c); };
@@ -280,11 +286,11 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   const scores = (rule, s, costs) => {
     const found = new Array(program.n_questions).fill(-Infinity);
-    const asked = open(s);
+    const asked = open(s).filter((q) => putOff(q) < 2), sensible = (q) => asked.includes(q);
     if (rule.type === "order") { rule.order.forEach((q, place) => { if (asked.includes(q)) found[q] = -place; }); return found; }
-    if (rule.type === "lookahead") return ahead(s, rule.depth, rule.n_candidates).map((cost) => s.stop - cost);
+    if (rule.type === "lookahead") return ahead(s, rule.depth, rule.n_candidates).map((cost, q) => sensible(q) ? s.stop - cost : -Infinity);
     if (rule.type === "improved") {
-      const tried = new Set(smallest(costs, rule.n_candidates)), own = next(rule.values.rule, s, costs);
+      const tried = new Set(smallest(costs.map((cost, q) => sensible(q) ? cost : Infinity), rule.n_candidates)), own = next(rule.values.rule, s, costs);
       if (own !== DECIDE) tried.add(own);
       for (const q of tried) found[q] = s.stop - following(s, q, (b) => valueOf(rule.values, b));
       return found;
@@ -470,7 +476,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
         const plan = p.type === "vectors" ? byVectors(p.stages[s.stage][p.moves ? contextOf(p, s) : 0], s.belief) + price(s, s.stage) - p.prices[s.stage] : Infinity;
         return plan < toBeat(s) || stageCost(p, s) < toBeat(s) ? s.stage : DECIDE;
       }
-      default: { if (settled(s)) return DECIDE; const costs = costsOf[p.type](p, s); return least(costs) < toBeat(s) ? cheapest(costs) : DECIDE; }
+      default: { if (settled(s)) return DECIDE; const costs = costsOf[p.type](p, s); return least(costs) < toBeat(s) ? promising(costs) : DECIDE; }
     }
   };
   /* What it would ask if it had to go on. */
@@ -482,7 +488,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     if (p.type === "panels") return chooses(p, s) ? bestPanel(p, s).panel[0] ?? DECIDE : DECIDE;
     if (p.type === "sure") return endedAt(p, s) ? DECIDE : nextOf(p.policy, s);
     if (p.type === "plan") { const { question } = planned(p, s), asked = question >= 0 ? question : act(p, s); return asked !== DECIDE ? asked : would(p.otherwise, s); }
-    return costsOf[p.type] ? cheapest(costsOf[p.type](p, s)) : act(p, s);
+    return costsOf[p.type] ? promising(costsOf[p.type](p, s)) : act(p, s);
   };
   const nextOf = (p, s) => {
     if (s.stage >= nStages) return DECIDE;
@@ -498,6 +504,17 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     if (p.type === "panels") return chooses(p, s) ? bestPanel(p, s).cost : Infinity;
     if (["grid", "vectors", "functions"].includes(p.type)) return stageCost(p, s);
     return costsOf[p.type] ? least(costsOf[p.type](p, s)) : null;
+  };
+
+  /* How much less going on would save if some questions could not be had; null where the policy cannot tell. */
+  const plannedFor = (p, s) => p.type === "plan" && p.otherwise.type !== "recursion" ? planned(p, s).cost !== null || plannedFor(p.otherwise, s) : p.type === "panels" && (p.plan.length > 0 || !program.any_order);
+  const addedBy = (p, s, asked, saving) => {
+    if (saving === null || plannedFor(p, s)) return null;
+    const without = { ...s, seen: s.seen.map((seen, q) => asked.includes(q) ? (program.any_order ? CLOSED : -1) : seen) };
+    const own = p.type === "plan" ? p.otherwise : p;
+    if (!program.any_order) without.stage += 1;
+    const ended = without.stage >= p.n_stages, cost = ended ? Infinity : onwards(own, without);
+    return cost === null ? null : Math.max(saving, 0) - Math.max(s.stop - cost, 0);
   };
 
   /* What the policy looks at: how many questions of its own were answered, or in a fixed order the first that was not. */
@@ -552,7 +569,8 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     let asked = null;
     if (panel.length) {
       const cost = waiting ? null : onwards(program.policy, viewOf(s)), saving = cost === null ? null : s.stop - cost;
-      asked = { question: panel[0], price: own(s, panel[0]), saving, panel: panel.map((q) => ({ question: q, price: own(s, q) })), visit: waiting ? 0 : visitOf(panel), waiting };
+      const added = addedBy(program.policy, viewOf(s), panel, saving);
+      asked = { question: panel[0], price: own(s, panel[0]), saving, added, panel: panel.map((q) => ({ question: q, price: own(s, q) })), visit: waiting ? 0 : visitOf(panel), waiting };
     }
     const others = questions.map((_, q) => q).filter((q) => s.seen[q] === OPEN && !questions[q].known && (!waiting || s.ordered.includes(q)))
       .map((q) => ({ question: q, price: price(s, q), saving: s.stop - price(s, q) - sum(joints(s, q).map(stopping)) }))
@@ -572,8 +590,9 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       node = data.nodes[next];
       steps.push({ paid, belief: node.belief });
     }
-    const one = { question: node.ask, price: node.price }, asked = node.ask === undefined ? null : { ...one, saving: node.saving, panel: [one], visit: 0, waiting: false };
-    const others = (node.others || []).map(([question, cost, saving]) => ({ question, price: cost, saving }));
+    const one = { question: node.ask, price: node.price }, asked = node.ask === undefined ? null : { ...one, saving: node.saving, added: node.added, panel: [one], visit: 0, waiting: false };
+    const own = asked === null ? [] : [{ ...one, saving: node.alone }];
+    const others = [...own, ...(node.others || []).map(([question, cost, saving]) => ({ question, price: cost, saving }))];
     return { belief: node.belief, now: node.cost_now, decision: node.decision, asked, best: three(asked, others), steps, cut: Boolean(node.cut) };
   };
 

@@ -207,6 +207,18 @@ static int seq_cheapest(const double *costs)
     return SEQ_DECIDE;
 }
 
+/* The same of questions: of equal ones those that are free come last, and of these what can change nothing. */
+static int seq_promising(const double *costs)
+{
+    double least = seq_least_of(costs);
+    int q, found = SEQ_DECIDE;
+    if (least < HUGE_VAL)
+        for (q = 0; q < SEQ_ASKED; q++)
+            if (costs[q] <= least * (1 + SEQ_TIE) && (found < 0 || seq_put_off[q] < seq_put_off[found]))
+                found = q;
+    return found;
+}
+
 static double seq_rounded(double cost)
 {
     return floor(cost / SEQ_DEAREST * 1e10 + 0.5);
@@ -614,18 +626,18 @@ static void seq_scores(int rule, const seq_view *s, const double *once, double *
     double tried[SEQ_QUESTIONS];
     for (q = 0; q < SEQ_ASKED; q++) {
         scores[q] = -HUGE_VAL;
-        tried[q] = once[q];
+        tried[q] = seq_put_off[q] < 2 ? once[q] : HUGE_VAL;
     }
     if (type == SEQ_RULE_ORDER) {
         for (v = 0; v < b; v++)
-            if (seq_open(s, seq_rule_order[a + v]))
+            if (tried[seq_rule_order[a + v]] < HUGE_VAL)
                 scores[seq_rule_order[a + v]] = -v;
         return;
     }
     if (type == SEQ_RULE_LOOKAHEAD) {
         seq_ahead(s, a, b, tried);
         for (q = 0; q < SEQ_ASKED; q++)
-            scores[q] = s->stop - tried[q];
+            scores[q] = seq_put_off[q] < 2 ? s->stop - tried[q] : -HUGE_VAL;
         return;
     }
     if (type == SEQ_RULE_IMPROVED) {
@@ -651,7 +663,7 @@ static void seq_scores(int rule, const seq_view *s, const double *once, double *
     }
     for (q = 0; q < SEQ_ASKED; q++) {
         double gain = 0, price = seq_price_of(s->paid, q), smallest = SEQ_TIE * SEQ_DEAREST;
-        if (!seq_open(s, q))
+        if (!seq_open(s, q) || seq_put_off[q] > 1)
             continue;
         if (type == SEQ_RULE_SAVING)
             gain = (s->stop - (once[q] - price)) / SEQ_DEAREST;
@@ -1200,7 +1212,7 @@ static int seq_act(int policy, const seq_view *s)
         return seq_stage_cost(policy, s) < beat ? s->stage : SEQ_DECIDE;
     }
     seq_costs_by(policy, s, costs);
-    return seq_least_of(costs) < beat ? seq_cheapest(costs) : SEQ_DECIDE;
+    return seq_least_of(costs) < beat ? seq_promising(costs) : SEQ_DECIDE;
 }
 
 /* What a policy would ask if it had to go on. */
@@ -1227,7 +1239,7 @@ static int seq_would(int policy, const seq_view *s)
             return seq_plan[row][0];
         return (asked = seq_act(policy, s)) >= 0 ? asked : seq_would(a, s);
     }
-    return seq_costs_by(policy, s, costs) ? seq_cheapest(costs) : seq_act(policy, s);
+    return seq_costs_by(policy, s, costs) ? seq_promising(costs) : seq_act(policy, s);
 }
 
 static int seq_next_of(int policy, const seq_view *s)

@@ -36,14 +36,15 @@ class _Row:
     belief: tuple[float, ...] | None = None
     saving: float = math.nan
     price: float = math.nan
+    added: float = math.nan
     asked: bool = True
 
 
 class ExplanationDisplay(Panels):
     """An explanation from top to bottom: the prior, a line for each answer, and the question that was not asked.
 
-    Left: the belief after each answer, as a bar divided among the classes. Right: what asking was expected to save
-    beyond its price at that moment, and the price. Make one with `from_estimator`, or from what
+    Left: the belief after each answer, as a bar divided among the classes. Right: what going on was expected to save at
+    that moment, all prices counted; how much of that is owed to this one question; and its price. Make one with `from_estimator`, or from what
     `SequentialClassifier.explain` returns.
 
     Parameters
@@ -141,14 +142,22 @@ class ExplanationDisplay(Panels):
         told = self.explanation
         rows = [_Row("at first", told.prior)]
         for number, step in enumerate(told.steps[: self.max_steps], 1):
-            rows.append(_Row(f"{number}. {_answer(step)}", step.after, step.expected_saving, step.price))
+            rows.append(
+                _Row(f"{number}. {_answer(step)}", step.after, step.expected_saving, step.price, step.added_saving)
+            )
         left_out = len(told.steps) - self.max_steps
         if left_out > 0:
             rows.append(_Row(f"and {left_out} more, up to", told.posterior))
         question = told.not_asked
         if question is not None:
             rows.append(
-                _Row(f"not asked: {shorten(question.name, 24)}", None, question.expected_saving, question.price, False)
+                _Row(
+                    f"not asked: {shorten(question.name, 24)}",
+                    None,
+                    question.expected_saving,
+                    question.price,
+                    asked=False,
+                )
             )
         return rows
 
@@ -177,7 +186,11 @@ class ExplanationDisplay(Panels):
         saving = [rows[i].saving for i in place]
         paint = ["#4D4D4D" if rows[i].asked else FAINT for i in place]
         if place:
-            ax.barh(place, saving, color=paint, height=0.5, label="expected to save, less its price")
+            ax.barh(place, saving, color=paint, height=0.5, label="going on saves, in all")
+        told = [i for i in place if not math.isnan(rows[i].added)]
+        if told:
+            added = [rows[i].added for i in told]
+            ax.plot(added, told, "D", color=colour(1), markersize=5, label="of it by this question")
         priced = [i for i, row in enumerate(rows) if not math.isnan(row.price)]
         if priced:
             price = [rows[i].price for i in priced]

@@ -29,12 +29,16 @@ class Expected:
         By how much going on was expected to be cheaper than deciding, prices counted; NaN where the policy cannot tell.
     following : ndarray of int of shape (n_leaves,)
         The question that would have come next at the stop; -1 where none is left or the policy does not tell.
+    added : ndarray of shape (n_leaves, longest + 1)
+        How much less it would be if the question that was asked, or all of a panel, could not be had; NaN where the
+        policy cannot tell.
     demanded : ndarray of bool of shape (n_leaves, longest + 1)
         Where the question that was asked was among those that rules ask for before anything is decided.
     """
 
     price: FloatArray
     saving: FloatArray
+    added: FloatArray
     following: IntArray
     demanded: BoolArray
 
@@ -177,6 +181,17 @@ def begun(policy: Policy, keys: Any) -> tuple[InformationState, IntArray]:
     return info, node
 
 
+def added_saving(
+    policy: Policy, info: InformationState, questions: BoolArray, saving: FloatArray | float
+) -> FloatArray:
+    """How much less going on would save if some questions, (n, n_questions), could not be had; NaN where unknown."""
+    if info.problem.rules is not None or not len(info):
+        return np.full(len(info), np.nan)
+    # at worst one decides
+    without = info.deciding_cost - policy._cost_without(info, questions)
+    return np.asarray(np.maximum(saving, 0.0) - np.maximum(without, 0.0))
+
+
 class Histories:
     """The histories that instances go through, level by level, and where they end."""
 
@@ -194,7 +209,7 @@ class Histories:
         #: Of each level what is recorded, a row a history.
         self.records: dict[str, list[Any]] = {"belief": []} if beliefs else {}
         if expected:
-            self.records |= {"price": [], "saving": [], "demanded": []}
+            self.records |= {"price": [], "saving": [], "added": [], "demanded": []}
         self.following: list[IntArray] | None = [np.empty(0, dtype=np.intp)] if expected else None
         self.leaf = np.zeros(len(data.rows), dtype=np.intp)
         self.count = 0
@@ -241,11 +256,17 @@ class Histories:
         assert self.following is not None  # its caller has looked
         asks = np.flatnonzero(question != DECIDE)
         check_questions(info, asks, question[asks])
-        following, saving = question.copy(), np.empty(len(info))
+        following, saving, added = question.copy(), np.empty(len(info)), np.full(len(info), np.nan)
+        asked = np.zeros((len(info), info.problem.n_questions), dtype=bool)
+        asked[asks, question[asks]] = True
+        if info.ordered is not None and before.ordered is not None:
+            asked |= info.ordered & ~before.ordered
         following[ends] = self.policy.following(before[ends])
         row_bytes = 8.0 * 3 * float(info.problem.n_outcomes.max(initial=1)) * info.problem.n_classes
         for part, some in before.parts(row_bytes):
             saving[part] = some.deciding_cost - self.policy.continuation_cost(some)
+            on = np.flatnonzero(question[part] != DECIDE)
+            added[part][on] = added_saving(self.policy, some[on], asked[part][on], saving[part][on])
         prices = np.broadcast_to(info.prices, (len(info), info.problem.n_questions))
         known = following != DECIDE
         price = np.full(len(info), np.nan)
@@ -256,6 +277,7 @@ class Histories:
             price[asked] -= np.where(alone, info.problem.visits.alone[question[asked]], 0.0)
         self.records["price"].append(price)
         self.records["saving"].append(saving)
+        self.records["added"].append(added)
         demanded = before.closed & (question != DECIDE)
         closed = np.flatnonzero(demanded)
         demanded[closed] = before.sensible[closed, question[closed]]
@@ -278,7 +300,8 @@ class Histories:
         expected = None
         if self.following is not None:
             following = np.concatenate(self.following)
-            expected = Expected(recorded["price"], recorded["saving"], following, recorded["demanded"] == 1)
+            told = (recorded[name] for name in ("price", "saving", "added"))
+            expected = Expected(*told, following, recorded["demanded"] == 1)
         return Acquisition(
             leaf=self.leaf,
             leaf_belief=np.concatenate(self.last),

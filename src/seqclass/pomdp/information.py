@@ -19,6 +19,8 @@ __all__ = ["InformationState"]
 TIE = 1e-12
 #: In `InformationState.seen`: the question was not asked.
 OPEN = -2
+#: The question cannot be had, or what is known at the start has made it needless: it is never asked.
+CLOSED = -3
 
 
 def budget_of(most: float) -> float:
@@ -286,6 +288,12 @@ class InformationState:
         other.__dict__.update(changes)
         return other
 
+    def without(self, questions: BoolArray) -> InformationState:
+        """Return what is known where some questions, (n, n_questions), cannot be had; a fixed order passes its next."""
+        if self.seen is None:
+            return self.update(np.full(len(self), -1))
+        return self.but(seen=np.where(questions, CLOSED, self.seen))
+
     @property
     def unasked(self) -> BoolArray:
         """Which questions were not asked, (n, n_questions), whether they may be asked now or not."""
@@ -337,10 +345,11 @@ class InformationState:
     def sensible(self) -> BoolArray:
         """Open questions among which heuristics choose, (n, n_questions): where it is `closed`, what has to be asked.
 
-        That is paid for whatever comes of the others, so that it may as well tell whether these still pay.
+        Elsewhere those that can change anything. What has to be asked is paid for whatever comes of the others, so that it may as well tell whether these still pay.
         """
         if not self.problem.closes:
-            return self.open
+            nothing = self.problem.put_off > 1  # is learnt from these, which are free
+            return self.open & ~nothing if nothing.any() else self.open
         return np.asarray(self.open & (self.standing.serves | ~self.closed[:, None]))
 
     @cached_property

@@ -425,6 +425,10 @@ class Policy(Stored, ABC):
         """
         return np.full(len(info), np.nan)
 
+    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
+        """`continuation_cost` if some questions could not be had, (n,), by the same values; NaN where none tell that."""
+        return self.continuation_cost(info.without(questions))
+
     def begin(self) -> tuple[InformationState, FloatArray]:
         """Return what is known before anything is acquired, a row for each lot, and the lots' probabilities.
 
@@ -635,6 +639,9 @@ class RepricedPolicy(BorrowedPolicy):
         policy expects to save by going on: it goes on where that is positive.
         """
         return self.policy.continuation_cost(self._own(info))
+
+    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
+        return self.policy._cost_without(self._own(info), questions)
 
     def _own(self, info: InformationState) -> InformationState:
         own = copy.copy(info)  # and with it what was computed of it, none of which depends on prices

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -394,6 +395,19 @@ class AcquisitionProblem(Stored, ABC):
         """What `answers` gives at the next stage after each outcome, (n, n_outcomes, m)."""
         raise NotImplementedError(f"{type(self).__name__} does not tell its answers.")
 
+    @cached_property
+    def put_off(self) -> IntArray:
+        """Of questions that promise the same, those of the lowest come first, (n_questions,).
+
+        0 for one that costs something, 1 for a free one, and 2 for a free one no answer to which can change anything:
+        what is the same with and without such a question is planned without it.
+        """
+        free = (self.prices == 0) & (self.full_prices == 0)
+        found, states = free.astype(np.intp), self.state_tables if free.any() and self.bundles is None else None
+        if states is not None:
+            found[free & (np.ptp(states[0], axis=2).max(axis=1) <= TIE)] = 2
+        return found
+
     def replace(self, **changes: Any) -> AcquisitionProblem:
         """Return the same problem with some arrays replaced, and what follows from them with it; it is not checked.
 
@@ -401,6 +415,7 @@ class AcquisitionProblem(Stored, ABC):
         prices and limits by which they cannot be met are refused.
         """
         other = copy.copy(self)
+        other.__dict__.pop("put_off", None)
         if "likelihoods" in changes:
             for name in self._of_likelihoods:
                 other.__dict__.pop(name, None)

@@ -9,11 +9,9 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import register
+from seqclass.pomdp.information import CLOSED
 
 __all__ = ["Starts"]
-
-#: In `InformationState.seen`: what is known at the start has made the question needless, and it is never asked.
-CLOSED = -3
 
 
 @register

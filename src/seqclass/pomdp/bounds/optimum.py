@@ -311,7 +311,7 @@ class PartialAnswers:
             asked, costs = digits < self.sizes - 1, np.full(digits.shape, np.inf)
             if len(plan) < self.longest:
                 costs = self.asking(number)
-            question, least = promising(costs)
+            question, least = promising(costs, self.problem)
             on = np.flatnonzero(least < self.stopping[number] * (1 - TIE))
             seen = np.where(asked, digits, OPEN).astype(begun.seen.dtype)
             keys = _evidence(self.problem, seen, self.problem.paid_after(asked), asked @ self.problem.prices)
@@ -324,13 +324,17 @@ class PartialAnswers:
         return plan
 
 
-def promising(costs: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The question of the least cost in each row, of equals the first, and that cost; `DECIDE` and inf of none."""
+def promising(costs: FloatArray, problem: AcquisitionProblem) -> tuple[IntArray, FloatArray]:
+    """The question of the least cost in each row, and that cost; `DECIDE` and inf of none.
+
+    Of equals the first, free ones after the others: an answer that is for nothing and changes nothing is not asked for.
+    """
     least = costs.min(axis=1, initial=np.inf)
     question = np.full(len(costs), DECIDE)
     on = np.flatnonzero(least < np.inf)
     if on.size:  # of no question at all there is no argmax
-        question[on] = (costs[on] <= least[on, None] * (1 + TIE)).argmax(axis=1)
+        equal, late = costs[on] <= least[on, None] * (1 + TIE), problem.put_off
+        question[on] = np.where(equal, late, late.max(initial=0) + 1).argmin(axis=1)
     return question, least
 
 
@@ -414,7 +418,7 @@ class Enumeration:
         plan: Plan = []
         cost = np.inf
         for stage, costs in zip(self.stages, self.question_costs()):
-            question, least = promising(costs)
+            question, least = promising(costs, stage.info.problem)
             if not plan:
                 cost = min(float(stage.info.stopping_cost[0]), float(least[0]))
             keys = evidence(stage.info)

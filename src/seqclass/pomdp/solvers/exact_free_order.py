@@ -272,6 +272,12 @@ class PlannedPolicy(Policy):
             cost[rows] = self.fallback.continuation_cost(info[rows])
         return cost
 
+    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
+        cost = self.fallback._cost_without(info, questions)
+        if not isinstance(self.fallback, RecursionPolicy):  # which is as exact as the plan
+            cost = np.where(np.isnan(self._planned(info)[1]), cost, np.nan)
+        return cost
+
 
 class _Known:
     """Costs of each question after partial answers: by the number of those asked the sorted keys, and a row each."""

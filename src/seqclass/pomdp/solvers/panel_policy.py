@@ -177,6 +177,11 @@ class PanelPolicy(Policy):
             cost[rows] = self.best(info[rows]).cost
         return cost
 
+    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
+        if not self.problem.free:  # what comes after the panel is not the next of the order
+            return np.full(len(info), np.nan)
+        return super()._cost_without(info, questions)
+
     def best(self, info: InformationState, least: int = 0) -> Best:
         """The best panel of each row, whether it is worth ordering or not."""
         n, problem = len(info), self.problem

@@ -434,6 +434,9 @@ class PlannedPanels(PanelPolicy):
             panel[rows], cost[rows] = super().best(info[rows], least)
         return Best(panel, cost)
 
+    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
+        return np.full(len(info), np.nan)  # the table is about all questions, and panels that grow are no match for it
+
 
 #: Of partial answers after so many questions sorted keys, the best panel of each as a number of bits, and its cost.
 PanelPlan = tuple[npt.NDArray[np.bytes_], IntArray, FloatArray]

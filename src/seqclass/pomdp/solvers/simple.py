@@ -186,7 +186,7 @@ class _ByCosts(Policy):
         """The most promising question, worth its price or not, (n,); see `Policy.following`."""
         if not self.problem.free or info.stage >= self.n_stages:
             return super().following(info)
-        return promising(self.question_costs(info))[0]
+        return promising(self.question_costs(info), info.problem)[0]
 
     def continuation_cost(self, info: InformationState) -> FloatArray:
         """Cost of the most promising question, (n,); inf where nothing is open."""
@@ -198,7 +198,7 @@ class _ByCosts(Policy):
         question = np.full(len(info), DECIDE)
         rows = np.flatnonzero(~info.settled)
         if rows.size:
-            asked, best = promising(self.question_costs(info[rows]))
+            asked, best = promising(self.question_costs(info[rows]), info.problem)
             question[rows] = np.where(best < info.to_beat[rows], asked, DECIDE)
         return question
 

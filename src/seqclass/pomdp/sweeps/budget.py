@@ -114,6 +114,12 @@ class RandomisedPolicy(Policy):
             cost[rows] = policy.continuation_cost(info[rows])
         return cost
 
+    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
+        cost = np.full(len(info), np.nan)
+        for policy, rows in self._drawn(info):
+            cost[rows] = policy._cost_without(info[rows], questions[rows])
+        return cost
+
     def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
         """What each row orders now under the policy that it drew; see `Policy.panels`."""
         if self.problem.visits is None:

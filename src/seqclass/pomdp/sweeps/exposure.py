@@ -196,6 +196,9 @@ class ExposurePolicy(Policy):
         """Expected cost of going on as the other policy has it, (n,)."""
         return self.policy.continuation_cost(info)
 
+    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
+        return self.policy._cost_without(info, questions)
+
     def followed(self, n_cases: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Shares of simulated cases in which each question came up, and was asked."""
         n = self.problem.n_questions
