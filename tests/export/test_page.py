@@ -28,7 +28,8 @@ RUN = """
   const number = Object.fromEntries(data.questions.map((q, i) => [q.name, i]));
   const told = (at) => ({
     belief: at.belief, asked: at.asked && data.questions[at.asked.question].name, price: at.asked && at.asked.price,
-    saving: at.asked && at.asked.saving, added: at.asked && at.asked.added, now: at.now, cost: at.cost, decision: data.decisions[at.decision],
+    saving: at.asked && at.asked.saving,
+    added: at.asked && at.asked.added, now: at.now, cost: at.cost, decision: data.decisions[at.decision],
     set: at.set && at.set.map((i) => data.classes[i]),
     panel: at.asked ? at.asked.panel.map((o) => [data.questions[o.question].name, o.price]) : [],
     visit: at.asked ? at.asked.visit : 0, visits: data.visits ? at.visits : null,

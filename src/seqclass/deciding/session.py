@@ -323,15 +323,12 @@ class Session:
         if asked is not None:
             order = list(dict.fromkeys([self._questions.numbers[asked.name], *order]))
         told = {} if asked is None else {order[0]: (asked.expected_saving, asked.added_saving)}
-        return [
-            self._questions.describe(
-                q, float(facts.prices[0, q]), going_on, added_saving=adds, saving_alone=float(alone)
-            )
-            for q, alone, (going_on, adds) in (
-                (q, saving[q], told.get(q, (math.nan, math.nan))) for q in order[: n + 1]
-            )
-            if not np.isneginf(alone)
-        ][:n]
+        best: list[Question] = []
+        for q in (one for one in order[: n + 1] if not np.isneginf(saving[one])):
+            going_on, added = told.get(q, (math.nan, math.nan))
+            more = {"added_saving": added, "saving_alone": float(saving[q])}
+            best.append(self._questions.describe(q, float(facts.prices[0, q]), going_on, **more))
+        return best[:n]
 
     def _needless(self, question: int, outcome: int) -> int:
         """Question that is not asked any more after an answer; -1 for none."""

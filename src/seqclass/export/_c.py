@@ -46,7 +46,7 @@ _FUNCTIONS = """
 void seq_begin(seq_case *c);
 int seq_question(const seq_case *c);                        /* question to ask, or SEQ_DECIDE */
 double seq_price(const seq_case *c, int question);          /* as it stands now, that of its visit left out */
-double seq_saving(const seq_case *c);                       /* of going on, all prices taken off; or NAN */ 
+double seq_saving(const seq_case *c);                       /* of going on, all prices taken off; or NAN */
 int seq_outcome(int feature, double value);                 /* of a number; SEQ_MISSING for NAN; or SEQ_WRONG */
 int seq_category(int feature, const char *name);            /* of a category; or SEQ_WRONG */
 int seq_answer(seq_case *c, int question, int outcome);     /* 0, SEQ_WRONG or SEQ_IMPOSSIBLE: then nothing changes */

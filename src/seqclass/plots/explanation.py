@@ -44,8 +44,8 @@ class ExplanationDisplay(Panels):
     """An explanation from top to bottom: the prior, a line for each answer, and the question that was not asked.
 
     Left: the belief after each answer, as a bar divided among the classes. Right: what going on was expected to save at
-    that moment, all prices counted; how much of that is owed to this one question; and its price. Make one with `from_estimator`, or from what
-    `SequentialClassifier.explain` returns.
+    that moment, all prices counted; how much of that is owed to this one question; and its price. Make one with
+    `from_estimator`, or from what `SequentialClassifier.explain` returns.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class ExplanationDisplay(Panels):
             raise ValueError(f"x_row must be one instance, got {len(explanations)}; pass X[i : i + 1].")
         return cls(explanations[0], **settings).plot(ax, title=title)
 
-    _needed = "two axes, one for the belief and one for what asking was expected to save"
+    _needed = "two axes, one for the belief and one for what going on was expected to save"
     _grid = {"nrows": 1, "ncols": 2, "sharey": True, "width_ratios": (3, 2)}
 
     def _inches(self) -> tuple[float, float]:
@@ -142,23 +142,15 @@ class ExplanationDisplay(Panels):
         told = self.explanation
         rows = [_Row("at first", told.prior)]
         for number, step in enumerate(told.steps[: self.max_steps], 1):
-            rows.append(
-                _Row(f"{number}. {_answer(step)}", step.after, step.expected_saving, step.price, step.added_saving)
-            )
+            figures = (step.expected_saving, step.price, step.added_saving)
+            rows.append(_Row(f"{number}. {_answer(step)}", step.after, *figures))
         left_out = len(told.steps) - self.max_steps
         if left_out > 0:
             rows.append(_Row(f"and {left_out} more, up to", told.posterior))
         question = told.not_asked
         if question is not None:
-            rows.append(
-                _Row(
-                    f"not asked: {shorten(question.name, 24)}",
-                    None,
-                    question.expected_saving,
-                    question.price,
-                    asked=False,
-                )
-            )
+            name, saving = shorten(question.name, 24), question.expected_saving
+            rows.append(_Row(f"not asked: {name}", None, saving, question.price, asked=False))
         return rows
 
     def _draw_beliefs(self, ax: Any, rows: list[_Row]) -> None:

@@ -345,7 +345,8 @@ class InformationState:
     def sensible(self) -> BoolArray:
         """Open questions among which heuristics choose, (n, n_questions): where it is `closed`, what has to be asked.
 
-        Elsewhere those that can change anything. What has to be asked is paid for whatever comes of the others, so that it may as well tell whether these still pay.
+        That is paid for whatever comes of the others, so that it may as well tell whether these still pay. Elsewhere
+        they are those that can change anything.
         """
         if not self.problem.closes:
             nothing = self.problem.put_off > 1  # is learnt from these, which are free
