@@ -36,7 +36,7 @@ class Reader:
         self.dearest = max(map(max, data["decision_costs"])) or 1.0
         self.perfect = [min(row) for row in data["decision_costs"]]
         self.case = {"w": self.hidden_prior, "seen": {}, "paid": set(), "spent": 0.0, "known": 0}
-        self.case |= {"ordered": [], "visits": 0}
+        self.case |= {"ordered": [], "owed": {}, "visits": 0}
         free = {"cost": 0.0, "delay_cost": 0.0, "delays": [0.0] * len(self.questions), "max_panel": None}
         self.visit = data["visits"] or free
         self.waits = [delay * self.visit["delay_cost"] for delay in self.visit["delays"]]
@@ -53,6 +53,17 @@ class Reader:
     def leave(self):
         """Wait no more for the rest of what was ordered."""
         self.case |= {"ordered": []}
+        self.settle()
+
+    def settle(self):
+        """Pay what is owed for groups of which nothing that is waited for would add less."""
+        case, owed = self.case, {}
+        for group, surcharge in case["owed"].items():
+            if group not in case["paid"] and self.least_added(case["ordered"], group) < surcharge * (1 - TIE):
+                owed[group] = surcharge
+            elif group not in case["paid"]:
+                case |= {"spent": case["spent"] + surcharge, "paid": case["paid"] | {group}}
+        case["owed"] = owed
 
     def tell(self, question, outcomes, known=False):
         """Answer a question: an outcome for each of its features, -1 where it is not available."""
@@ -67,10 +78,14 @@ class Reader:
                 rows = self.rows(case, question) if self.network else self.likelihoods[feature]
                 weight = [w * p for w, p in zip(weight, rows[outcome])]
         pays = not known and (max(outcomes) >= 0 or self.data["charge_missing"])
-        price = self.own(case, question) if pays else 0.0
-        self.case = self.after(case, question, weight, tuple(outcomes), price, pays)
+        price, full = self.own(case, question) if pays else 0.0, pays and self.in_full(case, question)
+        self.case = self.after(case, question, weight, tuple(outcomes), price, full)
+        group = self.questions[question]["group"]
+        if pays and not full and group is not None:
+            self.case["owed"] = case["owed"] | {group: min(case["owed"].get(group, INF), self.surcharge(question))}
         self.case["known"] += known and question < self.n_questions
         self.case["ordered"] = [q for q in case["ordered"] if q != question]
+        self.settle()
 
     def after(self, case, question, weight, outcomes, price=None, pays=True):
         """What is known after an answer."""
@@ -86,8 +101,22 @@ class Reader:
 
     def own(self, case, q):
         """Price of a question, that of its visit left out."""
-        question = self.questions[q]
-        return question["price" if question["group"] is None or question["group"] in case["paid"] else "full_price"]
+        return self.questions[q]["full_price" if self.in_full(case, q) else "price"]
+
+    def in_full(self, case, q):
+        """Whether it pays in full for its group: nothing did, and nothing that is waited for would add less."""
+        group = self.questions[q]["group"]
+        if group is None or group in case["paid"]:
+            return False
+        return not self.least_added(case["ordered"], group) < self.surcharge(q) * (1 - TIE)
+
+    def surcharge(self, q):
+        """Full price less price."""
+        return self.questions[q]["full_price"] - self.questions[q]["price"]
+
+    def least_added(self, panel, group):
+        """Least surcharge of a group's questions in a panel."""
+        return min([self.surcharge(q) for q in panel if self.questions[q]["group"] == group], default=INF)
 
     def belief(self, weight):
         """P(class) of weights of the hidden states."""
@@ -303,11 +332,10 @@ class Reader:
         return self.optima[key]
 
     def prices(self, case, panel):
-        """What is in a panel costs this: of a group the first question pays in full."""
-        total, paid = 0.0, case["paid"]
-        for q in sorted(panel):
-            total, paid = total + self.own({"paid": paid}, q), paid | {self.questions[q]["group"]} - {None}
-        return total
+        """What is in a panel costs this: of a group that question pays in full for which this adds least."""
+        groups = {self.questions[q]["group"] for q in panel} - {None} - case["paid"]
+        added = sum(self.least_added(panel, group) for group in groups)
+        return sum(self.questions[q]["price"] for q in panel) + added
 
     def after_panel(self, weights, case, q, last):
         """Expected cost of deciding after a question, or by regression of what follows the visit."""
@@ -355,7 +383,7 @@ class Reader:
         for size in range(1, most + 1):
             asked, costs = [q for q in left if q not in panel], {}
             for q in asked if self.any_order else asked[:1]:
-                paid = self.prices(case, panel) + self.own(branches[0][1], q) + self.visit_cost([*panel, q])
+                paid = self.prices(case, [*panel, q]) + self.visit_cost([*panel, q])
                 after = (share * self.after_panel(policy["weights"], b, q, len(asked) <= 1) for share, b in branches)
                 costs[q] = paid + sum(after) if paid <= dearest else INF
             q = self.cheapest(costs)

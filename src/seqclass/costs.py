@@ -363,7 +363,7 @@ class Prices:
     full : ndarray of shape (n_features,)
         Price of a feature bought by itself, in units of misclassification cost.
     discounted : ndarray of shape (n_features,)
-        Price once another feature of its group has been acquired.
+        Price once another feature of its group has been acquired, or is in the same visit and saves less by it.
     groups : ndarray of int of shape (n_features,) or None
         Group of each feature, -1 for none.
     bundles : ndarray of int of shape (n_features,) or None
@@ -627,6 +627,20 @@ def charged(acquired: Any, prices: Prices) -> tuple[IntArray, FloatArray]:
     if prices.visits is not None:
         cost = cost + _at_once(sp.csr_array(acquired), prices.visits)
     return np.asarray(acquired.sum(axis=1), dtype=np.intp).ravel(), np.asarray(cost, dtype=np.float64)
+
+
+def pays_in_full(
+    order: IntArray, acquired: BoolArray, visit: IntArray | None, groups: IntArray, surcharges: FloatArray
+) -> BoolArray:
+    """Steps that cost the full price, (n, longest): of each group the least surcharge of its first visit."""
+    full, rows = acquired & (groups[order] < 0), np.arange(len(order))
+    number = np.broadcast_to(np.arange(order.shape[1]), order.shape) if visit is None else visit
+    for group in np.unique(groups[groups >= 0]).tolist():
+        some = acquired & (groups[order] == group)
+        some &= number == np.where(some, number, np.inf).min(axis=1, keepdims=True, initial=np.inf)
+        on = rows[some.any(axis=1)]
+        full[on, np.where(some, surcharges[order], np.inf)[on].argmin(axis=1)] = True
+    return full
 
 
 def _at_once(acquired: Any, visits: Visits) -> FloatArray:

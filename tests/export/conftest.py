@@ -378,13 +378,20 @@ _MADE |= {
         ),
     ),
     "visits, fixed order": lambda: _free(
-        _Panels(), order="conditional", feature_costs=Costs(0.005, visit_cost=0.01, max_panel=3)
+        _Panels(),
+        order="conditional",
+        feature_costs=Costs(
+            [0.06, 0.02, 0.01] * 4, visit_cost=0.01, max_panel=3, groups=["a"] * 6 + ["b"] * 6, discounted_costs=0.005
+        ),
     ),
     "visits, bundles": lambda: _free(
         _Panels(), feature_costs=Costs(0.01, visit_cost=0.02, bundles=["a", "a", None, "b", "b"] + [None] * 7)
     ),
     "visits, budgets": lambda: _free(
-        _Panels(), max_features=6, max_cost=0.12, feature_costs=Costs(visit_cost=0.02, **_BLOOD)
+        _Panels(),
+        max_features=6,
+        max_cost=0.12,
+        feature_costs=Costs(visit_cost=0.02, **_BLOOD | {"feature_costs": [0.05, 0.03, 0.01, 0.02] * 3}),
     ),
     "visits, pairs": lambda: _free(FixedPanels(2, **_PANELS), feature_costs=Costs(0.004, visit_cost=0.01)),
     "visits, once": lambda: _free(FixedPanels(4, once=True, **_PANELS), feature_costs=Costs(0.004, visit_cost=0.01)),

@@ -200,8 +200,8 @@ class Sensitivity:
     price : ndarray of shape (n_questions,)
         With respect to the price of each question: the probability that it is bought at that price.
     full_price : ndarray of shape (n_questions,)
-        With respect to the full price: the probability that the question is bought as the first one of its group. 0
-        without groups.
+        With respect to the full price: the probability that the question is bought as the first one of its group, or in
+        a visit as that of the first ones which adds least. 0 without groups.
     decision_cost : ndarray of shape (n_classes, n_decisions)
         With respect to each decision cost: P(class, decision).
     cost : float
@@ -287,9 +287,5 @@ class _Shares:
             self.full += first
 
     def _first(self, level: Level, on: IntArray) -> BoolArray:
-        """Which of them have not paid for the group yet."""
-        groups, paid = self.problem.groups, level.info.paid
-        if groups is None or paid is None or not paid.shape[1]:
-            return np.zeros(len(on), dtype=bool)
-        group = groups[level.question[on]]
-        return np.asarray((group >= 0) & ~paid[on, group])
+        """Which of them pay in full for their group."""
+        return level.info[on].asking(level.question[on]).pays_in_full

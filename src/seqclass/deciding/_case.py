@@ -257,15 +257,17 @@ class Case:
 
     def leave(self) -> Case:
         """What is known where no more is waited for."""
-        facts, info = (state.but(ordered=np.zeros_like(state.ordered), told=False) for state in (self.facts, self.info))
-        return replace(self, facts=facts, info=info)
+        facts, info = (
+            state.but(ordered=np.zeros_like(state.ordered), told=False).settle() for state in (self.facts, self.info)
+        )
+        return replace(self, facts=facts, info=info, due=self.due + float(facts.spent[0] - self.facts.spent[0]))
 
     def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool, needless: int = -1) -> Case:
         """What is known after an answer, which costs nothing if known before, and may make a question needless."""
         before = self.facts
         facts = before.asking(question).update(np.array([outcome]), charge_missing=charge_missing and not known)
         if known:
-            facts.paid, facts.spent, facts.visits = before.paid, before.spent, before.visits
+            facts = facts.but(paid=before.paid, spent=before.spent, visits=before.visits, owed=before.owed).settle()
         if needless >= 0 and facts.seen is not None and facts.seen[0, needless] == OPEN:
             facts.seen[0, needless] = CLOSED
         all_known = self.known | {question} if known else self.known

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.frames import plain
 from seqclass.bn import ClassMixture
+from seqclass.costs import pays_in_full
 from seqclass.deciding._case import Feature, Question, Questions, named
 from seqclass.deciding.components import Component, Likeness, component
 from seqclass.deciding.decider import Decider
@@ -54,6 +55,11 @@ class _Teller:
         self.known: IntArray = np.asarray(seen.toarray() if sp.issparse(seen) else seen)
         self.questions = Questions(decider, decider.problem, names)
         self.path = acquired.leaf_path
+        self.in_full: BoolArray | None = None
+        if (problem := decider.problem).visits is not None and problem.groups is not None:
+            question, surcharges = acquired.leaf_question, problem.full_prices - problem.prices
+            charged = (question >= 0) & ((acquired.leaf_outcome >= 0) | decider.charge_missing)
+            self.in_full = pays_in_full(question, charged, acquired.leaf_visit, problem.groups, surcharges)
         self.classes = tuple(decider.classes.tolist())
         self.labels: dict[tuple[int, bool], list[str]] = {}
         self.few: dict[int, set[float]] = {}
@@ -117,7 +123,7 @@ class _Teller:
         decider, expected = self.decider, self.acquired.leaf_expected
         assert expected is not None  # it was recorded
         features = self.questions.features(int(self.acquired.leaf_question[leaf, k]))
-        outcome, price = int(self.acquired.leaf_outcome[leaf, k]), float(expected.price[leaf, k])
+        outcome, price = int(self.acquired.leaf_outcome[leaf, k]), self._price(leaf, k)
         seen, saving = outcome >= 0, float(expected.saving[leaf, k])
         gone = len(features) == 1 and outcome == decider.coder.gone[features[0].column]
         visit, visits = None, decider.problem.visits
@@ -140,6 +146,16 @@ class _Teller:
             visit_price=self._visit_price(leaf, visit) if begins and visits is not None else 0.0,
             compelled=bool(expected.demanded[leaf, k]) and not saving >= 0,  # nor where the policy cannot tell
         )
+
+    def _price(self, leaf: int, k: int) -> float:
+        """What a question cost; where it is missing, what it would have."""
+        expected, problem = self.acquired.leaf_expected, self.decider.problem
+        assert expected is not None  # it was recorded
+        if self.in_full is None or not (self.acquired.leaf_outcome[leaf, k] >= 0 or self.decider.charge_missing):
+            return float(expected.price[leaf, k])
+        question = int(self.acquired.leaf_question[leaf, k])
+        surcharge = float(problem.full_prices[question] - problem.prices[question]) * self.in_full[leaf, k]
+        return float(problem.own_prices[question] + surcharge)
 
     def _visit_price(self, leaf: int, visit: int | None) -> float:
         """What a visit of a history cost beyond the prices."""

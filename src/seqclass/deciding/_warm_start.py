@@ -72,6 +72,7 @@ def as_seen(begun: InformationState, facts: InformationState, stage: int, state:
         messages = facts.state.messages if isinstance(facts.state, Answers) else facts.state
         state = Answers(messages, state.values)
     ordered = None if facts.ordered is None else facts.ordered[:, : problem.n_questions]
+    owed = None if begun.owed is None or facts.owed is None else facts.owed[:, : begun.owed.shape[1]]
     info = InformationState(
         problem,
         stage,
@@ -83,6 +84,7 @@ def as_seen(begun: InformationState, facts: InformationState, stage: int, state:
         spent=facts.spent,
         visits=facts.visits,
         ordered=ordered,
+        owed=owed,
     )
     info.told = facts.told
     return info

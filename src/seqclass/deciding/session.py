@@ -713,27 +713,25 @@ class Session:
         if not known and question not in panel[:1]:
             saving = math.nan
         charged = self._decider.charge_missing
-        paid, visit = not known and (outcome >= 0 or charged), 0.0
+        paid = np.array([not known and (outcome >= 0 or charged)])
         if case.facts.problem.visits is not None and not known and not case.facts.waiting[0]:
             ordered = panel if question in panel else [question]
             case = self._ordered(ordered)
             self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in ordered], True))
-        elif case.facts.ordered is not None and not (known or paid or case.facts.ordered[0, question]):
-            assert case.facts.problem.visits is not None
-            visit = float(case.facts.problem.visits.alone[question])  # it was made, whatever came of it
         needless = self._needless(question, outcome)
         try:
             learnt = case.learn(question, outcome, known=known, charge_missing=charged, needless=needless)
         except ImpossibleOutcome:
             raise ValueError(self._impossible(name, value, known)) from None
-        following = replace(learnt, due=case.due if known else 0.0)
+        owed = float(learnt.facts.spent[0] - case.facts.spent[0])
+        following = replace(learnt, due=case.due + owed if known else 0.0)
         self._cases.append(following)
         self._answers.append(
             Answer(
                 name,
                 value,
                 outcome,
-                (float(case.facts.prices[0, question]) if paid else visit) + case.due - following.due,
+                0.0 if known else float(case.facts.asking(question).charge(paid)[0][0]) + case.due,
                 float(saving),
                 tuple(float(p) for p in following.facts.belief[0]),
                 known,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_decision_costs, class_numbers, group_numbers
-from seqclass.costs import Prices
+from seqclass.costs import Prices, pays_in_full
 from seqclass.deciding.decider import check_classifier, decider_of
 from seqclass.deciding.record import AcquisitionRecord, waits
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
@@ -25,19 +25,14 @@ __all__ = ["ClassScores", "GroupScores", "Scores", "score_rows"]
 
 
 def step_prices(record: AcquisitionRecord, prices: Prices, charge_missing: bool = False) -> FloatArray:
-    """What each step costs, (n, longest): of a group the first in full, the others less; 0 beyond the stop.
+    """What each step costs, (n, longest): one of a group in full, the others less; 0 beyond the stop.
 
     What a visit costs is part of its first step.
     """
-    spent = np.zeros(record.order.shape)
     groups = np.full(prices.full.shape, -1) if prices.groups is None else prices.groups
-    paid = np.zeros((len(record), int(groups.max(initial=-1)) + 2), dtype=bool)
-    for step, (column, outcome) in enumerate(zip(record.order.T, record.outcome.T)):
-        rows = np.flatnonzero((column >= 0) & ((outcome >= 0) | charge_missing))
-        bought, group = column[rows], groups[column[rows]]
-        less = paid[rows, group] & (group >= 0)
-        spent[rows, step] = np.where(less, prices.discounted[bought], prices.full[bought])
-        paid[rows, group] = True
+    order, acquired = record.order, (record.order >= 0) & ((record.outcome >= 0) | charge_missing)
+    full = pays_in_full(order, acquired, record.visit, groups, prices.full - prices.discounted)
+    spent = np.where(acquired, np.where(full, prices.full[order], prices.discounted[order]), 0.0)
     if prices.visits is not None and record.visit is not None:
         begins = (record.visit > 0) & (np.diff(record.visit, axis=1, prepend=0) != 0)
         longest = waits(record.order, record.visit, prices.visits.delays)

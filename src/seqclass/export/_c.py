@@ -299,7 +299,7 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
     case = (
         f"    double weight[{more['HIDDEN']}];\n    double belief[{n_classes}];\n    int known;\n"
         f"    int seen[{len(questions) or 1}];\n    char paid[{more['GROUPS']}];\n"
-        f"    char ordered[{len(questions) or 1}];\n    int visits;\n"
+        f"    char ordered[{len(questions) or 1}];\n    double owed[{more['GROUPS']}];\n    int visits;\n"
     )
     return more, case, "".join(tables)
 

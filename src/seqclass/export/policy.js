@@ -137,10 +137,14 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   const classOf = program && program.hidden_class;
   /* P(outcome | hidden state), and what was seen, of a question; in a network the hidden states are the classes. */
   const table = (s, q) => network ? tablesOf(s)[q] : program.bundles[q] || program.likelihoods[questions[q].features[0]];
-  const own = (s, q) => {
-    const { group, price: less, full_price: full } = questions[q];
-    return group === null || s.paid[group] ? less : full;
+  /* Of a group one question pays in full: the first that is answered, in a visit that for which this adds least. */
+  const surcharge = (q) => questions[q].full_price - questions[q].price;
+  const leastAdded = (panel, group) => Math.min(Infinity, ...panel.filter((q) => questions[q].group === group).map(surcharge));
+  const inFull = (s, q) => {
+    const { group } = questions[q];
+    return group !== null && !s.paid[group] && !(leastAdded(s.ordered, group) < surcharge(q) * (1 - TIE));
   };
+  const own = (s, q) => inFull(s, q) ? questions[q].full_price : questions[q].price;
   /* What visits cost: a question costs one in which it is alone, unless it was ordered before. */
   const visits = data.visits, waits = questions.map((_, q) => visits ? visits.delay_cost * visits.delays[q] : 0);
   const alone = questions.map((_, q) => visits ? visits.cost + waits[q] : 0);
@@ -181,7 +185,12 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     return total > 0 ? cost + total * value(state) : cost;
   }, price(s, q));
   const toBeat = (s) => s.stop * (1 - TIE);
-  const leastOn = (s) => { const prices = open(s).map((q) => price(s, q)); return prices.length ? least(prices) + dot(s.belief, perfect) : Infinity; };
+  /* In one order what is ordered with a question may pay in full. */
+  const spared = (s, q) => {
+    if (!visits || program.any_order || !inFull(s, q)) return 0;
+    return surcharge(q) - leastAdded(every.slice(q, q + (visits.max_panel ?? every.length)), questions[q].group);
+  };
+  const leastOn = (s) => { const prices = open(s).map((q) => price(s, q) - spared(s, q)); return prices.length ? least(prices) + dot(s.belief, perfect) : Infinity; };
   const settled = (s) => toBeat(s) <= leastOn(s);
   const once = (s) => {
     const costs = new Array(program.n_questions).fill(Infinity);
@@ -367,8 +376,8 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
 
   /* Panels: what is ordered in one visit, grown question by question while the joint answers are followed. */
   const panelPrices = (s, panel) => {
-    const paid = s.paid.slice();
-    return sum(panel.map((q) => { const cost = own({ paid }, q); if (questions[q].group !== null) paid[questions[q].group] = true; return cost; }));
+    const groups = [...new Set(panel.map((q) => questions[q].group))].filter((group) => group !== null && !s.paid[group]);
+    return sum(panel.map((q) => questions[q].price)) + sum(groups.map((group) => leastAdded(panel, group)));
   };
   const nAsked = (s) => program.any_order ? every.filter((q) => s.seen[q] !== OPEN).length : s.stage;
   const afterPanel = ({ weights }, s, q, closed) => {
@@ -404,9 +413,9 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     let best = nothing, panel = [], since = 0, branches = [{ state: s, weight: 1 }];
     for (let size = 1; size <= most; size++) {
       const left = open_.filter((q) => !panel.includes(q)), asked = program.any_order ? left : left.slice(0, 1);
-      const spent = panelPrices(s, panel), longest = Math.max(0, ...panel.map((q) => waits[q]));
+      const longest = Math.max(0, ...panel.map((q) => waits[q]));
       const costs = asked.map((q) => {
-        const paid = spent + own(branches[0].state, q) + visits.cost + Math.max(longest, waits[q]);
+        const paid = panelPrices(s, [...panel, q]) + visits.cost + Math.max(longest, waits[q]);
         if (s.spent + paid > mostCost) return Infinity;
         return paid + sum(branches.map(({ state, weight }) => weight * afterPanel(p, state, q, left.length <= 1)));
       });
@@ -531,18 +540,25 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   /* The questions to order next, as the policy has it. */
   const panelNext = (s) => panelOf(program.policy, viewOf(s)).filter((q) => s.seen[q] === OPEN);
   const byProgram = (answers) => {
-    let s = { ...knowing(program.hidden_prior, {}), seen: questions.map(() => OPEN), paid: [], spent: 0, known: 0, ordered: [], visits: 0 };
+    let s = { ...knowing(program.hidden_prior, {}), seen: questions.map(() => OPEN), paid: [], spent: 0, known: 0, ordered: [], owed: [], visits: 0 };
     const steps = [];
     const order = (panel) => {
       const visit = visitOf(panel);
       s = { ...s, ordered: panel, visits: s.visits + 1, spent: s.spent + visit };
       return visit;
     };
+    /* What is owed for groups of which nothing that is waited for would add less is paid. */
+    const settle = () => {
+      const due = s.owed.map((owed, group) => s.paid[group] || leastAdded(s.ordered, group) < owed * (1 - TIE) ? 0 : owed);
+      s = { ...s, paid: s.paid.slice(), spent: s.spent + sum(due), owed: s.owed.slice() };
+      due.forEach((_, group) => { if (s.paid[group] || due[group]) { s.paid[group] = true; delete s.owed[group]; } });
+      return sum(due);
+    };
     for (const { question, outcomes, known, order: panel, leave, among } of answers) {
       if (panel || leave) {
         const visit = panel ? order([...panel].sort((a, b) => a - b)) : 0;
         if (leave) s = { ...s, ordered: [] };
-        steps.push({ paid: visit, visit, n: s.visits, belief: s.belief });
+        steps.push({ paid: visit + settle(), visit, n: s.visits, belief: s.belief });
         continue;
       }
       if (s.seen[question] !== OPEN) refuse("before", questions[question].text);
@@ -554,6 +570,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
         else if (!asked.includes(question)) { visit = alone[question]; s = { ...s, visits: s.visits + 1, spent: s.spent + visit }; }
       }
       const told = outcomes.some((v) => v >= 0), pays = !known && (told || data.charge_missing), paid = pays ? own(s, question) : 0;
+      const { group } = questions[question], full = pays && inFull(s, question);
       let { weight } = s;
       if (told) {
         const found = sized(questions[question].features.reduce((row, f, i) => outcomes[i] < 0 ? row : times(row, network ? table(s, question)[outcomes[i]] : program.likelihoods[f][outcomes[i]]), weight));
@@ -562,15 +579,17 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       }
       s = { ...s, ...knowing(weight, {}), seen: s.seen.slice(), paid: s.paid.slice(), spent: s.spent + paid, ordered: s.ordered.filter((q) => q !== question), known: s.known + (known && question < program.n_questions ? 1 : 0) };
       s.seen[question] = codeOf(question, outcomes);
-      if (pays && questions[question].group !== null) s.paid[questions[question].group] = true;
-      steps.push({ paid: paid + visit, visit, n: s.visits, belief: s.belief });
+      if (full) s.paid[group] = true;
+      else if (pays && group !== null && !s.paid[group]) s = { ...s, owed: Object.assign(s.owed.slice(), { [group]: Math.min(s.owed[group] ?? Infinity, surcharge(question)) }) };
+      steps.push({ paid: paid + visit + settle(), visit, n: s.visits, belief: s.belief });
     }
     const waiting = s.ordered.length > 0, panel = waiting ? s.ordered : panelNext(s);
     let asked = null;
     if (panel.length) {
       const cost = waiting ? null : onwards(program.policy, viewOf(s)), saving = cost === null ? null : s.stop - cost;
       const added = addedBy(program.policy, viewOf(s), panel, saving);
-      asked = { question: panel[0], price: own(s, panel[0]), saving, added, panel: panel.map((q) => ({ question: q, price: own(s, q) })), visit: waiting ? 0 : visitOf(panel), waiting };
+      const together = panel.map((q) => ({ question: q, price: own({ ...s, ordered: panel }, q) }));
+      asked = { ...together[0], saving, added, panel: together, visit: waiting ? 0 : visitOf(panel), waiting };
     }
     const others = questions.map((_, q) => q).filter((q) => s.seen[q] === OPEN && !questions[q].known && (!waiting || s.ordered.includes(q)))
       .map((q) => ({ question: q, price: price(s, q), saving: s.stop - price(s, q) - sum(joints(s, q).map(stopping)) }))

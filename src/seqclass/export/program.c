@@ -111,10 +111,29 @@ static double seq_price_of(const char *paid, int question)
     return group < 0 || paid[group] ? seq_prices[question] : seq_full_prices[question];
 }
 
-/* The same without the visit that it costs alone. */
-static double seq_own_of(const char *paid, int question)
+/* Least full price less price of a group in a panel. */
+static double seq_least_added(const char *panel, int group)
 {
-    return seq_price_of(paid, question) - seq_alone[question];
+    double least = HUGE_VAL;
+    int q;
+    for (q = 0; q < SEQ_QUESTIONS; q++)
+        if (panel[q] && seq_group[q] == group)
+            least = seq_least(least, seq_full_prices[q] - seq_prices[q]);
+    return least;
+}
+
+/* Of a group one question pays in full: the first that is answered, in a visit that for which this adds least. */
+static int seq_in_full(const char *paid, const char *panel, int question)
+{
+    int group = seq_group[question];
+    double added = (seq_full_prices[question] - seq_prices[question]) * (1 - SEQ_TIE);
+    return group >= 0 && !paid[group] && !(seq_least_added(panel, group) < added);
+}
+
+/* The price beside what is waited for, that of the visit left out. */
+static double seq_own_of(const char *paid, const char *panel, int question)
+{
+    return (seq_in_full(paid, panel, question) ? seq_full_prices : seq_prices)[question] - seq_alone[question];
 }
 
 static int seq_open(const seq_view *s, int question)
@@ -160,6 +179,13 @@ static double seq_least_on(const seq_view *s)
     for (q = 0; q < SEQ_ASKED; q++)
         if (seq_open(s, q))
             price = seq_least(price, seq_price_of(s->paid, q));
+    if (SEQ_VISITS && !SEQ_ANY_ORDER && s->stage < SEQ_STAGES && seq_group[s->stage] >= 0 && !s->paid[seq_group[s->stage]]) {
+        /* what is ordered with it may pay in full */
+        char panel[SEQ_QUESTIONS] = {0};
+        for (q = s->stage; q < SEQ_ASKED && q < s->stage + SEQ_MAX_PANEL; q++)
+            panel[q] = 1;
+        price = seq_prices[s->stage] + seq_least_added(panel, seq_group[s->stage]);
+    }
     return price < HUGE_VAL ? price + seq_known(s->belief) : HUGE_VAL;
 }
 
@@ -950,16 +976,15 @@ static double seq_visit_of(const char *panel)
 
 static double seq_panel_prices(const seq_view *s, const char *panel)
 {
-    char paid[SEQ_GROUPS];
-    double total = 0;
-    int q;
-    memcpy(paid, s->paid, sizeof paid);
+    double total = 0, least;
+    int q, group;
     for (q = 0; q < SEQ_ASKED; q++)
-        if (panel[q]) {
-            total += seq_own_of(paid, q);
-            if (seq_group[q] >= 0)
-                paid[seq_group[q]] = 1;
-        }
+        if (panel[q])
+            total += seq_prices[q] - seq_alone[q];
+    for (group = 0; group < SEQ_GROUPS; group++) {
+        least = seq_least_added(panel, group);
+        total += s->paid[group] || !(least < HUGE_VAL) ? 0 : least;
+    }
     return total;
 }
 
@@ -1059,7 +1084,7 @@ static double seq_grown(const seq_view *s, int limit, char *best)
     branches[0].s = *s;
     branches[0].weight = 1;
     for (size = 1; size <= most; size++) {
-        double spent = seq_panel_prices(s, panel), longest = 0, found;
+        double longest = 0, found;
         int question, counts, better, tried = 0;
         for (q = 0; q < SEQ_ASKED; q++)
             if (panel[q] && seq_waits[q] > longest)
@@ -1070,8 +1095,9 @@ static double seq_grown(const seq_view *s, int limit, char *best)
             if (!open[q] || panel[q] || (tried && !SEQ_ANY_ORDER))
                 continue;
             tried = 1;
-            paid = spent + seq_own_of(branches[0].s.paid, q) + SEQ_VISIT_COST
-                   + (longest > seq_waits[q] ? longest : seq_waits[q]);
+            panel[q] = 1;
+            paid = seq_panel_prices(s, panel) + SEQ_VISIT_COST + (longest > seq_waits[q] ? longest : seq_waits[q]);
+            panel[q] = 0;
             if (s->spent + paid > SEQ_MOST)
                 continue;
             costs[q] = 0;
@@ -1356,6 +1382,19 @@ static void seq_go(seq_case *c, int question)
     }
 }
 
+/* Pays what is owed for groups of which nothing that is waited for would add less. */
+static void seq_settle(seq_case *c)
+{
+    int group;
+    for (group = 0; group < SEQ_GROUPS; group++)
+        if (c->owed[group] < HUGE_VAL
+            && (c->paid[group] || !(seq_least_added(c->ordered, group) < c->owed[group] * (1 - SEQ_TIE)))) {
+            c->cost += c->paid[group] ? 0 : c->owed[group];
+            c->owed[group] = HUGE_VAL;
+            c->paid[group] = 1;
+        }
+}
+
 static int seq_tell(seq_case *c, int question, const int *given, int known)
 {
     double weight[SEQ_HIDDEN], total = 0;
@@ -1393,16 +1432,20 @@ static int seq_tell(seq_case *c, int question, const int *given, int known)
         return SEQ_IMPOSSIBLE;
     if (SEQ_VISITS && !known)
         seq_go(c, question);
-    c->ordered[question] = 0;
     for (h = 0; h < SEQ_HIDDEN && any; h++)
         c->weight[h] = weight[h] / total;
     seq_by_class(c->weight, c->belief);
     pays = !known && (any || SEQ_CHARGE_MISSING);
     if (pays) {
-        c->cost += seq_own_of(c->paid, question);
-        if (seq_group[question] >= 0)
-            c->paid[seq_group[question]] = 1;
+        int full = seq_in_full(c->paid, c->ordered, question), group = seq_group[question];
+        c->cost += seq_own_of(c->paid, c->ordered, question);
+        if (full)
+            c->paid[group] = 1;
+        else if (group >= 0)
+            c->owed[group] = seq_least(c->owed[group], seq_full_prices[question] - seq_prices[question]);
     }
+    c->ordered[question] = 0;
+    seq_settle(c);
     c->seen[question] = seq_code(question, outcomes);
     c->known += known && question < SEQ_ASKED;
     return 0;
@@ -1416,6 +1459,8 @@ void seq_begin(seq_case *c)
     seq_by_class(c->weight, c->belief);
     for (q = 0; q < SEQ_QUESTIONS; q++)
         c->seen[q] = SEQ_OPEN;
+    for (q = 0; q < SEQ_GROUPS; q++)
+        c->owed[q] = HUGE_VAL;
 }
 
 int seq_question(const seq_case *c)
@@ -1461,11 +1506,17 @@ int seq_order(seq_case *c, int n, const int *questions)
 void seq_leave(seq_case *c)
 {
     memset(c->ordered, 0, sizeof c->ordered);
+    seq_settle(c);
 }
 
 double seq_price(const seq_case *c, int question)
 {
-    return question < 0 || question >= SEQ_QUESTIONS ? NAN : seq_own_of(c->paid, question);
+    char panel[SEQ_QUESTIONS];
+    if (question < 0 || question >= SEQ_QUESTIONS)
+        return NAN;
+    if (SEQ_VISITS && seq_first_in(c->ordered) < 0 && seq_wanted(c, panel) >= 0 && panel[question])
+        return seq_own_of(c->paid, panel, question);
+    return seq_own_of(c->paid, c->ordered, question);
 }
 
 double seq_saving(const seq_case *c)
@@ -1483,8 +1534,8 @@ double seq_saving_once(const seq_case *c, int question)
     if (question < 0 || question >= SEQ_QUESTIONS || c->seen[question] != SEQ_OPEN)
         return NAN;
     seq_see(c, &s);
-    return seq_stopping(c->belief) - seq_price_of(c->paid, question) + (c->ordered[question] ? seq_alone[question] : 0)
-           - seq_deciding_after(&s, question);
+    return seq_stopping(c->belief) - seq_own_of(c->paid, c->ordered, question)
+           - (c->ordered[question] ? 0 : seq_alone[question]) - seq_deciding_after(&s, question);
 }
 
 int seq_answer(seq_case *c, int question, int outcome)

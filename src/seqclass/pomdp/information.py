@@ -33,6 +33,11 @@ def affords(most: float, spent: FloatArray) -> BoolArray:
     return spent <= budget_of(most)
 
 
+def less(surcharge: FloatArray, other: FloatArray) -> BoolArray:
+    """Which surcharges are less than others but for rounding."""
+    return np.asarray(surcharge < other * (1 - TIE))
+
+
 class ImpossibleOutcome(ValueError):
     """An outcome that has probability zero given what was seen before."""
 
@@ -76,6 +81,9 @@ class InformationState:
         Visits so far; None where visits cost nothing.
     ordered : ndarray of bool of shape (n, n_questions), optional
         Questions that were ordered in the last visit and not answered yet; None where visits cost nothing.
+    owed : ndarray of shape (n, n_groups), optional
+        Least full price less price of what was acquired of a group for which nobody paid in full yet, as something
+        that was ordered with it would pay less for that; inf elsewhere, and None where visits or groups are not.
 
     Examples
     --------
@@ -100,6 +108,7 @@ class InformationState:
         spent: FloatArray | None = None,
         visits: IntArray | None = None,
         ordered: BoolArray | None = None,
+        owed: FloatArray | None = None,
     ) -> None:
         self.problem = problem
         self.stage = stage
@@ -112,6 +121,7 @@ class InformationState:
         self.spent = np.zeros(len(belief)) if spent is None else spent
         self.visits = visits
         self.ordered = ordered
+        self.owed = owed
         #: Whether it was said what is ordered: what has nothing ordered then decides.
         self.told = False
         self._question: int | IntArray | None = None
@@ -147,6 +157,7 @@ class InformationState:
             spent=self.spent[rows],
             visits=None if self.visits is None else self.visits[rows],
             ordered=None if self.ordered is None else self.ordered[rows],
+            owed=None if self.owed is None else self.owed[rows],
         )
         part.told = self.told
         asked = self._question
@@ -190,6 +201,7 @@ class InformationState:
             spent=joined("spent"),
             visits=joined("visits"),
             ordered=joined("ordered"),
+            owed=joined("owed"),
         )
 
     @property
@@ -402,13 +414,29 @@ class InformationState:
         """Price of the question for each row, asked by itself."""
         problem, question = self.problem, self.question
         price: FloatArray = problem.prices[question] if self._mixed else np.full(len(self), problem.prices[question])
+        if self._without_group:
+            return price
+        return np.where(self.pays_in_full, problem.full_prices[question], price)
+
+    @property
+    def _without_group(self) -> bool:
+        problem = self.problem
         if self.paid is None or problem.groups is None or not self.paid.shape[1]:
-            return price
-        if not self._mixed and problem.groups[question] < 0:
-            return price
-        group = np.broadcast_to(problem.groups[question], len(self))
-        paid = (group < 0) | self.paid[np.arange(len(self)), group]
-        return np.where(paid, price, problem.full_prices[question])
+            return True
+        return bool(not self._mixed and problem.groups[self.question] < 0)
+
+    @property
+    def pays_in_full(self) -> BoolArray:
+        """Where the question is the one of its group that costs its full price, if it is answered now, (n,)."""
+        if self._without_group:
+            return np.zeros(len(self), dtype=bool)
+        problem, rows = self.problem, np.arange(len(self))
+        group = np.broadcast_to(problem.groups[self.question], len(self))
+        full: BoolArray = (group >= 0) & ~self.paid[rows, group]  # type: ignore[index]
+        if self.ordered is not None and self.ordered.any():
+            surcharge = (problem.full_prices - problem.prices)[self.question]
+            full &= ~less(problem.least_surcharges(self.ordered)[rows, group], surcharge)
+        return full
 
     @property
     def prices(self) -> FloatArray:
@@ -419,6 +447,9 @@ class InformationState:
         problem = self.problem
         prices: FloatArray = problem.prices[None] if self.paid is None else problem.prices_beside(self.paid)
         if self.ordered is not None and problem.visits is not None and self.ordered.any():
+            if problem.groups is not None and (least := problem.least_surcharges(self.ordered)).size:
+                another = less(least[:, problem.groups], problem.full_prices - problem.prices) & (problem.groups >= 0)
+                prices = np.where(another, problem.prices, prices)
             prices = prices - np.where(self.ordered, problem.visits.alone, 0.0)
         return prices
 
@@ -483,7 +514,11 @@ class InformationState:
                 cheapest = np.maximum(cheapest, problem.rules.floor(self)[:, None])
             least = np.where(nothing, np.inf, np.where(nothing, 0.0, cheapest) * factor + known[:, None])
         else:
-            least = self.price[:, None] * factor + known[:, None]
+            price = self.price
+            if self.ordered is not None and problem.groups is not None:  # what is ordered with it may pay in full
+                spared = problem.full_prices - problem.with_least_surcharges.full_prices
+                price = price - np.where(self.pays_in_full, spared[self.question], 0.0)
+            least = price[:, None] * factor + known[:, None]
         return least if np.ndim(multiplier) else least[:, 0]
 
     @property
@@ -535,13 +570,12 @@ class InformationState:
         belief[seen] = joint / total
         state = self.problem.advance(parent.question, parent.state, outcome)
         acquired = (outcome >= 0) | charge_missing
-        paid, visits, ordered = np.where(acquired, parent.price, 0.0), parent.visits, None
+        paid, groups_paid, owed = parent.charge(acquired)
+        visits, ordered = parent.visits, None
         if self.problem.visits is not None:
             assert parent.ordered is not None  # where visits cost something
             assert parent.visits is not None
             alone = ~parent._was_ordered
-            # the visit was made, whatever came of it
-            paid = paid + np.where(alone & ~acquired, self.problem.visits.alone[parent.question], 0.0)
             visits, ordered = parent.visits + alone, parent.ordered.copy()
             ordered[np.arange(len(ordered)) if parent._mixed else slice(None), parent.question] = False
         return InformationState(
@@ -549,25 +583,43 @@ class InformationState:
             self.stage + 1,
             belief,
             state,
-            parent._pay(acquired),
+            groups_paid,
             parent.lot,
             seen=parent._note(outcome),
             spent=parent.spent + paid,
             visits=visits,
             ordered=ordered,
+            owed=owed,
         )
 
-    def _pay(self, acquired: BoolArray) -> BoolArray | None:
-        if self.paid is None or self.problem.groups is None or not self.paid.shape[1]:
-            return self.paid
-        group = self.problem.groups[self.question]
-        if not self._mixed and group < 0:
-            return self.paid
-        group = np.broadcast_to(group, len(self))
+    def charge(self, acquired: BoolArray) -> tuple[FloatArray, BoolArray | None, FloatArray | None]:
+        """What an answer costs, (n,), or that there is none; groups paid for then, and what is owed for others."""
+        problem, cost = self.problem, np.where(acquired, self.price, 0.0)
+        if self.ordered is not None:  # a visit was made, whatever came of it
+            cost = cost + np.where(acquired | self._was_ordered, 0.0, problem.visits.alone[self.question])
+        if self._without_group:
+            return cost, self.paid, self.owed
+        group = np.broadcast_to(problem.groups[self.question], len(self))
         rows = np.flatnonzero(acquired & (group >= 0))
-        paid: BoolArray = self.paid.copy()
-        paid[rows, group[rows]] = True
-        return paid
+        paid: BoolArray = self.paid.copy()  # type: ignore[union-attr]
+        paid[rows, group[rows]] = self.pays_in_full[rows] | paid[rows, group[rows]]
+        if self.owed is None or self.ordered is None:
+            return cost, paid, self.owed
+        owed, surcharge = self.owed.copy(), (problem.full_prices - problem.prices)[self.question]
+        owed[rows, group[rows]] = np.minimum(owed[rows, group[rows]], np.broadcast_to(surcharge, len(self))[rows])
+        ordered = self.ordered.copy()
+        ordered[np.arange(len(self)) if self._mixed else slice(None), self.question] = False
+        settled = self.but(paid=paid, ordered=ordered, owed=owed).settle()
+        return cost + settled.spent - self.spent, settled.paid, settled.owed
+
+    def settle(self) -> InformationState:
+        """Return the same once what is owed was paid of groups of which nothing that is waited for would pay less."""
+        if self.owed is None or self.paid is None:
+            return self
+        owed = np.where(self.paid, np.inf, self.owed)
+        due = np.isfinite(owed) & ~less(self.problem.least_surcharges(self.ordered), owed)
+        spent = self.spent + np.where(due, owed, 0.0).sum(axis=1)
+        return self.but(spent=spent, paid=self.paid | due, owed=np.where(due, np.inf, owed))
 
     def _note(self, outcome: IntArray) -> IntArray | None:
         if self.seen is None:

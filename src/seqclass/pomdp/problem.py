@@ -61,7 +61,8 @@ class AcquisitionProblem(Stored, ABC):
     features : array-like of int of shape (n_questions,), optional
         The feature that each question asks for; by default feature ``k`` for question ``k``.
     groups : array-like of int of shape (n_questions,), optional
-        Group of each question, -1 for none. The first of a group that is acquired costs its full price.
+        Group of each question, -1 for none. The first of a group that is acquired costs its full price; of those that
+        are acquired in one visit, that for which full price less price is least.
     full_prices : array-like of shape (n_questions,), optional
         Full price of each question, read where nothing of its group has been acquired before.
     free : bool
@@ -196,6 +197,28 @@ class AcquisitionProblem(Stored, ABC):
         groups = np.full(self.n_questions, -1) if self.groups is None else self.groups
         found: BoolArray = asked @ (groups[:, None] == np.arange(groups.max(initial=-1) + 1))
         return found
+
+    def least_surcharges(self, panels: BoolArray) -> FloatArray:
+        """Least full price less price in each group of several sets of questions, (n, n_groups); inf of none."""
+        groups = np.full(self.n_questions, -1) if self.groups is None else self.groups
+        least = np.full((len(panels), int(groups.max(initial=-1)) + 1), np.inf)
+        for group in range(least.shape[1]):
+            own = groups == group
+            least[:, group] = np.where(panels[:, own], (self.full_prices - self.prices)[own], np.inf).min(
+                1, initial=np.inf
+            )
+        return least
+
+    @property
+    def with_least_surcharges(self) -> AcquisitionProblem:
+        """The same where visits cost nothing, or in any order; else each stage adds no more than its visit can."""
+        if self.free or self.groups is None or self.visits is None or self.groups.max(initial=-1) < 0:
+            return self
+        number = np.arange(self.n_questions)
+        most, own = self.visits.max_panel or self.n_questions, np.maximum(self.groups, 0)
+        beside = (number >= number[:, None]) & (number < number[:, None] + most)
+        least = np.where(self.groups < 0, 0.0, self.least_surcharges(beside)[number, own])
+        return self.replace(full_prices=self.prices + least)
 
     @property
     def n_questions(self) -> int:
@@ -563,10 +586,13 @@ class AcquisitionProblem(Stored, ABC):
             bundles = [bundle.n_codes for bundle in self.bundles or () if bundle is not None]
             kind = smallest_int(max([int(self.n_outcomes.max(initial=1)), *bundles]) - 1)
             seen = np.full((n, self.n_questions), OPEN, dtype=kind)
-        belief, visits, ordered = np.tile(self.prior, (n, 1)), None, None
+        belief, visits, ordered, owed = np.tile(self.prior, (n, 1)), None, None, None
         if self.visits is not None:
             visits, ordered = np.zeros(n, dtype=np.intp), np.zeros((n, self.n_questions), dtype=bool)
-        return InformationState(self, 0, belief, self.start(n), paid, seen=seen, visits=visits, ordered=ordered)
+            owed = None if paid is None else np.full(paid.shape, np.inf)
+        return InformationState(
+            self, 0, belief, self.start(n), paid, seen=seen, visits=visits, ordered=ordered, owed=owed
+        )
 
     def opening(self) -> tuple[InformationState, FloatArray]:
         """How cases begin, and the share of each: the prior, or what is known of each of `starts`."""

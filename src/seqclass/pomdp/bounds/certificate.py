@@ -680,7 +680,7 @@ def _over_panels(
             random_state=rng,
             scope=scope,
         )
-        for plain in map(problem.without_visits, shares)
+        for plain in map(problem.with_least_surcharges.without_visits, shares)
     ]
     lower = max(float(share @ np.minimum(begun.stopping_cost, begun.cost_floor())), *(one.lower for one in inner))
     once = float(problem.visits.alone.min(initial=np.inf))
@@ -701,7 +701,7 @@ def _after_visits(begun: InformationState, share: FloatArray, once: float, lower
     deciding less ``lower``. With visits it saves at most max(s(i) - once, 0), which is at most s(i) (1 - once / c(i)):
     the total is largest where those of the largest factors save all that they can.
     """
-    stop, plain = begun.stopping_cost, begun.problem.without_visits()
+    stop, plain = begun.stopping_cost, begun.problem.with_least_surcharges.without_visits()
     most = np.maximum(stop - begun.but(problem=plain, ordered=None, visits=None).cost_floor(), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.where(most > once, 1 - once / most, 0.0)

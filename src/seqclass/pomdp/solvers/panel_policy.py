@@ -200,19 +200,12 @@ def first_of(panels: BoolArray | None, n: int) -> IntArray:
 
 
 def panel_prices(info: InformationState, panels: BoolArray) -> FloatArray:
-    """Prices of what is in a panel of each row, (n,), that of the visit left out; the first of a group pays in full."""
-    problem = info.problem
-    own = problem.own_prices
-    total = panels @ own
-    if info.paid is None or problem.groups is None:
+    """Prices of what is in a panel of each row, (n,), that of the visit left out; one of a group pays in full."""
+    total = panels @ info.problem.own_prices
+    if info.paid is None:
         return np.asarray(total)
-    extra = problem.full_prices - problem.prices
-    for group in np.unique(problem.groups[problem.groups >= 0]).tolist():
-        members = np.flatnonzero(problem.groups == group)
-        some = panels[:, members]
-        first = some.any(axis=1) & ~info.paid[:, group]
-        total = total + np.where(first, extra[members][some.argmax(axis=1)], 0.0)
-    return np.asarray(total)
+    least = info.problem.least_surcharges(panels)
+    return np.asarray(total + np.where(info.paid | np.isinf(least), 0.0, least).sum(axis=1))
 
 
 class Growing:
@@ -293,6 +286,11 @@ class Growing:
         longest = np.where(panel, waits, 0.0).max(axis=1)
         prices = np.broadcast_to(self.branches.prices, (len(place), problem.n_questions))[starts][:, asked]
         spent = panel_prices(self.info[rows], panel)
+        if problem.groups is not None and (least := problem.least_surcharges(panel)).size:
+            # one that adds less to its price than those before pays in full instead of them
+            before, added = least[:, problem.groups], problem.full_prices - problem.prices
+            instead = (problem.groups >= 0) & np.isfinite(before) & ~self.info.paid[rows][:, problem.groups]
+            prices = prices + np.where(instead, np.minimum(added - before, 0.0), 0.0)[:, asked]
         total = spent[:, None] + prices + self.visits.cost + np.maximum(longest[:, None], waits[asked]) + expected
         if problem.max_cost is not None:
             paid = total - expected + self.info.spent[rows][:, None]
