@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from math import ceil, hypot, log2
+from math import ceil, log2
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from seqclass.pomdp.bounds.dual import DualPaths, Ends, OneRow, quantile
 from seqclass.pomdp.bounds.hindsight import in_hindsight, surely_less
 from seqclass.pomdp.bounds.hints import MANY_STATES, bounds_of
 from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
+from seqclass.pomdp.bounds.policy_cost import ROUNDING, PolicyCost, most_expected
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
@@ -185,7 +187,7 @@ _WORK = 2e8
 
 
 class OrderEnds(NamedTuple):
-    """Both ends: the policy costs at most ``upper``, no policy over all orders less than ``lower``."""
+    """Both ends: the policy costs at most ``upper``, none over all orders less than ``lower``; and what is certain."""
 
     upper: float
     upper_mean: float
@@ -193,6 +195,7 @@ class OrderEnds(NamedTuple):
     confidence: float
     method: str
     n_paths: int
+    sure: tuple[float, float] = (0.0, np.inf)
 
 
 class Looks(NamedTuple):
@@ -241,14 +244,14 @@ class OverOrders(NamedTuple):
             lower = lowest(free, values)
         if upper is None and isinstance(values, RepeatValues) and problem.free:
             mean, high, n_paths = self._above(policy, values, rng)
-            return OrderEnds(high, mean, lower, self.confidence, "mixed", n_paths)
+            return OrderEnds(high, mean, lower, self.confidence, "mixed", n_paths, (lower, most_expected(problem)))
         wanted = not certain and not isinstance(values, RepeatValues) and self.method != "deterministic"
         if upper is None:
             # where both ends may be sampled, they hold together
-            both = self.confidence if wanted else 2 * self.confidence - 1
-            mean, margin, n_paths = self.simulated(problem, policy, both, rng)
+            each = (1 + self.confidence) / 2 if wanted else self.confidence
+            mean, high, n_paths = self.simulated(problem, policy, each, rng)
         else:
-            mean, margin, n_paths = upper, 0.0, 0
+            mean, high, n_paths = upper, upper, 0
         drawn = search_of_cases(free, mean, lower, self.looks.n_paths, rng) if wanted else None
         # alone it takes the wider margin too: of 2002 at 99% of one side, 24 were above the optimum
         sampled, n_cases = 0.0, 0
@@ -260,9 +263,9 @@ class OverOrders(NamedTuple):
         low = max(lower, sampled)
         if upper is None:
             kind = "simulation" if low > lower else "mixed"
-            return OrderEnds(mean + margin, mean, low, self.confidence, kind, n_paths)
+            return OrderEnds(high, mean, low, self.confidence, kind, n_paths, (lower, most_expected(problem)))
         if low > lower:
-            return OrderEnds(upper, upper, low, self.confidence, "mixed", n_cases)
+            return OrderEnds(upper, upper, low, self.confidence, "mixed", n_cases, (lower, upper))
         return OrderEnds(upper, upper, lower, 1.0, "deterministic", 0)
 
     def cost(self, problem: AcquisitionProblem, policy: Policy) -> float | None:
@@ -275,22 +278,15 @@ class OverOrders(NamedTuple):
     def simulated(
         self, problem: AcquisitionProblem, policy: Policy, confidence: float, rng: np.random.Generator
     ) -> tuple[float, float, int]:
-        """What a policy costs on drawn paths, the margin of two sides, and how many paths there were."""
-        mean, error, n, z = 0.0, 0.0, 0, quantile(self.looks.surely(1 - confidence))
+        """What a policy costs on drawn paths, what it costs at most, and how many paths there were."""
+        cost, failing = PolicyCost(problem, policy, rng), 1 - self.looks.surely(1 - confidence)
+        n = 0
         while True:
-            more = self.looks.more(n)
-            try:
-                found = evaluate(problem, policy, method="simulation", n_paths=more, random_state=rng)
-            except TimeUp:
-                if not n:
-                    raise
-                return mean, z * error, n
-            n += more
-            share = more / n
-            mean += share * (found.cost - mean)
-            error = hypot((1 - share) * error, share * found.cost_std_error)
-            if self.looks.enough(z * error, mean + z * error, n):
-                return mean, z * error, n
+            n += self.looks.more(n)
+            cost.run(n)
+            mean, high = cost.ends(failing)
+            if cost.n_paths < n or self.looks.enough(high - mean, high, n):
+                return mean, high, cost.n_paths
 
     def _above(self, policy: Policy, values: RepeatValues, rng: np.random.Generator) -> tuple[float, float, int]:
         """What a policy costs, by how far it is above these values; what it costs at most; how many paths."""
@@ -387,6 +383,10 @@ _QUICK_BELIEFS = 500
 _FEWEST_PAIRED = 1000
 #: What a certificate is about, in words.
 SCOPES = {"order": "in this order", "all orders": "over all orders", "all panels": "over all panels"}
+_CROSSED = (
+    "The sampled ends of the certificate contradict each other or what is certain: the draw was one of the few that "
+    "fail, and the ends are those that hold for certain, however far apart. Take another random_state, or more n_paths."
+)
 _METHODS = ("auto", "exact", "simulation", "deterministic")
 
 
@@ -614,11 +614,15 @@ def certify(
 
 
 class _Interval(NamedTuple):
-    """Bound and estimate of the upper end, and of the lower one; the most that the gap is, where it has its own."""
+    """Bound and estimate of the upper end, and of the lower one; the most that the gap is, where it has its own.
+
+    And what both ends are for certain.
+    """
 
     high: tuple[float, float]
     low: tuple[float, float]
     gap: float = 1.0
+    sure: tuple[float, float] = (0.0, np.inf)
 
 
 def _sampled(
@@ -637,6 +641,7 @@ def _sampled(
     while True:
         ends = paths.run(looks.more(paths.n_paths))
         found = _interval(ends, upper, lower, z)
+        found = found._replace(sure=(lower or 0.0, most_expected(paths.problem) if upper is None else upper))
         if paired and paths.n_paths >= _FEWEST_PAIRED:
             found = found._replace(gap=ends.most_gap(z))
         margin = found.high[0] - found.high[1] + found.low[1] - found.low[0]
@@ -664,10 +669,10 @@ def _over_panels(
 ) -> Certificate:
     """What a policy of visits costs, and what none of any panels costs less than."""
     assert problem.visits is not None
-    mean, margin, n_paths = limits.cost(problem, policy), 0.0, limits.looks.n_paths
-    certain = mean is not None
-    if mean is None:
-        mean, margin, n_paths = limits.simulated(problem, policy, limits.confidence, rng)
+    mean, n_paths = limits.cost(problem, policy), limits.looks.n_paths
+    certain, high = mean is not None, mean
+    if mean is None or high is None:
+        mean, high, n_paths = limits.simulated(problem, policy, (1 + limits.confidence) / 2, rng)
     most, (begun, share) = problem.visits.max_panel or problem.n_stages, problem.opening()
     shares = [0.0, 1 / most] if most < problem.n_stages else [0.0]
     inner = [
@@ -690,7 +695,8 @@ def _over_panels(
         lower = max(lower, _after_visits(begun, share, once, inner[0].lower))
     exact = certain and all(one.confidence == 1.0 for one in inner)
     kind, n_paths = ("exact", 0) if exact else ("simulation", n_paths)
-    ends = _Interval((mean + margin, mean), (lower, lower))
+    least = lower if all(one.confidence == 1.0 for one in inner) else 0.0
+    ends = _Interval((high, mean), (lower, lower), sure=(least, high if certain else most_expected(problem)))
     return _certificate(ends, 1.0 if exact else limits.confidence, kind, n_paths, started, "all panels")
 
 
@@ -712,14 +718,17 @@ def _after_visits(begun: InformationState, share: FloatArray, once: float, lower
 
 
 def _over_orders(ends: OrderEnds, started: float, scope: str) -> Certificate:
-    interval = _Interval((ends.upper, ends.upper_mean), (ends.lower, ends.lower))
+    interval = _Interval((ends.upper, ends.upper_mean), (ends.lower, ends.lower), sure=ends.sure)
     return _certificate(interval, ends.confidence, ends.method, ends.n_paths, started, scope)
 
 
 def _certificate(
     found: _Interval, confidence: float, method: str, n_paths: int, started: float, scope: str = "order"
 ) -> Certificate:
-    (upper, upper_mean), (low, lower_mean), most = found
+    (upper, upper_mean), (low, lower_mean), most, sure = found
+    if confidence < 1 and low > upper * (1 + ROUNDING):
+        low, upper, most, confidence = *sure, 1.0, 1.0
+        warnings.warn(_CROSSED, stacklevel=4)
     # costs are not negative, and exact ends may differ by rounding
     lower = min(max(low, 0.0), upper)
     gap = max(min((upper - lower) / upper, most), 0.0) if upper > 0 else 0.0

@@ -297,7 +297,7 @@ def _expectation(grid: SimplexGrid | LogOddsLine, table: FloatArray) -> sp.csr_a
 
 
 #: Histories of less than this share of a path's weight are followed one outcome at a time; of less in later rounds.
-_SHARE, _FINER, _FINEST = 1.0, 0.1, 1e-10
+_SHARE, _FINER, FINEST = 1.0, 0.1, 1e-10
 
 
 #: Of a question with more outcomes, those too light to be followed each are drawn as well: a few stand for all.
@@ -337,9 +337,9 @@ def cost_above(
     while True:
         certain, sampled, visited = _followed(policy, values, least, rng)
         # how many histories there were says nothing about what was drawn
-        if least <= _FINEST or visited > n_paths:
+        if least <= FINEST or visited > n_paths:
             break
-        least = max(least * _FINER, _FINEST)
+        least = max(least * _FINER, FINEST)
     problem = values.problem
     dearest = float(problem.full_prices.sum() + problem.decision_costs.max(axis=0).min())
     # E >= sampled mean, and the chance of E - mean > t is below exp(-t^2 / (2 least dearest E))

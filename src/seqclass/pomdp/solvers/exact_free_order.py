@@ -29,6 +29,7 @@ from seqclass.pomdp.bounds.optimum import (
     partial_answers,
     row_keys,
 )
+from seqclass.pomdp.bounds.policy_cost import ROUNDING
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
@@ -149,7 +150,7 @@ class ExactFreeOrder(Solver):
             rng, most = as_generator(another_stream(self.random_state)), np.inf
             with suppress(TimeUp), within(limit / 2):
                 most = values.value + cost_above(other, values, max(2, self.certificate_paths), rng, CONFIDENCE)[1]
-            if most < found.info.upper:
+            if lower * (1 - ROUNDING) <= most < found.info.upper:  # else the sample has failed: nothing costs less
                 found = _bounded(other, lower, most, CONFIDENCE)
         return found.with_info(certify_seconds=_clock() - started)
 

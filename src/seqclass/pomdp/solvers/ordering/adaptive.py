@@ -17,6 +17,7 @@ from seqclass._utils.text import shown
 from seqclass._utils.validation import check_part
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import FEW, are_few, asked_once, distinct
+from seqclass.pomdp.bounds.policy_cost import most_expected
 from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.information import InformationState
@@ -440,7 +441,8 @@ class _Search:
         """Bounds by the cases that it was tried on, where there was no time for others."""
         mean, error = self.cases.mean_and_error(self.chosen.costs)
         upper = mean + quantile(1 - 2 * (1 - CONFIDENCE) / len(self.tried) ** 2) * error
-        lower = min(lower, upper)
+        if lower > upper:  # what is certain stays
+            upper = most_expected(self.problem)
         gap = (upper - lower) / upper if upper > 0 else 0.0
         return found.with_info(
             status="limit", upper=upper, lower=lower, gap=gap, confidence=CONFIDENCE, scope="all orders"

@@ -1,0 +1,189 @@
+"""What a policy costs at most: of histories that weigh enough every answer is followed, of each of the others paths."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from seqclass._utils.arrays import FloatArray
+from seqclass._utils.progress import TimeUp, left
+from seqclass.pomdp.answers import SampledAnswers
+from seqclass.pomdp.bounds.repeats import FINEST, ThinnedAnswers
+from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.walk import Fork, Level, begin, next_of, walk
+
+__all__: list[str] = []
+
+
+#: What the first of several runs takes of the paths, and how many where time is limited; how much costs differ is told
+#: by the run before the last. Then histories are followed to weights that are less by so much, until there are so many
+#: others for each path.
+_FIRST_SHARE, _FIRST_PATHS, _FINER, _ENOUGH = 0.125, 250, (0.1, 0.5), 0.25
+#: How much the cost of going on is of that of deciding, and how far off that is, where no run has told yet.
+_SLOPE, _OFF = 0.5, 0.5
+#: Ends that are certain, or computed of the same, differ by less than this share of them: programs are solved to it.
+ROUNDING = 1e-6
+#: How near to nothing a factor of `PathCosts.at_most` may come.
+_CLOSE = 0.1
+
+
+def greatest_cost(problem: AcquisitionProblem) -> float:
+    """What no path costs more than: everything is bought, and one decision made whatever the class."""
+    visits = 0.0 if problem.visits is None else float(problem.visits.alone.sum())
+    return float(problem.full_prices.sum() + problem.decision_costs.max(axis=0).min()) + visits
+
+
+def most_expected(problem: AcquisitionProblem) -> float:
+    """What no policy is expected to cost more than: everything is bought, of which deciding is none the dearer."""
+    info, share = problem.opening()
+    return greatest_cost(problem.replace(decision_costs=0 * problem.decision_costs)) + float(share @ info.stopping_cost)
+
+
+class PathCosts(NamedTuple):
+    """Costs of histories: of those that were followed whole together, of each of the others on paths of its own.
+
+    Attributes
+    ----------
+    known : float
+        Expected cost of what was followed whole.
+    n_begun : int
+        Histories of which paths were followed.
+    weight, count : ndarray of shape (n,)
+        What each path weighs, and how many were alike.
+    guess : ndarray of shape (n,)
+        Cost of deciding where the paths begin, which says roughly what they cost.
+    cost : ndarray of shape (n,)
+        Cost of each from there on.
+    """
+
+    known: float
+    n_begun: int
+    weight: FloatArray
+    count: FloatArray
+    guess: FloatArray
+    cost: FloatArray
+
+    @property
+    def mean(self) -> float:
+        """Unbiased estimate of the policy's cost."""
+        return self.known + float(self.count @ (self.weight * self.cost))
+
+    def spread(self) -> tuple[float, float]:
+        """How much the costs are of the guesses, and their variance about these by the sum of squared weights."""
+        share = self.count * self.weight**2
+        square = float(share @ self.guess**2)
+        slope = max(float(share @ (self.guess * self.cost)) / square, 0.0) if square > 0 else 0.0
+        return slope, float(share @ (self.cost - slope * self.guess) ** 2 / share.sum())
+
+    def at_most(self, before: PathCosts | None, greatest: float, failing: float) -> float:
+        """What the policy costs at most, but for a chance ``failing``: however rare the dearest paths are.
+
+        For independent costs X of weights w, any guesses a and theta > 0 for which no factor can be negative, the
+        product of 1 + theta w (a - X) has at most the mean exp(theta sum of w (a - E X)), and by Markov's inequality is
+        seldom above it by a factor of 1 / failing. Guesses and theta are from the run ``before``.
+        """
+        if not self.cost.size or greatest <= 0:
+            return self.mean
+        share, surprise = self.count * self.weight**2, -log(failing)
+        if before is None or not before.cost.size:
+            slope, variance = _SLOPE, float(share @ (_OFF * self.guess) ** 2)
+        else:
+            slope, variance = before.spread()
+            variance *= float(share.sum())
+        guess = np.minimum(slope * self.guess, greatest)
+        most = (1 - _CLOSE) / (float(self.weight.max()) * greatest)
+        theta = min(sqrt(2 * surprise / variance), most) if variance > 0 else most
+        factors = float(self.count @ np.log1p(theta * self.weight * (guess - self.cost)))
+        return self.known + float(self.count @ (self.weight * guess)) + (surprise - factors) / theta
+
+
+class PolicyCost:
+    """Bounds what a policy costs from ever more paths."""
+
+    def __init__(self, problem: AcquisitionProblem, policy: Policy, rng: np.random.Generator) -> None:
+        self.problem, self.policy, self.rng = problem, policy, rng
+        #: The last run and the one before, and how many paths the last was to have.
+        self._runs: list[PathCosts] = []
+        self.n_paths = 0
+        #: What histories weigh of which all answers are followed.
+        self._least = 1.0
+
+    def run(self, n_paths: int) -> None:
+        """Follow about so many paths; fewer where the time is up, which is raised where it was up before any were."""
+        try:
+            while self.n_paths < n_paths:
+                found = self._paths(n_paths)
+                self._runs = [*self._runs[-1:], found[0]]
+                self.n_paths = found[1]
+        except TimeUp:
+            if not self._runs:
+                raise
+
+    def ends(self, failing: float) -> tuple[float, float]:
+        """Estimate of the cost, and what it is at most but for a chance ``failing``."""
+        *before, last = self._runs
+        return last.mean, last.at_most(before[0] if before else None, greatest_cost(self.problem), failing)
+
+    def _paths(self, n_paths: int) -> tuple[PathCosts, int]:
+        """Costs of one run more, and for how many paths it will do."""
+        limited = left() < np.inf
+        first = min(_FIRST_PATHS, n_paths) if limited else max(1, round(_FIRST_SHARE * n_paths))
+        n = n_paths if self._runs and not limited else min(max(first, 2 * self.n_paths), n_paths)
+        if self.problem.samples:
+            return _followed(self.problem, self.policy, SampledAnswers(self.rng), n), n
+        begun = self._runs[-1].n_begun if self._runs else 0
+        if self._runs and begun >= _ENOUGH * n:
+            return self._thinned(1 / n), n
+        self._least = self._least * min(max(begun / n, _FINER[0]), _FINER[1]) if self._runs else 1 / first
+        found = self._thinned(self._least)
+        return found, n_paths if not found.cost.size or self._least <= FINEST else self.n_paths
+
+    def _thinned(self, unit: float) -> PathCosts:
+        return _followed(self.problem, self.policy, ThinnedAnswers(self._least, self.rng), 1, unit)
+
+
+def _followed(
+    problem: AcquisitionProblem,
+    policy: Policy,
+    answers: ThinnedAnswers | SampledAnswers,
+    total: int,
+    unit: float = np.inf,
+) -> PathCosts:
+    """Costs of all histories that weigh enough, and of paths of at most a unit of the others; or of ``total`` paths."""
+    info, weight = begin(problem, policy, float(total), answers)
+    least = answers.least if isinstance(answers, ThinnedAnswers) else np.inf
+    known, n_begun, ended = 0.0, 0, []
+    # of each history what was paid where its paths begin, nan where all answers are followed; and what it may cost then
+    paid, guess = np.full((2, len(info)), np.nan)
+    if least == np.inf:  # how many paths begin where is a matter of chance
+        paid[:], guess[:] = 0.0, float(weight @ info.stopping_cost) / total
+
+    def ask(level: Level) -> Fork:
+        nonlocal known, n_begun, paid, guess
+        paid, guess = paid[level.parent], guess[level.parent]
+        begins = np.isnan(paid) & (level.weight < least)
+        surely = begins & (level.weight < np.nextafter(least, 0))
+        paid[begins], guess[begins] = 0.0, 0.0  # whether one that was thinned is followed is a matter of chance
+        paid[surely], guess[surely] = level.info.spent[surely], level.info.stopping_cost[surely]
+        known += float(level.weight[surely] @ paid[surely])
+        question = next_of(policy, level)
+        stops, cost = question == DECIDE, level.info.spent + level.info.stopping_cost
+        certain = stops & (np.isnan(paid) | surely)
+        known += float(level.weight[certain] @ (cost - np.where(surely, paid, 0.0))[certain])
+        path = stops & ~certain
+        ended.append(np.stack([level.weight, guess, cost - paid])[:, path])
+        row = np.flatnonzero(~stops)
+        copies = np.where(surely[row], np.ceil(level.weight[row] / unit), 1).astype(np.intp)
+        n_begun += int((begins[row]).sum())
+        row, share = np.repeat(row, copies), np.repeat(level.weight[row] / copies, copies)
+        return Fork(row, question[row], share)
+
+    for _ in walk(info, weight, ask, answers):
+        pass
+    weight, guess, cost = np.concatenate(ended, axis=1)
+    if least == np.inf:
+        return PathCosts(0.0, total, np.full(len(cost), 1 / total), weight, guess, cost)
+    return PathCosts(known, n_begun, weight, np.ones(len(cost)), guess, cost)
