@@ -27,7 +27,7 @@ from seqclass.pomdp import (
     optimal_cost,
 )
 from seqclass.pomdp.bounds.certificate import search_of_cases
-from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
+from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch, rate_of
 
 
 def any_case(seed):
@@ -67,9 +67,6 @@ def test_the_search_finds_the_least_mean_cost(seed, n):
     for most in (1, 5, 20, 100, np.inf):
         search.run(most)
         assert search.low <= truth + 1e-9 <= search.high + 2e-9
-        each = search.costs_of_cases()
-        assert each.mean() == pytest.approx(search.low, abs=1e-9)
-        assert search.lower(3.0) <= search.low
     assert search.low == pytest.approx(truth, abs=1e-9)
 
 
@@ -91,9 +88,10 @@ def test_bounds_by_cases_are_rarely_above_the_optimum():
     above = []
     for seed in range(200):
         problem = any_case(seed).problem
-        search = DrawnSearch(problem, DrawnCases.of(problem, 400, np.random.default_rng(seed)))
+        cases = DrawnCases.of(problem, 400, np.random.default_rng(seed))
+        search = DrawnSearch(problem, cases, rate_of(0.3, 0.2, 400, 0.01))
         search.run(200)
-        above.append(search.lower(2.33) > optimal_cost(problem) + 1e-9)
+        above.append(search.lower(0.01) > optimal_cost(problem) + 1e-9)
     assert sum(above) <= 5
 
 
@@ -135,9 +133,9 @@ def test_of_a_network_cases_are_drawn_at_once():
     for question in range(problem.n_questions):
         info = info.asking(question).update(cases.answers[:, question])
     assert np.allclose(cases.costs, info.belief @ problem.decision_costs)
-    search = DrawnSearch(problem, cases)
+    search = DrawnSearch(problem, cases, 1.0)
     search.run(50)
-    assert search.lower(3.0) <= optimal_cost(problem)
+    assert 0 < search.lower(0.005) <= optimal_cost(problem)
 
 
 def test_few_cases_bound_nothing() -> None:
@@ -148,5 +146,5 @@ def test_few_cases_bound_nothing() -> None:
     for seed in range(20):
         for n_paths in (2, 20, 100):
             found = search_of_cases(problem, 0.6, 0.0, n_paths, np.random.default_rng(seed))
-            assert found is None or found.lower(2.6) <= optimum
+            assert found is None or found.lower(0.005) <= optimum
     assert search_of_cases(problem, 0.6, 0.0, 1000, np.random.default_rng(0)) is not None

@@ -18,7 +18,7 @@ from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.alpha import Points, quick_values, sample_beliefs
 from seqclass.pomdp.answers import TooLarge
-from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
+from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch, rate_of
 from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
 from seqclass.pomdp.bounds.dual import DualPaths, Ends, OneRow, quantile
 from seqclass.pomdp.bounds.hindsight import in_hindsight, surely_less
@@ -184,6 +184,8 @@ _NODES = 3000
 _CASES, _FIRST_CASES, _LEFT_UNKNOWN, _NEAR = 10_000, 500, 0.1, 0.05
 #: Answers that this search looks at where nobody says how long it may take: some seconds.
 _WORK = 2e8
+#: How much costs of cases may differ, as shares of their mean.
+_SPREADS = (0.1, 0.25, 0.6, 1.5)
 
 
 class OrderEnds(NamedTuple):
@@ -256,7 +258,7 @@ class OverOrders(NamedTuple):
         # alone it takes the wider margin too: of 2002 at 99% of one side, 24 were above the optimum
         sampled, n_cases = 0.0, 0
         if drawn is not None:
-            sampled, n_cases = drawn.lower(quantile(self.confidence)), len(drawn.least)
+            sampled, n_cases = drawn.lower((1 - self.confidence) / 2), len(drawn.least)
         elif wanted and self.hindsight:
             limit = np.inf if self.hindsight is True else float(self.hindsight)
             sampled, n_cases = least_in_hindsight(free, mean, lower, self.looks.n_paths, self.confidence, limit, rng)
@@ -326,11 +328,12 @@ def search_of_cases(
     try:
         with within(left() / 3):
             began, first = time.perf_counter(), _FIRST_CASES
-            if DrawnCases.of(free, first, rng).costs.min(axis=1).mean() < _LEFT_UNKNOWN * upper:
+            tried = DrawnCases.of(free, first, rng)
+            if tried.costs.min(axis=1).mean() < _LEFT_UNKNOWN * upper:
                 return None
             if left() < np.inf:  # as many as half of the time is enough for
                 n = int(min(n, max(first, first * left() / 2 / (time.perf_counter() - began))))
-            search = DrawnSearch(free, DrawnCases.of(free, n, rng))
+            search = DrawnSearch(free, DrawnCases.of(free, n, rng), _best_rate(free, tried, upper, n))
     except TimeUp:
         look()
         return None
@@ -341,6 +344,16 @@ def search_of_cases(
         while not search.run(most) and most < n and search.work < _WORK:
             most = min(2 * most, n)
     return search
+
+
+def _best_rate(free: AcquisitionProblem, cases: DrawnCases, mean: float, n: int) -> float:
+    """The rate at which other cases promise most, if costs differ by one of several shares of their mean."""
+    failing, promised = (1 - CONFIDENCE) / 2, {}
+    for share in _SPREADS:
+        search = DrawnSearch(free, cases, rate_of(mean, share * mean, n, failing))
+        search.run(len(cases.costs))
+        promised[search.rate] = search.lower(failing, n)
+    return max(promised, key=lambda rate: promised[rate])
 
 
 def least_in_hindsight(

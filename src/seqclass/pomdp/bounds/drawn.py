@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,6 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass.pomdp.answers import SampledAnswers
 from seqclass.pomdp.bounds.optimum import row_keys
 from seqclass.pomdp.bounds.search import Grown, OrderSearch, ranges
-from seqclass.pomdp.information import TIE
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import everything, opened, walk
 
@@ -22,6 +22,10 @@ __all__: list[str] = []
 
 #: Cases that are drawn at once, each of which may look at all tables.
 _TOGETHER = 1000
+#: How near to all of its mean a bet on the cost of a case may come: how far rare ones that cost nothing are looked for.
+_CLOSE = 0.9
+#: Parts of the dearest price by which what was paid is told apart.
+_APART = 1e8
 
 
 class DrawnCases(NamedTuple):
@@ -66,18 +70,22 @@ class _Nodes:
     member, size
         Cases that gave each, side by side, and how many.
     asked : ndarray of bool of shape (n, n_questions)
+    extra : ndarray of shape (n,)
+        What was paid for the first questions of groups beyond their lowest prices.
     stopping_cost, known : ndarray of shape (n,)
-        Mean cost of the best decision, and that of cases each of which has its own.
+        Mean value of the costs of the best decision, and those of cases each of which has its own after one price more.
     """
 
     #: What there is of each node but its cases.
-    _NAMES = ("size", "first", "asked", "stopping_cost", "known", "prices")
+    _NAMES = ("size", "first", "asked", "extra", "stopping_cost", "known")
+    #: Prices are part of the values at the end, which are not their sums.
+    prices = np.zeros((1, 1))
 
     def __init__(self, member: IntArray, size: IntArray, **of_each: npt.NDArray[Any]) -> None:
         self.member, self.size = member, size
         self.first: IntArray = np.asarray(np.cumsum(size) - size)
-        self.asked, self.stopping_cost = of_each["asked"], of_each["stopping_cost"]
-        self.known, self.prices = of_each["known"], of_each["prices"]
+        self.asked, self.extra = of_each["asked"], of_each["extra"]
+        self.stopping_cost, self.known = of_each["stopping_cost"], of_each["known"]
         self._grown: Grown | None = None
 
     def __len__(self) -> int:
@@ -104,59 +112,96 @@ class _Nodes:
         return found
 
 
+def rate_of(mean: float, spread: float, n: int, failing: float) -> float:
+    """Rate of a `DrawnSearch` on ``n`` cases that suits costs of such a mean and standard deviation."""
+    most = _CLOSE / mean
+    share = min(sqrt(-2 * log(failing) / n) / spread, most) if spread > 0 else most
+    return share / (1 - share * mean)
+
+
 class DrawnSearch(OrderSearch):
-    """AO* over the partial answers of drawn cases: the least mean cost that any policy has on them, and no less.
+    """AO* over the partial answers of drawn cases: the least mean that any policy has on them, and no less.
 
     Whoever decides knows that the case is one of those drawn, so that with few cases left hardly anything is unknown:
     the least mean cost is below the optimum in expectation, and above it by chance alone. Where the search has not come
-    to, one more price is paid, and all other answers are known.
+    to, one more price is paid, and all other answers are known. The mean is of costs, or with a ``rate`` of
+    ``log(1 + rate * cost) / rate``, from which `lower` follows.
     """
 
-    def __init__(self, problem: AcquisitionProblem, cases: DrawnCases) -> None:
-        self.problem, self.cases = problem, cases
+    def __init__(self, problem: AcquisitionProblem, cases: DrawnCases, rate: float = 0.0) -> None:
+        self.problem, self.cases, self.rate = problem, cases, rate
         self.least: FloatArray = cases.costs.min(axis=1)
         #: Answers that were looked at so far.
         self.work = 0
         n = len(cases.costs)
-        self._start(self._nodes(np.arange(n), np.array([n]), np.zeros((1, problem.n_questions), dtype=bool)))
+        nothing = np.zeros((1, problem.n_questions), dtype=bool)
+        self._start(self._nodes(np.arange(n), np.array([n]), nothing, np.zeros(1)))
 
-    def lower(self, z: float) -> float:
-        """What no policy costs less than, by so many standard errors."""
-        costs = self.costs_of_cases()
-        return max(self.low - z * float(costs.std()) / float(np.sqrt(len(costs))), 0.0)
+    def lower(self, failing: float, n: int | None = None) -> float:
+        """What no policy costs less than, but for a chance ``failing``; or would not, by ``n`` cases like these.
 
-    def _nodes(self, member: IntArray, size: IntArray, asked: BoolArray) -> _Nodes:
-        first = np.cumsum(size) - size
-        stop = np.add.reduceat(self.cases.costs[member], first, axis=0).min(axis=1) / size
-        known = np.add.reduceat(self.least[member], first) / size
-        prices = np.broadcast_to(self.problem.prices_beside(self.problem.paid_after(asked)), asked.shape)
-        return _Nodes(member, size, asked=asked, stopping_cost=stop, known=known, prices=prices)
+        The costs X of the best policy are independent, so that the product of 1 + rate * X has the mean
+        ``(1 + rate * E X) ** n``, and by Markov's inequality is seldom above it by a factor of 1 / failing.
+        """
+        surprise = -log(failing) / (len(self.least) if n is None else n)
+        return max(float(np.expm1(self.rate * self.low - surprise)) / self.rate, 0.0)
+
+    def _value(self, cost: FloatArray) -> FloatArray:
+        return np.log1p(self.rate * cost) / self.rate if self.rate > 0 else cost
+
+    def _paid(self, asked: BoolArray, extra: FloatArray) -> FloatArray:
+        return np.asarray(asked @ self.problem.prices + extra)
+
+    def _cheapest(self, asked: BoolArray) -> FloatArray:
+        """Least that going on costs, 0 where nothing is left to ask, (n,)."""
+        cheapest = np.where(asked, np.inf, self.problem.prices).min(axis=1, initial=np.inf)
+        return np.where(np.isfinite(cheapest), cheapest, 0.0)
+
+    def _extra(self, info: Any) -> FloatArray:
+        """What each question would cost beyond its lowest price, (n, n_questions)."""
+        prices = self.problem.prices_beside(self.problem.paid_after(info.asked))
+        return np.asarray(np.broadcast_to(prices - self.problem.prices, info.asked.shape))
+
+    def _nodes(self, member: IntArray, size: IntArray, asked: BoolArray, extra: FloatArray) -> _Nodes:
+        first, paid = np.cumsum(size) - size, self._paid(asked, extra)
+        each, ahead = np.repeat(paid, size), np.repeat(paid + self._cheapest(asked), size)
+        decided = self._value(each[:, None] + self.cases.costs[member])
+        stop = np.add.reduceat(decided, first, axis=0).min(axis=1) / size
+        known = np.add.reduceat(self._value(ahead + self.least[member]), first) / size
+        return _Nodes(member, size, asked=asked, extra=extra, stopping_cost=stop, known=known)
 
     def _keys(self, info: Any) -> npt.NDArray[np.bytes_]:
-        return row_keys([np.where(info.asked, self.cases.answers[info.member[info.first]], -1).astype(np.int32)])
+        seen = np.where(info.asked, self.cases.answers[info.member[info.first]], -1).astype(np.int32)
+        # what was paid may hang on which of a group was the first
+        paid = np.round(info.extra / (self.problem.full_prices.max(initial=0.0) or 1.0) * _APART).astype(np.int32)
+        return row_keys([np.column_stack([seen, paid])])
 
     def _tips(self, info: Any) -> tuple[FloatArray, FloatArray]:
-        cheapest = np.where(info.asked, np.inf, self.problem.prices).min(axis=1, initial=np.inf)
-        return np.minimum(info.stopping_cost, cheapest + info.known), info.stopping_cost.copy()
+        return np.minimum(info.stopping_cost, info.known), info.stopping_cost.copy()
 
     def _costs(self, info: Any) -> tuple[FloatArray, FloatArray]:
         n, n_questions = len(info), self.problem.n_questions
         self.work += info.member.size * n_questions
-        prices = np.where(info.asked, np.inf, info.prices)
-        low, once = prices.copy(), prices.copy()
+        low = np.where(info.asked, np.inf, 0.0)
+        once = low.copy()
         node: IntArray = np.repeat(np.arange(n), info.size)
-        left = np.where(info.asked, np.inf, self.problem.prices)
+        paid = self._paid(info.asked, info.extra)[:, None] + self.problem.prices + self._extra(info)
         costs, least = self.cases.costs[info.member], self.least[info.member]
+        before: tuple[FloatArray, FloatArray] | None = None
         for question in range(n_questions):
             width = int(self.problem.n_outcomes[question])
             place = node * width + self.cases.answers[info.member, question]
-            stop = np.bincount(place, costs[:, 0], n * width).astype(np.float64)
-            for cost in costs.T[1:]:
-                np.minimum(stop, np.bincount(place, cost, n * width), out=stop)
-            others = np.delete(left, question, axis=1).min(axis=1, initial=np.inf)
-            count = np.bincount(place, minlength=n * width)
-            further = np.where(count > 0, np.repeat(others, width), 0.0) * count
-            after: FloatArray = np.minimum(stop, further + np.bincount(place, least, n * width))
+            asked = info.asked.copy()
+            asked[:, question] = True
+            ahead = paid[:, question] + self._cheapest(asked)
+            # where prices are alike, so are the values
+            if before is None or not (
+                np.array_equal(before[0], paid[:, question]) and np.array_equal(before[1], ahead)
+            ):
+                decided = self._value(paid[node, question, None] + costs).T.copy()
+                known, before = self._value(ahead[node] + least), (paid[:, question], ahead)
+            stop = np.min([np.bincount(place, value, n * width) for value in decided], axis=0)
+            after = np.minimum(stop, np.bincount(place, known, n * width))
             once[:, question] += row_sums(stop.reshape(n, width)) / info.size
             low[:, question] += row_sums(after.reshape(n, width)) / info.size
         return low, once
@@ -173,36 +218,5 @@ class DrawnSearch(OrderSearch):
         entry = pair[order[begun]]
         asked = info.asked[row[entry]]
         asked[np.arange(len(entry)), question[entry]] = True
-        return self._nodes(member[order], count, asked), entry, count / size[entry]
-
-    def costs_of_cases(self) -> FloatArray:
-        """What each case costs by what is known of the best policy."""
-        result = np.empty(len(self.least))
-        reached, paid = np.zeros(1, dtype=np.intp), np.zeros(1)
-        for layer in self.layers:
-            info = layer.info[reached]
-            choice = np.full(len(layer.info), -1)
-            if layer.rows.size:
-                choice[layer.rows] = layer.best(layer.choices.low)
-            choice = choice[reached]
-            decides = layer.low[reached] >= info.stopping_cost * (1 - TIE)
-            follows = ~decides & (choice >= 0)
-            follows[follows] = layer.choices.n_branches[choice[follows]] > 0
-            self._end(result, info, np.where(decides, np.nan, layer.low[reached]) + paid, paid, ~follows)
-            on = choice[follows]
-            count = layer.choices.n_branches[on]
-            paid = np.repeat(paid[follows] + layer.choices.price[on], count)
-            reached = layer.target[ranges(layer.choices.first[on], count)]
-            if not reached.size:
-                break
-        return result
-
-    def _end(self, result: FloatArray, info: _Nodes, mean: FloatArray, paid: FloatArray, ends: BoolArray) -> None:
-        """Note the costs of the cases of nodes that end: by the node's decision, or where it has none by their own."""
-        node = np.repeat(np.arange(len(info)), info.size)
-        costs = self.cases.costs[info.member]
-        best = np.add.reduceat(costs, info.first, axis=0).argmin(axis=1)
-        known = (mean - info.known)[node] + self.least[info.member]
-        decided = paid[node] + costs[np.arange(len(node)), best[node]]
-        value = np.where(np.isnan(mean)[node], decided, known)
-        result[info.member[ends[node]]] = value[ends[node]]
+        extra = (info.extra[row] + self._extra(info[row])[np.arange(len(row)), question])[entry]
+        return self._nodes(member[order], count, asked, extra), entry, count / size[entry]

@@ -16,7 +16,8 @@ from seqclass._utils.model_files import Stored
 from seqclass._utils.text import shown
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.bounds.certificate import certify, search_of_cases
-from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
+from seqclass.pomdp.bounds.dual import CONFIDENCE
+from seqclass.pomdp.bounds.policy_cost import ROUNDING
 from seqclass.pomdp.evaluation import MAX_HISTORIES
 from seqclass.pomdp.policy import WIDE_GAP, LookaheadPolicy, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
@@ -264,9 +265,10 @@ def on_cases(policy: Policy, n_paths: int, random_state: Any) -> Policy:
     began, info = time.perf_counter(), policy.info
     rng = as_generator(another_stream(random_state))
     search = search_of_cases(policy.problem, info.upper, info.lower, n_paths, rng)
-    lower = 0.0 if search is None else min(search.lower(quantile(CONFIDENCE)), info.upper)
-    if lower <= info.lower:
+    lower = 0.0 if search is None else search.lower((1 - CONFIDENCE) / 2)
+    if not info.lower < lower <= info.upper * (1 + ROUNDING):  # what is above the upper end, which is certain, is wrong
         return policy
+    lower = min(lower, info.upper)
     gap = (info.upper - lower) / info.upper
     return policy.with_info(
         status="converged" if info.status == "wide gap" and gap <= WIDE_GAP else info.status,
