@@ -148,3 +148,15 @@ def test_few_cases_bound_nothing() -> None:
             found = search_of_cases(problem, 0.6, 0.0, n_paths, np.random.default_rng(seed))
             assert found is None or found.lower(0.005) <= optimum
     assert search_of_cases(problem, 0.6, 0.0, 1000, np.random.default_rng(0)) is not None
+
+
+@pytest.mark.parametrize(("rarely", "n_cases"), [(0.001, 500), (0.0002, 2000)])
+def test_rare_answers_that_tell_all_are_allowed_for(rarely, n_cases):
+    """Most draws lack them, and then no case differs from another: of 20 bounds none is above the optimum."""
+    table = [[1 - rarely, 1 - rarely], [rarely, 0.0], [0.0, rarely]]
+    problem = TableProblem([0.5, 0.5], [table], [0.0], free=True)
+    optimum = optimal_cost(problem)
+    for seed in range(20):
+        search = search_of_cases(problem, 0.6, 0.0, -(-n_cases // 3), np.random.default_rng(seed))
+        assert len(search.least) >= n_cases
+        assert 0.95 * optimum < search.lower(0.005) <= optimum
