@@ -426,7 +426,7 @@ class Policy(Stored, ABC):
         return np.full(len(info), np.nan)
 
     def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
-        """`continuation_cost` if some questions could not be had, (n,), by the same values; NaN if these do not tell."""
+        """`continuation_cost` if some questions could not be had, (n,), by the same values; NaN if they do not tell."""
         return self.continuation_cost(info.without(questions))
 
     def begin(self) -> tuple[InformationState, FloatArray]:
