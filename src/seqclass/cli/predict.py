@@ -207,6 +207,6 @@ def _report(
     if summary.n_outside:
         columns = [f"{name} in {k:,}" for name, k in summary.outside.most_common(_MOST)]
         columns += ["..."] if len(summary.outside) > _MOST else []
-        click.echo(f"{_outside(summary.n_outside)}: {', '.join(columns)}.", err=output is None)
+        click.echo(wrapped(f"{_outside(summary.n_outside)}: {', '.join(columns)}."), err=output is None)
     if output is not None:
         click.echo(f"Wrote {output}.")
