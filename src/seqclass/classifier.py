@@ -216,7 +216,7 @@ class SequentialClassifier(DecidingClassifier):
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features)
-            Numbers, NaN where missing; a data frame may have categorical columns.
+            Numbers, NaN where missing; columns of texts, and those of a category type, are categories.
         y : array-like of shape (n,)
             Class labels.
         sample_weight : array-like of shape (n,), optional

@@ -129,9 +129,15 @@ def refuse_cells(values: Any, what: str) -> None:
         )
 
 
-def refuse_merged(column: Any, name: Any) -> None:
-    """Refuse whole numbers of which floats make one."""
-    values = column if isinstance(column, np.ndarray) else column.dropna().to_numpy()
+def refuse_numbers(column: Any, name: Any) -> None:
+    """Refuse infinity, and whole numbers of which floats make one."""
+    import pandas as pd
+
+    present = pd.Series(column).dropna()
+    values = present.to_numpy()
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        row = present.index[int(np.isinf(values).argmax())]
+        raise ValueError(f"column {shown(name)} holds infinity in row {row}: correct it, or leave it missing.")
     if values.dtype.kind in "iu" and values.size and (values.max() > _WHOLE or values.min() < -_WHOLE):
         known = np.unique(values)
         same = np.flatnonzero(np.diff(known.astype(np.float64)) == 0)
@@ -208,7 +214,7 @@ class Levels:
         refuse_dates(column)
         there = _present(column)
         if is_numeric(column):
-            refuse_merged(column, column.name)
+            refuse_numbers(column, column.name)
             return cls(n_numbers=int(there.sum()))
         if isinstance(column.dtype, pd.CategoricalDtype):
             # those that no row shows are known as well
@@ -216,8 +222,9 @@ class Levels:
             return cls(n_texts=int(there.sum()), categorical=True, keys=declared)
         present = column[there]
         numbers = to_numeric(present)
-        refuse_merged(numbers, column.name)
         no_number = numbers.isna().to_numpy()
+        if not no_number.any():
+            refuse_numbers(numbers, column.name)
         others = [(present.iloc[at], present.index[at]) for at in np.flatnonzero(no_number)[:_TOLD].tolist()]
         keys = {key for key in column_keys(present) if key is not None}
         return cls(0, len(present), len(present) - int(no_number.sum()), False, keys, others)
@@ -369,10 +376,11 @@ def _numbered(categories: npt.NDArray[Any]) -> dict[str, float]:
 def _unknown(name: Any, new: list[Any], categories: npt.NDArray[Any]) -> str:
     alike = {folded(known): known for known in categories.tolist()}
     meant = [f"{value!a} for {alike[key]!a}" for value in new if (key := folded(str(value))) in alike]
-    perhaps = f"Perhaps {', '.join(meant[:_TOLD])}. " if meant else ""
+    more = f"Unknown as well: {listed(new[1:])}. " if new[1:] else ""
+    more += f"Perhaps {', '.join(meant[:_TOLD])}. " if meant else ""
     return (
-        f"column {shown(name)} holds the unknown {'category' if len(new) == 1 else 'categories'} {listed(new)}; known "
-        f"are {listed(categories.tolist()) or 'none'}. {perhaps}"
+        f"column {shown(name)} holds the unknown category {shown(new[0])}; known are "
+        f"{listed(categories.tolist()) or 'none'}. {more}"
         "handle_unknown='missing' (--unknown missing on the command line) takes such cells as missing."
     )
 
@@ -397,14 +405,14 @@ def refuse_dates(column: Any) -> None:
         raise ValueError(f"column {shown(column.name)} holds dates or durations; turn it into numbers first.")
 
 
-def each_column(names: Iterable[Any], work: Callable[[Any], Any]) -> dict[Any, Any]:
+def each_column(names: Iterable[Any], work: Callable[[Any], Any], place: str = "") -> dict[Any, Any]:
     """What comes of some work on each column; what is wrong with any of them is told at once."""
     made, wrong = {}, []
     for name in names:
         try:
             made[name] = work(name)
         except ValueError as error:
-            wrong.append(str(error))
+            wrong.append(f"{place}{error}")
     raise_all(wrong)
     return made
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from seqclass._chunks.parquet import ParquetChunks
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.files import replacing
-from seqclass._utils.frames import Levels, as_if_numbers, is_numeric
-from seqclass._utils.text import listed, raise_all, shown
+from seqclass._utils.frames import Levels, as_if_numbers, each_column, is_numeric
+from seqclass._utils.text import listed, shown
 from seqclass.cli._commands import CSV_FORM
 from seqclass.cli._errors import InputError, is_folder, near, refused
 from seqclass.cli._format import count
@@ -81,28 +82,22 @@ _FEW_ROWS = 8
 def read_training(path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool) -> tuple[Any, Any]:
     """Read features and labels."""
     X, labels, target = _columns(path, target, drop)
-    missing, wrong = labels.isna().to_numpy(), list[str]()
-    if missing.all():
-        raise InputError(f"{path}: column {shown(target)} holds no label at all.")
-    if missing.any():
-        if not drop_unlabelled:
-            wrong.append(
-                f"{path}: column {shown(target)} has a missing label in {count(int(missing.sum()), 'row')}, first "
-                f"in row {int(missing.argmax()) + 1}; fill it in, or leave such rows out with --drop-unlabelled."
+    missing = labels.isna().to_numpy()
+
+    def labelled() -> Any:
+        if missing.any() and not drop_unlabelled:
+            raise ValueError(
+                f"column {shown(target)} has a missing label in {count(int(missing.sum()), 'row')}, first in row "
+                f"{int(missing.argmax()) + 1}; fill it in, or leave such rows out with --drop-unlabelled."
             )
-        X, labels = X[~missing] if drop_unlabelled else X, labels[~missing]
-    try:
-        y = read_labels(labels, f"{path}: column {shown(target)}")
-    except ValueError as error:
-        wrong.append(str(error))
-    for name in getattr(X, "columns", ()):
-        try:
-            _check_column(X[name], path)
-        except ValueError as error:
-            wrong.append(f"{path}: {error}")
-    with refused():
-        raise_all(wrong)
-    return X, y
+        if missing.all():
+            raise ValueError(f"column {shown(target)} holds no label at all.")
+        return read_labels(labels[~missing], f"column {shown(target)}")
+
+    X = X[~missing] if drop_unlabelled and missing.any() else X
+    with refused(str(path)):
+        work = {target: labelled} | {name: partial(_check_column, X[name]) for name in getattr(X, "columns", ())}
+        return X, each_column(work, lambda name: work[name]())[target]
 
 
 def read_labels_of(path: Path, target: str | None) -> npt.NDArray[Any]:
@@ -258,7 +253,7 @@ def _from_arrays(path: Path, arrays: Arrays, target: str, drop: Sequence[str]) -
     return X, labels, target
 
 
-def _check_column(column: Any, path: Path) -> None:
+def _check_column(column: Any) -> None:
     """Refuse a column of texts that name rows rather than sort them, and what no column can be."""
     present = column.dropna()
     if not is_numeric(column) and not hasattr(column, "cat"):
@@ -274,9 +269,6 @@ def _check_column(column: Any, path: Path) -> None:
                 f"{f'.{hint}' if (hint := as_if_numbers(texts)) else rest}"
             )
     Levels.of(column).categories(column.name)
-    if column.dtype.kind == "f" and np.isinf(present).any():
-        row = present.index[int(np.isinf(present.to_numpy()).argmax())]
-        raise ValueError(f"column {shown(column.name)} holds infinity in row {row}: correct it, or leave it missing.")
 
 
 def quoted(name: str) -> str:

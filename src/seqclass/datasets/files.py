@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -11,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.datasets import fetch_openml, load_breast_cancer, load_digits, load_iris, load_wine
 
-from seqclass._utils.frames import is_frame
-from seqclass._utils.text import listed, near, raise_all, sentence, shown
+from seqclass._utils.frames import each_column, is_frame, is_numeric, refuse_numbers
+from seqclass._utils.text import listed, near, sentence, shown
 from seqclass.datasets._costs import beside, check_prices, read_costs
 from seqclass.datasets._tables import (
     ENDINGS,
@@ -272,24 +273,11 @@ def _from_table(path: Path, target: str | None, drop: Sequence[str], form: CsvFo
     if not frame.shape[1]:
         raise ValueError(f"{path} has no feature: {shown(target)} is its only column.")
     warn_without_header(path, columns)
-    wrong = _infinite(frame, path)
-    try:
-        y, class_names = encode_labels(labels, f"{path}: column {shown(target)}")
-    except ValueError as error:
-        raise_all([str(error), *wrong])
-    raise_all(wrong)
+    work = {target: lambda: encode_labels(labels, f"column {shown(target)}")}
+    work |= {name: partial(refuse_numbers, frame[name], name) for name in frame if is_numeric(frame[name])}
+    y, class_names = each_column(work, lambda name: work[name](), f"{path}: ")[target]
     names = tuple(str(column) for column in frame.columns)
     return {"X": frame, "y": y, "class_names": class_names, "feature_names": names}
-
-
-def _infinite(frame: Any, path: Path) -> list[str]:
-    wrong = []
-    for column in frame.columns:
-        values = frame[column].to_numpy()
-        if values.dtype.kind == "f" and np.isinf(values).any():
-            row = frame.index[int(np.isinf(values).argmax())]
-            wrong.append(f"{path}: column {shown(column)} holds infinity in row {row}; correct it or leave it empty.")
-    return wrong
 
 
 def _from_arrays(path: Path, target: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
-from seqclass._utils.frames import FrameEncoder, Levels, framed, is_frame, plain, refuse_merged
+from seqclass._utils.frames import FrameEncoder, Levels, framed, is_frame, plain, refuse_numbers
 from seqclass._utils.information import canonical
 from seqclass._utils.model_files import register
 from seqclass._utils.text import raise_all, shown
@@ -65,7 +65,7 @@ def check_features(estimator: Any, X: Any) -> Any:
 def _validated(estimator: Any, X: Any, **how: Any) -> Any:
     if how.get("reset", True) and isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iu":
         for j in range(X.shape[1]):
-            refuse_merged(X[:, j], j)
+            refuse_numbers(X[:, j], j)
     try:
         # sums of hostile columns overflow, which tells scikit-learn what it wants to know
         with np.errstate(all="ignore"):
@@ -87,7 +87,7 @@ def _infinite(X: Any) -> list[str]:
         where = [(int(X.row[i]), int(X.col[i])) for i in at]
     else:
         with np.errstate(over="ignore"):
-            where = np.argwhere(np.isinf(np.asarray(X, dtype=np.float64))).tolist()
+            where = list(zip(*(at.tolist() for at in np.isinf(np.asarray(X, dtype=np.float64)).nonzero())))
     first = {column: row for row, column in reversed(where)}
     names = getattr(X, "columns", None)
     return [
