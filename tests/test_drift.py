@@ -125,6 +125,7 @@ def test_rows_that_have_faded_are_learnt_from_and_judge_nothing(n_folds: int) ->
     held, weight = clf.held_out_, 0.5 ** (np.arange(400)[::-1] / 30)
     assert held.n_rows == 90
     assert (held.fold[:310] == -1).all()
+    np.testing.assert_array_equal(held.weights, weight[310:])
     costs = np.full(400, np.nan)
     for fold in range(n_folds):
         rest, rows = np.flatnonzero(held.fold != fold), np.flatnonzero(held.fold == fold)
@@ -144,8 +145,9 @@ def test_rows_that_have_faded_are_learnt_from_and_judge_nothing(n_folds: int) ->
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
 def test_answers_are_calibrated_and_ordered_by_what_is_still_so(order: str) -> None:
     late, told = stream(500, 0, seed=1)
-    clf, plain = (fading(order=order, feature_costs=0.02, calibrate=way).fit(X, Y) for way in (True, False))
-    assert clf.calibration_.n_rows[0] <= 90
+    how = {"discretizer": BINS, "half_life": 45, "order": order, "feature_costs": 0.02}
+    clf, plain = (SequentialClassifier(**how, calibrate=way).fit(X, Y) for way in (True, False))
+    assert clf.calibration_.n_rows[0] <= 135  # which tell as much as 100 of equal weight
     assert clf.calibration_.exponents[0] > 0.9  # rows of before 200 would have it be half of that
     record, other = clf.acquire(late), plain.acquire(late)
     assert (record.order[:, 0] == 1).all()

@@ -21,7 +21,11 @@ import seqclass
 from seqclass import SequentialClassifier
 from seqclass.adaptive_classifier import EFFORTS
 from seqclass.bn import DiscreteNetwork, NaiveBayes, NetworkTables, ObservationModel, TreeNetwork
+from seqclass.fitting.choice import choose
+from seqclass.fitting.held_out import HeldOut
 from seqclass.metrics import realised_cost_scorer
+from seqclass.pomdp import Panels
+from seqclass.stats import mean_interval, paired_t_test
 
 _BEFORE_1_8 = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)
 
@@ -211,3 +215,94 @@ def test_what_a_pipeline_acquires() -> None:
     record = steps[-1].acquire(steps[:-1].transform(X))
     np.testing.assert_array_equal(record.decision, steps.predict(X))
     assert realised_cost_scorer(steps, X, Y) == -np.mean(record.cost + (record.decision != Y))
+
+
+@pytest.fixture(scope="module")
+def ageing() -> SequentialClassifier:
+    """A few columns, rows that fade, and folds."""
+    clf = SequentialClassifier(discretizer="precomputed", order="given", feature_costs=0.05, half_life=30)
+    return clf.fit(CODES, Y, 1.0 + WEIGHT, held_out=3)
+
+
+def test_rows_held_out_weigh_as_in_the_fit(ageing: SequentialClassifier) -> None:
+    held = ageing.held_out_
+    weight = (2.0 ** (-np.arange(N)[::-1] / 30) * (1.0 + WEIGHT))[held.fold >= 0]
+    np.testing.assert_allclose(held.weights / held.weights.sum(), weight / weight.sum())
+    for one in (held, held.deciding_at_once, held.linear):
+        for name, values in (("cost", one.costs), ("price", one.prices), ("error", one.errors)):
+            assert getattr(one, name) == pytest.approx(np.average(values, weights=weight))
+        assert one.n_features == pytest.approx(np.average(one.counts, weights=weight))
+        low, high = one.cost_interval
+        assert low < one.cost < high
+    test = held.compare(held.linear)
+    assert test.difference == pytest.approx(held.cost - held.linear.cost)
+    # as wide as that of so many rows as all of them tell as much as
+    n = weight.sum() ** 2 / (weight @ weight)
+    spread = np.average((held.decision_costs - held.decision_cost) ** 2, weights=weight)
+    assert np.ptp(held.decision_cost_interval) > 2 * 1.96 * np.sqrt(spread / n)
+
+
+def test_deciding_at_once_is_by_the_frequencies_that_count() -> None:
+    y = (np.arange(N) < 80).astype(int)  # the last ones are all of the other class
+    clf = SequentialClassifier(discretizer="precomputed", order="given", half_life=40)
+    with pytest.warns(UserWarning, match="with nothing bought, 0.4"):
+        held = clf.fit(CODES, y, held_out=2).held_out_
+    assert not held.deciding_at_once.decisions.any()
+
+
+def test_calibration_looks_at_rows_as_much_as_they_weigh() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 600)
+    X = (rng.random((600, 3)) < np.where(y[:, None] == 1, 0.9, 0.1)).astype(int)
+    y[300:] = rng.integers(0, 2, 300)  # what nobody can tell, and hardly counts
+    clf = SequentialClassifier(discretizer="precomputed", order="given", feature_costs=0.001, calibrate=True)
+    found = clf.fit(X, y, np.where(np.arange(600) < 300, 1.0, 1e-6)).calibration_
+    assert found.exponents[0] > 0.8
+
+
+def test_a_choice_is_by_what_counts() -> None:
+    weight, noise = np.repeat([1.0, 0.1], 50), np.tile([0.0, 0.1], 50)
+    losses = {"a": np.where(weight == 1, 0.1, 0.5) + noise, "b": np.where(weight == 1, 0.2, 0.1) + noise}
+
+    def chosen(weights: Any) -> Any:
+        about = np.arange(100) % 4, np.zeros(100)
+        rest = np.zeros(100, dtype=int), np.zeros(100, dtype=bool), np.zeros(100, dtype=int)
+        held = [HeldOut(name, *about, loss, *rest, weights=weights) for name, loss in losses.items()]
+        return choose(held, [0.0, 0.0], "b", False)[0]
+
+    found = chosen(weight)
+    assert (found.chosen, chosen(None).chosen) == ("a", "b")
+    means = [np.average(loss, weights=weight) for loss in losses.values()]
+    assert [one.cost for one in found.candidates] == pytest.approx(means)
+
+
+def test_policies_are_judged_on_training_rows_by_weight() -> None:
+    costs = seqclass.Costs(0.01, visit_cost=0.05)
+    solver = Panels(20, max_rounds=0, certificate_paths=0)
+    clf = SequentialClassifier(solver=solver, discretizer="precomputed", order="adaptive", feature_costs=costs)
+    found = clf.fit(CODES, Y, 1.0 + WEIGHT).policy_.info.ordering.observed
+    record = clf.acquire(CODES)
+    realised = record.cost + (record.decision != Y)
+    chosen = next(one for one in found if one.name == clf.policy_.info.ordering.chosen)
+    assert chosen.cost == pytest.approx(np.average(realised, weights=1.0 + WEIGHT))
+    assert chosen.cost != pytest.approx(realised.mean(), abs=1e-4)
+
+
+def test_intervals_of_weighted_scores() -> None:
+    scores, some = np.random.default_rng(0).random(40), {"bounds": (0, 1), "test_to_train": 0.01}
+    plain = mean_interval(scores, **some)
+    same = mean_interval(scores, weights=np.full(40, 3.0), **some)
+    for name in ("mean", "lower", "upper", "standard_error"):
+        assert getattr(same, name) == pytest.approx(getattr(plain, name))
+    weight = np.linspace(1, 3, 40)
+    n = weight.sum() ** 2 / (weight**2).sum()
+    found, mean = mean_interval(scores, weights=weight), np.average(scores, weights=weight)
+    error = np.sqrt((weight**2 @ (scores - mean) ** 2) / weight.sum() ** 2 * n / (n - 1))
+    assert (found.mean, found.standard_error) == (pytest.approx(mean), pytest.approx(error))
+    none = mean_interval(np.zeros(40), weights=weight, bounds=(0, 1)).upper
+    assert none == pytest.approx(1 - 0.025 ** (1 / n))
+    assert paired_t_test(scores, scores**2, weights=weight).difference == pytest.approx(
+        np.average(scores - scores**2, weights=weight)
+    )
+    with pytest.raises(ValueError, match="weights must be above 0"):
+        mean_interval([0.1, 0.2], weights=[0, 1])

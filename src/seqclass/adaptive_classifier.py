@@ -367,9 +367,9 @@ class AdaptiveClassifier(DecidingClassifier):
     half_life : float, optional
         Number of later rows after which a row counts half. Rows must be in order of time, the newest last; all
         candidates learn with weights that fall with age, see `SequentialClassifier`. The choice and `held_out_` are
-        based on the rows of the last three half-lives plus the last few rows of each class. There is no
-        ``partial_fit``, since bins are learnt too: fit again as rows come in; `seqclass.drift.follow` finds out when
-        to.
+        based on the rows of the last three half-lives plus the last few rows of each class, by the same weights. There
+        is no ``partial_fit``, since bins are learnt too: fit again as rows come in; `seqclass.drift.follow` finds out
+        when to.
     random_state : int, generator or None
         Seed of folds, models and solvers.
     n_jobs : int, optional
@@ -436,8 +436,7 @@ class AdaptiveClassifier(DecidingClassifier):
         y : array-like of shape (n,)
             Class labels.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row in what the models learn. As a held-out row each counts once, or not at all if its weight
-            is 0.
+            Weight of each row in what the models learn, and as a held-out row; a row of weight 0 does not count at all.
         held_out : int, optional
             Number of folds to choose on; by default what ``effort`` says. With 0 nothing is compared, and the default
             mixture of densities is fitted.
@@ -511,7 +510,7 @@ class AdaptiveClassifier(DecidingClassifier):
         fit = fit_rows(self.settings(), X, y, sample_weight, found=found)
         self._take(fit)
         more = () if budgets else _MORE[self.effort]
-        by_frequency, line = yardsticks(fit, some, labels, fold)
+        by_frequency, line = yardsticks(fit, some, labels, fold, some_weight)
         self.held_out_ = completed(held, fit.decider, (at_once or by_frequency, line), (*more, "more rows"))
         self.timings_["held_out"] = took
         if not budgets:
@@ -552,11 +551,11 @@ class AdaptiveClassifier(DecidingClassifier):
                 for name in names:
                     seconds[name] = sum(one.seconds for one in own) if name == names[0] else 0.0
                     if ways[name]["calibrate"]:
-                        calibrated[name] = Folds(*given, [one.fit for one in own])
+                        calibrated[name] = Folds(*given, [one.fit for one in own], weight)
                         again.append((name, own))
                     else:
                         acted = [one.acted for one in own]
-                        tried[name] = gathered(name, own[0].fit.decider, given[1], fold, acted)
+                        tried[name] = gathered(name, own[0].fit.decider, given[1], fold, acted, weight)
             asked = work.done(delayed(by_others)(steps[name], calibrated[name]) for name, _ in again)
             planned = work.done(
                 delayed(recalibrated)(steps[name], settings[name], own[n].fit, found[n], *given, n)
@@ -566,7 +565,8 @@ class AdaptiveClassifier(DecidingClassifier):
             for (name, own), (_, took) in zip(again, asked):
                 mine, planned = planned[: len(numbers)], planned[len(numbers) :]
                 seconds[name] += took + sum(each for _, each in mine)
-                tried[name] = gathered(name, own[0].fit.decider, given[1], fold, [acted for acted, _ in mine])
+                acted = [acted for acted, _ in mine]
+                tried[name] = gathered(name, own[0].fit.decider, given[1], fold, acted, weight)
         return [tried[name] for name in ways], [seconds[name] for name in ways], calibrated
 
     def _budgets(self) -> list[int]:
@@ -601,7 +601,7 @@ class AdaptiveClassifier(DecidingClassifier):
         for name in ways:
             mine, found = found[: len(numbers)], found[len(numbers) :]
             by_budget = zip(*(one.acted for one in mine))
-            helds = [gathered(name, mine[0].decider, given[1], fold, acted) for acted in by_budget]
+            helds = [gathered(name, mine[0].decider, given[1], fold, acted, weight) for acted in by_budget]
             mean = {key: np.mean([getattr(held, key) for held in helds], axis=0) for key in _AVERAGED}
             means.append(replace(helds[-1], prices=np.zeros_like(helds[-1].prices), **mean))
             last.append(helds[-1])

@@ -110,9 +110,9 @@ class SequentialClassifier(DecidingClassifier):
     half_life : float or None
         For data that drift: number of later rows after which a row counts half in what the model learns. Rows must be
         in order of time. A row that is followed by k others (of weight above 0) has weight 2^(-k / half_life), in `fit`
-        and across calls of `partial_fit` alike. The parts that cannot weight rows (the selector, ``order``,
-        ``calibrate`` and ``held_out``) look only at the rows of the last three half-lives, plus the last few of each
-        class; bins are cut on all rows. None: all rows count alike.
+        and across calls of `partial_fit` alike. ``calibrate`` and ``held_out`` look only at the rows of the last three
+        half-lives, plus the last few of each class, by the same weights; so do the parts that cannot weight rows (the
+        selector and ``order``). Bins are cut on all rows. None: all rows count alike.
     missing : {"ignored", "informative"}
         What a missing cell says about the class. ``"ignored"``: nothing; the cell is left out of the counts, and an
         answer that is not available leaves the belief as it is. ``"informative"``: that a test was not done may be
@@ -221,8 +221,9 @@ class SequentialClassifier(DecidingClassifier):
             Class labels.
         sample_weight : array-like of shape (n,), optional
             Weight of each row in what the model learns and, if columns are ``known``, in the starts that are planned
-            for: a row of weight 2 counts as two rows, a row of weight 0 not at all. Bins, the selector,
-            ``order="conditional"`` and whatever is judged on rows count every row of weight above 0 once.
+            for: a row of weight 2 counts as two rows, a row of weight 0 not at all. So it does in whatever is judged on
+            rows, such as ``held_out`` and ``calibrate``. Bins, the selector and ``order="conditional"`` count every row
+            of weight above 0 once.
         held_out : int
             Number of folds for `held_out_`, at least 2. Everything is fitted again without each fold, which takes as
             long as that many fits. Folds are stratified and depend on ``random_state``; there are fewer if no class has

@@ -93,6 +93,21 @@ def row_sums(X: FloatArray) -> FloatArray:
     return np.asarray((X.reshape(-1, width) @ np.ones(width)).reshape(X.shape[:-1])) if width else X.sum(axis=-1)
 
 
+def effective_size(weight: FloatArray | None, n: int) -> float:
+    """How many rows of equal weight tell as much as some weighted ones: all n where there are no weights."""
+    return float(n) if weight is None else float(weight.sum() ** 2 / (weight @ weight))
+
+
+def mean_and_variance(values: FloatArray, weight: FloatArray | None = None) -> tuple[float, float]:
+    """Mean of values, and the variance of one of them such that by `effective_size` it gives that of the mean."""
+    n = effective_size(weight, len(values))
+    if weight is None:
+        return float(values.mean()), float(values.var(ddof=1)) if n > 1 else np.nan
+    share = weight / weight.sum()
+    mean = float(share @ values)
+    return mean, n**2 / (n - 1) * float(share**2 @ (values - mean) ** 2) if n > 1 else np.nan
+
+
 #: Vectors from which on it pays to look whether they are costs of 0 and 1.
 _MANY = 8
 

@@ -32,20 +32,26 @@ class Part:
     decider: Decider
     codes: Any
     label: IntArray
+    #: How many rows each counts as.
+    weight: FloatArray
 
     @classmethod
-    def without(cls, decider: Decider, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int) -> Part:
+    def without(
+        cls, decider: Decider, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int, weight: FloatArray | None
+    ) -> Part:
         """The rows of a fold, which the classifier has not seen."""
+        held = np.ones(int((fold >= 0).sum())) if weight is None else weight[fold >= 0]
+        held = held[fold[fold >= 0] == number] * (held.sum() / (held @ held))
         rows = np.flatnonzero(fold == number)
         codes = decider.outcomes(known_to(decider, rows_of(X, rows)))
-        return cls(decider, codes, np.searchsorted(decider.classes, y[rows]))
+        return cls(decider, codes, np.searchsorted(decider.classes, y[rows]), held)
 
 
 class Walk:
     """The rows of a part, so far as any listener goes on with them; the questions do not depend on who listens."""
 
     def __init__(self, part: Part) -> None:
-        self.decider, self.codes, self.label = part.decider, part.codes, part.label
+        self.decider, self.codes, self.label, self.weight = part.decider, part.codes, part.label, part.weight
         start = self.decider.opening(EncodedRows(self.codes, np.arange(len(self.decider.support)), None))
         self.info = self.decider.problem.begin(len(self.label)) if start is None else start[0][start[1]]
         self.first = self.info
@@ -69,6 +75,7 @@ class Walk:
         for listener in self.listeners:
             listener.rows = np.searchsorted(rows, listener.rows)
         self.info, self.codes, self.label = self.info[rows], self.codes[rows], self.label[rows]
+        self.weight = self.weight[rows]
         self.first, question = self.info, question[rows]
         while len(rows) and not (question == DECIDE).any():
             together = parted(self.info, np.arange(len(rows)), question)
@@ -102,6 +109,10 @@ class Listener:
     def label(self) -> IntArray:
         return np.asarray(self.walk.label[self.rows])
 
+    @property
+    def weight(self) -> FloatArray:
+        return np.asarray(self.walk.weight[self.rows])
+
     def drop_settled(self, question: IntArray, price: FloatArray) -> None:
         """Leave rows for which one more price costs more than knowing the class saves, by what is believed so far."""
         problem, belief = self.walk.decider.problem, np.exp(self.log_belief)
@@ -124,7 +135,7 @@ class Listener:
         joint, found, label = np.repeat(joint[None], len(exponents), axis=0), [], self.label
         for asked in self.heard:
             joint = _told(joint, asked, exponents)
-            found.append(-joint[:, np.arange(len(label)), label].sum(axis=1))
+            found.append(-joint[:, np.arange(len(label)), label] @ self.weight)
         return np.transpose(found)
 
     def believe(self, exponent: float) -> None:
@@ -266,15 +277,16 @@ class _Course:
         if not self.listeners:
             return False
         tried = np.sum([one.losses(_GRID).mean(axis=1) for one in self.listeners], axis=0)
-        n = sum(len(one.rows) for one in self.listeners)
+        n = sum(float(one.weight.sum()) for one in self.listeners)
         self.exponent = _posterior_mean(tried / self.repeats, self.exponent, n / self.repeats)
         losses = [(one, one.losses(np.array([self.exponent]))[0], one.losses(None)[0]) for one in self.listeners]
         for answer in range(max(len(one.heard) for one in self.listeners)):
             having = [found for found in losses if answer < len(found[0].heard)]
-            n = sum(len(one.rows) for one, _, _ in having)
+            n = sum(float(one.weight.sum()) for one, _, _ in having)
+            count = sum(len(one.rows) for one, _, _ in having)
             loss = sum(float(after[answer]) for _, after, _ in having) / n
             before = sum(float(model[answer]) for _, _, model in having) / n
-            self.rows.append((self.exponent, n / self.repeats, loss, before))
+            self.rows.append((self.exponent, count / self.repeats, loss, before))
             self.asked.append(_counted([one.columns(answer) for one, _, _ in having]))
         for one in self.listeners:
             one.believe(self.exponent)

@@ -105,27 +105,34 @@ def acting(fit: Fit, X: Any, fold: IntArray, number: int) -> Acted:
     return Acted(record.cost, record.decision, record.n_features)
 
 
-def gathered(name: str, decider: Decider, y: Any, fold: IntArray, found: Sequence[Acted]) -> HeldOut:
+def gathered(
+    name: str, decider: Decider, y: Any, fold: IntArray, found: Sequence[Acted], weight: FloatArray | None
+) -> HeldOut:
     """What all folds did, by a decider of any of them; nothing is summed up yet."""
     order = np.argsort(np.argsort(fold[fold >= 0], kind="stable"))
     prices, decided, counts = (np.concatenate(column)[order] for column in zip(*found))
     label = np.searchsorted(decider.classes, plain_labels(y))  # every training part has every class
-    return scored(name or "Classifier", decider.decision_costs, label, fold, decided, prices, counts)
+    return scored(name or "Classifier", decider.decision_costs, label, fold, decided, prices, counts, weight)
 
 
-def cross_fit(fits: Sequence[Fit], X: Any, y: Any, fold: IntArray, name: str = "") -> HeldOut:
+def cross_fit(
+    fits: Sequence[Fit], X: Any, y: Any, fold: IntArray, name: str = "", weight: FloatArray | None = None
+) -> HeldOut:
     """Acquire and decide every row by the fit without its fold; nothing is summed up yet."""
     acted = [acting(fit, X, fold, number) for number, fit in enumerate(fits)]
-    return gathered(name, fits[0].decider, y, fold, acted)
+    return gathered(name, fits[0].decider, y, fold, acted, weight)
 
 
-def yardsticks(fit: Fit, X: Any, y: npt.ArrayLike, fold: IntArray) -> tuple[HeldOut, HeldOut]:
+def yardsticks(
+    fit: Fit, X: Any, y: npt.ArrayLike, fold: IntArray, weight: FloatArray | None
+) -> tuple[HeldOut, HeldOut]:
     """Deciding at once and the linear model on the folds; the fit gives prices, costs and settings."""
     decider = fit.decider
     numbers = decider.numbers(X)
     label = np.searchsorted(decider.classes, plain_labels(y))
     with telling("linear model beside it"):
-        return deciding_at_once(decider.decision_costs, label, fold), linear(fit, numbers, label, fold)
+        at_once = deciding_at_once(decider.decision_costs, label, fold, weight)
+        return at_once, linear(fit, numbers, label, fold, weight)
 
 
 def completed(
@@ -145,12 +152,13 @@ def hold_out(fit: Fit, n_folds: int) -> HeldOut:
     X, y, half_life = plain(X), plain_labels(y), fit.settings.half_life
     fold = recent_folds(y, half_life, n_folds, fit.settings.random_state)
     parts = [fitted_without(fit.settings, X, y, fold, number, weight=weight) for number in range(int(fold.max()) + 1)]
-    held = cross_fit(parts, X, y, fold)
+    held = cross_fit(parts, X, y, fold, weight=weight)
     rows = recent_rows(y, half_life, n_folds)
-    at_once, line = (replace(one, fold=fold) for one in yardsticks(fit, rows_of(X, rows), y[rows], fold[rows]))
+    recent = rows_of(X, rows), y[rows], fold[rows], None if weight is None else weight[rows]
+    at_once, line = (replace(one, fold=fold) for one in yardsticks(fit, *recent))
     # deciding at once is by what is known, and after what rules ask for in any case
     if fit.decider.known.size or fit.decider.problem.rules is not None:
-        at_once = cross_fit([_at_once(part) for part in parts], X, y, fold, at_once.name)
+        at_once = cross_fit([_at_once(part) for part in parts], X, y, fold, at_once.name, weight)
     held = completed(held, fit.decider, (at_once, line), remedies(fit))
     if (told := held.against_deciding()) and fit.settings.target_cost is None:
         warnings.warn(told, UserWarning, stacklevel=3)

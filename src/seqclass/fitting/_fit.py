@@ -83,7 +83,7 @@ def fit_rows(
         codes = coder.fit_transform(X, y)
     with timed(timings, "filter"):
         names = getattr(columns, "feature_names_in_", None)
-        selector, support = filter_features(settings.selector, *_recent(settings, codes, y), names)
+        selector, support = filter_features(settings.selector, *_recent(settings, codes, y, weight)[:2], names)
         codes = codes if selector is None else codes[:, support]
     if settings.prefit:
         if weight is not None:
@@ -247,7 +247,7 @@ def planned(
 ) -> Decider:
     """Order, make the problem, calibrate on rows of the data if wanted, and solve."""
     decider = with_needless(settings, decider, codes)
-    recent = _recent(settings, codes, y)
+    *recent, recent_weight = _recent(settings, codes, y, weight)
     if order is None:
         with timed(timings, "order"):
             order = ordered(settings, decider, *recent)
@@ -261,19 +261,19 @@ def planned(
             decider = replace(decider, model=model, calibration=calibration)
             problem = staged(settings, decider, order, codes, weight)
     with timed(timings, "solve", without="certify"):
-        decider = solved(settings, decider, problem, certify, *recent)
+        decider = solved(settings, decider, problem, certify, *recent, recent_weight)
         if y is not None:
-            decider = judge(settings, decider, *recent, certify)
+            decider = judge(settings, decider, *recent, recent_weight, certify)
         timings["certify"] = decider.policy.info.certify_seconds
     return decider
 
 
-def _recent(settings: Settings, codes: Any, y: Any) -> tuple[Any, Any]:
-    """Rows and labels for what takes all rows alike: the recent ones where rows fade."""
+def _recent(settings: Settings, codes: Any, y: Any, weight: FloatArray | None) -> tuple[Any, Any, FloatArray | None]:
+    """Rows, labels and weights, where rows fade of the recent ones: not all that looks at them takes weights."""
     if y is None or settings.half_life is None:
-        return codes, y
+        return codes, y, weight
     rows = recent_rows(y, settings.half_life, 1)
-    return rows_of(codes, rows), y[rows]
+    return rows_of(codes, rows), y[rows], None if weight is None else weight[rows]
 
 
 def replanned(
@@ -343,7 +343,7 @@ def calibrate(settings: Settings, X: Any, y: npt.ArrayLike, weight: FloatArray |
         fold = recent_folds(labels, settings.half_life, n_folds, settings.seed + 7919 * repeat)
         for number in range(int(fold.max()) + 1):
             fit = fitted_without(asking, X, labels, fold, number, "calibrate", weight)
-            parts.append(Part.without(fit.decider, X, labels, fold, number))
+            parts.append(Part.without(fit.decider, X, labels, fold, number, weight))
     return exponents_of([parts], repeats)[0]
 
 
@@ -361,12 +361,14 @@ def _asking(settings: Settings) -> Settings:
 class Folds:
     """Fits without a fold each, and what is asked for beside it."""
 
-    def __init__(self, X: Any, y: npt.NDArray[Any], fold: IntArray, fits: Sequence[Fit]) -> None:
-        self.given, self.fits = (X, y, fold), fits
+    def __init__(
+        self, X: Any, y: npt.NDArray[Any], fold: IntArray, fits: Sequence[Fit], weight: FloatArray | None = None
+    ) -> None:
+        self.given, self.fits, self.weight = (X, y, fold), fits, weight
 
     @cached_property
     def _parts(self) -> list[Part]:
-        return [Part.without(fit.decider, *self.given, number) for number, fit in enumerate(self.fits)]
+        return [Part.without(fit.decider, *self.given, number, self.weight) for number, fit in enumerate(self.fits)]
 
     @cached_property
     def others(self) -> list[Found]:

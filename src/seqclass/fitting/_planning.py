@@ -186,11 +186,12 @@ def solved(
     certify: bool = True,
     codes: Any = None,
     y: npt.NDArray[Any] | None = None,
+    weight: FloatArray | None = None,
 ) -> Decider:
     """The same with the policy of a problem; where it orders panels, judged on the training rows."""
     solver = solver_of(settings, problem, certify)
     if isinstance(solver, Panels) and y is not None and settings.target_cost is None:
-        policy = solver.best(problem, _some_rows(replace(decider, problem=problem), codes, y))
+        policy = solver.best(problem, _some_rows(replace(decider, problem=problem), codes, y, weight))
         policy = solver.certified(policy)
     elif settings.target_cost is None:
         policy = policy_of(solver, problem)
@@ -203,16 +204,23 @@ def solved(
 _MOST_ROWS = 300
 
 
-def _some_rows(decider: Decider, codes: Any, y: npt.NDArray[Any]) -> Rows:
+def _some_rows(decider: Decider, codes: Any, y: npt.NDArray[Any], weight: FloatArray | None) -> Rows:
     """Training rows, of many an even sample."""
     some = np.unique(np.linspace(0, len(y) - 1, _MOST_ROWS).astype(np.intp)) if len(y) > _MOST_ROWS else slice(None)
     codes, costs = codes[some], decider.decision_costs[np.searchsorted(decider.classes, y[some])]
     nothing = FirstK(0, certificate_paths=0).solve(decider.problem)
     start = decider.opening(EncodedRows(codes, np.arange(len(decider.support)), None), nothing)
-    return Rows(codes, costs, decider.charge_missing, start)
+    return Rows(codes, costs, decider.charge_missing, start, None if weight is None else weight[some])
 
 
-def judge(settings: Settings, decider: Decider, codes: Any, y: npt.NDArray[Any], certify: bool = True) -> Decider:
+def judge(
+    settings: Settings,
+    decider: Decider,
+    codes: Any,
+    y: npt.NDArray[Any],
+    weight: FloatArray | None,
+    certify: bool = True,
+) -> Decider:
     """Take the fixed order where it costs less on the training rows, whose outcomes and labels are given."""
     solver = _chooser(settings, decider.problem, certify)
     if solver is None:
@@ -222,7 +230,7 @@ def judge(settings: Settings, decider: Decider, codes: Any, y: npt.NDArray[Any],
     questions = _questions(decider.problem, order)
     start = decider.opening(EncodedRows(codes, np.arange(len(decider.support)), None))
     charged = decider.charge_missing
-    policy = judged(decider.policy, questions, codes, costs, solver, charge_missing=charged, start=start)
+    policy = judged(decider.policy, questions, codes, costs, solver, charged, start, weight)
     return replace(decider, policy=policy)
 
 

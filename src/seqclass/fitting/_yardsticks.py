@@ -30,15 +30,16 @@ _INNER = 4
 _RIDGE = 1.0
 
 
-def deciding_at_once(costs: FloatArray, label: IntArray, fold: IntArray) -> HeldOut:
+def deciding_at_once(costs: FloatArray, label: IntArray, fold: IntArray, weight: FloatArray | None) -> HeldOut:
     """Held-out cost of the best decision under the class frequencies of each training part."""
+    counted = np.ones(len(label)) if weight is None else weight
     held = fold >= 0
     decided = np.zeros(len(label), dtype=np.intp)
     for number in range(int(fold.max()) + 1):
-        prior = np.bincount(label[fold != number], minlength=len(costs))
+        prior = np.bincount(label[fold != number], counted[fold != number], len(costs))
         decided[fold == number] = int(np.argmin(prior @ costs))
     nothing = np.zeros(int(held.sum()))
-    return scored("Deciding at once", costs, label, fold, decided[held], nothing, nothing.astype(np.int8))
+    return scored("Deciding at once", costs, label, fold, decided[held], nothing, nothing.astype(np.int8), weight)
 
 
 def scored(
@@ -49,16 +50,19 @@ def scored(
     decided: IntArray,
     prices: FloatArray,
     counts: IntArray,
+    weight: FloatArray | None,
 ) -> HeldOut:
     """Decisions of the rows that were held out, with what they cost."""
     truth = label[fold >= 0]
     errors = (decided != truth) & (decided < len(costs))
     decided = decided.astype(smallest_int(costs.shape[1]))
     counts = counts.astype(smallest_int(int(counts.max(initial=0))))
-    return HeldOut(name, fold, prices, costs[truth, decided], decided, errors, counts, float(costs.max()))
+    weights = None if weight is None else weight[fold >= 0]
+    wrong = costs[truth, decided]
+    return HeldOut(name, fold, prices, wrong, decided, errors, counts, float(costs.max()), weights=weights)
 
 
-def linear(fit: Fit, X: Any, label: IntArray, fold: IntArray) -> HeldOut:
+def linear(fit: Fit, X: Any, label: IntArray, fold: IntArray, weight: FloatArray | None) -> HeldOut:
     """Held-out cost of a linear model on few features, as `HeldOut` describes it; ``X`` holds numbers."""
     place = np.cumsum(fold >= 0) - 1
     n = int((fold >= 0).sum())
@@ -73,7 +77,7 @@ def linear(fit: Fit, X: Any, label: IntArray, fold: IntArray) -> HeldOut:
             part = _Part(fit, X, label, _some(train, most, rng))
             at = place[test]
             decided[at], counts[at], prices[at] = part.acted(part.chosen(), test)
-    return scored("Linear model", fit.decider.decision_costs, label, fold, decided, prices, counts)
+    return scored("Linear model", fit.decider.decision_costs, label, fold, decided, prices, counts, weight)
 
 
 def _some(rows: IntArray, most: int, rng: np.random.Generator) -> IntArray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray
+from seqclass._utils.arrays import FloatArray, effective_size
 from seqclass._utils.model_files import register
 from seqclass.fitting.held_out import HeldOut
 from seqclass.stats.paired import paired_t_test
@@ -117,16 +117,16 @@ class Choice:
 
 
 def cheapest(
-    losses: Sequence[FloatArray], test_to_train: float, standing: int
+    losses: Sequence[FloatArray], test_to_train: float, standing: int, weight: FloatArray | None = None
 ) -> tuple[int, list[tuple[float, float]]]:
     """The standing candidate, or the best of all where that costs less by more than a standard error.
 
     Beside it, how far each is above the best of all, with its standard error.
     """
-    best = int(np.argmin([loss.mean() for loss in losses]))
+    best = int(np.argmin([np.average(loss, weights=weight) for loss in losses]))
     above = []
     for loss in losses:
-        test = paired_t_test(loss, losses[best], test_to_train=test_to_train)
+        test = paired_t_test(loss, losses[best], test_to_train=test_to_train, weights=weight)
         error = abs(test.difference / test.statistic) if np.isfinite(test.statistic) and test.statistic else 0.0
         above.append((test.difference, error))
     difference, error = above[standing]
@@ -146,9 +146,9 @@ def choose(
     ``last`` is what is told of the choice where it was made on something else, such as the mean over budgets.
     """
     losses = [held.decision_costs if on_decisions else held.costs for held in tried]
-    shared = tried[0].n_folds / ((tried[0].n_folds - 1) * tried[0].n_rows)
+    shared = tried[0].n_folds / ((tried[0].n_folds - 1) * effective_size(tried[0].weights, tried[0].n_rows))
     stands = [held.name for held in tried].index(standing)
-    place, above = cheapest(losses, shared, stands)
+    place, above = cheapest(losses, shared, stands, tried[0].weights)
     candidates = tuple(
         Candidate(held.name, held.cost, held.cost_interval, *apart, held.price, held.error, held.n_features, took)
         for held, apart, took in zip(tried, above, seconds)
@@ -157,9 +157,11 @@ def choose(
 
 
 def _of_the_choice(tried: Sequence[HeldOut], losses: Sequence[FloatArray], shared: float, standing: int) -> HeldOut:
-    fold = tried[0].fold[tried[0].fold >= 0]
-    others = [[loss[fold != k] for loss in losses] for k in range(tried[0].n_folds)]
-    by_fold = np.array([cheapest(some, shared, standing)[0] for some in others])
+    fold, weights, found = tried[0].fold[tried[0].fold >= 0], tried[0].weights, []
+    for other in (fold != k for k in range(tried[0].n_folds)):
+        some = None if weights is None else weights[other]
+        found.append(cheapest([loss[other] for loss in losses], shared, standing, some)[0])
+    by_fold = np.array(found)
     rows, of = np.arange(len(fold)), by_fold[fold]
     columns = ("prices", "decision_costs", "decisions", "errors", "counts")
     picked = {name: np.stack([getattr(held, name) for held in tried])[of, rows] for name in columns}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, effective_size, mean_and_variance
 from seqclass._utils.model_files import register
 from seqclass.stats.intervals import mean_interval
 from seqclass.stats.paired import PairedTest, paired_t_test
@@ -30,7 +30,9 @@ class HeldOut:
     training rows ([1]_, [2]_). Costs and errors are what every fit makes as small as it can; for them, the variance is
     that of n rows times k / (k - 1) for k folds, that is, for as many rows as a fit has learned from. Prices and
     features may differ from fit to fit, so their variance also gets 1 + 1/k times the variance of the means of the
-    folds: the mean is over k fits, and the interval is for one more, which learns from all rows. Means of figures that
+    folds: the mean is over k fits, and the interval is for one more, which learns from all rows. Rows count as they do
+    in the fit, by ``sample_weight`` and ``half_life``, and in intervals as so many rows of equal weight tell as much:
+    (sum w)**2 / sum w**2. Means of figures that
     cannot be negative have Wilson's interval; see `seqclass.stats.mean_interval`. ``python benchmarks/held_out.py
     --coverage 200`` counts how often the intervals cover the truth.
 
@@ -53,6 +55,8 @@ class HeldOut:
         Number of features acquired for each row; a bundle counts once.
     max_decision_cost : float
         Highest cost that a decision can have.
+    weights : ndarray of shape (n_rows,) or None
+        Weight of each row; None where all count alike.
     expected_cost : float
         Mean cost that the model, fitted to all rows, itself expects; NaN for a yardstick.
     remedies : tuple of str
@@ -98,6 +102,7 @@ class HeldOut:
     remedies: tuple[str, ...] = ()
     deciding_at_once: HeldOut | None = None
     linear: HeldOut | None = None
+    weights: FloatArray | None = None
 
     @property
     def n_folds(self) -> int:
@@ -117,17 +122,17 @@ class HeldOut:
     @property
     def cost(self) -> float:
         """Mean price paid plus decision cost."""
-        return float(self.costs.mean())
+        return self._mean(self.costs)
 
     @property
     def cost_interval(self) -> Interval:
         """Interval of `cost`."""
-        return cost_interval(self.prices, self.decision_costs, self.max_decision_cost, self._shared())
+        return cost_interval(self.prices, self.decision_costs, self.max_decision_cost, self._shared(), self.weights)
 
     @property
     def price(self) -> float:
         """Mean price paid."""
-        return float(self.prices.mean())
+        return self._mean(self.prices)
 
     @property
     def price_interval(self) -> Interval:
@@ -137,7 +142,7 @@ class HeldOut:
     @property
     def decision_cost(self) -> float:
         """Mean cost of the decisions; equals `error` if a wrong class costs 1 and there are no further decisions."""
-        return float(self.decision_costs.mean())
+        return self._mean(self.decision_costs)
 
     @property
     def decision_cost_interval(self) -> Interval:
@@ -147,7 +152,7 @@ class HeldOut:
     @property
     def error(self) -> float:
         """Share of rows decided for a wrong class."""
-        return float(self.errors.mean())
+        return self._mean(self.errors.astype(np.float64))
 
     @property
     def error_interval(self) -> Interval:
@@ -157,7 +162,7 @@ class HeldOut:
     @property
     def n_features(self) -> float:
         """Mean number of features acquired."""
-        return float(self.counts.mean())
+        return self._mean(self.counts.astype(np.float64))
 
     @property
     def n_features_interval(self) -> Interval:
@@ -190,7 +195,7 @@ class HeldOut:
         """
         if not np.array_equal(self.fold, other.fold):
             raise ValueError("other must be of the same folds; fit both on the same rows with one random_state.")
-        return paired_t_test(self.costs, other.costs, test_to_train=self.n_folds * self._shared())
+        return paired_t_test(self.costs, other.costs, test_to_train=self.n_folds * self._shared(), weights=self.weights)
 
     def record(self) -> dict[str, Any]:
         """Return the figures as a plain record, without the rows."""
@@ -255,33 +260,42 @@ class HeldOut:
 
     def _shared(self) -> float:
         """Addition to 1/n in the variance of a mean over n rows, for what fits share."""
-        return 1 / ((self.n_folds - 1) * self.n_rows)
+        return 1 / ((self.n_folds - 1) * effective_size(self.weights, self.n_rows))
+
+    def _mean(self, values: FloatArray) -> float:
+        return mean_and_variance(values, self.weights)[0]
 
     def _interval(self, values: FloatArray, high: float) -> Interval:
-        return row_interval(values, high, self._shared())
+        return row_interval(values, high, self._shared(), self.weights)
 
     def _of_fits(self, values: FloatArray) -> Interval:
         """Interval of what may differ from fit to fit: k of them have the mean, and one more is meant."""
-        fold, rows = self.fold[self.fold >= 0], float(values.var(ddof=1)) if self.n_rows > 1 else 0.0
-        means = np.bincount(fold, values) / np.bincount(fold)
+        fold, weight = self.fold[self.fold >= 0], np.ones(self.n_rows) if self.weights is None else self.weights
+        rows = mean_and_variance(values, self.weights)[1]
+        means = np.bincount(fold, weight * values) / np.bincount(fold, weight)
         fits = (1 + 1 / self.n_folds) * float(means.var(ddof=1))
-        return row_interval(values, np.inf, self._shared() + (fits / rows if rows > 0 else 0.0))
+        return row_interval(values, np.inf, self._shared() + (fits / rows if rows > 0 else 0.0), self.weights)
 
 
-def row_interval(values: FloatArray, high: float, shared: float = 0.0) -> Interval:
+def row_interval(values: FloatArray, high: float, shared: float = 0.0, weights: FloatArray | None = None) -> Interval:
     """Interval at 95% of a mean over rows of what lies between 0 and ``high``; ``shared`` is for what fits share."""
-    found = mean_interval(values, test_to_train=shared, bounds=(0.0, high) if high > 0 else None)
+    found = mean_interval(values, test_to_train=shared, bounds=(0.0, high) if high > 0 else None, weights=weights)
     return found.lower, found.upper
 
 
 def cost_interval(
-    prices: FloatArray, decision_costs: FloatArray, max_decision_cost: float, shared: float = 0.0
+    prices: FloatArray,
+    decision_costs: FloatArray,
+    max_decision_cost: float,
+    shared: float = 0.0,
+    weights: FloatArray | None = None,
 ) -> Interval:
     """Interval at 95% of the mean over rows of what was paid and what the decision cost."""
     if np.ptp(decision_costs) > 0:
-        return row_interval(prices + decision_costs, np.inf, shared)
+        return row_interval(prices + decision_costs, np.inf, shared, weights)
     # not one decision cost more than another: that some row's might is in their own interval alone
-    price, decision = row_interval(prices, np.inf, shared), row_interval(decision_costs, max_decision_cost, shared)
+    price = row_interval(prices, np.inf, shared, weights)
+    decision = row_interval(decision_costs, max_decision_cost, shared, weights)
     return price[0] + decision[0], price[1] + decision[1]
 
 

@@ -186,6 +186,7 @@ def check_held_out(held: HeldOut) -> None:
     for name in ("prices", "decision_costs"):
         need(numbers(getattr(held, name), name, n).min() >= 0, f"{name} are wrong")
     array(held.errors, "errors", "b", n)
+    need(held.weights is None or numbers(held.weights, "weights", n).min() > 0, "its weights are wrong")
     for name in ("decisions", "counts"):
         need(array(getattr(held, name), name, "i", n).min() >= 0, f"{name} are wrong")
     need(type(held.name) is str and all(type(remedy) is str for remedy in held.remedies), "its texts are none")

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from scipy.stats import beta
 from scipy.stats import t as student
 
-from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.validation import check_real
+from seqclass._utils.arrays import FloatArray, IntArray, effective_size, mean_and_variance
+from seqclass._utils.validation import check_not_negative, check_real
 from seqclass.stats._scores import check_vector
 
 
@@ -56,6 +56,7 @@ def mean_interval(
     test_to_train: float = 0.0,
     bounds: tuple[float, float] | None = None,
     nan: str = "raise",
+    weights: npt.ArrayLike | None = None,
 ) -> MeanInterval:
     """Compute the mean of scores with a t interval, or with one that stays within the range of the scores.
 
@@ -88,6 +89,8 @@ def mean_interval(
         Range of the scores: (0, 1) for accuracies, (0, inf) for costs and counts. None: a t interval.
     nan : "raise" or "omit"
         What to do about missing scores.
+    weights : array-like, optional
+        Weight of each score, above 0. Scores w then count as (sum w)**2 / sum w**2 scores of equal weight.
 
     Returns
     -------
@@ -132,24 +135,31 @@ def mean_interval(
     if values.min() < low or values.max() > high:
         wrong = float(values.min() if values.min() < low else values.max())
         raise ValueError(f"scores must lie in bounds, between {low:g} and {high:g}, got {wrong:g}.")
-    error, mean = standard_error(values, test_to_train), float(values.mean())
-    exact = _exact_ends(values, test_to_train, confidence, (low, high))
+    weight = None if weights is None else check_not_negative(weights, "weights", np.shape(scores)).reshape(-1)
+    if weight is not None:
+        weight = weight[~np.isnan(np.asarray(scores, dtype=np.float64).reshape(-1))]
+        if not weight.min() > 0:
+            raise ValueError("weights must be above 0: leave out the scores that do not count.")
+    error, mean = standard_error(values, test_to_train, weight), mean_and_variance(values, weight)[0]
+    size = effective_size(weight, values.size)
+    exact = _exact_ends(values, test_to_train, confidence, (low, high), size)
     if exact is not None:
         return MeanInterval(mean, *exact, error, float(confidence), int(values.size))
-    lower, upper = interval_ends(np.array([mean]), np.array([error]), np.array([values.size]), confidence, (low, high))
+    lower, upper = interval_ends(np.array([mean]), np.array([error]), np.array([size]), confidence, (low, high))
     return MeanInterval(mean, float(lower[0]), float(upper[0]), error, float(confidence), int(values.size))
 
 
 def _exact_ends(
-    values: FloatArray, test_to_train: float, confidence: float, bounds: tuple[float, float]
+    values: FloatArray, test_to_train: float, confidence: float, bounds: tuple[float, float], size: float
 ) -> tuple[float, float] | None:
     """Clopper and Pearson's ends of scores that all lie at the ends of a finite range; None of others."""
     low, high = bounds
     found, missed = values == high, values == low
     alike = found.all() or missed.all()
-    if not (np.isfinite(low) and np.isfinite(high)) or not (alike or (test_to_train == 0 and (found | missed).all())):
+    plain = test_to_train == 0 and size == values.size
+    if not (np.isfinite(low) and np.isfinite(high)) or not (alike or (plain and (found | missed).all())):
         return None
-    tail, n, k = (1 - confidence) / 2, 1 / (1 / values.size + test_to_train), int(found.sum())
+    tail, n, k = (1 - confidence) / 2, 1 / (1 / size + test_to_train), int(found.sum())
     if alike:
         most = (1 - tail ** (1 / n)) * (high - low)
         return (high - most, high) if k else (low, low + most)
@@ -158,7 +168,7 @@ def _exact_ends(
 
 
 def interval_ends(
-    mean: FloatArray, error: FloatArray, n: IntArray, confidence: float, bounds: tuple[float, float]
+    mean: FloatArray, error: FloatArray, n: IntArray | FloatArray, confidence: float, bounds: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
     """Ends of many intervals at once; see `mean_interval`."""
     quantile = student.ppf(0.5 + confidence / 2, np.maximum(n - 1, 1))
@@ -194,9 +204,8 @@ def _check_bounds(bounds: Sequence[float] | None) -> tuple[float, float]:
     return low, high
 
 
-def standard_error(values: FloatArray, test_to_train: float) -> float:
+def standard_error(values: FloatArray, test_to_train: float, weight: FloatArray | None = None) -> float:
     """Standard error of the mean of scores, corrected for shared training rows."""
     check_real(test_to_train, "test_to_train", 0)
-    if values.size < 2:
-        return float("nan")
-    return float(np.sqrt((1 / values.size + test_to_train) * values.var(ddof=1)))
+    size = effective_size(weight, values.size)
+    return float(np.sqrt((1 / size + test_to_train) * mean_and_variance(values, weight)[1]))

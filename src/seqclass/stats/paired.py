@@ -10,8 +10,16 @@ import numpy.typing as npt
 from scipy.stats import t as student
 from scipy.stats import wilcoxon
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, chunks
-from seqclass._utils.validation import check_integer, check_real, group_numbers
+from seqclass._utils.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    another_stream,
+    chunks,
+    effective_size,
+    mean_and_variance,
+)
+from seqclass._utils.validation import check_integer, check_not_negative, check_real, group_numbers
 from seqclass.stats._scores import TOLERANCE, check_pairs, check_vector
 from seqclass.stats.intervals import interval_ends, standard_error
 
@@ -215,6 +223,7 @@ def paired_t_test(
     test_to_train: float = 0.0,
     confidence: float = 0.95,
     nan: str = "raise",
+    weights: npt.ArrayLike | None = None,
 ) -> PairedTest:
     """Compare two methods by a t test on their differences, corrected for folds that share training rows.
 
@@ -232,6 +241,8 @@ def paired_t_test(
         Coverage of the interval, between 0 and 1.
     nan : "raise" or "omit"
         What to do about missing scores; "omit" leaves out the pair.
+    weights : array-like, optional
+        Weight of each pair, of which then none may be missing; see `mean_interval`.
 
     Returns
     -------
@@ -256,8 +267,9 @@ def paired_t_test(
     first, second = check_pairs(a, b, nan)
     check_real(confidence, "confidence", 0, 1)
     differences = first - second
-    n, mean = differences.size, float(differences.mean())
-    error = standard_error(differences, test_to_train)
+    weight = None if weights is None else check_not_negative(weights, "weights", differences.shape)
+    n, mean = effective_size(weight, differences.size), mean_and_variance(differences, weight)[0]
+    error = standard_error(differences, test_to_train, weight)
     if np.ptp(differences) <= 1e-12 * np.abs(differences).max():  # equal but for rounding
         statistic, p_value, reach = (0.0 if mean == 0 else float(np.copysign(np.inf, mean))), float(mean == 0), 0.0
     else:
@@ -265,7 +277,7 @@ def paired_t_test(
         p_value = float(2 * student.sf(abs(statistic), n - 1))
         reach = error * float(student.ppf(0.5 + confidence / 2, n - 1))
     name = "corrected paired t" if test_to_train else "paired t"
-    return PairedTest(name, mean, statistic, p_value, (mean - reach, mean + reach), n)
+    return PairedTest(name, mean, statistic, p_value, (mean - reach, mean + reach), differences.size)
 
 
 def wilcoxon_test(

@@ -368,23 +368,26 @@ class Rows(NamedTuple):
     costs : ndarray of shape (n, n_decisions)
     charge_missing : bool
     start : (InformationState, ndarray of int of shape (n,)), optional
+    weight : ndarray of shape (n,), optional
     """
 
     X: Any
     costs: FloatArray
     charge_missing: bool = False
     start: tuple[InformationState, IntArray] | None = None
+    weight: FloatArray | None = None
 
 
 def _judged(chosen: _Tried, tried: list[_Tried], choice: OrderingChoice, rows: Rows) -> tuple[_Tried, OrderingChoice]:
     """What costs least on real cases, if by more than a standard error, and a report of all that were tried."""
-    found = {id(one): row_costs(one.policy, *rows) for one in tried}
-    best = min(tried, key=lambda one: found[id(one)][0].mean())
-    saved, error = mean_and_error(found[id(chosen)][0] - found[id(best)][0])
+    *given, weight = rows
+    found = {id(one): row_costs(one.policy, *given) for one in tried}
+    best = min(tried, key=lambda one: mean_and_error(found[id(one)][0], weight)[0])
+    saved, error = mean_and_error(found[id(chosen)][0] - found[id(best)][0], weight)
     taken = best if saved > error else chosen
     least = found[id(taken)][0]
     observed = tuple(
-        observed_candidate(one.name, cost, least, asked, one.seconds)
+        observed_candidate(one.name, cost, least, asked, one.seconds, weight)
         for one in tried
         for cost, asked in [found[id(one)]]
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray, effective_size, mean_and_variance
 from seqclass.pomdp.acquisition import acquire
 from seqclass.pomdp.answers import Answers, SampledAnswers
 from seqclass.pomdp.information import InformationState
@@ -18,10 +18,10 @@ from seqclass.pomdp.walk import ALL, everything, walk
 __all__: list[str] = []
 
 
-def mean_and_error(values: FloatArray) -> tuple[float, float]:
+def mean_and_error(values: FloatArray, weight: FloatArray | None = None) -> tuple[float, float]:
     """Mean and its standard error, which is infinite for one value."""
-    n = len(values)
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.inf
+    n, (mean, variance) = effective_size(weight, len(values)), mean_and_variance(values, weight)
+    return mean, float(np.sqrt(variance / n)) if n > 1 else np.inf
 
 
 @dataclass(frozen=True)

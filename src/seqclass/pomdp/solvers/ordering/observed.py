@@ -31,9 +31,9 @@ def judged(
     X: Any,
     costs: FloatArray,
     solver: Adaptive,
-    *,
     charge_missing: bool = False,
     start: tuple[InformationState, IntArray] | None = None,
+    weight: FloatArray | None = None,
 ) -> Policy:
     """Return the policy, or stopping along a fixed order where that costs less on real cases."""
     began = time.perf_counter()
@@ -41,13 +41,13 @@ def judged(
     seconds = time.perf_counter() - began
     free_cost, free_asked = row_costs(policy, X, costs, charge_missing, start)
     cost, asked = row_costs(fixed, X, costs, charge_missing, start)
-    saved, error = mean_and_error(free_cost - cost)
+    saved, error = mean_and_error(free_cost - cost, weight)
     better = saved > error
     choice = policy.info.ordering or OrderingChoice("", ())
     least = cost if better else free_cost
     observed = (
-        observed_candidate(choice.chosen, free_cost, least, free_asked, policy.info.seconds),
-        observed_candidate(ON_ROWS, cost, least, asked, seconds),
+        observed_candidate(choice.chosen, free_cost, least, free_asked, policy.info.seconds, weight),
+        observed_candidate(ON_ROWS, cost, least, asked, seconds, weight),
     )
     choice = replace(choice, chosen=ON_ROWS if better else choice.chosen, observed=observed)
     if not better:
@@ -66,11 +66,12 @@ def along_order(problem: Any, order: IntArray, solver: Adaptive) -> RulePolicy:
 
 
 def observed_candidate(
-    name: str, cost: FloatArray, least: FloatArray, asked: FloatArray, seconds: float
+    name: str, cost: FloatArray, least: FloatArray, asked: FloatArray, seconds: float, weight: FloatArray | None
 ) -> OrderingCandidate:
     """A candidate on real cases, beside one of the costs ``least``."""
-    above, error = (0.0, 0.0) if cost is least else mean_and_error(cost - least)
-    return OrderingCandidate(name, *mean_and_error(cost), above, error, float(asked.mean()), len(cost), seconds)
+    above = (0.0, 0.0) if cost is least else mean_and_error(cost - least, weight)
+    asked_on_average = mean_and_error(asked, weight)[0]
+    return OrderingCandidate(name, *mean_and_error(cost, weight), *above, asked_on_average, len(cost), seconds)
 
 
 def row_costs(
