@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import os
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +121,32 @@ def test_what_pgmpy_writes(tmp_path: Path, ending: str) -> None:
 
 
 HOSTILE = {
+    "quote.bif": (BIF.replace('"neg", pos', '"neg, pos'), "a quote is not closed"),
+    "comment.bif": (BIF.replace("order */", "order"), "a comment is not closed"),
+    "twice.bif": (BIF + "variable flu { type discrete [ 2 ] { a, b }; }", "two variables 'flu'"),
+    "stranger.bif": (BIF + "probability ( cold ) { table 1; }", "table of 'cold', which is no variable"),
+    "again.bif": (BIF.replace("(no, c)", "(no, b)"), "says again what was said"),
+    "defaults.bif": (BIF.replace("default 0.9, 0.1;", "default 0.9, 0.1; default 0.9, 0.1;"), "two defaults"),
+    "parent.bif": (BIF.replace("(no, b)", "(no)"), "'x ray', in its entry .no., must name a state of each"),
+    "type.bif": (BIF.replace("type discrete [ 2 ] { no, yes };", ""), "'flu' must be of the type discrete"),
+    "blank.bif": (BIF.replace("no, yes", '"", yes'), "'flu' has a state without a name"),
+    "after.bif": (BIF + "variable", "variable or probability must stand"),
+    "blank.xml": (XMLBIF.replace("<OUTCOME>no</OUTCOME>", "<OUTCOME/>"), "'flu' has a state without a name"),
+    "given.xml": (XMLBIF.replace("<GIVEN>flu</GIVEN><GIVEN>", "<GIVEN/><GIVEN>"), "the parent '', which is no node"),
+    "decision.xml": (XMLBIF.replace("nature", "decision", 1), "'flu' is of the type 'decision'"),
+    "utility.xml": (XMLBIF.replace("nature", "utility", 1), "'flu' is of the type 'utility'"),
+    "variables.xml": (XMLBIF.replace(">fever</NAME>", ">flu</NAME>"), "two variables 'flu'"),
+    "definitions.xml": (XMLBIF.replace("<FOR>fever", "<FOR>flu"), "two definitions for 'flu'"),
+    "tables.xml": (XMLBIF.replace("</TABLE></DEF", "</TABLE><TABLE>1</TABLE></DEF", 1), "of 'x ray' has TABLE twice"),
+    "networks.xml": (XMLBIF.replace("</BIF>", "<NETWORK/></BIF>"), "has NETWORK twice"),
+    "attributes.xml": (XMLBIF.replace("[ <!", "[ " + "<!ATTLIST BIF a CDATA ''>" * 101 + " <!"), "more than 100 attr"),
+    "blank.xdsl": (XDSL.replace('<state id="no"/>', "<state/>"), "'flu' has a state without a name"),
+    "noname.xdsl": (XDSL.replace('<cpt id="flu">', "<cpt>"), "a node has no name"),
+    "plate.xdsl": (XDSL.replace('id="fever"', 'id="fever" dynamic="plate"'), "'fever' is of a dynamic network"),
+    "dynamic.xdsl": (XDSL.replace("<extensions/>", "<dynamic numslices='3'/>"), "is a dynamic network"),
+    "nodes.xdsl": (XDSL.replace('id="fever"', 'id="flu"'), "two nodes 'flu'"),
+    "state.xdsl": (XDSL.replace("n n y<", "n n high<"), "'both', in its resulting states, names the state 'high', and"),
+    "zero.uai": (UAI.replace("2 3 2", "2 0 2"), "no state"),
     "no.txt": ("BAYES", "a network is a file that ends in .bif"),
     "empty.bif": ("", "no node"),
     "cut.bif": (BIF[:-40], "not closed"),
@@ -126,7 +154,7 @@ HOSTILE = {
     "less.bif": (BIF.replace("table 0.9, 0.1", "table 0.9"), "has 1 numbers, not 2"),
     "word.bif": (BIF.replace("table 0.9, 0.1", "table 0.9, __import__('os')"), "'flu'"),
     "part.bif": (BIF.replace("default 0.9, 0.1;", ""), "leaves states of the parents out"),
-    "state.bif": (BIF.replace("(no, b)", "(maybe, b)"), "'maybe' is not in list"),
+    "state.bif": (BIF.replace("(no, b)", "(maybe, b)"), "'x ray', in its entry .maybe, b., names the state 'maybe'"),
     "sum.bif": (BIF.replace("table 0.9, 0.1", "table 0.9, 0.3"), "sum to 1"),
     "nan.bif": (BIF.replace("table 0.9, 0.1", "table nan, 0.1"), "leaves states|finite"),
     "many.bif": (BIF.replace("[ 2 ] { no, yes }", "[ 99999999999 ] { no, yes }"), "must list 99999999999 states"),
@@ -142,7 +170,7 @@ HOSTILE = {
     "circle.xdsl": (XDSL.replace("<probabilities>0.9", "<parents>both</parents><probabilities>1 0 .9"), "circle"),
     "markov.uai": (UAI.replace("BAYES", "MARKOV"), "must begin with BAYES"),
     "huge.uai": ("BAYES\n999999999999999999999\n", "a whole number is expected"),
-    "cut.uai": (UAI[:60], "a whole number is expected|not a number"),
+    "cut.uai": (UAI[:60], "a whole number is expected|not a number|has 4 numbers, not 6"),
     "more.uai": (UAI + " 1 2 3", "something follows"),
     "twice.uai": (UAI.replace("2 0 1\n", "2 1 0\n"), "one table"),
     "wide.uai": ("BAYES\n1\n4000000\n1\n1 0\n0\n", "a whole number is expected"),
@@ -156,6 +184,7 @@ def test_hostile_files(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match=words) as caught:
         read_network(tmp_path / name)
     assert name in str(caught.value)
+    assert "not in list" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -167,6 +196,149 @@ def test_what_is_no_text(tmp_path: Path, content: bytes) -> None:
         read_network(tmp_path / "a.bif")
     with pytest.raises(FileNotFoundError):
         read_network(tmp_path / "absent.bif")
+
+
+#: Other ways to write the same network.
+VARIANTS = {
+    "comments.bif": BIF.replace("no, yes }", 'no//no\n, yes// "Yes"\n }').replace("a, b, c", "a/* ; { */,b, c//"[:-2]),
+    "braces.bif": BIF.replace("; }\nprob", "; };\nprob").replace("} ;", "};"),
+    "space.xml": XMLBIF.replace('VERSION="0.3"', 'VERSION="0.3" xmlns="http://www.cs.ubc.ca/labs/lci/XMLBIFv0_3"'),
+    "prefix.xml": XMLBIF.replace("</", "</b:").replace("<BIF", '<b:BIF xmlns:b="x"').replace("<NETW", "<b:NETW")
+    .replace("<VAR", "<b:VAR").replace("<DEF", "<b:DEF").replace("<NAME", "<b:NAME").replace("<OUT", "<b:OUT")
+    .replace("<FOR", "<b:FOR").replace("<GIV", "<b:GIV").replace("<TAB", "<b:TAB"),
+    "mixed.xdsl": XMLBIF,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_what_other_programs_write(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(VARIANTS[name])
+    found = read_network(tmp_path / name)
+    assert sorted(found.names) == sorted(NAMES)
+    assert all(found.states[found.names.index(node)] == states for node, states in zip(NAMES, STATES))
+
+
+def test_names_that_are_not_in_quotes(tmp_path: Path) -> None:
+    """What pgmpy writes so: bars and brackets in a name are its own."""
+    text = BIF.replace("no, yes", "a|b, c(d)").replace("(no", "(a|b").replace("(yes", "(c(d)").replace("| flu", "|flu")
+    (tmp_path / "flu.bif").write_text(text.replace("fever", "fe|ver"))
+    found = read_network(tmp_path / "flu.bif")
+    assert found.states[0] == ["a|b", "c(d)"]
+    assert found.names[1] == "fe|ver"
+    assert found.parents == PARENTS
+    np.testing.assert_allclose(found.tables[2], TABLES[2])
+
+
+def test_xdsl_in_a_file_of_xml(tmp_path: Path) -> None:
+    (tmp_path / "flu.xml").write_text(XDSL)
+    assert read_network(tmp_path / "flu.xml").names == ["flu", "fever", "both"]
+
+
+@pytest.mark.parametrize(
+    "encoding, declared, word",
+    [
+        ("windows-1251", "windows-1251", "грипп"),
+        ("gb2312", "gb2312", "流感"),
+        ("shift_jis", "Shift_JIS", "インフル"),
+        ("iso-8859-1", "ISO-8859-1", "grippé"),
+        ("utf-8", "utf-8", "grippé"),
+        ("utf-8-sig", "utf-8", "grippé"),
+        ("utf-8", "US-ASCII", "грипп"),
+        ("utf-16", "utf-16", "грипп"),
+        ("utf-8", "utf-16", "грипп"),  # as programs do that write what they made in memory
+    ],
+)
+def test_letters_are_those_that_a_file_declares(tmp_path: Path, encoding: str, declared: str, word: str) -> None:
+    text = XMLBIF.replace("US-ASCII", declared).replace(">no<", f">{word}<").replace("nature", "&#110;ature")
+    (tmp_path / "flu.xml").write_bytes(text.encode(encoding))
+    found = read_network(tmp_path / "flu.xml")
+    assert found.states[found.names.index("flu")] == [word, "yes"]
+
+
+def test_letters_that_nobody_declares(tmp_path: Path) -> None:
+    text = "// encoding of this is another thing\n" + BIF.replace("no", "нет")
+    for encoding in ("utf-8", "utf-16"):
+        (tmp_path / "flu.bif").write_bytes(text.encode(encoding))
+        assert read_network(tmp_path / "flu.bif").states[0] == ["нет", "yes"]
+    for name, content, words in (
+        ("flu.bif", text.encode("windows-1251"), "no text in utf-8: invalid .* at byte [0-9]+; write it as UTF-8"),
+        ("flu.xml", XMLBIF.replace("US-ASCII", "klingon").encode(), "encoding 'klingon' is not known"),
+        ("flu.xml", XMLBIF.replace("US-ASCII", "hex").encode(), "encoding 'hex' is not known"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError, match=words):
+            read_network(tmp_path / name)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-7", "utf-16"])
+def test_no_encoding_hides_an_entity(tmp_path: Path, encoding: str) -> None:
+    text = XMLBIF.replace("[ <", '[ <!ENTITY a "no"> <').replace(">no<", ">&a;<")
+    content = text.replace("US-ASCII", encoding).encode(encoding)
+    if encoding == "utf-7":  # in which signs may be written otherwise, once it is declared
+        content = text.replace("US-ASCII", encoding).replace("<!ENTITY", "+ADwAIQ-ENTITY").encode()
+    (tmp_path / "flu.xml").write_bytes(content)
+    with pytest.raises(ValueError, match=r"holds NUL|declares entities"):
+        read_network(tmp_path / "flu.xml")
+
+
+#: Small files of which another reading makes gigabytes, or hours.
+OF_BIF = "".join(f"variable {c} {{ type discrete [ 3 ] {{ x, y, z }}; }}" for c in "abcd")
+OF_BIF += "probability (a|b,c,d) { default 1, 0, 0; }" + "".join(f"probability ({c}) {{ table 1 0 0; }}" for c in "bcd")
+BOMBS = {
+    "digits.uai": ("BAYES 30 " + "500 " * 30, 10_000, "more than 10,000 nodes, states and parents"),
+    "default.bif": (OF_BIF, 80, "node 'a' have more than 80 entries"),
+    "sure.xdsl": (XDSL, 16, "node 'both' have more than 16 entries"),
+    "parents.uai": ("BAYES 2 90 90 2 1 0 2 0 1", 8000, "node 'x1' have more than 8,000 entries"),
+    "empty.xml": ("<BIF>" + "<a/>" * 3000 + "</BIF>", 1000, "more than 1,000 nodes"),
+    "attributes.xml": ("<BIF " + "".join(f"a{i}='' " for i in range(2000)) + "/>", 1000, "more than 1,000 nodes"),
+    "braces.bif": ("variable a { " + "{ } " * 3000 + "}", 1000, "more than 4,000 quotes"),
+    "names.bif": (OF_BIF, 10, "more than 10 nodes"),
+    "parents.xdsl": (XDSL.replace("flu fever<", "flu fever " * 9 + "<"), 12, "more than 12 nodes"),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_what_takes_memory_is_counted_before_it_is_made(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, most, words = BOMBS[name]
+    for limit in ("MAX_NAMES", "MAX_NUMBERS"):
+        monkeypatch.setattr(f"seqclass.bn.network_tables.{limit}", most)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=words):
+        read_network(tmp_path / name)
+
+
+def peak_of_reading(path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Bytes that it takes at most, but for the room for the text, which is made at once."""
+    monkeypatch.setattr("seqclass.bn.network_tables.MAX_SIZE", 2**21 + 2**16)
+    tracemalloc.start()
+    with contextlib.suppress(ValueError):
+        read_network(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def test_defaults_of_a_document_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An attribute that is declared with a long default would be there again for every element."""
+    text = XMLBIF.replace("[ <!", "[ <!ATTLIST OUTCOME note CDATA '" + "x" * 60_000 + "'> <!")
+    text = text.replace("</NETWORK>", "<OUTCOME/>" * 2000 + "</NETWORK>")
+    (tmp_path / "flu.xml").write_text(text)
+    assert peak_of_reading(tmp_path / "flu.xml", monkeypatch) < 8e6  # 120 MB if they were
+
+
+def test_a_table_is_made_number_by_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "BAYES 1 1 1 1 0 1 " + "0.5 " * 500_000
+    (tmp_path / "flu.uai.gz").write_bytes(gzip.compress(text.encode(), 1))
+    assert peak_of_reading(tmp_path / "flu.uai.gz", monkeypatch) < 12e6  # 30 MB if all words were listed
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_refused_before_anybody_writes_to_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "flu.bif")
+    with pytest.raises(ValueError, match="is a pipe or a device"):
+        read_network(tmp_path / "flu.bif")
 
 
 def test_a_file_that_unpacks_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

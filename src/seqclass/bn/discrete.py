@@ -190,7 +190,8 @@ class DiscreteNetwork(ObservationModel):
         ----------
         path : path
             A BIF, XMLBIF (.xml, .xmlbif), XDSL (of GeNIe) or UAI file by its ending, also .gz. Nodes of a UAI file,
-            which has no names, are ``x0``, ``x1``, ... and their states ``0``, ``1``, ...
+            which has no names, are ``x0``, ``x1``, ... and their states ``0``, ``1``, ... XML is read in the encoding
+            that it declares, the others as UTF-8.
         target, questions
             See `DiscreteNetwork`.
 
@@ -198,6 +199,12 @@ class DiscreteNetwork(ObservationModel):
         -------
         DiscreteNetwork
             Ready to answer.
+
+        Raises
+        ------
+        ValueError
+            If it is no sound file of a discrete network, or holds more than 64 MB of text once unpacked, 8,388,608
+            numbers in all tables, or 524,288 nodes, states and parents: what would take more than half a gigabyte.
         """
         return cls(read_network(path), target, questions).fit()
 

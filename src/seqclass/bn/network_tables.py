@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import codecs
+import functools
 import gzip
+import itertools
 import math
+import operator
 import os
 import re
+import sys
 import zlib
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
+from seqclass._utils.files import check_regular
 from seqclass._utils.model_files import register
 from seqclass._utils.text import listed, near, sentence, shown
 from seqclass.bn._structure import ancestors
@@ -81,18 +88,18 @@ class NetworkTables:
             raise ValueError(f"the network goes in a circle: {circle}.") from error
 
     def _checked(self, j: int) -> FloatArray:
-        name, above = self.names[j], self.parents[j]
+        name, above = shown(self.names[j]), self.parents[j]
         known = all(isinstance(i, int) and 0 <= i < len(self.names) for i in above)
-        _check(known and len(set(above)) == len(above) and j not in above, f"node {shown(name)} has wrong parents.")
+        _check(known and len(set(above)) == len(above) and j not in above, f"node {name} has wrong parents.")
         table = np.asarray(self.tables[j], dtype=np.float64)
         shape = tuple(len(self.states[i]) for i in (j, *above))
-        _check(table.shape == shape, f"the table of node {shown(name)} must be of shape {shape}, got {table.shape}.")
+        _check(table.shape == shape, f"the table of node {name} must be of shape {shape}, got {table.shape}.")
         good = bool(np.isfinite(table).all() and (table >= 0).all())
-        _check(good, f"the table of node {shown(name)} must hold probabilities, finite and not negative.")
+        _check(good, f"the table of node {name} must hold probabilities, finite and not negative.")
         total = table.sum(axis=0)
         _check(
             bool((np.abs(total - 1) <= _SLACK).all()),
-            f"the table of node {shown(name)} must sum to 1 over its states, whatever its parents show; it has "
+            f"the table of node {name} must sum to 1 over its states, whatever its parents show; it has "
             f"{float(np.ravel(total)[np.abs(np.ravel(total) - 1).argmax()]):.4g}.",
         )
         return np.asarray(table / total)
@@ -199,16 +206,18 @@ def _check(holds: bool, otherwise: str) -> None:
         raise ValueError(otherwise)
 
 
-#: Characters of a file, unpacked.
-MAX_SIZE = 2**27
-#: States of a node of a file without names, and entries of a table that a file may describe.
-MAX_STATES, MAX_TABLE = 10_000, 2**22
+#: What a file may hold, so that reading it takes half a gigabyte at most, whatever it unpacks to: bytes of text in
+#: memory, numbers (of 8 bytes) in all tables, and nodes, states, parents and elements of XML (some 300 bytes) together.
+MAX_SIZE, MAX_NUMBERS, MAX_NAMES = 2**26, 2**23, 2**19
+#: Attributes that a document may declare, which are looked at again for every element; XMLBIF's own declares two.
+MAX_DECLARED = 100
 
 #: What reading a file that is damaged may raise.
-_UNSOUND = (ValueError, KeyError, IndexError, TypeError, OSError, EOFError, zlib.error, ElementTree.ParseError)
+_UNSOUND = (ValueError, KeyError, IndexError, TypeError, OSError, EOFError, zlib.error, expat.ExpatError)
 
-#: What a file says of a node: its states, its parents, and its table as (n_states, states of the parents, ...).
-_Node = tuple[list[str], list[str], FloatArray]
+#: What a file says of a node: its states, its parents, and what makes its table, of shape (n_states, states of the
+#: parents, ...), once that is known to be no larger than a table may be.
+_Node = tuple[list[str], list[str], Callable[[list[int]], FloatArray]]
 
 
 def read_network(path: str | os.PathLike[str]) -> NetworkTables:
@@ -217,9 +226,9 @@ def read_network(path: str | os.PathLike[str]) -> NetworkTables:
     ending = Path(path.name.lower().removesuffix(".gz")).suffix
     if ending not in READERS:
         raise ValueError(f"{path}: a network is a file that ends in {', '.join(READERS)}, each also with .gz.")
+    check_regular(path)
     try:
-        text = _text(path)
-        return _assembled(READERS[ending](text))
+        return _assembled(READERS[ending](_text(path, READERS[ending] is _xml)))
     except FileNotFoundError:
         raise
     except _UNSOUND as error:
@@ -227,268 +236,413 @@ def read_network(path: str | os.PathLike[str]) -> NetworkTables:
         raise ValueError(f"{path} is no sound {kind} file of a discrete network: {sentence(error)}") from error
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, is_xml: bool) -> str:
     with path.open("rb") as raw:
         packed = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
         file: Any = gzip.GzipFile(fileobj=raw) if packed else raw
         content = file.read(MAX_SIZE + 1)
-    if len(content) > MAX_SIZE:
-        raise ValueError(f"it holds more than {MAX_SIZE // 2**20} MB.")
-    head = content[:200].lower()
-    if b"encoding" in head and b"utf-8" not in head:
-        return str(content.decode("latin-1"))
-    return str(content.decode("utf-8-sig"))
+    # a text of letters beyond Latin takes two or four bytes for each
+    if len(content) > MAX_SIZE or sys.getsizeof(text := _decoded(content, is_xml)) > MAX_SIZE:
+        raise ValueError(f"it holds more than {MAX_SIZE // 2**20} MB of text{', unpacked' if packed else ''}.")
+    return text
+
+
+_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_DECLARED = re.compile(rb"""\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.-]+)["'][^>]*>""")
+#: What programs write that declare the former.
+_WIDER = {"ascii": "utf-8", "gb2312": "gb18030", "gbk": "gb18030"}
+
+
+def _decoded(content: bytes, is_xml: bool) -> str:
+    """A text by its mark or, of XML, by what it declares; otherwise UTF-8."""
+    mark = next((mark for mark in _MARKS if content.startswith(mark)), b"")
+    declared = _DECLARED.match(content[:1000]) if is_xml and not mark else None
+    encoding = declared[1].decode() if declared else _MARKS.get(mark, "utf-8")
+    try:
+        encoding = _WIDER.get(codecs.lookup(encoding).name, encoding)
+        if declared and declared[0].decode(encoding, "replace") != declared[0].decode("latin-1"):
+            encoding = "utf-8"  # it is not what it declares, as of a text that a program made in UTF-16
+        text = content[len(mark) :].decode(encoding)
+    except LookupError as error:
+        raise ValueError(f"its encoding {shown(encoding)} is not known: write it as UTF-8.") from error
+    except UnicodeError as error:
+        where = f": {error.reason} at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""
+        raise ValueError(f"it is no text in {encoding}{where}; write it as UTF-8.") from error
+    if "\0" in text:
+        raise ValueError("it holds NUL, as a text in UTF-16 without a mark does: write it as UTF-8.")
+    return text
 
 
 def _assembled(nodes: dict[str, _Node]) -> NetworkTables:
     number = {name: j for j, name in enumerate(nodes)}
-    for name, (_, parents, _table) in nodes.items():
+    for name, (states, parents, _) in nodes.items():
+        _check(bool(name.strip()), "a node has no name.")
+        _check(all(map(str.strip, states)), f"node {shown(name)} has a state without a name.")
         for above in parents:
-            if above not in number:
-                raise ValueError(f"node {shown(name)} has the parent {shown(above)}, which is no node.")
-    states, above_, tables = (list(column) for column in zip(*nodes.values())) if nodes else ([], [], [])
-    return NetworkTables(list(nodes), states, [[number[above] for above in some] for some in above_], tables)
+            _check(above in number, f"node {shown(name)} has the parent {shown(above)}, which is no node.")
+    shapes = {name: [len(nodes[i][0]) for i in (name, *parents)] for name, (_, parents, _) in nodes.items()}
+    _check_numbers(shapes)
+    above_ = [[number[i] for i in parents] for _, parents, _ in nodes.values()]
+    tables = [table(shapes[name]) for name, (*_, table) in nodes.items()]
+    return NetworkTables(list(nodes), [states for states, *_ in nodes.values()], above_, tables)
 
 
-def _numbers(words: Sequence[str], name: str, shape: Sequence[int]) -> FloatArray:
-    if math.prod(shape) > MAX_TABLE:
-        raise ValueError(
-            f"the table of node {shown(name)} has {math.prod(shape):,} entries; {MAX_TABLE:,} are the most."
+def _check_numbers(shapes: dict[str, list[int]]) -> None:
+    total = 0
+    for name, shape in shapes.items():
+        entries = 1
+        for size in shape:  # of many the product would be long in coming
+            entries = min(entries * size, MAX_NUMBERS + 1)
+        total += entries
+        _check(
+            total <= MAX_NUMBERS, f"its tables to that of node {shown(name)} have more than {MAX_NUMBERS:,} entries."
         )
+
+
+def _check_names(n: int) -> int:
+    _check(n <= MAX_NAMES, f"it has more than {MAX_NAMES:,} nodes, states and parents.")
+    return n
+
+
+_WORD, _NUMBER, _GAP = re.compile(r"\S+"), re.compile(r"[^\s,()]+"), re.compile(r"[\s,()]")
+#: Characters that are split at once.
+_PIECE = 2**16
+
+
+def _words(pattern: re.Pattern[str], text: str, most: int) -> Iterator[str]:
+    """As many words as there may be, and one more where there are more; no long list of them is made."""
+    return itertools.islice(pattern.findall(text) if len(text) < _PIECE else _split(pattern, text), most + 1)
+
+
+def _split(pattern: re.Pattern[str], text: str) -> Iterator[str]:
+    at = 0
+    while at < len(text):
+        gap = _GAP.search(text, at + _PIECE)
+        end = gap.start() if gap else len(text)
+        yield from pattern.findall(text, at, end)
+        at = end
+
+
+def _parts(pattern: re.Pattern[str], text: str) -> Iterator[str]:
+    """The same of what may hold gaps, up to as many names as there may be."""
+    return map(operator.itemgetter(0), itertools.islice(pattern.finditer(text), MAX_NAMES + 1))
+
+
+def _numbers(words: Iterator[str], name: str, shape: Sequence[int]) -> FloatArray:
+    """A table of numbers one by one, of which no list is made."""
+    size = math.prod(shape)
     try:
-        values = np.array([float(word) for word in words])
+        values = np.fromiter(map(float, words), dtype=np.float64)
     except ValueError as error:
         raise ValueError(
             f"the table of node {shown(name)} holds something that is not a number: {sentence(error)}"
         ) from None
-    if values.size != math.prod(shape):
-        raise ValueError(f"the table of node {shown(name)} has {values.size} numbers, not {math.prod(shape)}.")
+    if values.size != size:
+        many = f"more than {size}" if values.size > size else f"{values.size}"
+        raise ValueError(f"the table of node {shown(name)} has {many} numbers, not {size}.")
     return values.reshape(shape)
+
+
+def _place(state: str, states: dict[str, int], node: str, where: str) -> int:
+    """Number of a state of a node that is named somewhere."""
+    if state not in states:
+        raise ValueError(f"{where} names the state {shown(state)}, and {shown(node)} has {listed(states)}.")
+    return states[state]
 
 
 # BIF ------------------------------------------------------------------------------------------------------------------
 
-_TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"]*"|[{}()\[\];|,]|[^\s{}()\[\];|,"]+', re.DOTALL)
+_APART = re.compile(r'"[^"]*"|//[^\n]*|/\*.*?\*/|/\*|"', re.DOTALL)
+_SIGN, _NAME = re.compile(r'"[^"]*"|\{|\}'), re.compile(r'"[^"]*"|[^\s,;"]+')
+#: What stands between semicolons, and between commas.
+_ENTRY, _BETWEEN = re.compile(r'(?:"[^"]*"|[^";]+)+'), re.compile(r'(?:"[^"]*"|[^",;]+)+')
+_HEAD = re.compile(r"[\s;]*(network|variable|probability)\b(.*)", re.DOTALL)
+_KIND = re.compile(r"\(.*\)|[^\s,()]*", re.DOTALL)
+_TYPE = re.compile(r"\btype\s+discrete\s*\[\s*(.*?)\s*\]\s*$", re.DOTALL)
 
 
 def _bif(text: str) -> dict[str, _Node]:
-    tokens = [token for token in _TOKEN.findall(text) if not token.startswith(("//", "/*"))]
     states: dict[str, list[str]] = {}
-    given: dict[str, tuple[list[str], list[str]]] = {}
-    at = 0
-    while at < len(tokens):
-        start = tokens.index("{", at)
-        end = _closing(tokens, start)
-        head, body = [_bare(token) for token in tokens[at:start]], tokens[start + 1 : end]
-        if head[:1] == ["variable"] and len(head) == 2:
-            states[head[1]] = _bif_states(head[1], body)
-        elif head[:1] == ["probability"]:
-            scope = [token for token in head[1:] if token not in ("(", ")", "|", ",")]
-            if not scope or scope[0] in given:
-                raise ValueError(f"there are two tables, or a table of no node: {' '.join(head[:6])}.")
-            given[scope[0]] = (scope[1:], body)
-        elif head[:1] != ["network"]:
-            raise ValueError(f"network, variable or probability must stand before {{, not {shown(' '.join(head[:3]))}.")
-        at = end + 1
-    return {name: (own, *_bif_table(name, states, given)) for name, own in states.items()}
+    heads: list[tuple[str, str]] = []
+    n_names = 0
+    most = 4 * MAX_NAMES  # each of them is looked at
+    _check(sum(map(text.count, '"/{}')) <= most, f"it has more than {most:,} quotes, slashes and braces.")
+    for head, body in _blocks(_APART.sub(_kept, text)):
+        found = _HEAD.match(head)
+        words = _named(found[2]) if found else []
+        if found and found[1] == "variable" and len(words) == 1:
+            _check(words[0] not in states, f"there are two variables {shown(words[0])}.")
+            states[words[0]] = _bif_states(words[0], body)
+            n_names = _check_names(n_names + 1 + len(states[words[0]]))
+        elif found and found[1] == "probability":
+            heads.append((found[2].strip(), body))
+        elif not found or found[1] != "network":
+            raise ValueError(f"network, variable or probability must stand before {{, not {shown(head.strip()[:100])}.")
+    places = {name: {state: v for v, state in enumerate(own)} for name, own in states.items()}
+    given: dict[str, tuple[list[str], str]] = {}
+    for head, body in heads:
+        scope = _scope(head, states)
+        n_names = _check_names(n_names + len(scope))
+        if not scope or scope[0] in given:
+            raise ValueError(f"there are two tables, or a table of no node: {shown(head[:100])}.")
+        given[scope[0]] = (scope[1:], body)
+    for name in [*states, *given]:
+        _check(name in given, f"variable {shown(name)} has no table.")
+        _check(name in states, f"there is a table of {shown(name)}, which is no variable.")
+    return {
+        name: (states[name], given[name][0], functools.partial(_bif_table, name, *given[name], places))
+        for name in states
+    }
 
 
-def _closing(tokens: list[str], start: int) -> int:
-    """Where the brace that opens at ``start`` is closed."""
-    depth = 0
-    for at in range(start, len(tokens)):
-        depth += {"{": 1, "}": -1}.get(tokens[at], 0)
-        if not depth:
-            return at
-    raise ValueError("a brace is not closed.")
+def _kept(apart: re.Match[str]) -> str:
+    """What is in quotes, and a blank in place of a comment."""
+    if apart[0] in ('"', "/*"):
+        raise ValueError(f"a {'comment' if apart[0] == '/*' else 'quote'} is not closed.")
+    return apart[0] if apart[0].startswith('"') else " "
 
 
-def _bare(token: str) -> str:
-    return token[1:-1] if token.startswith('"') else token
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """What stands before braces, and between them."""
+    depth = after = begin = 0
+    for sign in _SIGN.finditer(text):
+        depth += {"{": 1, "}": -1}.get(sign[0], 0)
+        _check(depth >= 0, "a brace is closed that was not opened.")
+        if sign[0] == "{" and depth == 1:
+            begin = sign.end()
+        elif sign[0] == "}" and not depth:
+            yield text[after : begin - 1], text[begin : sign.start()]
+            after = sign.end()
+    _check(not depth, "a brace is not closed.")
+    if text[after:].strip("; \t\r\n"):
+        yield text[after:], ""
 
 
-def _bif_states(name: str, body: list[str]) -> list[str]:
-    at = body.index("discrete") + 4  # type discrete [ n ] {
-    wanted = int(body[at - 2]) if body[at - 2].isdecimal() else -1
-    own = _named(body[at + 1 : body.index("}", at)], wanted)
-    if not body[at - 2].isdecimal() or len(own) != int(body[at - 2]):
-        raise ValueError(f"variable {shown(name)} must list {body[at - 2]} states, it lists {listed(own)}.")
-    return own
+def _bare(word: str) -> str:
+    return word[1:-1] if word.startswith('"') else word
 
 
-def _named(tokens: list[str], wanted: int) -> list[str]:
-    """Names of states, with commas between or without; of several words each, as pgmpy writes them, with commas."""
-    words = [_bare(token) for token in tokens if token not in (",", ";")]
-    if len(words) == wanted:
+def _named(text: str, wanted: int = -1) -> list[str]:
+    """Names, with commas between or without; of several words each, as pgmpy writes them, with commas."""
+    words = list(map(_bare, _parts(_NAME, text)))
+    if len(words) == wanted or wanted < 0:
         return words
-    parts = " ".join("\n" if token in (",", ";") else _bare(token) for token in tokens).split("\n")
-    several = [part.strip() for part in parts if part.strip()]
+    several = [" ".join(part.replace('"', " ").split()) for part in _parts(_BETWEEN, text) if part.strip()]
     return several if len(several) == wanted else words
 
 
-def _bif_table(name: str, states: dict[str, list[str]], given: dict[str, Any]) -> tuple[list[str], FloatArray]:
-    if name not in given:
-        raise ValueError(f"variable {shown(name)} has no table.")
-    parents, body = given[name]
-    for above in parents:
-        if above not in states:
-            raise ValueError(f"the table of {shown(name)} names {shown(above)}, which is no variable.")
-    shape = [len(states[node]) for node in (name, *parents)]
-    if math.prod(shape) > MAX_TABLE:
-        raise ValueError(
-            f"the table of node {shown(name)} has {math.prod(shape):,} entries; {MAX_TABLE:,} are the most."
-        )
-    table = np.full(shape, np.nan)
-    for entry in _entries(body):
-        values = [token for token in entry if token not in (",", "(", ")")]
-        if entry[0] == "table":
-            table[...] = _numbers(values[1:], name, shape)
-        elif entry[0] == "default":
-            own = _numbers(values[1:], name, shape[:1]).reshape(-1, *[1] * len(parents))
-            table = np.where(np.isnan(table), own, table)
-        elif entry[0] == "(":
-            end = entry.index(")")
-            known = _named(entry[1:end], len(parents))
-            place: Any = (slice(None), *(states[above].index(state) for above, state in zip(parents, known)))
-            table[place] = _numbers([token for token in entry[end + 1 :] if token != ","], name, shape[:1])
-        elif entry[0] != "property":
-            raise ValueError(f"the table of {shown(name)} holds {shown(' '.join(entry[:4]))}.")
-    if np.isnan(table).any():
-        raise ValueError(f"the table of {shown(name)} leaves states of the parents out.")
-    return parents, table
+def _scope(head: str, states: Collection[str]) -> list[str]:
+    """A node and its parents; what is not in quotes may hold a bar in its name."""
+    inner = head[1:-1] if head.startswith("(") and head.endswith(")") else head
+    scope: list[str] = []
+    for word in _parts(_NAME, inner):
+        whole = word.startswith('"') or word in states
+        scope += [_bare(word)] if whole else filter(None, word.split("|"))
+    return scope
 
 
-def _entries(body: list[str]) -> Iterator[list[str]]:
-    """Parts of a table, without the semicolons between."""
-    entry: list[str] = []
-    for token in body:
-        if token != ";":
-            entry.append(token)
-        elif entry:
-            yield entry
-            entry = []
-    if entry:
-        raise ValueError(f"a semicolon is missing after {shown(' '.join(entry[:4]))}.")
+def _bif_states(name: str, body: str) -> list[str]:
+    for head, inner in _blocks(body):
+        if found := _TYPE.search(head):
+            n = int(found[1]) if found[1].isdecimal() and len(found[1]) < 10 else -1
+            own = _named(inner, n)
+            _check(len(own) == n, f"variable {shown(name)} must list {found[1]} states, it lists {listed(own)}.")
+            return own
+    raise ValueError(f"variable {shown(name)} must be of the type discrete [ n ] {{ its n states }}.")
+
+
+def _bif_table(
+    name: str, parents: list[str], body: str, places: dict[str, dict[str, int]], shape: list[int]
+) -> FloatArray:
+    table, filled, default = np.full(shape, np.nan), np.zeros(shape[1:], dtype=bool), None
+    rest = body.rstrip()
+    _check(rest[-1:] in ("", ";"), f"a semicolon is missing after {shown(rest[-40:])}.")
+    label = shown(name)
+    for entry in (match[0].strip() for match in _ENTRY.finditer(body)):
+        kind = _KIND.match(entry)[0]  # type: ignore[index]
+        if kind == "property" or not entry:
+            continue
+        if kind not in ("table", "default") and not kind.startswith("("):
+            raise ValueError(f"the table of {label} holds {shown(entry[:100])}.")
+        size = shape if kind == "table" else shape[:1]
+        values = _numbers(_words(_NUMBER, entry[len(kind) :], math.prod(size)), name, size)
+        if kind == "default":
+            _check(default is None, f"the table of {label} has two defaults.")
+            default = values.reshape(-1, *[1] * len(parents))
+            continue
+        known = _named(kind[1:-1], len(parents)) if kind != "table" else []
+        where = f"the table of {label}, in its entry {kind},"
+        _check(kind == "table" or len(known) == len(parents), f"{where} must name a state of each of its parents.")
+        place: Any = tuple(_place(state, places[above], above, where) for above, state in zip(parents, known))
+        _check(not np.any(filled[place]), f"{where} says again what was said.")
+        whole: Any = (slice(None), *place)
+        table[whole] = values
+        filled[place] = True
+    table = table if default is None else np.where(filled, table, default)
+    _check(not np.isnan(table).any(), f"the table of {label} leaves states of the parents out.")
+    return table
 
 
 # XML ------------------------------------------------------------------------------------------------------------------
 
 
-def _xml(text: str) -> Any:
-    if "<!ENTITY" in text:  # which may unfold without end
-        raise ValueError("it declares entities, which no network needs.")
-    return ElementTree.fromstring(
-        text.encode() if "encoding=" not in text[:200] else re.sub(r"<\?.*?\?>", "", text, count=1)
-    )
+def _xml(text: str) -> dict[str, _Node]:
+    root = _tree(text)
+    return _xmlbif(root) if root.find("nodes") is None else _xdsl(root)
 
 
-def _words(element: Any, tag: str) -> list[str]:
-    found = element.find(tag)
-    return [] if found is None or found.text is None else str(found.text).split()
+def _tree(text: str) -> Any:
+    # so many elements and attributes there can be
+    _check_names(max(text.count("<") // 2, text.count("=")))
+    parser, tree, declared = expat.ParserCreate(), ElementTree.TreeBuilder(), itertools.count(1)
+    parser.specified_attributes = parser.buffer_text = True
+    too_many = f"it declares more than {MAX_DECLARED} attributes."
+    parser.AttlistDeclHandler = lambda *_: _check(next(declared) <= MAX_DECLARED, too_many)
+    # which may unfold without end
+    parser.EntityDeclHandler = lambda *_: _check(False, "it declares entities, which no network needs.")
+    parser.CharacterDataHandler = tree.data
+    # names as they are in files without a namespace
+    parser.StartElementHandler = lambda tag, attributes: tree.start(tag.rpartition(":")[2], attributes)
+    parser.EndElementHandler = lambda tag: tree.end(tag.rpartition(":")[2])
+    parser.Parse(text, True)
+    return tree.close()
 
 
-def _xmlbif(text: str) -> dict[str, _Node]:
-    root = _xml(text)
-    network = root if root.tag == "NETWORK" else root.find("NETWORK")
-    if network is None:
-        raise ValueError("it has no element NETWORK.")
-    states = {
-        _said(variable, "NAME"): [str(outcome.text).strip() for outcome in variable.findall("OUTCOME")]
-        for variable in network.findall("VARIABLE")
-    }
-    nodes: dict[str, _Node] = {}
-    for definition in network.findall("DEFINITION"):
-        name = _said(definition, "FOR")
-        parents = [str(given.text).strip() for given in definition.findall("GIVEN")]
-        for node in (name, *parents):
-            if node not in states:
-                raise ValueError(f"a definition names {shown(node)}, which is no variable.")
-        nodes[name] = states[name], parents, _child_last(_words(definition, "TABLE"), name, parents, states)
-    missing = [name for name in states if name not in nodes]
-    if missing:
-        raise ValueError(f"variable {shown(missing[0])} has no definition.")
-    return nodes
+def _only(element: Any, tag: str) -> Any:
+    """The one part of that name, or None."""
+    parts = element.findall(tag)
+    _check(len(parts) < 2, f"a {element.tag}{_of(element)} has {tag} twice.")
+    return parts[0] if parts else None
+
+
+def _of(element: Any) -> str:
+    name = element.get("id") or element.findtext("NAME") or element.findtext("FOR")
+    return f" of {shown(name.strip())}" if name else ""
+
+
+def _text_of(element: Any, tag: str) -> str:
+    part = _only(element, tag)
+    return (part.text or "") if part is not None else ""
 
 
 def _said(element: Any, tag: str) -> str:
-    found = element.find(tag)
-    if found is None or not (found.text or "").strip():
-        raise ValueError(f"a {element.tag} has no {tag}.")
-    return str(found.text).strip()
+    text = _text_of(element, tag).strip()
+    _check(text != "", f"a {element.tag}{_of(element)} has no {tag}.")
+    return text
 
 
-def _child_last(words: list[str], name: str, parents: list[str], states: dict[str, list[str]]) -> FloatArray:
-    """A table in which the node's own states change fastest, then those of its last parent."""
-    shape = [len(states[node]) for node in (*parents, name)]
-    return np.moveaxis(_numbers(words, name, shape), -1, 0)
+def _texts(element: Any, tag: str) -> list[str]:
+    return [(part.text or "").strip() for part in element.findall(tag)]
 
 
-def _xdsl(text: str) -> dict[str, _Node]:
-    root = _xml(text)
-    holder = root.find("nodes")
-    if holder is None:
-        raise ValueError("it has no element nodes.")
+def _xmlbif(root: Any) -> dict[str, _Node]:
+    network = root if root.tag == "NETWORK" else _only(root, "NETWORK")
+    _check(network is not None, "it has no element NETWORK, as XMLBIF has, and no nodes, as XDSL has.")
     states: dict[str, list[str]] = {}
+    for variable in network.findall("VARIABLE"):
+        name, kind = _said(variable, "NAME"), variable.get("TYPE", "nature")
+        is_chance = kind.strip().lower() not in ("decision", "utility")
+        _check(is_chance, f"variable {shown(name)} is of the type {shown(kind)}; make it a node of chance first.")
+        _check(name not in states, f"there are two variables {shown(name)}.")
+        states[name] = _texts(variable, "OUTCOME")
     nodes: dict[str, _Node] = {}
-    for node in holder:
-        name = node.get("id") or ""
-        if node.tag not in ("cpt", "deterministic"):
-            raise ValueError(f"node {shown(name)} is of the kind {shown(node.tag)}; turn it into a cpt in GeNIe first.")
-        states[name] = [str(state.get("id")) for state in node.findall("state")]
-    for node in holder:  # in GeNIe's files parents stand first, in pgmpy's anywhere
-        name, parents = node.get("id") or "", _words(node, "parents")
-        for above in parents:
-            if above not in states:
-                raise ValueError(f"node {shown(name)} has the parent {shown(above)}, which is no node.")
-        if node.tag == "cpt":
-            table = _child_last(_words(node, "probabilities"), name, parents, states)
-        else:
-            shape = [len(states[above]) for above in parents]
-            sure = [states[name].index(state) for state in _words(node, "resultingstates")]
-            if len(sure) != math.prod(shape):
-                raise ValueError(f"node {shown(name)} must have {math.prod(shape)} resulting states, not {len(sure)}.")
-            table = np.moveaxis(np.eye(len(states[name]))[np.array(sure).reshape(shape)], -1, 0)
-        nodes[name] = states[name], parents, table
+    for definition in network.findall("DEFINITION"):
+        name = _said(definition, "FOR")
+        _check(name in states, f"a definition is for {shown(name)}, which is no variable.")
+        _check(name not in nodes, f"there are two definitions for {shown(name)}.")
+        table = functools.partial(_child_last, _text_of(definition, "TABLE"), name)
+        nodes[name] = states[name], _texts(definition, "GIVEN"), table
+    for name in states:
+        _check(name in nodes, f"variable {shown(name)} has no definition.")
     return nodes
+
+
+def _child_last(text: str, name: str, shape: list[int]) -> FloatArray:
+    """A table in which the node's own states change fastest, then those of its last parent."""
+    values = _numbers(_words(_WORD, text, math.prod(shape)), name, [*shape[1:], shape[0]])
+    return np.moveaxis(values, -1, 0)
+
+
+def _xdsl(root: Any) -> dict[str, _Node]:
+    unroll = "unroll it in GeNIe first."
+    _check(root.find("dynamic") is None, f"it is a dynamic network (it has an element dynamic); {unroll}")
+    nodes: dict[str, _Node] = {}
+    n_names = 0
+    for node in _only(root, "nodes"):
+        name = node.get("id") or ""
+        is_table, plate = node.tag in ("cpt", "deterministic"), shown(node.get("dynamic"))
+        _check(is_table, f"node {shown(name)} is of the kind {shown(node.tag)}; turn it into a cpt in GeNIe first.")
+        _check(plate == "None", f"node {shown(name)} is of a dynamic network ({plate}); {unroll}")
+        _check(name not in nodes, f"there are two nodes {shown(name)}.")
+        states = [state.get("id") or "" for state in node.findall("state")]
+        parents = list(_words(_WORD, _text_of(node, "parents"), MAX_NAMES))
+        n_names = _check_names(n_names + 1 + len(states) + len(parents))
+        if node.tag == "cpt":
+            table = functools.partial(_child_last, _text_of(node, "probabilities"), name)
+        else:
+            table = functools.partial(_sure, _text_of(node, "resultingstates"), name, states)
+        nodes[name] = states, parents, table
+    return nodes
+
+
+def _sure(text: str, name: str, states: list[str], shape: list[int]) -> FloatArray:
+    """A table of a node that its parents determine."""
+    size, numbers = math.prod(shape[1:]), {state: v for v, state in enumerate(states)}
+    where = f"node {shown(name)}, in its resulting states,"
+    sure = [_place(state, numbers, name, where) for state in _words(_WORD, text, size)]
+    _check(len(sure) == size, f"node {shown(name)} must have {size} resulting states, not {len(sure)}.")
+    table = np.zeros((shape[0], size))
+    table[sure, np.arange(size)] = 1.0
+    return table.reshape(shape)
 
 
 # UAI ------------------------------------------------------------------------------------------------------------------
 
 
 def _uai(text: str) -> dict[str, _Node]:
-    words = iter(re.sub(r"#[^\n]*", "", text).split())
+    words = _split(_WORD, re.sub(r"#[^\n]*", "", text))
+    n_names = itertools.count(1)
 
-    def whole(most: float = MAX_TABLE) -> int:
+    def whole(most: float = MAX_NUMBERS) -> int:
         word = next(words, "")
         if not word.isdecimal() or int(word[:12]) > most:
             raise ValueError(f"a whole number is expected where {shown(word) if word else 'the file ends'}.")
+        _check_names(next(n_names))
         return int(word)
 
     kind = next(words, "")
-    if kind != "BAYES":
-        raise ValueError(f"it must begin with BAYES, a network of tables, not {shown(kind)}.")
-    names = [f"x{j}" for j in range(whole())]
-    states = {name: [str(v) for v in range(whole(MAX_STATES))] for name in names}
+    _check(kind == "BAYES", f"it must begin with BAYES, a network of tables, not {shown(kind)}.")
+    names = [f"x{j}" for j in range(whole(MAX_NAMES))]
+    sizes = [whole(MAX_NAMES) for _ in names]
+    _check(min(sizes, default=1) > 0, "a node has no state.")
+    _check_names(sum(sizes))
     scopes = [[whole(len(names) - 1) for _ in range(whole(len(names)))] for _ in range(whole(len(names)))]
-    nodes: dict[str, _Node] = {}
-    for scope in scopes:
-        if not scope or names[scope[-1]] in nodes:
-            raise ValueError("each node must have one table, of which it is the last variable.")
-        *parents, name = (names[j] for j in scope)
-        values = [next(words, "") for _ in range(whole())]
-        nodes[name] = states[name], parents, _child_last(values, name, parents, states)
-    missing = [name for name in names if name not in nodes]
-    if missing or next(words, None) is not None:
-        raise ValueError(f"node {shown(missing[0])} has no table." if missing else "something follows the last table.")
-    return {name: nodes[name] for name in names}
+    shapes = {names[scope[-1]]: [sizes[j] for j in scope] for scope in scopes if scope}
+    _check(len(shapes) == len(scopes), "each node must have one table, of which it is the last variable.")
+    _check_numbers(shapes)
+    tables: dict[str, FloatArray] = {}
+    for name, shape in shapes.items():
+        tables[name] = np.moveaxis(_numbers(itertools.islice(words, whole()), name, shape), -1, 0)
+    for name in names:
+        _check(name in shapes, f"node {name!r} has no table.")
+    _check(next(words, None) is None, "something follows the last table.")
+    states = [str(v) for v in range(max(sizes, default=0))]
+    above = {names[scope[-1]]: [names[j] for j in scope[:-1]] for scope in scopes}
+    return {
+        name: (states[:size], above[name], functools.partial(_ready, tables[name])) for name, size in zip(names, sizes)
+    }
+
+
+def _ready(table: FloatArray, _: list[int]) -> FloatArray:
+    return table
 
 
 #: By ending.
 READERS: dict[str, Callable[[str], dict[str, _Node]]] = {
     ".bif": _bif,
-    ".xmlbif": _xmlbif,
-    ".xml": _xmlbif,
-    ".xdsl": _xdsl,
+    ".xmlbif": _xml,
+    ".xml": _xml,
+    ".xdsl": _xml,
     ".uai": _uai,
 }
