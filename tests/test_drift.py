@@ -203,7 +203,7 @@ def test_what_chooses_forgets_too(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.predict_proba(late), faded.predict_proba(late))
 
 
-@pytest.mark.usefixtures("loose_mixtures", "short_lines")
+@pytest.mark.usefixtures("few_ways")
 @pytest.mark.parametrize("how", [{}, {"budget": 1}])
 def test_a_half_life_is_weights_that_fall_with_age(how: dict[str, Any]) -> None:
     weight = np.random.default_rng(0).integers(0, 3, 400)
@@ -225,7 +225,7 @@ def test_what_chooses_knows_a_class_of_long_ago() -> None:
         cheap(half_life=0).fit(X, y)
 
 
-@pytest.mark.usefixtures("loose_mixtures", "short_lines")
+@pytest.mark.usefixtures("few_ways")
 def test_what_chooses_and_forgets_can_be_followed() -> None:
     first, labels = stream(250, 100)
     how: dict[str, Any] = {"start": 100, "batch_size": 75, "alpha": 1e-9, "recent": None}
