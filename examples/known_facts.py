@@ -19,8 +19,8 @@ def main() -> None:
     case = clf.session(known={"mean radius": patient["mean radius"], "mean area": None}, first=["mean texture"])
     print(f"known: mean radius; P(malignant) = {case.posterior[0]:.3f} before any question")
     while (question := case.next_feature) is not None:
-        best = ", ".join(f"{q.name} {q.expected_saving:+.3f}" for q in case.suggestions(3))
-        print(f"ask {question.name} (price {question.price:.2f}); the best three: {best}")
+        best = ", ".join(f"{q.name} {q.saving_alone:+.3f}" for q in case.suggestions(3))
+        print(f"ask {question.name} (price {question.price:.2f}); the best three, each alone: {best}")
         case.observe(question.name, patient[question.name])
         print(f"  P(malignant) = {case.posterior[0]:.3f}")
     # and a result that comes in though nobody asked for it

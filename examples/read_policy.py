@@ -263,12 +263,12 @@ class Reader:
 
     def scores(self, rule, case):
         """What each open question promises, per price where the rule says so."""
-        asked = self.open(case)
+        asked = [q for q in self.open(case) if self.late(q) < 2]
         if rule["type"] == "order":
             return {q: -rule["order"].index(q) for q in asked if q in rule["order"]}
         if rule["type"] == "lookahead":
             costs = self.ahead(case, rule["depth"], rule["n_candidates"])
-            return {q: self.stop(case["w"]) - cost for q, cost in costs.items()}
+            return {q: self.stop(case["w"]) - cost for q, cost in costs.items() if q in asked}
         if rule["type"] == "improved":
             tried = self.few({q: self.once(case, q) for q in asked}, rule["n_candidates"])
             tried = {*tried, self.next(rule["values"]["rule"], case)} - {-1}
@@ -438,9 +438,14 @@ class Reader:
             panel = [one for one in panel if self.tells(one)]
         return [one for one in panel or [q] if one not in case["seen"]], cost
 
-    def cheapest(self, costs):
-        """The first of the least costs."""
-        return min([q for q, cost in costs.items() if cost <= min(costs.values()) * (1 + TIE)], default=-1)
+    def cheapest(self, costs, late=lambda q: 0):
+        """The first of the least costs, of equal ones those that are not put off."""
+        equal = [q for q, cost in costs.items() if cost <= min(costs.values()) * (1 + TIE)]
+        return min(equal, key=lambda q: (late(q), q), default=-1)
+
+    def late(self, q):
+        """Whether a question is for nothing, or can change nothing either, and so comes after equal ones."""
+        return self.questions[q].get("put_off", 0)
 
     def asks(self, policy, case, certainly=False):
         """What a policy asks and what it expects going on to cost, or -1; ``certainly``: as if it had to go on."""
@@ -452,7 +457,7 @@ class Reader:
                 q, cost = self.going_on(policy["values"], case)
             else:
                 costs = self.costs(policy, case)
-                q, cost = self.cheapest(costs), min(costs.values(), default=INF)
+                q, cost = self.cheapest(costs, self.late), min(costs.values(), default=INF)
             return (q, cost) if certainly or cost < stop * (1 - TIE) else (-1, None)
         if kind == "panels":
             if case["stage"] >= policy["n_stages"] or (policy["once"] and case["visits"]):
@@ -492,7 +497,7 @@ class Reader:
         return functools.reduce(lambda code, one: code * one[1] + one[0], zip(outcomes, sizes), 0)
 
     def stand(self):
-        """Belief, the question asked (-1: none), its expected saving, and the decision as things stand."""
+        """Belief, the question asked (-1: none), what going on is expected to save, and the decision for now."""
         belief, (panel, cost) = self.belief(self.case["w"]), self.goes_on()
         saving = None if cost is None or not panel else self.stop(self.case["w"]) - cost
         return belief, panel[0] if panel else -1, saving, self.cheapest(dict(enumerate(self.decisions(belief))))
@@ -550,7 +555,7 @@ def main():
     print("answered:", ", ".join([*arguments.known, *told]) or "nothing")
     print("belief:", ", ".join(f"{name} {p:.3f}" for name, p in zip(data["classes"], belief)))
     if question >= 0:
-        more = "" if saving is None else f", expected to save {saving:.4f} beyond its price"
+        more = "" if saving is None else f", going on is expected to save {saving:.4f} more than it costs"
         print(f"next: {data['questions'][question]['name']}{more}")
     print(f"paid {case.case['spent']:.4g}; decision as things stand: {data['decisions'][decision]}")
 

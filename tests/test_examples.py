@@ -391,7 +391,7 @@ def test_adaptive_sensors(tmp_path: Path) -> None:
 
 def test_known_facts(tmp_path: Path) -> None:
     text = run("known_facts", cwd=tmp_path)
-    asked = re.findall(r"^ask (.+?) \(price 0\.01\); the best three: (.+)$", text, re.MULTILINE)
+    asked = re.findall(r"^ask (.+?) \(price 0\.01\); the best three, each alone: (.+)$", text, re.MULTILINE)
     assert len(asked) >= 3
     assert asked[0][0] == "mean texture"  # in any case, though it is not expected to pay
     assert all(three.startswith(name) for name, three in asked)
@@ -466,7 +466,10 @@ def test_read_policy(tmp_path: Path) -> None:
     text = run("read_policy", "policy.json", "kind=b", "malic_acid=?", "--known", "ash=2.4", cwd=tmp_path)
     assert f"belief: {', '.join(f'{k} {p:.3f}' for k, p in enumerate(session.posterior))}\n" in text
     asked = session.next_feature
-    assert asked is None or f"next: {asked.name}, expected to save {asked.expected_saving:.4f} beyond" in text
+    assert (
+        asked is None
+        or f"next: {asked.name}, going on is expected to save {asked.expected_saving:.4f} more than it costs" in text
+    )
     assert f"paid {session.cost:.4g}; decision as things stand: {session.decision}\n" in text
 
 
