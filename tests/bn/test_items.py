@@ -399,3 +399,71 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     seqclass.persistence.save(model, tmp_path / "model.seq")
     with pytest.raises(ValueError, match="weights_ are wrong"):
         seqclass.load(tmp_path / "model.seq")
+
+
+@pytest.mark.parametrize("right", [0, 1])
+def test_abilities_beyond_four_standard_deviations_are_found(right: int) -> None:
+    """Hard items that are all right, or easy ones all wrong, by integration."""
+    hard = np.linspace(3, 5, 20) * (1 if right else -1)
+    z = np.linspace(-12, 12, 20_001)
+    density = np.exp(-(z**2) / 2) * expit((2 * right - 1) * 1.7 * (z[:, None] - hard)).prod(axis=1)
+    mean = density @ z / density.sum()
+    sd = np.sqrt(density @ (z - mean) ** 2 / density.sum())
+    model = ItemResponse.from_items({"a": np.full(20, 1.7), "b": hard}, cuts=[0.0])
+    found = model.ability(np.full((1, 20), right))
+    assert_allclose(np.ravel(found), [mean, sd], atol=0.01)
+    assert abs(mean) > 4.5
+    assert len(ItemResponse.from_items({"b": [-1.0, 0.0, 1.0]}, cuts=[0.0]).ability_) == 62  # as many as ever: 61 cells
+    given = ItemResponse.from_items({"a": np.full(20, 1.7), "b": hard}, cuts=[0.0], points=np.linspace(-4, 4, 50))
+    with pytest.warns(UserWarning, match="points: some abilities lie at or beyond"):
+        given.ability(np.full((1, 20), right))
+
+
+def test_points_reach_as_far_where_items_are_learnt() -> None:
+    rng = np.random.default_rng(0)
+    ability = rng.normal(size=1500)
+    X = (rng.random((1500, 12)) < expit(2.5 * (ability[:, None] - 2.2))).astype(int)
+    X[:, ::2] = (rng.random((1500, 6)) < expit(2.5 * (ability[:, None] - np.linspace(2, 4, 6)))).astype(int)
+    model = ItemResponse("2PL", cuts=[0.0], standard_errors=False).fit(X)
+    again = ItemResponse.from_items(model.items_, cuts=[0.0])
+    assert model.ability_.max() > 4.3
+    assert_allclose(model.ability(X[:5]), again.ability(X[:5]))
+
+
+def test_a_table_leaves_out_items_of_one_outcome() -> None:
+    X, *_ = answers()
+    X[:, 2] = 0
+    model = ItemResponse("3PL", cuts=[0.0]).fit(X)
+    with pytest.warns(UserWarning, match="to_table: items 2 have one outcome"):
+        table = model.items_.to_table()
+    again = ItemResponse.from_items(table, cuts=[0.0])
+    assert again.feature_names_ == ["0", "1", "3"]
+    assert_allclose(again.posterior(X[:9, [0, 1, 3]]), model.posterior(X[:9]))
+
+
+def test_columns_that_name_items_or_models_are_known(tmp_path: Path) -> None:
+    plain = {"a": [1.0, 2.0], "b": [0.0, 1.0]}
+    slopes = [[1.0], [2.0]]
+    for more, index, names in (
+        ({"item": ["x", "y"], "MODEL": ["2PL", "2PL"]}, None, ("x", "y")),
+        ({"MODEL": ["2PL", "2PL"]}, ["x", "y"], ("x", "y")),
+        ({"item": [101, 102]}, None, ("101", "102")),
+        ({"ID": [7.0, 8.0]}, None, ("7", "8")),
+    ):
+        items = ItemParameters.from_table(pd.DataFrame({**more, **plain}, index=index))
+        assert items.names == names
+        assert items.slopes.tolist() == slopes
+    steps = {"item": ["x", "y"], "model": ["GRM", "GPCM"], "a": [1.0, 1.0], "b1": [-1.0, -1.0], "b2": [1.0, 1.0]}
+    assert ItemParameters.from_table(steps).kinds == ("graded", "nominal")
+    path = tmp_path / "items.csv"
+    path.write_text("item,a,b,b1,b2\nNA,1,0,NA,NA\nnull,2,1,,\n")
+    assert ItemParameters.from_table(path).names == ("NA", "null")
+    with pytest.raises(ValueError, match="row 1 has no name in the column 'item'"):
+        ItemParameters.from_table(pd.DataFrame({"item": ["x", None], **plain}))
+
+
+def test_answers_that_are_coded_from_one_are_told_of() -> None:
+    X = np.random.default_rng(0).integers(1, 5, (60, 3))
+    with pytest.warns(UserWarning, match="coded 1 to 4, subtract 1"):
+        ItemResponse(cuts=[0.0], standard_errors=False, max_iter=2).fit(X)
+    ItemResponse(cuts=[0.0], standard_errors=False, max_iter=2).fit(X - 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -38,6 +39,11 @@ _NUMBERED = {
     "AXsi_": r"AXsi_\.Cat([1-9]\d*)",
     "B": r"B\.Cat([1-9]\d*)\.Dim1",
 }
+#: Columns, in small letters, that name the items though they be numbers, and those that say of what model each is.
+_NAMING = {"item", "items", "id", "item_id", "itemid", "item id", "name", "label", "question"}
+_MODELS = {"model", "itemtype", "item_type", "type", "kind"}
+#: Models of which ``a, b1, b2, ...`` says the same only with them.
+_KIND_OF = {"grm": "graded", "graded": "graded"} | dict.fromkeys(("gpcm", "pcm", "partial credit"), "partial credit")
 _KNOWN = "ItemParameters.from_table lists the forms that are known"
 
 
@@ -121,9 +127,11 @@ class ItemParameters(Stored):
         Parameters
         ----------
         table : data frame, mapping of str to array-like of shape (n_items,), or path
-            The table, or a file of comma-separated values. A column of texts, or the index, names the items.
+            The table, or a file of comma-separated values. A column of texts, or one called ``item``, ``id`` or
+            ``name``, or the index, names the items. A column of texts called ``model`` or ``itemtype`` says what each
+            is, such as GRM or GPCM.
         kind : {"graded", "partial credit"}, optional
-            What ``a, b1, b2, ...`` means.
+            What ``a, b1, b2, ...`` means where the table does not say.
         asymptotes : {"probability", "logit"}
             What c, d (of catR), g, u and guess are. mirt writes probabilities unless told ``rawug=TRUE``.
         scale : float
@@ -147,7 +155,7 @@ class ItemParameters(Stored):
         if kind is not None:
             check_choice(kind, "kind", cls._KINDS)
         D = check_real(scale, "scale", 1e-6)
-        columns, names = _columns(table)
+        columns, names, kinds = _columns(table)
         for name in columns:
             if name not in _SINGLE and not any(re.fullmatch(form, name) for form in _NUMBERED.values()):
                 raise ValueError(f"table: the column {shown(name)} is unclear; {_KNOWN}.")
@@ -156,7 +164,7 @@ class ItemParameters(Stored):
         for item in range(n_items):
             cells = {name: float(column[item]) for name, column in columns.items() if not np.isnan(column[item])}
             label = shown(names[item]) if names else str(item)
-            read.append(_read_item(cells, f"table: item {label}", kind, asymptotes == "logit", D))
+            read.append(_read_item(cells, f"table: item {label}", kinds[item] or kind, asymptotes == "logit", D))
         return _together(read, names)
 
     def to_table(self) -> Any:
@@ -166,10 +174,19 @@ class ItemParameters(Stored):
         -------
         pandas.DataFrame
             ``a1, d, g, u`` of items of two outcomes, ``a1, d1, d2, ...`` of graded and ``a1, ak0, ..., d0, ...`` of
-            nominal ones, what does not concern an item NaN; `from_table` reads it.
+            nominal ones, what does not concern an item NaN; `from_table` reads it. Items of one outcome have no
+            parameters: they are left out, with a warning.
         """
         import pandas as pd
 
+        labels = list(range(len(self)) if self.names is None else self.names)
+        bare = np.flatnonzero(self.n_outcomes < 2)
+        if bare.size:
+            warnings.warn(
+                f"to_table: items {listed([labels[item] for item in bare])} have one outcome and so no parameters, and "
+                "are left out; learn them from rows with other answers too.",
+                stacklevel=2,
+            )
         rows = []
         sizes = self.n_outcomes.tolist()
         for kind, size, slope, intercept, low, high in zip(
@@ -183,7 +200,7 @@ class ItemParameters(Stored):
                 rows.append({"a1": slope[0], "d": intercept[0], "g": low, "u": high} if size == 2 else {})
             else:
                 rows.append({"a1": slope[0]} | {f"d{k}": intercept[k - 1] for k in range(1, size)})
-        return pd.DataFrame(rows, index=None if self.names is None else list(self.names))
+        return pd.DataFrame(rows, index=None if self.names is None else labels).drop(index=[labels[i] for i in bare])
 
     def probabilities(self, ability: npt.ArrayLike) -> FloatArray:
         """P(outcome | ability).
@@ -244,22 +261,29 @@ class ItemParameters(Stored):
         return chance, by_ability
 
 
-def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None]:
-    """Columns of numbers by name, and the names of the items."""
+def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None, list[str | None]]:
+    """Columns of numbers by name, the names of the items, and what the table says that each is."""
     import pandas as pd
 
     if isinstance(table, (str, os.PathLike)):
-        table = pd.read_csv(table, **exact_floats())
+        table = _read_file(table)
     frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(_mapping(table)))
     if not len(frame) or not len(frame.columns):
         raise ValueError("table has no items: give a row an item and a column a parameter.")
     texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
     texts = [name for name in texts if not frame[name].isna().all()]
+    models = [name for name in texts if str(name).lower() in _MODELS][:1]
+    kinds = [_KIND_OF.get(str(model).lower()) for name in models for model in frame[name]] or [None] * len(frame)
+    frame, texts = frame.drop(columns=models), [name for name in texts if name not in models]
+    texts = texts or [name for name in frame.columns if str(name).lower() in _NAMING][:1]
     if len(texts) > 1:
         raise ValueError(f"table: the columns {listed(texts)} hold texts; only one may, that of the items' names.")
     names = None
     if texts:
-        names = tuple(map(str, frame[texts[0]]))
+        nameless = np.flatnonzero(frame[texts[0]].isna())
+        if nameless.size:
+            raise ValueError(f"table: row {nameless[0]} has no name in the column {shown(texts[0])}; give it one.")
+        names = tuple(f"{name:.15g}" if isinstance(name, float) else str(name) for name in frame[texts[0]].tolist())
     elif not isinstance(frame.index, pd.RangeIndex):
         names = tuple(map(str, frame.index))
     # a column of row numbers that a file was written with
@@ -274,7 +298,17 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None]
     for name, column in columns.items():
         if np.isinf(column).any():
             raise ValueError(f"table: the column {shown(name)} must be finite; it holds infinity.")
-    return columns, names
+    return columns, names, kinds
+
+
+def _read_file(path: Any) -> Any:
+    """A table of texts, of which columns of numbers become such; in the others NA is a text like any other."""
+    import pandas as pd
+
+    table, plain = pd.read_csv(path, **exact_floats()), pd.read_csv(path, dtype=str, keep_default_na=False)
+    numbers = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
+    texts = [name for name in table.columns if name not in numbers or name.lower() in _NAMING]
+    return table.assign(**{name: plain[name].mask(plain[name] == "") for name in texts})
 
 
 def _mapping(table: Any) -> Mapping[str, Any]:

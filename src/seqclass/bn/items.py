@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
@@ -49,8 +50,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ItemResponse"]
 
-#: Standard deviations of the ability that its points reach on either side.
-_REACH = 4.0
+#: Standard deviations of the ability that its points reach on either side; how far at most, where those who have
+#: everything right or wrong are beyond with more than the first of these probabilities, until it is below the second.
+_REACH, _FARTHEST, _BEYOND, _LEFT = 4.0, 30.0, 0.01, 1e-4
 #: Points of less than this share in a class are left out of it.
 _SHARE = 1e-9
 #: Spread of the prior of the slopes by which the class depends on the ability.
@@ -162,7 +164,8 @@ class ItemResponse(Tested):
         Mean and standard deviation of the ability, which is normal before anything is known. They set the scale.
     points : int or array-like of shape (n_points,)
         Number of cells that the ability is cut into, four ``sd`` to either side, each at its mean and with its exact
-        probability; or the points themselves.
+        probability, and more of them further out where items are so hard or easy that abilities are found there; or
+        the points themselves.
     weights : array-like of shape (n_points,), optional
         P(point), where the points are given and the ability is not normal.
     shrinkage : float
@@ -185,7 +188,7 @@ class ItemResponse(Tested):
     classes_, class_prior_, n_outcomes_, n_features_in_
         As in `NaiveBayes`.
     items_ : ItemParameters
-        The items.
+        The items; NaN of those of which one outcome is known, which say nothing about the ability.
     standard_errors_ : ItemParameters or None
         Standard errors of the items' parameters in the same form, from the cross-product of the rows' scores: of all
         parameters together where there are five rows for each, else of each item's by themselves, which is a little
@@ -293,7 +296,7 @@ class ItemResponse(Tested):
         model.n_outcomes_ = given.n_outcomes
         model.log_likelihood_, model.n_iter_, model.converged_ = float("nan"), 0, True
         model.timings_ = {"structure": 0.0, "parameters": 0.0}
-        grid, mass = model._grid()
+        grid, mass = model._grid(model._reach(given))
         model._take(given, None, grid, model._banded(grid, mass, named))
         return model
 
@@ -308,7 +311,8 @@ class ItemResponse(Tested):
         Returns
         -------
         mean, sd : ndarray of shape (n_rows,)
-            Of its posterior.
+            Of its posterior. Where more than one part in a hundred of it is at the first or last of ``points`` that
+            were given, a warning says so.
 
         Examples
         --------
@@ -317,11 +321,19 @@ class ItemResponse(Tested):
         """
         check_is_fitted(self)
         codes = self._check_evidence(evidence)
-        mean, square = np.empty((2, codes.shape[0]))
+        mean, square, outside = *np.empty((2, codes.shape[0])), False
         for rows in chunks(codes.shape[0], 8.0 * 2 * len(self.weights_)):
             share = state_posterior(codes[rows], self._hidden_prior, self._padded)
             mean[rows] = self.ability_ @ share
             square[rows] = ((self.ability_[:, None] - mean[rows]) ** 2 * share).sum(axis=0)
+            ends = np.isin(self.ability_, [self.ability_.min(), self.ability_.max()])
+            outside |= np.ndim(self.points) > 0 and bool((share[ends].sum(axis=0) > _BEYOND).any())
+        if outside:
+            warnings.warn(
+                "points: some abilities lie at or beyond the first or last point; give points that reach further, or "
+                "their number alone.",
+                stacklevel=2,
+            )
         return mean, np.sqrt(square)
 
     def _named_classes(self) -> npt.NDArray[Any] | None:
@@ -334,15 +346,35 @@ class ItemResponse(Tested):
             raise ValueError(f"cuts must be rising abilities, one at least; got {shown(cuts.tolist())}.")
         return named_labels(self.labels, len(cuts) + 1, np.arange(len(cuts) + 1), "one a band, the lowest first")
 
-    def _grid(self) -> tuple[FloatArray, FloatArray]:
+    def _reach(self, items: ItemParameters) -> float:
+        """Standard deviations to reach on either side, so that nobody's ability is beyond."""
+        step = 0.05
+        place = np.arange(-_FARTHEST, _FARTHEST + step, step)
+        if np.ndim(self.points) or not len(items):
+            return _REACH
+        log_chance = np.log(np.maximum(items.probabilities(float(self.mean) + float(self.sd) * place), 1e-300))
+        # of nominal items the answer of the able is that of the greatest slope, of others the last or the first
+        times = np.where((np.array(items.kinds) == "nominal")[:, None], 1, np.arange(1, items.slopes.shape[1] + 1))
+        steep = np.concatenate([np.zeros((len(items), 1)), times * items.slopes], axis=1)
+        able, unable = np.nanargmax(steep, axis=1), np.nanargmin(steep, axis=1)
+        reach = _REACH
+        for answers in (able, unable):
+            log_share = norm.logpdf(place) + log_chance[np.arange(len(items)), answers].sum(axis=0)
+            share = np.exp(log_share - log_share.max())
+            beyond = np.bincount(np.round(abs(place) / step).astype(np.intp), share / share.sum())[::-1].cumsum()[::-1]
+            if beyond[round(_REACH / step)] > _BEYOND:
+                reach = max(reach, step * int((beyond > _LEFT).sum()))
+        return reach
+
+    def _grid(self, reach: float = _REACH) -> tuple[FloatArray, FloatArray]:
         """Points of ability and their probabilities."""
         mean, sd = check_real(self.mean, "mean", -1e6, 1e6), check_real(self.sd, "sd", 1e-6, 1e6)
         if np.ndim(self.points) == 0:
             if self.weights is not None:
                 raise ValueError("weights are of points that are given: give points too, or leave weights out.")
-            n = check_integer(self.points, "points", 2, 10_000)
+            n = round(check_integer(self.points, "points", 2, 10_000) * reach / _REACH)
             cuts = np.asarray([] if self.cuts is None else self.cuts, dtype=np.float64)
-            edges = np.unique(np.concatenate([np.linspace(-_REACH, _REACH, n + 1)[1:-1], (cuts - mean) / sd]))
+            edges = np.unique(np.concatenate([np.linspace(-reach, reach, n + 1)[1:-1], (cuts - mean) / sd]))
             edges = np.concatenate([[-np.inf], edges, [np.inf]])
             # by the nearer tail, which keeps its digits
             upper = edges[:-1] > 0
@@ -373,6 +405,12 @@ class ItemResponse(Tested):
 
     def _learn(self, X: IntArray, codes: IntArray | None, weight: FloatArray) -> None:
         began, named = perf_counter(), self._named_classes()
+        if (X.max(axis=0, initial=-1) > 1).any() and not (X == 0).any():
+            warnings.warn(
+                f"X: no answer is 0, and outcomes count from 0: where they are coded 1 to {X.max()}, subtract 1 (a "
+                "missing one stays -1), or each item is learnt with an outcome that nobody gives.",
+                stacklevel=2,
+            )
         grid, mass = self._grid()
         settings = (check_integer(self.max_iter, "max_iter", 1), check_real(self.tol, "tol", 0))
         check_flag(self.standard_errors, "standard_errors")
@@ -392,13 +430,15 @@ class ItemResponse(Tested):
             groups.append(self._group(np.array([X.shape[1] - 1]), curves, 1.0))
         rows = Answers(X, weight, kind, log_prior)
         self.log_likelihood_, self.n_iter_, self.converged_ = maximise_likelihood(rows, groups, grid, *settings)
-        if joint is None:
-            chance = groups[-1].chances(grid)[0] if len(groups) > len(of_items) else np.ones((1, len(grid)))
-            joint = mass * chance
         errors = self._errors(rows, groups, grid) if self.standard_errors else None
         items = _parameters(
             of_items, [group.curves.reported(group.given)[0] for group in of_items], self.n_features_in_
         )
+        grid, mass = self._grid(self._reach(items))
+        if named is not None:
+            joint = self._banded(grid, mass, named)
+        else:
+            joint = mass * (groups[-1].chances(grid)[0] if len(groups) > len(of_items) else np.ones((1, len(grid))))
         self._take(items, errors, grid, joint, codes, weight)
         self.timings_ = {"structure": 0.0, "parameters": perf_counter() - began}
 
@@ -414,7 +454,11 @@ class ItemResponse(Tested):
         """Set what was found: the items, and P(class, point), (n_classes, n_points)."""
         self.items_, self.standard_errors_ = items, errors
         within = joint / joint.sum(axis=1, keepdims=True)
-        classes, place = np.nonzero(within > _SHARE)
+        # where points reach further, those at the ends hold so much less
+        furthest = (
+            max(float(abs(grid - self.mean).max()) / float(self.sd), _REACH) if not np.ndim(self.points) else _REACH
+        )
+        classes, place = np.nonzero(within > _SHARE * np.exp((_REACH**2 - furthest**2) / 2))
         share = within[classes, place]
         tables = items.probabilities(grid)
         self._set_states(classes, share / np.bincount(classes, share)[classes], tables[:, :, place])
