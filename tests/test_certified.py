@@ -264,6 +264,18 @@ def test_a_rule_that_treats_all_alike_is_named_and_comes_last() -> None:
     assert told.record()["trivial"] == told.trivial
 
 
+def test_the_cheapest_rule_is_not_taken_where_it_treats_all_alike() -> None:
+    """One of ten is ill: to call everybody well errs less than is allowed, and costs nothing; others pass as well."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(900) < 0.1, "ill", "well")
+    X = ((y == "ill") + rng.normal(0, 0.4, 900))[:, None]
+    contract = certify_error(seqclass.etana(0.01).fit(X[:300], y[:300]), X[300:], y[300:], 0.25)
+    last = contract.rungs[-1]
+    assert (last.certified, last.price, last.trivial) == (True, 0, "asks nothing and decides 'well' for everybody")
+    assert (contract.certified, contract.trivial) == (True, "")
+    assert contract.price > 0
+
+
 def test_others_are_tried_beside_it(cancer: Any, clf: Any, fresh: Any) -> None:
     """Each ladder is that of its classifier by itself with a part of delta, and the cheapest of all is taken."""
     X, y = cancer

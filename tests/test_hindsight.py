@@ -74,7 +74,8 @@ def by_hand(made, problem, cases):
     begun, _ = problem.opening()
     depth, n_questions, prices = made.depth, problem.n_questions, problem.prices
     classes_of = np.eye(problem.n_classes)[classes]
-    decide, known = (classes_of @ np.asarray(vectors).T for vectors in (made.decide, made.known))
+    decide = problem.decision_costs[classes]
+    known = np.column_stack([decide, prices.min() + decide.min(axis=1)])
     after = {n_asked: classes_of @ np.asarray(vectors).T for n_asked, vectors in made.after.items()}
 
     def class_cost(states, vectors):
