@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqclass.bn import NaiveBayes
-from seqclass.bn.contexts import StageContexts, likelihood_of_rows, stage_contexts, strongest
+from seqclass.bn.contexts import StageContexts, grouped, likelihood_of_rows, stage_contexts, strongest
 
 
 def by_hand(joint, feature, given):
@@ -133,3 +133,8 @@ def test_memory_of_wide_evidence_is_bounded(make_tree, monkeypatch):
     whole = likelihood_of_rows(tree.model, 4, np.array([0, 2]), rows)
     monkeypatch.setattr("seqclass.bn.contexts.chunks", lambda n, size: (slice(i, i + 1) for i in range(n)))
     np.testing.assert_allclose(likelihood_of_rows(tree.model, 4, np.array([0, 2]), rows), whole, atol=1e-14)
+
+
+def test_outcomes_of_which_each_has_more_rows_than_all_after_it():
+    """The most frequent ones stand alone, as far as there are groups; what is left is one group."""
+    assert grouped(2.0 ** -np.arange(17), 12, 4).tolist() == [0, 1, 2, *[3] * 14]

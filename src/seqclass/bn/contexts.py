@@ -105,7 +105,7 @@ def grouped(rows: Any, most: int, n_groups: int) -> IntArray:
     size, total = len(rows), max(float(rows.sum()), 1e-12)
     if size <= most:
         return np.arange(size)
-    if 2 * rows[0] > total:
+    if n_groups > 1 and 2 * rows[0] > total:
         return np.append(0, 1 + grouped(rows[1:], n_groups - 1, n_groups - 1))
     share = (np.cumsum(rows) - rows / 2) / total
     quantile = np.minimum((share * n_groups).astype(np.intp), n_groups - 1)
