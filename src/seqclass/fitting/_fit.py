@@ -247,10 +247,10 @@ def planned(
 ) -> Decider:
     """Order, make the problem, calibrate on rows of the data if wanted, and solve."""
     decider = with_needless(settings, decider, codes)
-    *recent, recent_weight = _recent(settings, codes, y, weight)
+    recent, labels, recent_weight = _recent(settings, codes, y, weight)
     if order is None:
         with timed(timings, "order"):
-            order = ordered(settings, decider, *recent)
+            order = ordered(settings, decider, recent, labels)
     problem = staged(settings, decider, order, codes, weight)
     if settings.calibrate:
         with timed(timings, "calibrate"):
@@ -261,9 +261,9 @@ def planned(
             decider = replace(decider, model=model, calibration=calibration)
             problem = staged(settings, decider, order, codes, weight)
     with timed(timings, "solve", without="certify"):
-        decider = solved(settings, decider, problem, certify, *recent, recent_weight)
+        decider = solved(settings, decider, problem, certify, recent, labels, recent_weight)
         if y is not None:
-            decider = judge(settings, decider, *recent, recent_weight, certify)
+            decider = judge(settings, decider, recent, labels, recent_weight, certify)
         timings["certify"] = decider.policy.info.certify_seconds
     return decider
 

@@ -300,8 +300,8 @@ class Histories:
         expected = None
         if self.following is not None:
             following = np.concatenate(self.following)
-            told = (recorded[name] for name in ("price", "saving", "added"))
-            expected = Expected(*told, following, recorded["demanded"] == 1)
+            price, saving, added = recorded["price"], recorded["saving"], recorded["added"]
+            expected = Expected(price, saving, added, following, recorded["demanded"] == 1)
         return Acquisition(
             leaf=self.leaf,
             leaf_belief=np.concatenate(self.last),

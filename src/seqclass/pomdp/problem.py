@@ -426,10 +426,11 @@ class AcquisitionProblem(Stored, ABC):
         what is the same with and without such a question is planned without it.
         """
         free = (self.prices == 0) & (self.full_prices == 0)
-        found, states = free.astype(np.intp), self.state_tables if free.any() and self.bundles is None else None
+        rank: IntArray = free.astype(np.intp)
+        states = self.state_tables if free.any() and self.bundles is None else None
         if states is not None:
-            found[free & (np.ptp(states[0], axis=2).max(axis=1) <= TIE)] = 2
-        return found
+            rank[free & (np.ptp(states[0], axis=2).max(axis=1) <= TIE)] = 2
+        return rank
 
     def replace(self, **changes: Any) -> AcquisitionProblem:
         """Return the same problem with some arrays replaced, and what follows from them with it; it is not checked.

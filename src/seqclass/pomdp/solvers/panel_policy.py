@@ -286,10 +286,11 @@ class Growing:
         longest = np.where(panel, waits, 0.0).max(axis=1)
         prices = np.broadcast_to(self.branches.prices, (len(place), problem.n_questions))[starts][:, asked]
         spent = panel_prices(self.info[rows], panel)
-        if problem.groups is not None and (least := problem.least_surcharges(panel)).size:
+        paid = self.info.paid
+        if problem.groups is not None and paid is not None and (least := problem.least_surcharges(panel)).size:
             # one that adds less to its price than those before pays in full instead of them
             before, added = least[:, problem.groups], problem.full_prices - problem.prices
-            instead = (problem.groups >= 0) & np.isfinite(before) & ~self.info.paid[rows][:, problem.groups]
+            instead = (problem.groups >= 0) & np.isfinite(before) & ~paid[rows][:, problem.groups]
             prices = prices + np.where(instead, np.minimum(added - before, 0.0), 0.0)[:, asked]
         total = spent[:, None] + prices + self.visits.cost + np.maximum(longest[:, None], waits[asked]) + expected
         if problem.max_cost is not None:
