@@ -48,7 +48,7 @@ from seqclass.pomdp import (
     certify,
     optimal_cost,
 )
-from seqclass.pomdp.bounds.certificate import lowest
+from seqclass.pomdp.bounds.certificate import best_rate, lowest
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch
 from seqclass.pomdp.bounds.hindsight import HindsightValues, surely_less
 from seqclass.pomdp.bounds.hints import MANY_STATES, HintedValues, bounds_of
@@ -151,8 +151,8 @@ class Known(Row):
     with_cases: float
 
 
-#: Standard errors that certificates take off.
-Z = 2.576
+#: How seldom an end that certificates take from drawn cases may be wrong.
+FAILING = 0.005
 #: Products that hints of a small problem may take: a thousandth of what they take elsewhere, for there are many.
 WORK = 2e6
 
@@ -187,13 +187,15 @@ def random_row(n_classes: int, n_problems: int, n_nodes: int = 100, n_cases: int
         problem = small_problem(n_classes, seed)
         optimum, plain = optimal_cost(problem), OrderSearch(problem)
         search = OrderSearch(problem, HintedValues(problem, WORK))
-        drawn = DrawnSearch(problem, DrawnCases.of(problem, n_cases, np.random.default_rng(seed)))
+        rng = np.random.default_rng(seed)
+        rate = best_rate(problem, DrawnCases.of(problem, n_cases // 4, rng), search.high, n_cases)
+        drawn = DrawnSearch(problem, DrawnCases.of(problem, n_cases, rng), rate)
         for one in (plain, search, drawn):
             one.run(n_nodes)
-        certain, sampled = max(plain.low, search.low), drawn.lower(Z)
+        certain, sampled = max(plain.low, search.low), drawn.lower(FAILING)
         gaps.append(1 - np.array([plain.low, certain, min(max(certain, sampled), optimum)]) / optimum)
         drawn.run()  # nearest to the optimum, and so most likely above it
-        above += np.array([certain, drawn.lower(Z)]) > optimum * (1 + 1e-9)
+        above += np.array([certain, drawn.lower(FAILING)]) > optimum * (1 + 1e-9)
     middle = np.median(gaps, axis=0).tolist()
     title = (
         f"{n_classes} classes, {n_problems} random problems: {above[0]} certain, {above[1]} sampled bounds above the "

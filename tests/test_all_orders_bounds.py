@@ -365,7 +365,7 @@ def test_certificates_of_all_orders_bracket_the_optimum():
 
 @pytest.mark.parametrize(("n_classes", "n_questions"), [(2, 10), (4, 5)])  # by values of repeats, and by paths
 def test_width_is_of_what_a_policy_of_any_order_costs(n_classes, n_questions):
-    problem = naive_problem(1, n_questions=n_questions, n_classes=n_classes, price=0.02)
+    problem = naive_problem(1, n_questions=n_questions, n_classes=n_classes, price=0.02 if n_classes == 2 else 0.002)
     policy = Lookahead(1, certificate_paths=0).solve(problem)
     first, wide, narrow, most = (
         certify(problem, policy, method="deterministic", max_histories=1, n_paths=20, **given)

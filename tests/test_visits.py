@@ -669,7 +669,7 @@ def test_bounds_of_several_starts_hold_and_count_visits(visit, seed):
     assert info.upper >= optimum - 1e-9
     drawn = certify(problem, clf.policy_, method="simulation", n_paths=100, width=1e-9, max_paths=300)
     assert drawn.n_paths == 300 or drawn.upper - drawn.upper_mean <= 1e-9 * drawn.upper
-    assert drawn.upper >= optimum
+    assert drawn.upper >= optimum - 1e-9
     plain = certify(problem.without_visits(), lambda info: np.full(len(info), -1), n_paths=200).lower
     floor = float(share @ np.minimum(begun.stopping_cost, begun.cost_floor()))
     assert info.lower >= max(plain, floor) - 1e-9

@@ -333,7 +333,7 @@ def search_of_cases(
                 return None
             if left() < np.inf:  # as many as half of the time is enough for
                 n = int(min(n, max(first, first * left() / 2 / (time.perf_counter() - began))))
-            search = DrawnSearch(free, DrawnCases.of(free, n, rng), _best_rate(free, tried, upper, n))
+            search = DrawnSearch(free, DrawnCases.of(free, n, rng), best_rate(free, tried, upper, n))
     except TimeUp:
         look()
         return None
@@ -346,7 +346,7 @@ def search_of_cases(
     return search
 
 
-def _best_rate(free: AcquisitionProblem, cases: DrawnCases, mean: float, n: int) -> float:
+def best_rate(free: AcquisitionProblem, cases: DrawnCases, mean: float, n: int) -> float:
     """The rate at which other cases promise most, if costs differ by one of several shares of their mean."""
     failing, promised = (1 - CONFIDENCE) / 2, {}
     for share in _SPREADS:
@@ -524,8 +524,9 @@ def certify(
     max_paths : int
         Most paths, with ``width``.
     confidence : float
-        Probability that both sampled ends, and a paired gap, hold by the normal approximation of their means, that of
-        the gap corrected for skewness.
+        Probability that both sampled ends, and a paired gap, hold. In a given order, and in hindsight, that is by the
+        approximation of their means by a normal one, for the gap corrected for skewness; else without any, however rare
+        the dearest answers are [5]_.
     paired : bool
         Take the gap from what the two ends differ by along each path, where both are sampled on at least 1000. Most of
         what chance does to them is the same, so that the gap is smaller than that of the ends, which become a little
@@ -563,6 +564,13 @@ def certify(
        discrete optimization", SIAM Journal on Optimization 12, 2002.
     .. [4] D. B. Brown, J. E. Smith and P. Sun, "Information relaxations and duality in stochastic dynamic programs",
        Operations Research 58, 2010.
+    .. [5] I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", Journal of the
+       Royal Statistical Society B 86, 2024.
+
+    Warns
+    -----
+    UserWarning
+        If sampled ends contradict each other, or what is certain: the ends are then those that are certain.
 
     Examples
     --------

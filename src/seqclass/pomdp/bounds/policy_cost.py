@@ -51,7 +51,7 @@ class PathCosts(NamedTuple):
         Expected cost of what was followed whole.
     n_begun : int
         Histories of which paths were followed.
-    weight, number : ndarray of shape (n,)
+    weight, times : ndarray of shape (n,)
         What each path weighs, and how many were alike.
     guess : ndarray of shape (n,)
         Cost of deciding where the paths begin, which says roughly what they cost.
@@ -62,18 +62,18 @@ class PathCosts(NamedTuple):
     known: float
     n_begun: int
     weight: FloatArray
-    number: FloatArray
+    times: FloatArray
     guess: FloatArray
     cost: FloatArray
 
     @property
     def mean(self) -> float:
         """Unbiased estimate of the policy's cost."""
-        return self.known + float(self.number @ (self.weight * self.cost))
+        return self.known + float(self.times @ (self.weight * self.cost))
 
     def spread(self) -> tuple[float, float]:
         """How much the costs are of the guesses, and their variance about these by the sum of squared weights."""
-        share = self.number * self.weight**2
+        share = self.times * self.weight**2
         square = float(share @ self.guess**2)
         slope = max(float(share @ (self.guess * self.cost)) / square, 0.0) if square > 0 else 0.0
         return slope, float(share @ (self.cost - slope * self.guess) ** 2 / share.sum())
@@ -87,7 +87,7 @@ class PathCosts(NamedTuple):
         """
         if not self.cost.size or greatest <= 0:
             return self.mean
-        share, surprise = self.number * self.weight**2, -log(failing)
+        share, surprise = self.times * self.weight**2, -log(failing)
         if before is None or not before.cost.size:
             slope, variance = _SLOPE, float(share @ (_OFF * self.guess) ** 2)
         else:
@@ -96,8 +96,8 @@ class PathCosts(NamedTuple):
         guess = np.minimum(slope * self.guess, greatest)
         most = (1 - _CLOSE) / (float(self.weight.max()) * greatest)
         theta = min(sqrt(2 * surprise / variance), most) if variance > 0 else most
-        factors = float(self.number @ np.log1p(theta * self.weight * (guess - self.cost)))
-        return self.known + float(self.number @ (self.weight * guess)) + (surprise - factors) / theta
+        factors = float(self.times @ np.log1p(theta * self.weight * (guess - self.cost)))
+        return self.known + float(self.times @ (self.weight * guess)) + (surprise - factors) / theta
 
 
 class PolicyCost:
