@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.solvers.base import uncertified
 from seqclass.pomdp.solvers.ordering import adaptive, values
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
-from seqclass.pomdp.solvers.ordering.cases import model_cases
+from seqclass.pomdp.solvers.ordering.cases import mean_and_error, model_cases
 from seqclass.pomdp.solvers.ordering.given import GivenOrder, greedy_order
 from seqclass.pomdp.solvers.ordering.values import NextQuestion, RulePolicy, bounded, fitted_values, ridge
 from seqclass.pomdp.sweeps.budget import within_budget
@@ -591,3 +592,22 @@ def test_with_and_without_a_certificate_the_same_search_is_taken():
     bare, certified = (clone(with_nodes(1000)).set_params(certificate_paths=n).solve(problem) for n in (0, 500))
     assert bare.info.ordering.chosen == certified.info.ordering.chosen == "search over all orders"
     assert (bare.info.lower, bare.info.upper) == (certified.info.lower, certified.info.upper)
+
+
+@pytest.mark.parametrize("errors, tried_on", [(3.0, 100), (5.0, 20)])
+def test_a_candidate_is_left_once_it_is_clearly_above_another(errors, tried_on):
+    # on the first fifth of the cases it is so many standard errors above
+    costs = 5 + errors / np.sqrt(19) + np.tile([-1.0, 1.0], 50)
+    search = adaptive._Search(Adaptive(n_cases=100), free_case(0).problem, 0.0)
+    search.limited, search.cases = (
+        False,
+        SimpleNamespace(
+            exact=False,
+            answers=np.zeros((100, 3)),
+            costs=lambda policy, first, last: (costs[first:last], np.zeros(last - first)),
+            mean_and_error=mean_and_error,
+        ),
+    )
+    search.tried = [adaptive._Tried("best", None, np.full(100, 5.0), np.zeros(100))]
+    found = search._compared(adaptive._Tried("another", None, np.empty(0), np.empty(0)))
+    assert len(found.costs) == tried_on

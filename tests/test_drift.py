@@ -313,6 +313,22 @@ def test_how_cases_are_cut_changes_nothing(at: list[int], shift: float) -> None:
     np.testing.assert_allclose(np.log(parts.e_value), np.log(whole.e_value), rtol=1e-9, atol=1e-9)
 
 
+def test_a_change_begins_with_the_first_case_after_the_best_one() -> None:
+    n, at = 120, 40
+    none, half = np.zeros((n, 0), dtype=np.intp), np.full((n, 2), 0.5)
+    record = AcquisitionRecord(np.zeros(n, np.intp), half, np.zeros(n, np.intp), np.zeros(n), none, none)
+    for cut in ([n], [at, n], [at - 1, at + 1, n]):  # whichever batch that case is in
+        test, first = DriftTest([[0, 1], [1, 0]], [0, 1]), 0
+        for last in cut:  # right as long as all is well, and wrong from then on
+            fields = (
+                getattr(record, f)[first:last]
+                for f in ("decision", "posterior", "n_features", "cost", "order", "outcome")
+            )
+            test.update(AcquisitionRecord(*fields), (np.arange(first, last) >= at).astype(int))
+            first = last
+        assert test.change == at
+
+
 def test_capital_against_a_plain_loop() -> None:
     record, y = cases(100, 5, 0.2)
     excess = (record.decision != y) - record.posterior.min(axis=1)

@@ -248,8 +248,25 @@ def test_answers_change_all_functions_as_long_as_columns_are_few(make_tree, monk
     assert len(set(of_classes)) == 2
 
 
-def weights_of(problem):
-    policy = ProjectedValueIteration(n_beliefs=500, certificate_paths=0).solve(problem)
+@pytest.mark.parametrize("n_classes, widest", [(95, 388), (70, 432)])
+def test_answers_change_all_functions_of_up_to_400_columns(n_classes, widest):
+    rng = np.random.default_rng(0)
+    y = np.arange(n_classes).repeat(30)
+    X = (rng.random((len(y), 6)) < rng.random((n_classes, 6))[y]).astype(int)
+    for column in range(1, 6):
+        same = rng.random(len(y)) < 0.5
+        X[same, column] = X[same, column - 1]
+    prior, order = np.full(n_classes, 1 / n_classes), [0, 2, 4, 1, 3, 5]
+    model = TreeNetwork("line").fit(X, y)
+    problem = ModelProblem(model, prior, order, np.full(6, 0.01), 1 - np.eye(n_classes), max_contexts=1)
+    weights = weights_of(problem, 50)
+    columns = [(len(w) - 1) * (w.shape[1] - 1) * w.shape[2] for w in weights]
+    assert max(columns) == widest
+    assert [bool(w[1:, :, :-2].any()) for w in weights] == [0 < n <= 400 for n in columns]
+
+
+def weights_of(problem, n_beliefs=500):
+    policy = ProjectedValueIteration(n_beliefs=n_beliefs, certificate_paths=0).solve(problem)
     return [w for w in policy.values.weights if w is not None]
 
 

@@ -315,3 +315,28 @@ def test_visits_are_for_panels():
     problem = hidden_problem(0, 3).with_visits(Visits(0.1, np.zeros(3), 0.0))
     with pytest.raises(ValueError, match=r"FittedValueIteration.*Panels"):
         FittedValueIteration().solve(problem)
+
+
+def two_classes():
+    return TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.01)
+
+
+def test_what_is_known_at_one_belief_alone_is_hardly_shrunk():
+    problem, belief = two_classes(), np.array([[0.6, 0.4]])
+    values = FittedValues(problem, [None, None])
+    values.fit(0, belief, np.array([0.3]))
+    # one row of as many columns of size 1 as there are functions, and a penalty of 2000 rows' share of 1e-4
+    count = values.functions.count
+    told = values.functions.sums(belief, values.weights[0]) * values.functions.unit
+    assert told == pytest.approx(0.3 * count / (count + 0.2), rel=1e-3)
+
+
+@pytest.mark.parametrize("beyond, heed", [(1.1, 0.47), (2.0, 0.004)])
+def test_what_costs_more_than_stopping_counts_less_the_farther_it_is_beyond(beyond, heed):
+    problem = two_classes()
+    belief = np.repeat([[0.6, 0.4]], 2000, axis=0)
+    stop = float(problem.stopping_cost(belief[:1])[0])
+    values = FittedValues(problem, [None, None])
+    values.fit(0, belief, np.tile([0.5 * stop, beyond * stop], 1000))
+    told = float(values.functions.sums(belief[:1], values.weights[0])[0]) * values.functions.unit
+    assert told == pytest.approx(stop * (0.5 + heed * beyond) / (1 + heed), rel=0.01)

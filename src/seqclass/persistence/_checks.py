@@ -183,10 +183,9 @@ def check_held_out(held: HeldOut) -> None:
     fold = array(held.fold, "fold", "i", None)
     n = int((fold >= 0).sum())
     need(n > 0 and fold.min() >= -1 and len(np.unique(fold[fold >= 0])) == fold.max() + 1 > 1, "its folds are wrong")
-    for name in ("prices", "decision_costs"):
+    for name in ("prices", "decision_costs", *["weights"] * (held.weights is not None)):
         need(numbers(getattr(held, name), name, n).min() >= 0, f"{name} are wrong")
     array(held.errors, "errors", "b", n)
-    need(held.weights is None or numbers(held.weights, "weights", n).min() > 0, "its weights are wrong")
     for name in ("decisions", "counts"):
         need(array(getattr(held, name), name, "i", n).min() >= 0, f"{name} are wrong")
     need(type(held.name) is str and all(type(remedy) is str for remedy in held.remedies), "its texts are none")
