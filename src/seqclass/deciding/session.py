@@ -273,8 +273,12 @@ class Session:
         if not numbers:
             return numbers, unknown, unknown
         saving = float(expected_saving(policy, case.info)[0])
-        asked = np.isin(np.arange(case.info.problem.n_questions), numbers)[None]
-        added = float(added_saving(policy, case.info, asked, saving)[0])
+        if case.info.problem.free or visits is not None:
+            asked = np.isin(np.arange(case.info.problem.n_questions), numbers)[None]
+            added = float(added_saving(policy, case.info, asked, saving)[0])
+        else:  # the next of the order that is not known
+            passed = case.learn(numbers[0], -1, known=True, charge_missing=False).info
+            added = max(saving, 0.0) - max(float(expected_saving(policy, passed)[0]), 0.0)
         return numbers, unknown if math.isnan(saving) else saving, unknown if math.isnan(added) else added
 
     def _ordered(self, numbers: Sequence[int], again: bool = False) -> Case:

@@ -517,11 +517,11 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
 
   /* How much less going on would save if some questions could not be had; null where the policy cannot tell. */
   const plannedFor = (p, s) => p.type === "plan" && p.otherwise.type !== "recursion" ? planned(p, s).cost !== null || plannedFor(p.otherwise, s) : p.type === "panels" && (p.plan.length > 0 || !program.any_order);
-  const addedBy = (p, s, asked, saving) => {
+  const addedBy = (p, facts, asked, saving) => {
+    const s = viewOf(facts), own = p.type === "plan" ? p.otherwise : p;
     if (saving === null || plannedFor(p, s)) return null;
-    const without = { ...s, seen: s.seen.map((seen, q) => asked.includes(q) ? (program.any_order ? CLOSED : -1) : seen) };
-    const own = p.type === "plan" ? p.otherwise : p;
-    if (!program.any_order) without.stage += 1;
+    const without = { ...facts, seen: facts.seen.map((seen, q) => asked.includes(q) ? (program.any_order ? CLOSED : -1) : seen) };
+    without.stage = program.any_order ? s.stage : viewOf(without).stage;
     const ended = without.stage >= p.n_stages, cost = ended ? Infinity : onwards(own, without);
     return cost === null ? null : Math.max(saving, 0) - Math.max(s.stop - cost, 0);
   };
@@ -587,7 +587,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     let asked = null;
     if (panel.length) {
       const cost = waiting ? null : onwards(program.policy, viewOf(s)), saving = cost === null ? null : s.stop - cost;
-      const added = addedBy(program.policy, viewOf(s), panel, saving);
+      const added = addedBy(program.policy, s, panel, saving);
       const together = panel.map((q) => ({ question: q, price: own({ ...s, ordered: panel }, q) }));
       asked = { ...together[0], saving, added, panel: together, visit: waiting ? 0 : visitOf(panel), waiting };
     }
