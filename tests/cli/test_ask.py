@@ -31,7 +31,7 @@ def test_a_case(model: str, run: Any) -> None:
     result = run("ask", model, answers="green\n")
     assert result.exit_code == 0
     session = seqclass.load(model).session()
-    assert "1. colour  (price 0.01, expected to save" in result.stdout
+    assert "1. colour  (price 0.01, going on is expected to save" in result.stdout
     assert "one of: amber, green, red" in result.stdout
     assert f"maybe {100 * session.posterior[0]:.1f}%" in result.stdout
     session.observe("colour", "green")

@@ -62,9 +62,9 @@ class Question:
     features : tuple of Feature
         The features of a bundle; empty for a question of one feature.
     added_saving : float
-        What this question adds to that: how much less going on would save if it could not be had. NaN where
-        the policy's values do not say it: of plans whose table is about all questions, beside rules, or if
-        `expected_saving` is NaN.
+        What this question adds to that: how much less going on would save if it could not be had; below zero where a
+        fixed order or a rule would do better without it. NaN where the policy's values do not say it: of plans whose
+        table is about all questions, beside rules, or if `expected_saving` is NaN.
     saving_alone : float
         How much cheaper it is expected to be to ask this one question and then decide than to decide now, its price
         counted; NaN but for `Session.suggestions`.

@@ -60,7 +60,7 @@ def summarise(table: Any, by: Sequence[str], metrics: Sequence[str], confidence:
         mean, variance, n = (told.to_numpy() for told in (units.mean(), units.var(), units.count()))
         shared = ratio.where(table[metric].notna()).groupby(group).mean().to_numpy()
         error = np.sqrt((1 / np.maximum(n, 1) + shared) * variance)
-        ends = interval_ends(mean, error, n, confidence, bounds_of(metric))
+        lower, upper = interval_ends(mean, error, n, confidence, bounds_of(metric))
         # folds that are all alike, but for rounding, say nothing of how far others would be
         alike = variance <= (1e-12 * mean) ** 2
         lower, upper = (np.where(alike, np.nan, end) for end in ends)
