@@ -505,8 +505,8 @@ def explain() -> None:
     """Tell why a row of the table DATA is decided as it is, by a MODEL that 'seqclass fit' wrote.
 
     DATA is read as 'seqclass predict' reads its table. For each feature that was asked for you see its value, the
-    belief after it, its price, what going on was expected to save, and how much of that by it. Then comes why no more was
-    asked, and what each decision is expected to cost. Prices and costs are in the unit of the model's decision costs; a
+    belief after it, its price, what going on was expected to save, and how much of that by it. Then comes why no more
+    was asked, and what each decision is expected to cost. Prices and costs are in the unit of the decision costs; a
     wrong decision costs 1 unless these were given.
     """
 
@@ -525,7 +525,7 @@ def explain() -> None:
 def ask() -> None:
     """Work through one live case: the MODEL asks only for what it needs.
 
-    Each question comes with its price, what going on is expected to save, and how much of that by it, in the unit of the
+    Each question comes with its price, what going on is expected to save, how much of that by it, in the unit of the
     model's prices. Answer with a number or a category; "?" if the value is not available, "undo" to take back the last
     answer, "quit" to stop. NAME = VALUE answers a feature other than the one asked for, and "best" shows the most
     promising questions. The case ends with the decision and what it cost.
