@@ -65,30 +65,22 @@ def _note_form(context: click.Context, param: click.Parameter, given: str | None
         context.meta.setdefault(CSV_FORM, {})[param.name] = told
 
 
-def csv_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of all commands that read CSV: how the files are written, of prices and costs too."""
-    command = click.option(
-        "--decimal",
-        type=click.Choice([".", ","]),
-        expose_value=False,
-        callback=_note_form,
-        help="Decimal separator of CSV and TSV files.  [default: .]",
-    )(command)
-    command = click.option(
+def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda command: functools.reduce(lambda made, option: option(made), reversed(options), command)
+
+
+_csv = functools.partial(click.option, expose_value=False, callback=_note_form)
+#: The options of all commands that read CSV: how the files are written, of prices and costs too.
+csv_options = _options(
+    _csv("--sep", metavar="SIGN", help="Column separator of CSV and TSV files.  [default: a comma; in .tsv a tab]"),
+    _csv("--decimal", type=click.Choice([".", ","]), help="Decimal separator of CSV and TSV files.  [default: .]"),
+    _csv(
         "--na-values",
         metavar="TEXTS",
-        expose_value=False,
-        callback=_note_form,
         help="Texts that are missing in CSV and TSV files, besides the empty cell, with commas between.  [default: NA, "
         "NaN, null, None, ? and their like]",
-    )(command)
-    return click.option(
-        "--sep",
-        metavar="SIGN",
-        expose_value=False,
-        callback=_note_form,
-        help="Column separator of CSV and TSV files, such as ';'.  [default: a comma; in .tsv a tab]",
-    )(command)
+    ),
+)
 
 
 class Finite(click.FloatRange):
@@ -103,10 +95,6 @@ class Finite(click.FloatRange):
 
 #: An option that is a price.
 _price = functools.partial(click.option, type=Finite(min=0), metavar="PRICE")
-
-
-def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda command: functools.reduce(lambda made, option: option(made), reversed(options), command)
 
 
 #: How `fit`, `plan` and `compare` take what visits cost.
@@ -307,7 +295,7 @@ def fit() -> None:
     DATA is .csv or .tsv (also .gz), .parquet, or .npz with arrays X and y, or with data, indices, indptr and shape of a
     sparse matrix. Columns of text are categories. In CSV and TSV an empty cell, NA, NaN, None, null or ? is missing,
     and a first column without a name is taken as a row index and left out. Rows are counted from 1, below the header.
-    --sep and --decimal apply to all CSV and TSV files that are read, those of prices and costs too.
+    --sep, --decimal and --na-values apply to all CSV and TSV files that are read, those of prices and costs too.
 
     DATA may also be a folder of .parquet files of any size, which are read in chunks, several times, so that memory
     does not grow with the number of rows. Steps that look at single rows, such as --held-out, then use a sample of
