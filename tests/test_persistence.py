@@ -373,6 +373,13 @@ def test_writes_where_told(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["text.seq"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_refused_before_anybody_writes_to_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "model.seq")
+    with pytest.raises(ModelFileError, match="is a pipe or a device: write what comes from it to a file first"):
+        load(tmp_path / "model.seq")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="links and permissions of POSIX")
 def test_keeps_links_and_ordinary_permissions(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "real")

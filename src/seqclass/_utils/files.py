@@ -20,10 +20,10 @@ from seqclass._utils.text import sentence
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def check_regular(path: str | os.PathLike[str]) -> None:
+def check_regular(path: str | os.PathLike[str], error: type[ValueError] = ValueError) -> None:
     """Refuse what cannot be read back and forth, before anything waits for who writes into it."""
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
-        raise ValueError(f"{os.fspath(path)} is a pipe or a device: write what comes from it to a file first.")
+        raise error(f"{os.fspath(path)} is a pipe or a device: write what comes from it to a file first.")
 
 
 @contextmanager

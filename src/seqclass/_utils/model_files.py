@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 from seqclass import __version__
 from seqclass._utils.archive import Archive, check_size, write_archive
-from seqclass._utils.files import replacing
+from seqclass._utils.files import check_regular, replacing
 from seqclass._utils.text import brief
 
 __all__ = ["ModelFileError", "load", "register", "save"]
@@ -272,7 +272,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is damaged, incomplete, not a model file, or of another version of the format.
+        If the file is damaged, incomplete, not a model file, of another version of the format, or a pipe or a device.
     FileNotFoundError
         If there is no such file.
 
@@ -285,6 +285,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     load(path)
     (1, 'two')
     """
+    check_regular(path, ModelFileError)
     with open(path, "rb") as file:
         _register_ours()
         try:
