@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 import seqclass
+from seqclass.bn import NetworkTables
 from seqclass.cli import main
 
 LONG = "a" * 300
@@ -309,3 +310,49 @@ def test_standard_input_that_is_closed(
         main(["ask", model])
     assert ended.value.code == 2
     assert capsys.readouterr().err == "Error: standard input is closed, and that is where answers come from.\n"
+
+
+#: What a terminal obeys: colours, the title of its window, an alarm, the line anew, and letters from right to left.
+OBEYED = "\x1b[31m\x1b]title\x07\r\x9b2J\u202e"
+
+
+@pytest.fixture
+def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A model whose names and categories a stranger chose, of a network."""
+    monkeypatch.chdir(tmp_path)
+    plain = OBEYED.replace("\r", "")  # which ends a row of a table
+    sick, fever = f"sick{OBEYED}", f"fever{plain}\nCost of each decision"
+    tables = [np.array([0.7, 0.3]), np.array([[0.9, 0.2], [0.1, 0.8]])]
+    states = [[f"no{OBEYED}", f"yes{OBEYED}"], [f"low{plain}", f"high{plain}"]]
+    network = NetworkTables([sick, fever], states, [[], [0]], tables)
+    clf = seqclass.SequentialClassifier.from_network(network, sick, feature_costs=0.01, order="given")
+    clf.save("strange.seq")
+    pd.DataFrame({fever: [states[1][1]]}).to_csv("strange.csv", index=False)
+    return "strange.seq"
+
+
+@pytest.mark.parametrize("command", ["show", "ask", "explain", "predict"])
+def test_nothing_that_a_stranger_wrote_commands_the_terminal(
+    strange: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = {"explain": ["strange.csv"], "predict": ["strange.csv"]}.get(command, [])
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda stream: True)  # as on a terminal
+    result = CliRunner().invoke(main, [command, strange, *data], input="?\n", color=True)
+    assert result.exit_code == 0, result.stderr
+    assert not set(result.stdout + result.stderr) & set("\x1b\x07\r\x9b\u202e")
+    assert "\\x1b]title\\x07\\r\\x9b2J\\u202e" in result.stdout
+    assert "\nCost of each decision  " not in result.stdout  # a name makes no line of a table
+
+
+def test_rows_for_another_program_stay_as_they_are(strange: str) -> None:
+    rows = CliRunner().invoke(main, ["predict", strange, "strange.csv"]).stdout_bytes.decode()
+    assert f"yes{OBEYED}" in rows
+
+
+def test_what_python_prints_of_a_case_is_visible_as_well(strange: str) -> None:
+    clf = seqclass.load(strange)
+    session = clf.session()
+    [explanation] = clf.explain(pd.read_csv("strange.csv"))
+    for text in (str(session), repr(session), str(explanation)):
+        assert "\\x1b]title" in text
+        assert not set(text) & set("\x1b\x07\r\x9b\u202e")

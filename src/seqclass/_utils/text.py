@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -29,7 +30,7 @@ def value_text(value: Any) -> str:
 
 def answered(question: str, text: str, sign: str = " = ") -> str:
     """A question, or a name, with what it showed."""
-    return f"{question}{' ' if question.endswith(('?', ':', '.', '!')) else sign}{text}"
+    return visible(f"{question}{' ' if question.endswith(('?', ':', '.', '!')) else sign}{text}", keep="")
 
 
 def money(value: float, unit: str = "", decimals: int | None = None) -> str:
@@ -64,7 +65,7 @@ def belief_text(labels: Sequence[Any], posterior: Sequence[float], most: int = 4
     apart = "; " if any("," in str(label) for label in labels) else ", "  # several targets of a network are one label
     told = [f"{labels[i]} {percent(posterior[i])}" for i in index]
     rest = [f"{len(others)} others {percent(min(sum(posterior[i] for i in others), 1.0))}"] if others else []
-    return apart.join([*told, *rest])
+    return visible(apart.join([*told, *rest]), keep="")
 
 
 def percent(p: float) -> str:
@@ -183,6 +184,15 @@ def brief(text: str, longest: int = _LONGEST) -> str:
         end = longest // 3
         text = f"{text[: longest - end - 3]}...{text[-end:]}"
     return text if text.isprintable() else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+#: What a terminal obeys rather than shows: control characters, ends of paragraphs, and what turns the direction around.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+def visible(text: str, keep: str = "\n\t") -> str:
+    """Write control characters as Python does, but for some."""
+    return _CONTROL.sub(lambda sign: sign[0] if sign[0] in keep else repr(sign[0])[1:-1], text)
 
 
 def shorten(text: object, width: int = 28) -> str:

@@ -7,6 +7,7 @@ import os
 import pkgutil
 import sys
 import warnings
+from contextlib import redirect_stdout
 from typing import Any
 
 import click
@@ -14,7 +15,7 @@ import click
 from seqclass import __version__
 from seqclass._utils.files import NO_ROOM
 from seqclass._utils.text import brief, shown
-from seqclass.cli._errors import InputError, as_options, end_sentence, sentence
+from seqclass.cli._errors import InputError, Visible, as_options, end_sentence, sentence
 
 #: The line of each command in the help. `_commands` declares them, and a declaration loads what it runs when it runs.
 COMMANDS = {
@@ -75,7 +76,7 @@ class Answering(click.Command):
         try:
             if sys.stdout is None:
                 raise InputError("standard output is closed: lead it to a file, or to /dev/null.")
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), redirect_stdout(Visible(sys.stdout)):
                 warnings.showwarning = _show_warning  # type: ignore[assignment]
                 code = super().main(*args, **settings)
                 sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""What goes wrong on the command line: bad input is one sentence and exit code 2."""
+"""What goes wrong on the command line: bad input is one sentence and exit code 2, and names from files stay names."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 import click
 
 from seqclass._utils import text
-from seqclass._utils.text import brief, shown
+from seqclass._utils.text import brief, shown, visible
 from seqclass._utils.text import end_sentence as end_sentence
 from seqclass._utils.text import near as near
 
@@ -20,6 +21,28 @@ _TOLD = re.compile(r"[a-z_]+=\S* \((--[a-z-]+)([^()]*) on the command line\)")
 _SETTING = re.compile(
     r"""(?<!\w)'[^']*'|(?<![\w=])"[^"]*"|(?<![\w./\\-])([a-z_]+)(?:=(["']?)(\d+\.\d+|\w+)\2)?(?![\w/\\(=\[]|\.\w)"""
 )
+
+
+class Visible:
+    """Standard output on which names from files do nothing to a terminal; ``data`` is for what programs read."""
+
+    #: Beside which click would write.
+    buffer = None
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write on."""
+        return self._stream.write(visible(text))
+
+    @property
+    def data(self) -> Any:
+        """Itself on a terminal, what is below it elsewhere."""
+        return self if self._stream.isatty() else self._stream
 
 
 class InputError(click.ClickException):

@@ -12,10 +12,12 @@ import numpy as np
 
 from seqclass._utils.text import belief_text as belief_text
 from seqclass._utils.text import percent as percent
+from seqclass._utils.text import visible
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
     """Lay a table out in columns: those in ``left`` flush left, the others flush right."""
+    header, *rows = ([visible(cell, keep="") for cell in row] for row in (header, *rows))
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
 
     def line(row: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from seqclass._utils.text import (
     plan_saving_text,
     saving_text,
     shown,
+    visible,
     worthless,
 )
 from seqclass.cli._describe import load_model
@@ -76,7 +77,7 @@ class _Asking:
     def decision(self) -> str:
         """The decision as things stand, with the label that stands for it in files."""
         words, label = self.words.decision_text(self.session.decision), str(self.session.decision)
-        return label if words == label else f"{words}  [{label}]"
+        return visible(label if words == label else f"{words}  [{label}]", keep="")
 
     @property
     def why(self) -> str:
@@ -95,7 +96,7 @@ class _Asking:
     def question(self, name: str) -> str:
         """A question in words, with the name by which it is answered."""
         words = self.words.in_line(name)
-        return name if words == name else f"{words}  [{name}]"
+        return visible(name if words == name else f"{words}  [{name}]", keep="")
 
     def choices(self, name: str) -> dict[str, str]:
         """Values that are offered, and the words for them on one line."""
@@ -286,7 +287,7 @@ def _show_question(asking: _Asking, question: Question) -> None:
         click.echo(f"   {url}")
     if offered := {} if question.features else asking.choices(name):
         choices = [value if words == value else f"{value} = {words}" for value, words in offered.items()]
-        click.echo(f"   one of: {('; ' if words.answers(name) else ', ').join(choices)}")
+        click.echo(visible(f"   one of: {('; ' if words.answers(name) else ', ').join(choices)}", keep=""))
     elif unit := words.told(name, "unit"):
         click.echo(f"   in {unit}")
     if question.features:

@@ -16,7 +16,7 @@ import numpy as np
 
 from seqclass._shell import DecidingClassifier
 from seqclass._utils.files import replacing
-from seqclass._utils.text import money
+from seqclass._utils.text import money, visible
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, check_output, is_folder, refused, sentence
@@ -98,7 +98,7 @@ def _command(
     _report(clf, summary, seconds, output, rows, as_json, scored)
     told = why if scored is None else scores_text(scored, decider_of(clf).unit)
     if told and not as_json:
-        click.echo(f"\n{told}" if output is not None else told, err=output is None)
+        click.echo(f"\n{told}" if output is not None else visible(told), err=output is None)
 
 
 def _scored(clf: DecidingClassifier, record: AcquisitionRecord, answers: Any) -> tuple[Scores | None, str]:
@@ -116,7 +116,7 @@ def _scored(clf: DecidingClassifier, record: AcquisitionRecord, answers: Any) ->
 def _target(output: Path | None, as_json: bool) -> Iterator[TextIO | None]:
     """Where the rows go: a file that appears once it is whole, stdout, or nowhere."""
     if output is None:
-        yield None if as_json else sys.stdout
+        yield None if as_json else getattr(sys.stdout, "data", sys.stdout)
         return
     try:
         with replacing(output) as path, path.open("w", encoding="utf-8", newline="") as file:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.frames import is_frame
-from seqclass._utils.text import listed, shown
+from seqclass._utils.text import listed, shown, visible
 from seqclass._utils.validation import check_costs, check_real
 from seqclass.costs import Costs
 from seqclass.datasets.hidden import HiddenStates
@@ -110,7 +110,7 @@ class DatasetInfo:
             lines.append(_line("optimum", str(self.optimum)))
         if self.source:
             lines.append(_line("source", self.source))
-        return "\n".join(lines)
+        return visible("\n".join(lines))
 
     def _prices(self) -> str:
         if self.cost_range is None:

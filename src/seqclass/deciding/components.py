@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import IntArray
+from seqclass._utils.text import visible
 from seqclass.bn import ClassMixture
 from seqclass.deciding._case import named
 from seqclass.deciding.decider import Decider
@@ -47,7 +48,7 @@ class Trait:
 
     def __str__(self) -> str:
         is_ = " " if self.label[:1] in "<>" else " in " if self.label[:1] in "[(" else " = "
-        return f"{self.name}{is_}{self.label} ({self.share:.0%} of them, {self.share_of_all:.0%} of all)"
+        return visible(f"{self.name}{is_}{self.label} ({self.share:.0%} of them, {self.share_of_all:.0%} of all)")
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Component:
         return f"{self.label}, kind {self.number} of {self.n_components}"
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.share:.0%} of the class): {'; '.join(map(str, self.traits))}"
+        return visible(f"{self.name} ({self.share:.0%} of the class): {'; '.join(map(str, self.traits))}")
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class Likeness:
     def __str__(self) -> str:
         traits = "; ".join(map(str, self.component.traits))
         typical = f", of which is typical: {traits}" if traits else ""
-        return f"Most like {self.component.name} ({self.probability:.0%}){typical}."
+        return visible(f"Most like {self.component.name} ({self.probability:.0%}){typical}.")
 
 
 _TINY = 1e-300

@@ -23,6 +23,7 @@ from seqclass._utils.text import (
     percent,
     plan_saving_text,
     value_text,
+    visible,
 )
 from seqclass._utils.validation import check_choice
 from seqclass.deciding._case import Feature, Question, named
@@ -312,7 +313,7 @@ class Explanation:
             lines += _step_lines(number, step, self.classes, self.unit)
         is_likely = self.likeness is not None and self.likeness.probability >= _LIKELY
         likeness = [str(self.likeness)] if is_likely else []
-        return "\n".join([*lines, *likeness, self.stop_text, self.decision_text])
+        return visible("\n".join([*lines, *likeness, self.stop_text, self.decision_text]))
 
     @property
     def n_features(self) -> int:

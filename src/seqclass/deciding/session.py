@@ -14,7 +14,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import spelt
-from seqclass._utils.text import belief_text, listed, money, near, shown, value_text
+from seqclass._utils.text import belief_text, listed, money, near, shown, value_text, visible
 from seqclass._utils.validation import check_integer, columns_of
 from seqclass.deciding._case import (
     Answer,
@@ -619,15 +619,15 @@ class Session:
 
     def __repr__(self) -> str:
         beliefs = belief_text(self._decider.classes.tolist(), self.posterior.tolist(), most=3)
-        return f"<Session: {self.n_features} acquired, {money(self.cost, self._decider.unit)} paid; {beliefs}>"
+        return visible(f"<Session: {self.n_features} acquired, {money(self.cost, self._decider.unit)} paid; {beliefs}>")
 
     def __str__(self) -> str:
         panel, unit = self.next_panel, self._decider.unit
         if not panel:
-            return f"{repr(self)[1:-1]}; next: decide {self.decision}"
+            return visible(f"{repr(self)[1:-1]}; next: decide {self.decision}")
         names = ", ".join(question.name for question in panel)
         price = money(sum(question.price for question in panel) + self.visit_cost, unit)
-        return f"{repr(self)[1:-1]}; next: ask {names} (price {price})"
+        return visible(f"{repr(self)[1:-1]}; next: ask {names} (price {price})")
 
     def _is_used(self, name: str) -> bool:
         """Whether the model knows a feature; where a selector left it out, it does not."""
