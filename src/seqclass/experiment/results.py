@@ -63,8 +63,8 @@ def summarise(table: Any, by: Sequence[str], metrics: Sequence[str], confidence:
         lower, upper = interval_ends(mean, error, n, confidence, bounds_of(metric))
         # folds that are all alike, but for rounding, say nothing of how far others would be
         alike = variance <= (1e-12 * mean) ** 2
-        lower, upper = (np.where(alike, np.nan, end) for end in ends)
-        found[metric], found[f"{metric}_lower"], found[f"{metric}_upper"] = mean, lower, upper
+        found[metric] = mean
+        found[f"{metric}_lower"], found[f"{metric}_upper"] = (np.where(alike, np.nan, end) for end in (lower, upper))
     return found
 
 
