@@ -25,11 +25,12 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.bounds import repeats
+from seqclass.pomdp.bounds import policy_cost
 from seqclass.pomdp.bounds.certificate import lowest
 from seqclass.pomdp.bounds.hints import HintedValues, bounds_of
 from seqclass.pomdp.bounds.optimum import OnePriceBounds
-from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
+from seqclass.pomdp.bounds.policy_cost import PolicyCost
+from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.solvers.simple import OrderBoundPolicy
 
@@ -308,24 +309,27 @@ def test_interpolation_is_in_the_probability():
     assert (np.diff(slope) <= 1e-6).all()
 
 
-def test_what_a_policy_costs_above_the_values():
+def cost_of(policy, n_paths, seed):
+    """Estimate and upper end of a policy's cost by paths."""
+    cost = PolicyCost(policy.problem, policy, np.random.default_rng(seed))
+    cost.run(n_paths)
+    return cost.ends(0.01)
+
+
+def test_what_a_policy_costs_where_all_histories_weigh_enough():
     for seed in range(30, 36):
         problem = naive_problem(seed)
-        values = RepeatValues(problem, 0)
-        for policy in (OrderBoundPolicy(values), Lookahead(1, certificate_paths=0).solve(problem)):
+        for policy in (OrderBoundPolicy(RepeatValues(problem, 0)), Lookahead(1, certificate_paths=0).solve(problem)):
             exact = evaluate(problem, policy, method="exact").cost
-            mean, most = cost_above(policy, values, 10**6, np.random.default_rng(seed))
-            assert values.value + mean == pytest.approx(exact, abs=1e-9)  # all histories weigh enough
-            assert mean <= most + 1e-12
+            assert cost_of(policy, 10**6, seed) == pytest.approx((exact, exact), abs=1e-9)
 
 
 def test_what_is_sampled_of_a_policy_s_cost_is_right_on_average_and_too_low_seldom():
     """A dear branch of little weight: the mean of few paths misses it, its upper end must not."""
     problem = naive_problem(40, n_questions=5)
-    values = RepeatValues(problem, 0)
     policy = FirstK(None, certificate_paths=0).solve(problem)
-    exact = evaluate(problem, policy, method="exact").cost - values.value
-    found = np.array([cost_above(policy, values, 3, np.random.default_rng(seed)) for seed in range(144)])
+    exact = evaluate(problem, policy, method="exact").cost
+    found = np.array([cost_of(policy, 3, seed) for seed in range(144)])
     assert found[:, 0].mean() == pytest.approx(exact, abs=5 * found[:, 0].std() / 12)
     assert found[:, 0].std() > 1e-5
     assert (found[:, 1] < exact).mean() <= 0.02
@@ -335,16 +339,16 @@ def test_of_many_outcomes_a_few_are_followed_which_is_right_on_average_and_too_l
     rng, visits = np.random.default_rng(0), []
     tables = np.stack([rng.dirichlet(np.ones(60), size=2).T for _ in range(3)])
     problem = TableProblem([0.6, 0.4], tables, prices=0.03, free=True)
-    values, policy = RepeatValues(problem), Lookahead(1, certificate_paths=0).solve(problem)
-    exact = evaluate(problem, policy, method="exact", max_histories=10**6).cost - values.value
-    real = repeats._followed
+    policy = Lookahead(1, certificate_paths=0).solve(problem)
+    exact = evaluate(problem, policy, method="exact", max_histories=10**6).cost
+    real = policy_cost._followed
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repeats, "_followed", lambda *given: visits.append(real(*given)) or visits[-1])
-        found = np.array([cost_above(policy, values, 100, np.random.default_rng(seed)) for seed in range(100)])
+        patch.setattr(policy_cost, "_followed", lambda *given: visits.append(real(*given)) or visits[-1])
+        found = np.array([cost_of(policy, 100, seed) for seed in range(100)])
     assert found[:, 0].mean() == pytest.approx(exact, abs=4 * found[:, 0].std() / 10)
     assert found[:, 0].std() > 1e-6
     assert (found[:, 1] < exact).mean() <= 0.02
-    assert max(visited for _, _, visited in visits[:100]) < 3000  # and not 60 for each of a hundred histories
+    assert max(len(paths.cost) for paths in visits) < 3000  # and not 60 for each of a hundred histories
 
 
 def test_certificates_of_all_orders_bracket_the_optimum():

@@ -25,7 +25,7 @@ from seqclass.pomdp.bounds.hindsight import in_hindsight, surely_less
 from seqclass.pomdp.bounds.hints import MANY_STATES, bounds_of
 from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
 from seqclass.pomdp.bounds.policy_cost import ROUNDING, PolicyCost, most_expected
-from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
+from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.information import InformationState
@@ -244,9 +244,6 @@ class OverOrders(NamedTuple):
                 values = bounds_of(free, MANY_STATES)
         if lower is None:
             lower = lowest(free, values)
-        if upper is None and isinstance(values, RepeatValues) and problem.free:
-            mean, high, n_paths = self._above(policy, values, rng)
-            return OrderEnds(high, mean, lower, self.confidence, "mixed", n_paths, (lower, most_expected(problem)))
         wanted = not certain and not isinstance(values, RepeatValues) and self.method != "deterministic"
         if upper is None:
             # where both ends may be sampled, they hold together
@@ -289,15 +286,6 @@ class OverOrders(NamedTuple):
             mean, high = cost.ends(failing)
             if cost.n_paths < n or self.looks.enough(high - mean, high, n):
                 return mean, high, cost.n_paths
-
-    def _above(self, policy: Policy, values: RepeatValues, rng: np.random.Generator) -> tuple[float, float, int]:
-        """What a policy costs, by how far it is above these values; what it costs at most; how many paths."""
-        n, confidence = 0, self.looks.surely(1 - self.confidence)
-        while True:
-            n += self.looks.more(n)
-            mean, high = (values.value + above for above in cost_above(policy, values, n, rng, confidence))
-            if self.looks.enough(high - mean, high, n):
-                return mean, high, n
 
     def _exactly(self, methods: tuple[str, ...], find: Callable[[], float]) -> float | None:
         """What is found by looking at all histories, if that is the method and they are not too many."""
@@ -493,13 +481,12 @@ def certify(
     That is for stopping in a given order. If any question may come next, hindsight would also choose the order, and the
     lower end is a different one. With few histories it is exact; otherwise it is by AO* on a few thousand partial
     answers. If answers depend only on the class, with two or three classes, AO* starts from the bound of a problem in
-    which all but a few questions may be asked again with fresh answers, and the martingale of these values is the
-    control variate of the upper end. For up to a hundred classes or hidden states, it starts from hints that leave few
-    states to tell apart. If all answers together leave much unknown, the lower end is the least mean cost that any
-    policy has on drawn cases, less a margin, where that is closer [3]_. If they leave little, and more than sixteen
-    states are hidden, it is the mean of the least cost of drawn cases in hindsight, over all sets of a few first
-    questions, less luck [4]_ and a margin. With bundles too large to list, the bound is one more price, after which the
-    class is known.
+    which all but a few questions may be asked again with fresh answers. For up to a hundred classes or hidden states,
+    it starts from hints that leave few states to tell apart. If all answers together leave much unknown, the lower end
+    is the least mean cost that any policy has on drawn cases, less a margin, where that is closer [3]_. If they leave
+    little, and more than sixteen states are hidden, it is the mean of the least cost of drawn cases in hindsight, over
+    all sets of a few first questions, less luck [4]_ and a margin. With bundles too large to list, the bound is one
+    more price, after which the class is known.
 
     Parameters
     ----------

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray
+from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.progress import TimeUp, left
-from seqclass.pomdp.answers import SampledAnswers
-from seqclass.pomdp.bounds.repeats import FINEST, ThinnedAnswers
+from seqclass.pomdp.answers import Answers, Branches, SampledAnswers
+from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.walk import Fork, Level, begin, next_of, walk
@@ -20,14 +20,43 @@ __all__: list[str] = []
 
 #: What the first of several runs takes of the paths, and how many where time is limited; how much costs differ is told
 #: by the run before the last. Then histories are followed to weights that are less by so much, until there are so many
-#: others for each path.
-_FIRST_SHARE, _FIRST_PATHS, _FINER, _ENOUGH = 0.125, 250, (0.1, 0.5), 0.25
+#: others for each path, or all weigh so little.
+_FIRST_SHARE, _FIRST_PATHS, _FINER, _ENOUGH, _FINEST = 0.125, 250, (0.1, 0.5), 0.25, 1e-10
 #: How much the cost of going on is of that of deciding, and how far off that is, where no run has told yet.
 _SLOPE, _OFF = 0.5, 0.5
 #: Ends that are certain, or computed of the same, differ by less than this share of them: programs are solved to it.
 ROUNDING = 1e-6
 #: How near to nothing a factor of `PathCosts.at_most` may come.
 _CLOSE = 0.1
+
+
+#: Of a question with more outcomes, those too light to be followed each are drawn as well: a few stand for all.
+_WIDE = 32
+
+
+class ThinnedAnswers(Answers):
+    """Every outcome of histories that weigh enough, and of all others one that is drawn, which keeps their weight."""
+
+    def __init__(self, least: float, rng: np.random.Generator) -> None:
+        self.least, self.rng = least, rng
+
+    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
+        """Branches of histories that all ask one question; see `Answers.branch`."""
+        share = weight[:, None] * info.predictive
+        light = np.flatnonzero(weight < self.least)
+        if light.size:
+            cumulative = np.cumsum(info.predictive[light], axis=1)
+            below = cumulative < self.rng.random((light.size, 1)) * cumulative[:, -1:]
+            drawn = np.minimum(below.sum(axis=1), share.shape[1] - 1)
+            share[light] = 0
+            share[light, drawn] = weight[light]
+        if share.shape[1] > _WIDE:
+            thin = (share > 0) & (share < self.least)
+            thin[light] = False
+            kept = self.rng.random(int(thin.sum())) * self.least < share[thin]
+            share[thin] = np.where(kept, np.nextafter(self.least, 0), 0.0)  # which is light still
+        parent, outcome = np.nonzero(share > 0)
+        return Branches(parent, outcome, share[parent, outcome])
 
 
 def greatest_cost(problem: AcquisitionProblem) -> float:
@@ -100,6 +129,16 @@ class PathCosts(NamedTuple):
         return self.known + float(self.times @ (self.weight * guess)) + (surprise - factors) / theta
 
 
+def cost_at_most(policy: Policy, n_paths: int, rng: np.random.Generator, confidence: float, lower: float) -> float:
+    """What a policy costs at most under its own problem, where none costs less than ``lower``."""
+    cost = PolicyCost(policy.problem, policy, rng)
+    cost.run(n_paths)
+    high = cost.ends(1 - confidence)[1]
+    return (
+        max(high, lower) if high >= lower * (1 - ROUNDING) else most_expected(policy.problem)
+    )  # the sample has failed
+
+
 class PolicyCost:
     """Bounds what a policy costs from ever more paths."""
 
@@ -139,7 +178,7 @@ class PolicyCost:
             return self._thinned(1 / n), n
         self._least = self._least * min(max(begun / n, _FINER[0]), _FINER[1]) if self._runs else 1 / first
         found = self._thinned(self._least)
-        return found, n_paths if not found.cost.size or self._least <= FINEST else self.n_paths
+        return found, n_paths if not found.cost.size or self._least <= _FINEST else self.n_paths
 
     def _thinned(self, unit: float) -> PathCosts:
         return _followed(self.problem, self.policy, ThinnedAnswers(self._least, self.rng), 1, unit)

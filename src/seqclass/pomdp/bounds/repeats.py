@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -11,12 +9,9 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
-from seqclass.pomdp.answers import Answers, Branches
 from seqclass.pomdp.bounds.optimum import StateBounds
 from seqclass.pomdp.information import OPEN, TIE, InformationState
-from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import Fork, Level, begin, walk
 
 __all__: list[str] = []
 
@@ -146,12 +141,6 @@ class RepeatValues(ValuesOfSets, StateBounds):
         """No policy costs less, over all orders."""
         begun, weight = self.problem.opening()
         return float(weight @ self.lower(begun))
-
-    def after(self, info: InformationState) -> FloatArray:
-        """Expected bound after the question that the rows are about to ask, its price left out, (n,)."""
-        if info.stage + 1 >= self.problem.n_stages:
-            return row_sums(self.problem.stopping_cost(info.joint))
-        return row_sums(self.known(info, info.joint, np.asarray(info.question)))
 
 
 class BeliefProgram:
@@ -294,81 +283,3 @@ def _expectation(grid: SimplexGrid | LogOddsLine, table: FloatArray) -> sp.csr_a
     n, width = len(grid.points), len(table) * vertices.shape[1]
     data = (weights * mass.reshape(-1, 1)).ravel()
     return sp.csr_array((data, vertices.ravel(), np.arange(0, data.size + 1, width)), shape=(n, n))
-
-
-#: Histories of less than this share of a path's weight are followed one outcome at a time; of less in later rounds.
-_SHARE, _FINER, FINEST = 1.0, 0.1, 1e-10
-
-
-#: Of a question with more outcomes, those too light to be followed each are drawn as well: a few stand for all.
-_WIDE = 32
-
-
-class ThinnedAnswers(Answers):
-    """Every outcome of histories that weigh enough, and of all others one that is drawn, which keeps their weight."""
-
-    def __init__(self, least: float, rng: np.random.Generator) -> None:
-        self.least, self.rng = least, rng
-
-    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
-        """Branches of histories that all ask one question; see `Answers.branch`."""
-        share = weight[:, None] * info.predictive
-        light = np.flatnonzero(weight < self.least)
-        if light.size:
-            cumulative = np.cumsum(info.predictive[light], axis=1)
-            below = cumulative < self.rng.random((light.size, 1)) * cumulative[:, -1:]
-            drawn = np.minimum(below.sum(axis=1), share.shape[1] - 1)
-            share[light] = 0
-            share[light, drawn] = weight[light]
-        if share.shape[1] > _WIDE:
-            thin = (share > 0) & (share < self.least)
-            thin[light] = False
-            kept = self.rng.random(int(thin.sum())) * self.least < share[thin]
-            share[thin] = np.where(kept, np.nextafter(self.least, 0), 0.0)  # which is light still
-        parent, outcome = np.nonzero(share > 0)
-        return Branches(parent, outcome, share[parent, outcome])
-
-
-def cost_above(
-    policy: Policy, values: RepeatValues, n_paths: int, rng: np.random.Generator, confidence: float = 0.99
-) -> tuple[float, float]:
-    """How much more a policy costs than ``values.value``: an estimate, and what it is at most."""
-    least = _SHARE / n_paths
-    while True:
-        certain, sampled, visited = _followed(policy, values, least, rng)
-        # how many histories there were says nothing about what was drawn
-        if least <= FINEST or visited > n_paths:
-            break
-        least = max(least * _FINER, FINEST)
-    problem = values.problem
-    dearest = float(problem.full_prices.sum() + problem.decision_costs.max(axis=0).min())
-    # E >= sampled mean, and the chance of E - mean > t is below exp(-t^2 / (2 least dearest E))
-    spread = sqrt(2 * least * dearest * -log(1 - confidence)) if visited else 0.0
-    most = ((spread + sqrt(spread**2 + 4 * sampled)) / 2) ** 2
-    return certain + sampled, certain + most
-
-
-def _followed(policy: Policy, values: RepeatValues, least: float, rng: np.random.Generator) -> tuple[float, float, int]:
-    """Sums over histories that weigh at least so much, and over all others, and how many of these there were."""
-    answers = ThinnedAnswers(least, rng)
-    info, weight = begin(values.problem, policy, 1.0, answers)
-    sums, n_light = np.zeros(2), 0
-
-    def ask(level: Level) -> Fork:
-        nonlocal n_light
-        known, question = values.lower(level.info), policy.act(level.info)
-        above = level.info.stopping_cost - known
-        row = np.flatnonzero(question != DECIDE)
-        asked = question[row]
-        for at, part in level.split(row, asked) if row.size else []:
-            above[row[at]] = part.price + values.after(part) - known[row[at]]
-        light = level.weight < least
-        n_light += int(light.sum())
-        # rounding aside nothing is negative
-        cost = level.weight * np.maximum(above, 0.0)
-        sums[:] += cost[~light].sum(), cost[light].sum()
-        return Fork(row, asked, level.weight[row])
-
-    for _ in walk(info, weight, ask, answers):
-        pass
-    return float(sums[0]), float(sums[1]), n_light

@@ -29,8 +29,8 @@ from seqclass.pomdp.bounds.optimum import (
     partial_answers,
     row_keys,
 )
-from seqclass.pomdp.bounds.policy_cost import ROUNDING
-from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above
+from seqclass.pomdp.bounds.policy_cost import cost_at_most
+from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
 from seqclass.pomdp.information import TIE, InformationState
@@ -149,8 +149,8 @@ class ExactFreeOrder(Solver):
             other = PlannedPolicy(problem, policy.plan, OrderBoundPolicy(values), policy.info)
             rng, most = as_generator(another_stream(self.random_state)), np.inf
             with suppress(TimeUp), within(limit / 2):
-                most = values.value + cost_above(other, values, max(2, self.certificate_paths), rng, CONFIDENCE)[1]
-            if lower * (1 - ROUNDING) <= most < found.info.upper:  # else the sample has failed: nothing costs less
+                most = cost_at_most(other, max(2, self.certificate_paths), rng, CONFIDENCE, lower)
+            if most < found.info.upper:
                 found = _bounded(other, lower, most, CONFIDENCE)
         return found.with_info(certify_seconds=_clock() - started)
 

@@ -17,8 +17,8 @@ from seqclass._utils.text import shown
 from seqclass._utils.validation import check_part
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import FEW, are_few, asked_once, distinct
-from seqclass.pomdp.bounds.policy_cost import most_expected
-from seqclass.pomdp.bounds.repeats import RepeatValues, cost_above, has_repeats
+from seqclass.pomdp.bounds.policy_cost import cost_at_most, most_expected
+from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE, WIDE_GAP, OrderingCandidate, OrderingChoice, Policy, SolveInfo
@@ -111,7 +111,7 @@ def by_bounds(problem: AcquisitionProblem, n_paths: int, random_state: Any) -> P
     policy = OrderBoundPolicy(values)
     solved = time.perf_counter()
     rng = as_generator(another_stream(random_state))
-    upper = values.value + cost_above(policy, values, max(n_paths, _FEWEST_PATHS), rng, CONFIDENCE)[1]
+    upper = cost_at_most(policy, max(n_paths, _FEWEST_PATHS), rng, CONFIDENCE, values.value)
     gap = (upper - values.value) / upper if upper > 0 else 0.0
     info = SolveInfo(
         "converged",
