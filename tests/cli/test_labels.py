@@ -34,7 +34,7 @@ def test_a_case_in_words(model: str, labels: str, run: Any, answer: str) -> None
     """A question with its name, help and answers in their order; an answer by its words or its name."""
     result = run("ask", model, "--labels", labels, answers=f"best\n{answer}\n?\n")
     assert result.exit_code == 0, result.output
-    first = "1. Which colour is it?  [colour]  (price 0.01, expected"
+    first = "1. Which colour is it?  [colour]  (price 0.01, going on is expected"
     assert first in result.stdout
     assert "   Look today.\n   https://example.org/colour\n" in result.stdout
     assert "   one of: red = Red, like blood; green = Green; amber\n" in result.stdout
