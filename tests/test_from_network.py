@@ -12,10 +12,12 @@ import pandas as pd
 import pytest
 from network_cases import random_network
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 import seqclass
 from seqclass import Costs, SequentialClassifier
-from seqclass.bn import DiscreteNetwork, NaiveBayes, NetworkTables, TreeNetwork
+from seqclass.bn import DiscreteNetwork, ItemResponse, NaiveBayes, NetworkTables, TreeNetwork
 from seqclass.pomdp import Adaptive, ClassInformation, CrossEntropy, FirstK, TableProblem, certify, evaluate
 from seqclass.pomdp.solvers.ordering.cases import model_cases
 
@@ -225,6 +227,69 @@ def test_a_network_beside_data_learns_nothing() -> None:
     clf = SequentialClassifier(model, discretizer="precomputed", prefit=True, order="adaptive", solver=QUICK).fit(X, y)
     np.testing.assert_array_equal(clf.model_.posterior(X), model.posterior(X))
     assert clf.score(X, y) > np.unique(y, return_counts=True)[1].max() / 200 - 0.05
+
+
+@pytest.fixture(scope="module")
+def rare() -> tuple[SequentialClassifier, pd.DataFrame, Any]:
+    """A plan for a network one of whose states few rows show, and rows."""
+    tables = [
+        np.array([0.6, 0.4]),
+        np.array([[0.7, 0.3], [0.29, 0.6], [0.01, 0.1]]),
+        np.array([[0.9, 0.2], [0.1, 0.8]]),
+    ]
+    states = [["no", "yes"], ["low", "some", "high"], ["neg", "pos"]]
+    network = NetworkTables(["flu", "fever", "swab"], states, [[], [0], [0]], tables)
+    clf = SequentialClassifier.from_network(network, "flu", feature_costs={"fever": 0.01, "swab": 0.02}, solver=QUICK)
+    X, y = clf.model_.sample(30, 0)
+    frame = pd.DataFrame({n: np.array(clf.model_.states(j))[X[:, j]] for j, n in enumerate(clf.model_.questions_)})
+    frame["fever"] = ["high", *["low", "some"] * 14, "low"]
+    return clf, frame, y
+
+
+def test_a_plan_is_cross_validated_and_searched(rare: Any) -> None:
+    clf, frame, y = rare
+    scores = cross_val_score(clf, frame, y, cv=KFold(3), error_score="raise")
+    assert scores.mean() > 0.6
+    again = clone(clf).fit(frame.iloc[10:], y[10:])  # rows without a high fever
+    np.testing.assert_array_equal(again.model_.network_.tables[1], clf.model_.network_.tables[1])
+    np.testing.assert_allclose(again.predict_proba(frame), clf.predict_proba(frame))
+    prices = {"feature_costs": [0.001, 0.3]}
+    search = GridSearchCV(clf, prices, cv=KFold(2), error_score="raise").fit(frame, y)
+    assert search.best_params_ == {"feature_costs": 0.001}
+    unfitted = clone(clf).set_params(observation_model=clone(clf.observation_model))
+    assert unfitted.fit(frame, y).classes_.tolist() == ["no", "yes"]
+
+
+def test_columns_in_another_order_are_not_taken_for_others(rare: Any) -> None:
+    clf, frame, y = rare
+    with pytest.raises(
+        ValueError, match="X must have its columns in the order of the network's questions: 'fever', 's"
+    ):
+        clone(clf).fit(frame[["swab", "fever"]], y)
+    with pytest.raises(ValueError, match="unknown category 'never'"):
+        clone(clf).fit(frame.assign(fever="never"), y)
+
+
+def test_a_model_that_is_given_stays_in_clones() -> None:
+    model = ItemResponse.from_items({"a": [2.0, 1.0], "b": [0.0, 0.5]}, cuts=[0.0], labels=["fail", "pass"])
+    clf = SequentialClassifier.from_model(model, feature_costs=0.02)
+    X, y = model.sample(40, 0)
+    scores = cross_val_score(clf, X, y, cv=2, error_score="raise")
+    assert scores.tolist() == cross_val_score(FrozenEstimator(clf), X, y, cv=2).tolist()
+    other = clone(clf)
+    assert other.observation_model is not model  # whose settings a search would change
+    with pytest.raises(ValueError, match=r"sklearn\.frozen\.FrozenEstimator"):
+        other.set_params(observation_model=clone(model)).fit(X, y)
+
+
+def test_what_is_impossible_by_a_network_is_named() -> None:
+    tables = [np.array([1.0, 0.0]), np.array([[1.0, 0.5], [0.0, 0.5]])]
+    model = DiscreteNetwork(NetworkTables(["flu", "fever"], [["no", "yes"]] * 2, [[], [0]], tables), "flu").fit()
+    with pytest.raises(
+        ValueError, match=r"outcome 1 of feature 0 \('fever': 'yes'\) has probability zero by"
+    ) as caught:
+        model.posterior([[0], [1]])
+    assert "smooth" not in str(caught.value)
 
 
 def test_what_genie_ranks_by() -> None:

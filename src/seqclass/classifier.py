@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from functools import update_wrapper
 from types import MethodType
@@ -87,7 +88,8 @@ class SequentialClassifier(DecidingClassifier):
     random_state : int, generator or None
         Seed of the default model and solver, and of the random draws that ``target_cost`` may need.
     prefit : bool
-        Whether ``observation_model`` is already fitted and is used as it stands, such as a network drawn by hand.
+        Whether ``observation_model`` is already fitted and is used as it stands, such as a network drawn by hand, in
+        clones as well.
         Otherwise a clone of it learns from the training data.
     calibrate : bool
         Whether to weaken the evidence of answers as far as held-out rows show that the model trusts it too much, with
@@ -387,6 +389,12 @@ class SequentialClassifier(DecidingClassifier):
         self._take(fit)
         self.kept_ = kept
         return self
+
+    def __sklearn_clone__(self) -> SequentialClassifier:
+        other: SequentialClassifier = super().__sklearn_clone__()
+        if self.prefit:  # a clone of its model would have to learn first
+            other.observation_model = copy(self.observation_model)
+        return other
 
     @classmethod
     def from_network(

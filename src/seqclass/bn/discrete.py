@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.text import listed, shown
 from seqclass._utils.validation import check_integer
-from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes, raise_impossible
+from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes
 from seqclass.bn._junction import Factor, JunctionTree
 from seqclass.bn.base import ObservationModel
 from seqclass.bn.network_tables import NetworkTables, read_network
@@ -318,7 +318,11 @@ class DiscreteNetwork(ObservationModel):
         for feature in np.flatnonzero(row >= 0).tolist():
             seen[0, feature] = row[feature]
             if not self._computed(seen, [])[1].any():
-                raise_impossible(feature, int(row[feature]))
+                name, state = self.questions_[feature], self.outcomes_[feature][int(row[feature])]
+                raise ValueError(
+                    f"outcome {int(row[feature])} of feature {feature} ({shown(name)}: {shown(state)}) has probability "
+                    "zero by the network, given the features before it: correct it, or make it possible in the tables."
+                )
 
     def _check_data(self, X: Any, y: Any, n_outcomes: Any) -> None:
         X = check_codes(X, n_outcomes=self.n_outcomes_, n_features=self.n_features_in_)

@@ -27,10 +27,12 @@ from seqclass.discretize.outcomes import check_outcomes
 _DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8]
 
 
-def check_training(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[Any, npt.NDArray[Any], FrameEncoder | None]:
-    """Check training data and turn a data frame into numbers."""
+def check_training(
+    estimator: Any, X: Any, y: npt.ArrayLike, encoder: FrameEncoder | None = None
+) -> tuple[Any, npt.NDArray[Any], FrameEncoder | None]:
+    """Check training data and turn a data frame into numbers, with an encoder that is given or one of its own."""
     X = plain(X)
-    encoder = FrameEncoder().fit(X) if is_frame(X) else None
+    encoder = (encoder or FrameEncoder().fit(X)) if is_frame(X) else None
     if encoder is not None:
         X = encoder.encode(X)
     y = plain_labels(y)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import FrameEncoder, plain, spelt, with_texts
+from seqclass._utils.frames import FrameEncoder, is_frame, plain, spelt, with_texts
 from seqclass._utils.progress import telling
 from seqclass._utils.text import listed, sentence, shown
 from seqclass._utils.validation import columns_of, plain_labels
@@ -30,7 +30,7 @@ from seqclass.fitting._doubts import warn_of_doubts
 from seqclass.fitting._folds import recent_folds, recent_rows
 from seqclass.fitting._planning import judge, ordered, rules_of, solved, staged, with_needless
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import filter_features, fit_model, prefitted, rows_of, timed, weighted
+from seqclass.fitting._steps import filter_features, fit_model, given_model, prefitted, rows_of, timed, weighted
 from seqclass.pomdp import EC2, Adaptive, ClassInformation, CrossEntropy, ExpectedSaving, FirstK, Panels
 
 #: Folds, which up to so many rows are drawn twice, each time for half; and where any question may come next.
@@ -75,7 +75,9 @@ def fit_rows(
     name = named if isinstance(named := getattr(y, "name", None), str) else None
     X, y, weight = weighted(X, y, weight)
     given, timings, columns = (X, y, weight), dict[str, float](), Classifier()
-    X, y, encoder = check_training(columns, X, y)
+    if settings.prefit:
+        settings = settings.but(observation_model=given_model(settings.observation_model))
+    X, y, encoder = check_training(columns, X, y, network_encoder(settings, X))
     classes = np.unique(y)
     coder = OutcomeCoder(settings.discretizer, category_counts(encoder), settings.missing == "informative")
     prices, costs, decisions = money(settings, columns, classes, certify)
@@ -401,11 +403,30 @@ def network_solver(random_state: Any = 0, max_seconds: float = 60.0, table_size:
     )
 
 
+def network_encoder(settings: Settings, X: Any) -> FrameEncoder | None:
+    """What a network that is given makes of the states in a data frame of its questions; None of anything else."""
+    model = settings.observation_model
+    if not settings.prefit or not isinstance(model, DiscreteNetwork) or settings.discretizer is not None:
+        return None
+    if not is_frame(X := plain(X)) or {*map(str, X.columns)} != {*model.questions_}:
+        return None
+    if list(X.columns) != model.questions_:
+        raise ValueError(
+            f"X must have its columns in the order of the network's questions: {listed(model.questions_)}."
+        )
+    return _encoder(model)
+
+
+def _encoder(model: DiscreteNetwork) -> FrameEncoder:
+    encoder = FrameEncoder()
+    encoder.columns_ = list(model.questions_)
+    encoder.categories_ = {name: _states(name, states) for name, states in zip(model.questions_, model.outcomes_)}
+    return encoder
+
+
 def fit_network(settings: Settings, model: DiscreteNetwork) -> Fit:
     """Plan for a network that is given: its columns are the questions, with the states of their nodes."""
-    names, encoder = model.questions_, FrameEncoder()
-    encoder.columns_ = list(names)
-    encoder.categories_ = {name: _states(name, states) for name, states in zip(names, model.outcomes_)}
+    names, encoder = model.questions_, _encoder(model)
     coder = OutcomeCoder(None, dict(enumerate(model.n_outcomes_.tolist())))
     coder.fit_transform(np.zeros((1, len(names))), None)
     return _without_data(

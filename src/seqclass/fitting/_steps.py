@@ -155,12 +155,24 @@ def _check_takes_weights(model: ObservationModel) -> None:
         )
 
 
+def given_model(model: Any) -> ObservationModel:
+    """A model that is fitted; a network is by itself, as it learns nothing."""
+    if isinstance(model, DiscreteNetwork) and not hasattr(model, "classes_"):
+        fitted: ObservationModel = clone(model).fit()
+        return fitted
+    if not isinstance(model, ObservationModel) or not hasattr(model, "classes_"):
+        raise ValueError(
+            "prefit=True needs an observation_model that is fitted, and a clone is not: leave prefit out to have it "
+            "fitted, or put the classifier into sklearn.frozen.FrozenEstimator."
+        )
+    return model
+
+
 def prefitted(
-    model: Any, coder: OutcomeCoder, support: IntArray, classes: npt.NDArray[Any], timings: dict[str, float]
+    given: Any, coder: OutcomeCoder, support: IntArray, classes: npt.NDArray[Any], timings: dict[str, float]
 ) -> ObservationModel:
     """Take a model that is fitted already, if the data are of its features, outcomes and classes."""
-    if not isinstance(model, ObservationModel) or not hasattr(model, "classes_"):
-        raise ValueError("prefit=True needs an observation_model that is fitted; leave prefit out to have it fitted.")
+    model = given_model(given)
     if model.n_features_in_ != support.size:
         raise ValueError(
             f"the data have {support.size} features, and the prefit observation_model {model.n_features_in_}."
