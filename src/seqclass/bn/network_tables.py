@@ -264,13 +264,9 @@ def _decoded(content: bytes, is_xml: bool) -> str:
         if declared and declared[0].decode(encoding, "replace") != declared[0].decode("latin-1"):
             encoding = "utf-8"  # it is not what it declares, as of a text that a program made in UTF-16
         text = content[len(mark) :].decode(encoding)
-    except LookupError as error:
-        raise ValueError(f"its encoding {shown(encoding)} is not known: write it as UTF-8.") from error
-    except UnicodeError as error:
-        where = f": {error.reason} at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""
-        raise ValueError(f"it is no text in {encoding}{where}; write it as UTF-8.") from error
-    if "\0" in text:
-        raise ValueError("it holds NUL, as a text in UTF-16 without a mark does: write it as UTF-8.")
+    except (LookupError, UnicodeError) as error:
+        raise ValueError(f"it is no text in {encoding}, write it as UTF-8: {sentence(error)}") from error
+    _check("\0" not in text, "it holds NUL, as a text in UTF-16 without a mark does: write it as UTF-8.")
     return text
 
 
@@ -291,13 +287,10 @@ def _assembled(nodes: dict[str, _Node]) -> NetworkTables:
 def _check_numbers(shapes: dict[str, list[int]]) -> None:
     total = 0
     for name, shape in shapes.items():
-        entries = 1
-        for size in shape:  # of many the product would be long in coming
-            entries = min(entries * size, MAX_NUMBERS + 1)
-        total += entries
-        _check(
-            total <= MAX_NUMBERS, f"its tables to that of node {shown(name)} have more than {MAX_NUMBERS:,} entries."
-        )
+        # of many sizes the product would be long in coming
+        total += functools.reduce(lambda entries, size: min(entries * size, MAX_NUMBERS + 1), shape, 1)
+        if total > MAX_NUMBERS:
+            raise ValueError(f"its tables to that of node {shown(name)} have more than {MAX_NUMBERS:,} entries.")
 
 
 def _check_names(n: int) -> int:
@@ -606,10 +599,11 @@ def _uai(text: str) -> dict[str, _Node]:
 
     def whole(most: float = MAX_NUMBERS) -> int:
         word = next(words, "")
-        if not word.isdecimal() or int(word[:12]) > most:
-            raise ValueError(f"a whole number is expected where {shown(word) if word else 'the file ends'}.")
         _check_names(next(n_names))
-        return int(word)
+        n = int(word) if word.isdecimal() and len(word) < 12 else -1
+        if not 0 <= n <= most:
+            raise ValueError(f"a whole number is expected where {shown(word) if word else 'the file ends'}.")
+        return n
 
     kind = next(words, "")
     _check(kind == "BAYES", f"it must begin with BAYES, a network of tables, not {shown(kind)}.")
@@ -621,28 +615,17 @@ def _uai(text: str) -> dict[str, _Node]:
     shapes = {names[scope[-1]]: [sizes[j] for j in scope] for scope in scopes if scope}
     _check(len(shapes) == len(scopes), "each node must have one table, of which it is the last variable.")
     _check_numbers(shapes)
-    tables: dict[str, FloatArray] = {}
-    for name, shape in shapes.items():
-        tables[name] = np.moveaxis(_numbers(itertools.islice(words, whole()), name, shape), -1, 0)
+    tables = {
+        name: np.moveaxis(_numbers(itertools.islice(words, whole()), name, shape), -1, 0)
+        for name, shape in shapes.items()
+    }
     for name in names:
         _check(name in shapes, f"node {name!r} has no table.")
     _check(next(words, None) is None, "something follows the last table.")
     states = [str(v) for v in range(max(sizes, default=0))]
     above = {names[scope[-1]]: [names[j] for j in scope[:-1]] for scope in scopes}
-    return {
-        name: (states[:size], above[name], functools.partial(_ready, tables[name])) for name, size in zip(names, sizes)
-    }
-
-
-def _ready(table: FloatArray, _: list[int]) -> FloatArray:
-    return table
+    return {n: (states[:size], above[n], functools.partial(np.reshape, tables[n])) for n, size in zip(names, sizes)}
 
 
 #: By ending.
-READERS: dict[str, Callable[[str], dict[str, _Node]]] = {
-    ".bif": _bif,
-    ".xmlbif": _xml,
-    ".xml": _xml,
-    ".xdsl": _xml,
-    ".uai": _uai,
-}
+READERS = {".bif": _bif, ".xmlbif": _xml, ".xml": _xml, ".xdsl": _xml, ".uai": _uai}

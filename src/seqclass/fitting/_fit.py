@@ -408,7 +408,7 @@ def network_encoder(settings: Settings, X: Any) -> FrameEncoder | None:
     model = settings.observation_model
     if not settings.prefit or not isinstance(model, DiscreteNetwork) or settings.discretizer is not None:
         return None
-    if not is_frame(X := plain(X)) or {*map(str, X.columns)} != {*model.questions_}:
+    if not is_frame(X := plain(X)) or {*X.columns} != {*model.questions_}:
         return None
     if list(X.columns) != model.questions_:
         raise ValueError(
