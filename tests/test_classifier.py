@@ -530,7 +530,7 @@ def test_labels_as_objects_that_are_no_classes(labels, message):
         ([0, "a", 0, "a"], "y mixes numbers with texts"),
         (("a", float("nan"), "b", "b"), "y holds nan in row 1: leave out"),
         ([True, 2, True, 2], "y mixes booleans with numbers"),
-        (as_objects(["a", np.float32("nan"), "b", "b"]), r"y holds np.float32\(nan\) in row 1"),
+        (as_objects(["a", np.float32("nan"), "b", "b"]), "y holds nan in row 1"),
         (as_objects([0, "a", 0, "a"])[:, None], "y mixes numbers with texts"),
         # a model of such classes was saved, and refused as damaged when it was read
         (np.array(["2020", "2021", "2020", "2021"], dtype="datetime64[D]"), r"y holds datetime64\[D\]: labels must be"),

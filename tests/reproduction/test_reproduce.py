@@ -84,7 +84,8 @@ def test_a_failure_is_told(stand_ins: Path) -> None:
         return selected(SAOLA("no such measure"), "KNN")
 
     table = ComparisonTable("toy-1", "Broken", entries=(Entry("Madelon", "broken", broken, "etana"),))
-    rows = list(table.rows(Context(stand_ins / "run.db", stand_ins)))
+    with pytest.warns(UserWarning, match="1 of 2 cells failed"):
+        rows = list(table.rows(Context(stand_ins / "run.db", stand_ins)))
     assert np.isnan(rows[0].published)
     assert rows[0].ours > 0.5
     assert "1 of 1 cells of broken, published, failed, ValueError" in rows[0].note

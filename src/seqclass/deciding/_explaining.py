@@ -16,7 +16,7 @@ from seqclass.costs import pays_in_full
 from seqclass.deciding._case import Feature, Question, Questions, named
 from seqclass.deciding.components import Component, Likeness, component
 from seqclass.deciding.decider import Decider
-from seqclass.deciding.explanation import Explanation, ExplanationStep
+from seqclass.deciding.explanation import Explanation, ExplanationStep, _number
 from seqclass.deciding.record import EncodedRows
 from seqclass.pomdp import DECIDE, acquire
 from seqclass.pomdp.acquisition import Acquisition
@@ -139,7 +139,7 @@ class _Teller:
             price=price,
             paid=price if seen or decider.charge_missing else 0.0,
             expected_saving=saving,
-            added_saving=float(expected.added[leaf, k]),
+            added_saving=_number(expected.added[leaf, k]),
             before=before,
             after=after,
             visit=visit,

@@ -632,7 +632,7 @@ def _step_from_dict(content: Mapping[str, Any]) -> ExplanationStep:
 
 
 def _number(value: float | None) -> float:
-    return math.nan if value is None else float(value)
+    return math.nan if value is None or value != value else float(value)  # one NaN, so that records compare
 
 
 def _plain(value: Any) -> Any:
