@@ -292,6 +292,26 @@ def test_more_partial_answers_within_a_limit_are_planned_exactly_where_the_polic
     assert policy.act(without).tolist() == policy.fallback.act(without).tolist() != [5]
 
 
+def test_where_an_answer_is_missing_many_partial_answers_are_planned_anew():
+    """Three bits of which only all together tell the class, the first of them twice, among much noise."""
+    bits = np.arange(8)[:, None] >> np.arange(3) & 1
+    sure = np.stack([1 - bits.T, bits.T], axis=1) * 0.92 + 0.04
+    tables = np.concatenate([sure[[0, 0, 1, 2]], np.full((36, 2, 8), 0.5)])
+    problem = MixtureProblem(
+        np.full(8, 0.125), bits.sum(axis=1) % 2, tables, np.full(40, 0.001), free=True, max_questions=4
+    )
+    policy = ExactFreeOrder(certificate_paths=0).solve(problem)
+    assert policy.info.size > 50_000
+    first = int(policy.act(problem.begin())[0])
+    info = problem.begin().asking(first).update(np.array([-1]))
+    asked = {first}
+    for _ in range(3):
+        asked.add(int(policy.act(info)[0]))
+        info = info.asking(int(policy.act(info)[0])).update(np.array([0]))
+    assert asked == {0, 1, 2, 3}
+    assert info.stopping_cost[0] < 0.16
+
+
 def test_limits_end_the_search_with_bounds_that_hold():
     problem = many_sensors(10)
     short, longer = (ExactFreeOrder(most, certificate_paths=0).solve(problem).info for most in (100, 400))

@@ -68,9 +68,9 @@ class ExactFreeOrder(Solver):
     seconds). Otherwise it uses AO* [1]_, a search that follows the questions of smallest lower bound and can stop at
     any time. The policy is a table of what to ask after each partial answer. If an answer is missing, what follows is
     optimal again: the recursion goes on from there, or up to 2 million partial answers (without bundles) are listed
-    once more without that question. With a longer list, more than 50,000 within a limit, or a search, the bounds are
-    about cases without missing answers. Where an answer is missing, and where the search did not get, the policy then
-    looks two questions ahead, or one question ahead on lower bounds where these are good.
+    once more without that question. With a longer list, or a search, the bounds are about cases without missing
+    answers. Where an answer is missing, and where the search did not get, the policy then looks two questions ahead, or
+    one question ahead on lower bounds where these are good.
 
     Parameters
     ----------
@@ -189,13 +189,13 @@ def enumerated(problem: AcquisitionProblem) -> PlannedPolicy:
     info = SolveInfo("converged", n_stages=problem.n_stages, size=size)
     if are_few(problem, FEW):
         return _bounded(PlannedPolicy(problem, plan, RecursionPolicy(problem), info), cost, cost)
-    # too much to be written or found anew: what the policy comes to
+    # too much to be written: what the policy comes to
     levels = along(problem, PlannedPolicy(problem, plan), 1.0)
     reached: Plan = []
     for level, (keys, question, costs) in zip(levels, plan):
         at = np.searchsorted(keys, np.unique(evidence(level.info)))
         reached.append((keys[at], question[at], costs[at]))
-    return _bounded(PlannedPolicy(problem, reached, None, info), cost, cost)
+    return _bounded(PlannedPolicy(problem, reached, RecursionPolicy(problem), info), cost, cost)
 
 
 def from_list(listed: PartialAnswers) -> PlannedPolicy:
