@@ -33,7 +33,7 @@ from typing import Any
 import seqclass
 from benchmarks._common import LEFT_OUT, PEAK_IS, Row, write_json
 from benchmarks._page import page
-from seqclass._utils.files import replacing
+from seqclass._utils.files import replace_file
 
 HERE = Path(__file__).resolve().parent
 #: Scripts that count rather than measure.
@@ -224,7 +224,7 @@ def _order(result: dict[str, Any]) -> None:
 
 def _write(result: dict[str, Any], given: argparse.Namespace) -> None:
     write_json(result, given.json)
-    with replacing(given.page) as temporary:
+    with replace_file(given.page) as temporary:
         temporary.write_text(page(result), encoding="utf-8")
 
 

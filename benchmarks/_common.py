@@ -25,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from seqclass._utils.files import replacing
+from seqclass._utils.files import replace_file
 
 #: Scripts are run by their paths, too, and what stands beside their folder is then not found by itself.
 if (ROOT := str(Path(__file__).resolve().parents[1])) not in sys.path:
@@ -197,5 +197,5 @@ def _shown(number: float | None) -> str:
 
 def write_json(value: Any, path: str | os.PathLike[str]) -> None:
     """Write JSON whole or not at all: a benchmark that is cut short leaves the old file as it was."""
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         temporary.write_text(json.dumps(value, indent=2, allow_nan=False) + "\n", encoding="utf-8")

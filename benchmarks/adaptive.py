@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from _common import Row, measure, parser, report, write_json
-from free import problem_of, some_asked
+from any_order import problem_of, some_asked
 from sklearn.naive_bayes import CategoricalNB
 
 from seqclass import SequentialClassifier
@@ -79,7 +79,7 @@ def true_problem(data: Dataset, prices: Any, budget: int | None = None) -> tuple
         questions,
         prices,
         features=features,
-        free=True,
+        any_order=True,
         max_questions=budget,
         bundles=shown,
     )
@@ -170,7 +170,7 @@ def speed(quick: bool, repeats: int) -> Iterator[Row]:
     info = some_asked(problem, np.zeros((1, 3), dtype=int), 1)
     yield measure(
         f"one live question of {n_questions} open ones ({policy.info.ordering.chosen}) (x 100)",
-        lambda: [policy.act(info[np.arange(1)]) for _ in range(100)],
+        lambda: [policy.action(info[np.arange(1)]) for _ in range(100)],
         repeats=repeats,
     )
 

@@ -32,9 +32,9 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.preprocessing import KBinsDiscretizer
 
 from seqclass import adaptive
+from seqclass.agent.problem import acquisition_problem
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.costs import Costs
-from seqclass.deciding.problem import acquisition_problem
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import (
     AcquisitionProblem,
@@ -75,7 +75,7 @@ def breast_cancer(model: Any, n_features: int = 30) -> AcquisitionProblem:
     bins = KBinsDiscretizer(5, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
     codes = bins.fit_transform(X[:, -n_features:]).astype(int)
     prices = Costs(0.01).prices(n_features)
-    return acquisition_problem(model.fit(codes, y), np.arange(n_features), prices, 1 - np.eye(2), free=True)
+    return acquisition_problem(model.fit(codes, y), np.arange(n_features), prices, 1 - np.eye(2), any_order=True)
 
 
 def weak_sensors(
@@ -85,7 +85,7 @@ def weak_sensors(
     rng = np.random.default_rng(seed)
     tables = rng.dirichlet(np.full(n_outcomes, 4.0), size=(n_questions, n_classes)).transpose(0, 2, 1)
     prices = price * rng.uniform(0.5, 1.5, n_questions)
-    return TableProblem(np.full(n_classes, 1 / n_classes), tables, prices, free=True)
+    return TableProblem(np.full(n_classes, 1 / n_classes), tables, prices, any_order=True)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def random_problem(n_classes: int, seed: int) -> AcquisitionProblem:
     rng = np.random.default_rng(seed)
     tables = [rng.dirichlet(np.ones(rng.integers(2, 4)), size=n_classes).T for _ in range(8)]
     prior = rng.dirichlet(np.full(n_classes, 5.0))
-    return TableProblem(prior, tables, 0.02 * rng.uniform(0.5, 1.5, 8), free=True)
+    return TableProblem(prior, tables, 0.02 * rng.uniform(0.5, 1.5, 8), any_order=True)
 
 
 def exchangeable(n_classes: int, seed: int, n_questions: int = 20) -> tuple[AcquisitionProblem, float]:
@@ -116,7 +116,7 @@ def exchangeable(n_classes: int, seed: int, n_questions: int = 20) -> tuple[Acqu
         value = stop if value is None else np.minimum(stop, 0.01 * joint.sum(axis=1) + value[:-1] + value[1:])
     assert value is not None
     tables = np.tile(np.stack([1 - rates, rates]), (n_questions, 1, 1))
-    return TableProblem(prior, tables, 0.01, free=True), float(value[0])
+    return TableProblem(prior, tables, 0.01, any_order=True), float(value[0])
 
 
 def reached(name: str, problems: list[tuple[AcquisitionProblem, float]]) -> Reached:
@@ -127,7 +127,7 @@ def reached(name: str, problems: list[tuple[AcquisitionProblem, float]]) -> Reac
         began = time.perf_counter()
         bounds = bounds_of(problem)
         assert bounds is not None
-        at_once = float(bounds.lower(problem.begin())[0])
+        at_once = float(bounds.lower(problem.initial_belief())[0])
         search = OrderSearch(problem, bounds)
         search.run(3000)
         seconds.append(time.perf_counter() - began)
@@ -175,7 +175,7 @@ def small_problem(n_classes: int, seed: int) -> AcquisitionProblem:
     groups = rng.integers(-1, 2, len(full)) if kind == 3 else np.full(len(full), -1)
     prices = np.where(groups >= 0, full * rng.uniform(0.0, 1.0, len(full)), full)
     return MixtureProblem(
-        rng.dirichlet(np.full(len(states), 3.0)), states, tables, prices, costs, bundles=bundles, free=True,
+        rng.dirichlet(np.full(len(states), 3.0)), states, tables, prices, costs, bundles=bundles, any_order=True,
         features=np.arange(len(full)) + (np.arange(len(full)) > 0) * (kind == 1), groups=groups, full_prices=full,
     )  # fmt: skip
 
@@ -188,8 +188,8 @@ def random_row(n_classes: int, n_problems: int, n_nodes: int = 100, n_cases: int
         optimum, plain = optimal_cost(problem), OrderSearch(problem)
         search = OrderSearch(problem, HintedValues(problem, WORK))
         rng = np.random.default_rng(seed)
-        rate = best_rate(problem, DrawnCases.of(problem, n_cases // 4, rng), search.high, n_cases)
-        drawn = DrawnSearch(problem, DrawnCases.of(problem, n_cases, rng), rate)
+        rate = best_rate(problem, DrawnCases.draw(problem, n_cases // 4, rng), search.high, n_cases)
+        drawn = DrawnSearch(problem, DrawnCases.draw(problem, n_cases, rng), rate)
         for one in (plain, search, drawn):
             one.run(n_nodes)
         certain, sampled = max(plain.low, search.low), drawn.lower(FAILING)
@@ -222,12 +222,12 @@ def listed_row(n_questions: int, n_outcomes: int, one_by_one: bool) -> Row:
     problem = weak_sensors(n_questions, 4, n_outcomes=n_outcomes, price=0.001)
 
     def listed() -> float:
-        found = PartialAnswers.of(problem, np.inf)
+        found = PartialAnswers.from_problem(problem, np.inf)
         assert found is not None
         return found.solve()
 
     def histories() -> float:
-        return float(expand(problem.begin(), problem.n_stages).values(np.ones(1))[0, 0])
+        return float(expand(problem.initial_belief(), problem.n_stages).values(np.ones(1))[0, 0])
 
     size = (n_outcomes + 1) ** n_questions
     name = f"{n_questions} questions of {n_outcomes} outcomes, {size:,} partial answers: optimum {listed():.6f}, listed"
@@ -245,7 +245,7 @@ def limit_rows(load: Any, n_bins: int, most: int) -> list[Row]:
     for kind, model in (("naive Bayes", NaiveBayes()), ("class mixture", ClassMixture(3, random_state=0))):
         n_classes = len(np.unique(y))
         problem = acquisition_problem(
-            model.fit(codes, y), np.arange(columns), Costs(0.001).prices(columns), 1 - np.eye(n_classes), free=True
+            model.fit(codes, y), np.arange(columns), Costs(0.001).prices(columns), 1 - np.eye(n_classes), any_order=True
         ).replace(max_questions=most)
         name = f"{load.__name__[5:]}, {kind}, {most} of {columns} questions of {n_bins} bins"
         rows += [row(f"{name}, rules", problem, Adaptive(max_nodes=0)), row(name, problem, Adaptive())]
@@ -267,7 +267,7 @@ def small_mixture(n_questions: int, seed: int) -> AcquisitionProblem:
         costs = np.column_stack([costs, rng.uniform(0.1, 0.4, n_classes)])
     return MixtureProblem(
         rng.dirichlet(np.full(len(states), 2.0)), states, tables, prices, costs, groups=groups, full_prices=full,
-        free=True,
+        any_order=True,
     )  # fmt: skip
 
 
@@ -291,18 +291,18 @@ def chosen_rows(name: str, folder: Any) -> list[Row]:
     if data is None:
         absent(name)
         return []
-    decider = adaptive(0.01, random_state=0).fit(*data[:2]).decider_
-    problem = decider.problem
+    agent = adaptive(0.01, random_state=0).fit(*data[:2]).agent_
+    problem = agent.problem
     began = time.perf_counter()
-    found = certify(problem, decider.policy, random_state=0)
+    found = certify(problem, agent.policy, random_state=0)
     seconds = time.perf_counter() - began
     certain = lowest(problem, bounds_of(problem, MANY_STATES))
     before = 1 - certain / found.upper
     title = (
-        f"{name}, {problem.n_questions} questions, {len(problem.state_tables[1])} hidden states: gap {found.gap:.1%} "
-        f"({before:.1%} by certain bounds), {found.lower:.5f} to {found.upper:.5f}"
+        f"{name}, {problem.n_questions} questions, {len(problem.structure.state_tables[1])} hidden states: "
+        f"gap {found.gap:.1%} ({before:.1%} by certain bounds), {found.lower:.5f} to {found.upper:.5f}"
     )
-    size = len(problem.state_tables[1])
+    size = len(problem.structure.state_tables[1])
     rows: list[Row] = [
         Certified(
             title, seconds, None, None, None, None, before, found.lower, found.upper, found.gap, found.method, size

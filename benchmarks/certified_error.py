@@ -23,7 +23,7 @@ from scipy.stats import binom
 
 import seqclass
 from seqclass import datasets
-from seqclass.evaluation.certified import BeliefLadder, Counts, ErrorRisk, RungSums, decided
+from seqclass.evaluation.certified import BeliefLadder, Counts, ErrorRisk, RungSums, choose_rung
 from seqclass.stats.risk import start_levels
 
 DELTA = 0.1
@@ -45,7 +45,7 @@ class Pool(NamedTuple):
 def walked(clf: Any, X: Any, y: Any, alpha: float, group: Any = None) -> Pool:
     started = time.perf_counter()
     ladder = BeliefLadder(clf, None, None, alpha)
-    run = ladder.run(clf.decider_.encode(X, clf.decider_.asked(whole=True)))
+    run = ladder.run(clf.agent_.encode(X, clf.agent_.asked(whole=True)))
     risk = ErrorRisk(clf.problem_, ladder.longest)
     losses = risk.losses(np.searchsorted(clf.classes_, y), run)
     group = np.zeros(len(y), dtype=int) if group is None else np.unique(group, return_inverse=True)[1]
@@ -86,7 +86,7 @@ def drawn(name: str, pool: Pool, alpha: float, n: int, n_draws: int, replace: bo
         several, none = np.full(price.size, -1), np.zeros(price.size)  # whether all are decided alike is not looked at
         sums = RungSums(total, pool.n_features[rows].mean(axis=0), price, price, none, None, several, none)
         counts = Counts(list(groups), [int((group == g).sum()) for g in groups])
-        rungs, chosen, _ = decided(pool.values, pool.risk, counts, sums, alpha, DELTA, levels, "error", [])
+        rungs, chosen, _ = choose_rung(pool.values, pool.risk, counts, sums, alpha, DELTA, levels, "error", [])
         if not rungs[chosen].certified:
             abstained += 1
             continue

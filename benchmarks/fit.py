@@ -40,7 +40,7 @@ def loops(problem: AcquisitionProblem, stages: range) -> dict[tuple[int, ...], f
     beliefs = np.array(points) / LEVELS
     value = {p: min(b @ problem.decision_costs) for p, b in zip(points, beliefs)}
     for stage in reversed(stages):
-        likelihood = problem.tables.likelihood(stage, np.zeros(1, dtype=int))[0]
+        likelihood = problem.structure.tables.likelihood(stage, np.zeros(1, dtype=int))[0]
         following, value = value, {}
         for point, belief in zip(points, beliefs):
             go_on = problem.prices[stage]

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from _common import Row, measure, parser, report
 
+from seqclass.agent.problem import acquisition_problem
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import Costs
-from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import AcquisitionProblem, Lookahead, acquire
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import BeliefState
 
 N_ROWS, N_QUESTIONS, N_OUTCOMES, N_CLASSES = 1000, 57, 6, 3
 
 
 def problem_of(model: Any, n_questions: int, n_outcomes: int, price: float) -> tuple[AcquisitionProblem, Any]:
-    """A free problem learned from made rows, each feature the noisy class and its neighbour, and new rows."""
+    """A problem in any order learned from made rows, each feature the noisy class and its neighbour, and new rows."""
     rng = np.random.default_rng(0)
     y = rng.integers(N_CLASSES, size=3000)
     noise = rng.integers(n_outcomes, size=(3000, n_questions))
@@ -32,23 +32,25 @@ def problem_of(model: Any, n_questions: int, n_outcomes: int, price: float) -> t
     X[:, 1:] = np.where(rng.random((3000, n_questions - 1)) < 0.3, X[:, :-1], X[:, 1:])
     fitted = model.fit(X[:2000], y[:2000])
     costs = 1 - np.eye(N_CLASSES)
-    return acquisition_problem(fitted, np.arange(n_questions), Costs(price).prices(n_questions), costs, free=True), X
+    return acquisition_problem(
+        fitted, np.arange(n_questions), Costs(price).prices(n_questions), costs, any_order=True
+    ), X
 
 
-def some_asked(problem: AcquisitionProblem, X: Any, n_rows: int) -> InformationState:
+def some_asked(problem: AcquisitionProblem, X: Any, n_rows: int) -> BeliefState:
     """Rows that were asked three questions each."""
-    info = problem.begin(n_rows)
+    belief = problem.initial_belief(n_rows)
     for question in range(3):
-        info = info.asking(question).update(np.resize(X[:, question], n_rows))
-    return info
+        belief = belief.asking(question).update(np.resize(X[:, question], n_rows))
+    return belief
 
 
-def one_by_one(info: InformationState) -> Any:
+def one_by_one(belief: BeliefState) -> Any:
     """Expected cost of deciding after each question, question by question and outcome by outcome."""
-    problem = info.problem
-    costs = np.empty((len(info), problem.n_questions))
+    problem = belief.problem
+    costs = np.empty((len(belief), problem.n_questions))
     for question in range(problem.n_questions):
-        here = info.asking(question)
+        here = belief.asking(question)
         outcomes = range(int(problem.n_outcomes[question]))
         costs[:, question] = sum(problem.stopping_cost(here.joint[:, v]) for v in outcomes)
     return costs
@@ -58,13 +60,15 @@ def scoring(model: Any, n_rows: int, n_questions: int, repeats: int) -> Row:
     problem, X = problem_of(model, n_questions, N_OUTCOMES, 0.01)
     asked, questions = some_asked(problem, X, n_rows), np.arange(3, n_questions)
 
-    def fresh() -> InformationState:
+    def fresh() -> BeliefState:
         return asked[np.arange(n_rows)]
 
-    np.testing.assert_allclose(problem.costs_after(questions, fresh()), one_by_one(fresh())[:, 3:], atol=1e-12)
+    np.testing.assert_allclose(
+        problem.structure.costs_after(questions, fresh()), one_by_one(fresh())[:, 3:], atol=1e-12
+    )
     return measure(
         f"scores of {n_rows} rows x {len(questions)} open questions x {N_OUTCOMES} outcomes, {type(model).__name__}",
-        lambda: problem.costs_after(questions, fresh()),
+        lambda: problem.structure.costs_after(questions, fresh()),
         peer="a loop over questions and outcomes",
         peer_call=lambda: one_by_one(fresh()),
         repeats=repeats,
@@ -86,10 +90,10 @@ def looking_ahead(model: Any, n_rows: int, n_questions: int, repeats: int) -> Ro
 def live_question(n_questions: int, repeats: int) -> Row:
     problem, X = problem_of(NaiveBayes(), n_questions, N_OUTCOMES, 0.01)
     policy = Lookahead(1, certificate_paths=0).solve(problem)
-    info = some_asked(problem, X, 1)
+    belief = some_asked(problem, X, 1)
     return measure(
         f"one live question of {n_questions} open ones (x 100)",
-        lambda: [policy.act(info[np.arange(1)]) for _ in range(100)],
+        lambda: [policy.action(belief[np.arange(1)]) for _ in range(100)],
         repeats=repeats,
     )
 

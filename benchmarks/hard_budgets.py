@@ -24,7 +24,7 @@ from sklearn.metrics import roc_auc_score
 
 import seqclass
 from seqclass import SequentialClassifier, datasets
-from seqclass._utils.files import replacing
+from seqclass._utils.files import replace_file
 from seqclass.bn import ClassMixture
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import ClassInformation, FirstK
@@ -101,7 +101,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(alpha=0.3)
         axes.legend(loc="lower right", fontsize="small")
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         figure.savefig(temporary, dpi=120)
 
 

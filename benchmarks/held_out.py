@@ -22,7 +22,7 @@ from sklearn.datasets import make_classification
 
 from seqclass import adaptive, datasets, etana, ifc2f
 from seqclass.fitting._cross_fit import cross_fit, yardsticks
-from seqclass.fitting._fit import Fit, fitted_without
+from seqclass.fitting._fit import Fit, fit_without
 from seqclass.fitting._folds import assign_folds
 
 PRICE, FOLDS = 0.01, 5
@@ -50,7 +50,7 @@ def coverage(make: Any, title: str, X: Any, y: Any, n: int, samples: int) -> str
         held = vars(clf).get("held_out_")
         if held is None:
             given = X[rows], y[rows], assign_folds(y[rows], FOLDS, 0)
-            held = cross_fit([fitted_without(clf.settings(), *given, number) for number in range(FOLDS)], *given)
+            held = cross_fit([fit_without(clf.settings(), *given, number) for number in range(FOLDS)], *given)
         record = clf.acquire(X[others])
         wrong = float((record.decision != y[others]).mean())
         price, asked = float(record.cost.mean()), float(record.n_features.mean())
@@ -93,7 +93,7 @@ def main() -> None:
             beside = f"{title}, yardsticks"
 
             def yard(X: Any = X, y: Any = y, clf: Any = clf, fold: Any = fold) -> Any:
-                return yardsticks(Fit(clf.settings(), clf.decider_), X, y, fold)
+                return yardsticks(Fit(clf.settings(), clf.agent_), X, y, fold)
 
             rows.append(measure(beside, yard, repeats=repeats, memory=False))
             told.append(f"{title}\n{clf.held_out_}\n")

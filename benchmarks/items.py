@@ -99,7 +99,7 @@ def thirds(problem: MixtureProblem, ability: np.ndarray, n_parts: int, n_paths: 
             problem.likelihoods[:, :, own],
             problem.prices,
             problem.decision_costs,
-            free=True,
+            any_order=True,
         )
         policy = FirstK(0, certificate_paths=0).solve(rest)
         total += share * certify(rest, policy, n_paths=n_paths, scope="all orders", random_state=0).lower

@@ -32,7 +32,7 @@ from seqclass import SequentialClassifier
 from seqclass.bn import DiscreteNetwork, NetworkTables
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import CrossEntropy, ExpectedSaving, acquire
-from seqclass.pomdp.solvers.ordering.rules import asking
+from seqclass.pomdp.solvers.ordering.rules import make_ask
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 
 with warnings.catch_warnings():
@@ -95,7 +95,7 @@ def myopic(problem: Any, rule: Any, X: Any) -> tuple[float, float]:
     """Cost of the rule at its best threshold, and the threshold."""
     longest = min(LONGEST, problem.n_questions)
     policy = RulePolicy(RuleValues(problem, rule, longest))
-    found = acquire(policy, X, record_beliefs=True, ask=asking(policy, budget=longest))
+    found = acquire(policy, X, record_beliefs=True, ask=make_ask(policy, budget=longest))
     beliefs = found.leaf_beliefs[:, : longest + 1]
     paid = np.where(found.leaf_question >= 0, problem.prices[found.leaf_question], 0.0)[:, :longest].cumsum(axis=1)
     paid = np.hstack([np.zeros((len(paid), 1)), paid])

@@ -90,7 +90,9 @@ def search_rows(size: tuple[int, int, int], n_simulations: int, n_paths: int) ->
         planned = PomdpPyPlanner(**settings).solve(problem)
         policy = PomdpPyPlanner(**settings).solve(problem)
         peer = f"POUCT {'guided' if guided else 'alone'}, {n_simulations:,} simulations, first decision"
-        row = once(named(size), lambda: solver.solve(problem), peer, lambda p=planned: p.act(problem.begin()))
+        row = once(
+            named(size), lambda: solver.solve(problem), peer, lambda p=planned: p.action(problem.initial_belief())
+        )
         result = evaluate(problem, policy, method="simulation", n_paths=n_paths)
         spread = f"{result.cost:.3f} +- {result.cost_std_error:.3f}"
         rows.append(Row(f"{row.name}: Perseus, cost {cost:.3f} against {spread}", *list(vars(row).values())[1:]))

@@ -21,7 +21,7 @@ from _common import parser, write_json
 from _real import Outcome, add_data_option, authors_code, each_set, json_row, run
 
 from seqclass import SequentialClassifier, etana, f_etana, ifc2f
-from seqclass._utils.files import replacing
+from seqclass._utils.files import replace_file
 from seqclass.bn import NaiveBayes
 
 PRICE = 0.01
@@ -133,7 +133,7 @@ def main() -> None:
         print("", table(found), "", *summary(found), sep="\n")
         for page in arguments.write:
             text = with_table(page.read_text(encoding="utf-8"), table(found))
-            with replacing(page) as temporary:
+            with replace_file(page) as temporary:
                 temporary.write_text(text, encoding="utf-8")
     if arguments.json:
         write_json(rows, arguments.json)

@@ -25,9 +25,9 @@ from seqclass.pomdp import (
     certify,
 )
 from seqclass.pomdp._simplex import SimplexGrid
-from seqclass.pomdp.alpha import Points, point_based, sample_beliefs
-from seqclass.pomdp.information import TIE
+from seqclass.pomdp.alpha import BackupPoints, back_up_points, sample_beliefs
 from seqclass.pomdp.solvers.grid import GridProgram
+from seqclass.pomdp.ties import TIE
 
 #: Classes, bins and features of the random problems.
 SIZES = ((2, 2, 40), (3, 4, 10), (3, 10, 20), (5, 4, 20), (11, 4, 20), (11, 10, 20))
@@ -41,13 +41,13 @@ def random_problem(n_classes: int, n_bins: int, n_features: int, concentration: 
     return TableProblem(np.full(n_classes, 1 / n_classes), np.ascontiguousarray(tables), prices=0.01)
 
 
-def perseus_loop(problem: AcquisitionProblem, points: list[Points], tolerance: float) -> list[Any]:
+def perseus_loop(problem: AcquisitionProblem, points: list[BackupPoints], tolerance: float) -> list[Any]:
     """Point-based value iteration a belief at a time; the same beliefs and rule as ours."""
     rng = np.random.default_rng(0)
     stopping = problem.decision_costs.T
     following, sets = stopping, []
     for stage in reversed(range(len(points))):
-        likelihood = problem.tables.likelihood(stage, np.zeros(1, dtype=int))[0]
+        likelihood = problem.structure.tables.likelihood(stage, np.zeros(1, dtype=int))[0]
         backed = []
         for belief in points[stage].belief:
             vector = np.full(problem.n_classes, problem.prices[stage])
@@ -69,7 +69,7 @@ def grid_loop(problem: AcquisitionProblem, n_steps: int, stages: range) -> Any:
     line = np.linspace(0, 1, n_steps + 1)
     value = np.minimum(line, 1 - line)
     for stage in reversed(stages):
-        likelihood = problem.tables.likelihood(stage, np.zeros(1, dtype=int))[0]
+        likelihood = problem.structure.tables.likelihood(stage, np.zeros(1, dtype=int))[0]
         updated = value.copy()
         for i, p in enumerate(line):
             go_on = problem.prices[stage]
@@ -91,7 +91,7 @@ def backups(name: str, problem: TableProblem, n_beliefs: int, repeats: int) -> R
     points = sample_beliefs(problem, problem.n_stages, n_beliefs, np.random.default_rng(0))
     return measure(
         f"point-based backups, {name}, {n_beliefs} beliefs",
-        lambda: point_based(problem, points, stopping, tolerance, np.random.default_rng(0)),
+        lambda: back_up_points(problem, points, stopping, tolerance, np.random.default_rng(0)),
         peer="the same a belief at a time",
         peer_call=lambda: perseus_loop(problem, points, tolerance),
         repeats=repeats,
@@ -121,7 +121,7 @@ def random_cases(sizes: Any, n_beliefs: int, repeats: int) -> list[Row]:
 def large_cases(n_features: int, n_steps: int, repeats: int) -> list[Row]:
     """Features so weak that all stages matter."""
     three, two = (random_problem(n_classes, 4, n_features, 20.0) for n_classes in (3, 2))
-    program = GridProgram(two, two.tables, SimplexGrid(2, n_steps), "freudenthal", n_features)
+    program = GridProgram(two, two.structure.tables, SimplexGrid(2, n_steps), "freudenthal", n_features)
     some = min(5, n_features)
     return [
         backups(f"{n_features} features, 4 bins, 3 classes", three, 100, repeats),

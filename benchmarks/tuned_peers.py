@@ -51,7 +51,7 @@ import seqclass
 from seqclass import SequentialClassifier
 from seqclass.bn import NaiveBayes
 from seqclass.discretize import Discretizer
-from seqclass.fitting._folds import some_rows
+from seqclass.fitting._folds import sample_rows
 from seqclass.pomdp import Lookahead
 from seqclass.stats import paired_t_test
 
@@ -319,7 +319,7 @@ class Fold:
 
     def __init__(self, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> None:
         self.whole = Part(X, y, train, test)
-        train = train[some_rows(y[train], MOST_TUNED, 0)]
+        train = train[sample_rows(y[train], MOST_TUNED, 0)]
         parts = StratifiedKFold(3, shuffle=True, random_state=0).split(train, y[train])
         self.parts = [Part(X, y, train[a], train[b]) for a, b in parts]
 

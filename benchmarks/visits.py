@@ -23,12 +23,13 @@ from _real import absent, add_data_option, data_folder, folds
 from scipy.stats import norm
 
 from seqclass import Costs, SequentialClassifier, datasets
-from seqclass._utils.files import replacing
+from seqclass._utils.files import replace_file
 from seqclass.bn import ClassMixture
 from seqclass.costs import Visits
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import Adaptive, ClassInformation, FixedPanels, Panels, Policy, acquire
-from seqclass.pomdp.solvers.panels import Rows
+from seqclass.pomdp.solvers.panels import RealCases
+from seqclass.pomdp.visits import with_visits, without_visits
 
 PRICE = 0.01
 SETS = ["breast_cancer", "digits", "spambase", "heart-like", "lung2_desouto1543"]
@@ -78,9 +79,9 @@ def rules(quick: bool, visits: bool) -> dict[str, Any]:
 
 def scored(clf: SequentialClassifier, policy: Policy, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What each row costs, and its visits."""
-    decider = clf.decider_
-    done = acquire(policy, decider.outcomes(X), columns=None)
-    wrong = decider.classes[done.leaf_decision[done.leaf]] != y
+    agent = clf.agent_
+    done = acquire(policy, agent.outcomes(X), columns=None)
+    wrong = agent.classes[done.leaf_decision[done.leaf]] != y
     visits = np.zeros(len(y)) if done.leaf_visit is None else done.leaf_visit.max(axis=1, initial=0)[done.leaf]
     return done.leaf_price[done.leaf] + wrong, visits
 
@@ -122,16 +123,16 @@ def compared(
         visits, seconds, alone = [], 0.0, 0.0
         for (train, test), clf in zip(splits, fits):
             problem = clf.problem_
-            problem = problem.with_visits(Visits(w, np.zeros(problem.n_questions)) if w else None)
+            problem = with_visits(problem, Visits(w, np.zeros(problem.n_questions)) if w else None)
             began = time.process_time()
-            Adaptive(certificate_paths=0).solve(problem.without_visits())
+            Adaptive(certificate_paths=0).solve(without_visits(problem))
             alone += time.process_time() - began
             for rule, solver in rules(quick, problem.visits is not None).items():
                 if problem.visits is None and isinstance(solver, FixedPanels):
                     continue
                 began = time.process_time()
                 if rule == "Panels" and problem.visits is not None:  # as a classifier's fit does
-                    policy = solver.best(problem, Rows(clf.decider_.outcomes(X[train]), _wrong(clf, y[train])))
+                    policy = solver.best(problem, RealCases(clf.agent_.outcomes(X[train]), _wrong(clf, y[train])))
                 else:
                     policy = solver.solve(problem)
                 seconds += (time.process_time() - began) * (rule == "Panels")
@@ -181,7 +182,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
         axes.set(title=name, xlabel="cost of a visit", ylabel="cost a case, held out")
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small")
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         figure.savefig(temporary, dpi=120)
 
 

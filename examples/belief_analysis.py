@@ -31,7 +31,7 @@ def main() -> None:
     beliefs = analysis.reachable_beliefs(problem, policy)
     entropy = analysis.entropy_path(problem, policy)
     for stage in range(4):
-        here = beliefs.at(stage)
+        here = beliefs.at_stage(stage)
         print(
             f"  after {stage}: {len(here):4d} beliefs, {entropy.overall[stage]:.3f} nats, {here.asked.sum():6.1%} go on"
         )

@@ -29,7 +29,7 @@ def stand_in(values: Any, path: Path) -> None:
     shape = (problem.n_stages + 1, problem.n_classes)
     lines = []
     for stage, alphas in enumerate(values.sets):
-        for alpha in alphas.of():
+        for alpha in alphas.vectors_in():
             reward = np.full(shape, -2.0)  # a plan that is bad wherever else it is followed
             reward[stage] = -alpha
             lines += ["0", " ".join(map(repr, [*reward.ravel().tolist(), 0.0])), ""]

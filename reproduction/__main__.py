@@ -25,8 +25,8 @@ from reproduction.render import duration, notes
 from seqclass import __version__
 from seqclass.cli import CONTEXT, Answering
 from seqclass.cli._commands import File, quiet_option
-from seqclass.cli._errors import InputError, check_output, refused, sentence
-from seqclass.cli._format import echo_json, plain
+from seqclass.cli._errors import InputError, as_input_errors, check_output, sentence
+from seqclass.cli._format import echo_json, to_json_value
 from seqclass.cli._progress import is_quiet, is_shown
 from seqclass.datasets.catalog import data_files
 
@@ -93,7 +93,7 @@ def main(
     if picture_format is not None and pictures is None:
         raise InputError("--picture-format says how to draw what --pictures asks for; give a folder by --pictures.")
     to_stdout = json_file is not None and str(json_file) == "-"
-    with refused():
+    with as_input_errors():
         read = data_files(None, data_dir)
     one_page = None if markdown_file is not None and markdown_file.is_dir() else markdown_file
     outputs = [output, one_page, None if to_stdout else json_file]
@@ -107,7 +107,7 @@ def main(
     found: list[Reproduced] = []
     settings: dict[str, Any] = {"path": output, "data_dir": data_dir, "n_jobs": jobs, "quick": quick}
     with closing(_Watch(to_stdout or is_quiet())) as watch:
-        with refused():
+        with as_input_errors():
             running = iter_reproduced(tables, **settings, on_progress=watch)
         album = None if pictures is None else _Album(pictures, picture_format or FORMATS[0])
         for part in running:
@@ -116,7 +116,7 @@ def main(
             if not to_stdout:
                 _print(part)
             if json_file is not None and not to_stdout:
-                write(json_file, json.dumps(plain(_content(found, quick)), indent=2, allow_nan=False) + "\n")
+                write(json_file, json.dumps(to_json_value(_content(found, quick)), indent=2, allow_nan=False) + "\n")
             if album is not None:
                 album.add(part)
             if pages is not None:
@@ -151,7 +151,7 @@ class _Album:
             raise InputError(sentence(error)) from error
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder} is not a folder; --pictures takes one.")
-        with refused():
+        with as_input_errors():
             folder.mkdir(parents=True, exist_ok=True)
 
     def add(self, part: Reproduced) -> None:
@@ -226,7 +226,7 @@ class _Watch:
 
 def _list(tables: tuple[str, ...], data_dir: Path | None) -> None:
     """Show tables by paper, each with what it shows and below whether it can be made."""
-    with refused():
+    with as_input_errors():
         told = [(part, status(part, data_dir)) for part in get_tables(tables)]
     width = max(len(part.name) for part, _ in told) + 4
     lines = []

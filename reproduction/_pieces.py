@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unus
 
 from reproduction._context import Context, error_text
 from seqclass.experiment._keys import canonical, code_version, key_of
-from seqclass.experiment._store import Store, opened
+from seqclass.experiment._store import Store, open_store
 from seqclass.experiment.grid import quiet_workers, warn_of_versions, work
 
 __all__ = ["Piece", "Result", "compute"]
@@ -73,7 +73,7 @@ class Result:
 def compute(pieces: Sequence[Piece], context: Context) -> list[Result]:
     """Take pieces from the file of the run, and compute and keep those that it lacks or that failed."""
     wanted = {piece.key: piece for piece in pieces}
-    with opened(context.path, create=True) as store:
+    with open_store(context.path, create=True) as store:
         found = _kept(store, wanted)
         warn_of_versions((result.version for result in found.values()), "figures")
         missing = {key: piece for key, piece in wanted.items() if key not in found}

@@ -10,8 +10,8 @@ from reproduction.digest import with_digest
 from reproduction.pages import merged, parted
 from reproduction.render import QUICK_WARNING, markdown
 from reproduction.run import Reproduced
-from seqclass._utils.files import replacing
-from seqclass.cli._errors import InputError, refused
+from seqclass._utils.files import replace_file
+from seqclass.cli._errors import InputError, as_input_errors
 
 __all__ = ["BEGIN", "END", "Pages", "write"]
 
@@ -73,7 +73,7 @@ class Pages:
 
 def write(path: Path, content: str) -> None:
     """Write a file, whole or not at all."""
-    with refused(), replacing(path) as temporary:
+    with as_input_errors(), replace_file(path) as temporary:
         temporary.write_text(content, encoding="utf-8")
 
 
@@ -81,7 +81,7 @@ def _parts(page: Path) -> tuple[str, str, str]:
     """What stands before, between and after the marks of a page; empty if it has none or is not there."""
     if not page.is_file():
         return "", "", ""
-    with refused(str(page)):
+    with as_input_errors(str(page)):
         before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     tables, end, after = rest.partition(END)
     if begin and not end:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from reproduction.run import Reproduced
-from seqclass._utils.files import replacing
+from seqclass._utils.files import replace_file
 
 __all__ = ["FORMATS", "check_matplotlib", "save_picture"]
 
@@ -83,7 +83,7 @@ def save_picture(found: Reproduced, folder: str | Path, file_format: str = "png"
     found.plot(figure)
     path = Path(folder, f"{found.table.name}.{file_format}")
     # without the time, and names that are not drawn by lot: the same figures, the same file
-    with mpl.rc_context({"svg.hashsalt": found.table.name}), replacing(path) as temporary:
+    with mpl.rc_context({"svg.hashsalt": found.table.name}), replace_file(path) as temporary:
         if file_format == "svg":
             figure.savefig(temporary, dpi=2 * _DPI, metadata={"Date": None})  # of areas, which are pixels here too
         else:

@@ -14,7 +14,7 @@ from reproduction._context import Context, error_text
 from reproduction.catalog import get_tables
 from reproduction.row import Drawn, Row
 from reproduction.table import Table
-from seqclass.experiment._store import opened
+from seqclass.experiment._store import open_store
 from seqclass.plots._style import pyplot
 
 #: End of the title of a quick run's picture.
@@ -243,7 +243,7 @@ def iter_reproduced(
     tables = get_tables(names)
     context = Context(Path(), data_dir, n_jobs, quick)
     if path is not None:
-        with opened(Path(path), create=True):  # refuses what is not a run before anything is computed
+        with open_store(Path(path), create=True):  # refuses what is not a run before anything is computed
             pass
     return _reproduced(tables, context, path, on_progress)
 

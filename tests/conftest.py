@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -82,10 +83,10 @@ def loose_mixtures() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def short_lines() -> Iterator[None]:
     """The linear model that is told beside what is held out is tried with few features; not where it is tested."""
-    from seqclass.fitting import _yardsticks
+    from seqclass.fitting import _baselines
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(_yardsticks, "_SIZES", (0, 1, 2, 4))
+        patched.setattr(_baselines, "TUNING", replace(_baselines.TUNING, sizes=(0, 1, 2, 4)))
         yield
 
 
@@ -93,7 +94,7 @@ def short_lines() -> Iterator[None]:
 def without_folds() -> SimpleNamespace:
     """Fits without a fold each, and what a classifier does with the rows that were left out."""
     from seqclass.fitting._cross_fit import cross_fit
-    from seqclass.fitting._fit import Folds, asking_without, fitted_without, replanned
+    from seqclass.fitting._fit import Folds, asking_without, fit_without, replan
 
     def asking(clf: Any, X: Any, y: Any, fold: Any) -> Any:
         """Only asked for the next question."""
@@ -101,11 +102,11 @@ def without_folds() -> SimpleNamespace:
 
     def planned(folds: Any, clf: Any, calibrate: bool) -> Any:
         """The same, solved; each is calibrated by what the other folds ask for."""
-        settings, others = clf.settings().but(calibrate=calibrate), folds.others if calibrate else None
-        return [replanned(fit, settings, *folds.given, n, others and others[n]) for n, fit in enumerate(folds.fits)]
+        settings, others = clf.settings().replace(calibrate=calibrate), folds.others if calibrate else None
+        return [replan(fit, settings, *folds.given, n, others and others[n]) for n, fit in enumerate(folds.fits)]
 
     def acting(clf: Any, X: Any, y: Any, fold: Any) -> Any:
-        fits = [fitted_without(clf.settings(), X, y, fold, n) for n in range(fold.max() + 1)]
+        fits = [fit_without(clf.settings(), X, y, fold, n) for n in range(fold.max() + 1)]
         return cross_fit(fits, X, y, fold)
 
     return SimpleNamespace(asking=asking, planned=planned, acting=acting)

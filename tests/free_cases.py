@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from seqclass.agent.problem import acquisition_problem
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import Prices
-from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import DECIDE, AcquisitionProblem, MixtureProblem, Policy
 from seqclass.pomdp.bundles import Bundle
 
@@ -97,9 +97,9 @@ class FreeCase:
 
         def visit(info: Any, seen: Seen, n_asked: int, paid: float) -> None:
             weight = float(self.mass(seen).sum())
-            question = int(policy.act(info)[0])
+            question = int(policy.action(info)[0])
             if question == DECIDE:
-                decision = int(policy.decide(info.belief)[0])
+                decision = int(policy.decide(info.posterior)[0])
                 total[:] += weight * paid + float(self.mass(seen) @ self.costs[:, decision]), 0, weight * paid
                 total[1] += weight * n_asked
                 return
@@ -110,7 +110,7 @@ class FreeCase:
                     code = code * self.joint.shape[feature] + after[feature]
                 visit(info.asking(question).update(np.array([code])), after, n_asked + 1, paid + price)
 
-        visit(policy.problem.begin(), self.nothing, 0, 0.0)
+        visit(policy.problem.initial_belief(), self.nothing, 0, 0.0)
         return tuple(total.tolist())  # type: ignore[return-value]
 
 
@@ -138,8 +138,8 @@ def free_case(seed: int, *, tree: bool = False, n_questions: int | None = None, 
         costs = np.column_stack([costs, np.full(n_classes, rng.uniform(0.1, 0.4))])
     prices = Prices(full, discounted, groups if (groups >= 0).any() else None)
     order = np.arange(n_features)
-    problem = acquisition_problem(model, order, prices, costs, free=True, bundles=bundles)
-    questions = [problem.members(q).tolist() for q in range(problem.n_questions)]
+    problem = acquisition_problem(model, order, prices, costs, any_order=True, bundles=bundles)
+    questions = [problem.structure.members(q).tolist() for q in range(problem.n_questions)]
     first = [members[0] for members in questions]
     alone = [g < 0 or (groups[first] == g).sum() < 2 for g in groups[first]]
     return FreeCase(
@@ -227,7 +227,7 @@ def mixture_case(seed: int, *, most: int = 5) -> FreeCase:
         features=[members[0] for members in questions],
         groups=groups,
         full_prices=full,
-        free=True,
+        any_order=True,
         bundles=bundles,
     )
     return FreeCase(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,9 +17,9 @@ from free_cases import free_case, mixture_case
 from network_cases import random_network
 
 from seqclass import SequentialClassifier, load
+from seqclass.agent.problem import ModelProblem
 from seqclass.bn import DiscreteNetwork, TreeNetwork
 from seqclass.datasets.pointer import make_indicator, make_sensors
-from seqclass.deciding.problem import ModelProblem
 from seqclass.persistence import save
 from seqclass.pomdp import (
     EC2,
@@ -36,14 +37,15 @@ from seqclass.pomdp import (
     optimal_cost,
 )
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.solvers.base import uncertified
+from seqclass.pomdp.one_step import one_step_costs
+from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.ordering import adaptive, values
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
 from seqclass.pomdp.solvers.ordering.cases import mean_and_error, model_cases
 from seqclass.pomdp.solvers.ordering.given import GivenOrder, greedy_order
-from seqclass.pomdp.solvers.ordering.values import NextQuestion, RulePolicy, bounded, fitted_values, ridge
+from seqclass.pomdp.solvers.ordering.values import NextQuestion, RulePolicy, clip_to_bounds, fit_values, ridge
 from seqclass.pomdp.sweeps.budget import within_budget
-from seqclass.testing.solvers import ticking
+from seqclass.testing.solvers import count_ticks
 
 CASES = {
     "naive": free_case,
@@ -55,7 +57,7 @@ SEARCH = Adaptive(max_nodes=0, certificate_paths=0, n_paths=300, n_cases=1000)
 
 
 def along(problem, rule, n_paths=1000):
-    return fitted_values(problem, rule, problem.n_stages, n_paths, np.random.default_rng(0))
+    return fit_values(problem, rule, problem.n_stages, n_paths, np.random.default_rng(0))
 
 
 def exact(problem, policy):
@@ -114,7 +116,7 @@ def test_values_at_the_start_are_what_the_policy_costs_where_all_cases_are_follo
     for seed in range(4):
         problem = free_case(seed, most=5).problem
         values = along(problem, EC2(), n_paths=4000)
-        assert values.value(problem.begin())[0] == pytest.approx(exact(problem, RulePolicy(values)), abs=1e-6)
+        assert values.value(problem.initial_belief())[0] == pytest.approx(exact(problem, RulePolicy(values)), abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -143,16 +145,16 @@ def test_one_step_on_its_own_values_improves_a_rule(kind):
 def test_an_improved_rule_asks_what_its_values_say():
     problem = mixture_case(2).problem
     values = along(problem, ClassInformation())
-    info = problem.begin()
-    scores = ImprovedRule(values, n_candidates=99).scores(info)[0]
+    belief = problem.initial_belief()
+    scores = ImprovedRule(values, n_candidates=99).scores(belief)[0]
     for question in range(problem.n_questions):
-        asked = info.asking(question)
+        asked = belief.asking(question)
         outcome = np.flatnonzero(asked.predictive[0] > 0)
         after = asked.update(outcome, np.zeros(outcome.size, dtype=int))
         cost = asked.price[0] + asked.predictive[0, outcome] @ values.value(after)
-        assert info.stopping_cost[0] - scores[question] == pytest.approx(cost, abs=1e-12)
-    few = ImprovedRule(values, n_candidates=1).scores(info)[0]
-    tried = {int(info.costs_once[0].argmin()), int(ClassInformation().next(info)[0])}
+        assert belief.stopping_cost[0] - scores[question] == pytest.approx(cost, abs=1e-12)
+    few = ImprovedRule(values, n_candidates=1).scores(belief)[0]
+    tried = {int(one_step_costs(belief)[0].argmin()), int(ClassInformation().next(belief)[0])}
     assert set(np.flatnonzero(np.isfinite(few)).tolist()) == tried
 
 
@@ -169,11 +171,11 @@ def test_a_policy_answers_each_row_as_it_answers_it_alone(kind, rule):
         assert whole.leaf_path[whole.leaf[row]][whole.leaf_path[whole.leaf[row]] >= 0].tolist() == (
             alone.leaf_path[0][alone.leaf_path[0] >= 0].tolist()
         )
-    info = case.problem.begin()
-    question = policy.following(info)
+    belief = case.problem.initial_belief()
+    question = policy.next_question(belief)
     assert question[0] >= 0
-    assert (policy.continuation_cost(info) < info.stopping_cost) == (policy.act(info) == question)
-    assert policy.following(info.asking(0).update(np.array([0]))).shape == (1,)
+    assert (policy.continuation_cost(belief) < belief.stopping_cost) == (policy.action(belief) == question)
+    assert policy.next_question(belief.asking(0).update(np.array([0]))).shape == (1,)
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -193,7 +195,7 @@ def test_few_cases_are_all_taken(kind):
 def test_cases_are_drawn_from_the_model():
     rng = np.random.default_rng(0)
     tables, prior = rng.dirichlet(np.ones(2), size=(13, 2)).transpose(0, 2, 1), np.array([0.3, 0.7])
-    problem = TableProblem(prior, tables, prices=0.03, free=True)
+    problem = TableProblem(prior, tables, prices=0.03, any_order=True)
     cases = model_cases(problem, 4000, rng)
     assert not cases.exact
     policy = RulePolicy(along(problem, ClassInformation(), 100))
@@ -212,7 +214,7 @@ def pointing(data):
     tables, edges = data.truth.tables()
     sizes = [1 + int(np.isfinite(row).sum()) for row in edges]
     return MixtureProblem(
-        data.truth.hidden_prior, data.truth.hidden_class, tables, data.feature_costs, n_outcomes=sizes, free=True
+        data.truth.hidden_prior, data.truth.hidden_class, tables, data.feature_costs, n_outcomes=sizes, any_order=True
     )
 
 
@@ -221,7 +223,7 @@ def test_what_says_where_to_look_is_asked_first(make):
     data = make(10)
     policy = SEARCH.solve(pointing(data))
     assert evaluate(policy.problem, policy).cost == pytest.approx(data.optimum.any_order, abs=1e-9)
-    assert policy.act(policy.problem.begin()).tolist() == [0]
+    assert policy.action(policy.problem.initial_belief()).tolist() == [0]
     fixed = [c for c in policy.info.ordering.candidates if c.name.startswith("fixed")]
     assert min(c.cost for c in fixed) == pytest.approx(data.optimum.in_order, abs=0.01)
 
@@ -253,13 +255,13 @@ def test_whenever_the_time_is_up_what_is_returned_is_sound(kind):
     if kind == "network":
         model = DiscreteNetwork(random_network(3, 7), "n0").fit()
         prices, costs = np.full(6, 0.02), 1 - np.eye(len(model.classes_))
-        problem = ModelProblem(model, model.class_prior_, np.arange(6), prices, costs, free=True)
+        problem = ModelProblem(model, model.class_prior_, np.arange(6), prices, costs, any_order=True)
     else:
         problem = CASES[kind](5).problem
     best, ends = optimal_cost(problem), set()
     settings = {"n_paths": 200, "n_cases": 200, "max_rounds": 1, "certificate_paths": 100}
     for rules, limit in itertools.product([None, [EC2(), ClassInformation()]], [0, 1, 10, 60, 300, 1000, 10**6]):
-        with ticking() as looks:
+        with count_ticks() as looks:
             policy = Adaptive(rules, max_nodes=0, max_seconds=limit, **settings).solve(problem)
             assert looks() < limit + 40
         info, cost = policy.info, exact(problem, policy)
@@ -273,23 +275,28 @@ def test_whenever_the_time_is_up_what_is_returned_is_sound(kind):
 
 def test_bundles_of_too_many_outcomes_are_decided_at_once_where_there_is_no_time():
     problem = bundled()
-    with ticking() as looks:
+    with count_ticks() as looks:
         policy = Adaptive(max_seconds=2).solve(problem)
     assert looks() < 40
-    assert (policy.info.status, policy.info.upper) == ("limit", pytest.approx(problem.begin().stopping_cost[0]))
-    assert policy.act(problem.begin()).tolist() == [-1]
+    assert (policy.info.status, policy.info.upper) == (
+        "limit",
+        pytest.approx(problem.initial_belief().stopping_cost[0]),
+    )
+    assert policy.action(problem.initial_belief()).tolist() == [-1]
     assert 0 <= policy.info.lower <= policy.info.upper
 
 
 def test_what_is_too_much_work_at_each_partial_answer_is_not_enumerated():
-    small, large = (TableProblem(np.full(n, 1 / n), np.full((9, 2, n), 0.5), prices=0.1, free=True) for n in (2, 300))
+    small, large = (
+        TableProblem(np.full(n, 1 / n), np.full((9, 2, n), 0.5), prices=0.1, any_order=True) for n in (2, 300)
+    )
     assert Adaptive().enumerates(small)
     assert not Adaptive().enumerates(large)
 
 
 def test_no_further_candidate_is_begun_when_the_time_is_up():
     problem = free_case(4).problem
-    with ticking() as looks:
+    with count_ticks() as looks:
         info = Adaptive(max_nodes=0, max_seconds=700, certificate_paths=0).solve(problem).info
         assert looks() < 710
     assert 1 < len(info.ordering.candidates) < 5
@@ -308,7 +315,9 @@ def test_rules_of_ones_own_are_tried():
     assert [c.name for c in found.candidates] == [repr(rule) for rule in rules]
     with pytest.raises(ValueError, match="HiddenInformation needs a problem with hidden states"):
         Adaptive([HiddenInformation()]).solve(free_case(4, tree=True).problem)
-    with pytest.raises(ValueError, match=r"Adaptive needs a problem in which any question may come next.*free=True"):
+    with pytest.raises(
+        ValueError, match=r"Adaptive needs a problem in which any question may come next.*any_order=True"
+    ):
         Adaptive().solve(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
 
 
@@ -334,12 +343,12 @@ def bundled():
     model = TreeNetwork("line").fit(X, y, n_outcomes=3)
     bundles = [Bundle(np.arange(6), np.full(6, 3)), None]
     prices, costs = np.array([0.05, 0.02]), 1 - np.eye(2)
-    return ModelProblem(model, model.class_prior_, np.array([0, 6]), prices, costs, free=True, bundles=bundles)
+    return ModelProblem(model, model.class_prior_, np.array([0, 6]), prices, costs, any_order=True, bundles=bundles)
 
 
 def test_bundles_of_too_many_outcomes_are_searched_too():
     problem = bundled()
-    assert problem.samples
+    assert problem.structure.samples
     ours = Adaptive(n_paths=100, n_cases=200, certificate_paths=0).solve(problem)
     theirs = Lookahead(2, certificate_paths=0).solve(problem)
     first, second = (evaluate(problem, policy, n_paths=2000).cost for policy in (ours, theirs))
@@ -350,11 +359,11 @@ def test_bundles_of_too_many_outcomes_are_searched_too():
 def test_everything_known_or_too_dear_is_decided_at_once():
     table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
     for problem in (
-        TableProblem([1.0, 0.0], table, prices=0.1, free=True),
-        TableProblem([0.5, 0.5], table, prices=2.0, free=True),
+        TableProblem([1.0, 0.0], table, prices=0.1, any_order=True),
+        TableProblem([0.5, 0.5], table, prices=2.0, any_order=True),
     ):
         policy = SEARCH.solve(problem)
-        assert policy.act(problem.begin()).tolist() == [-1]
+        assert policy.action(problem.initial_belief()).tolist() == [-1]
 
 
 def test_ridge_is_weighted_least_squares_where_data_are_many():
@@ -372,21 +381,21 @@ def test_ridge_is_weighted_least_squares_where_data_are_many():
 @pytest.mark.parametrize("longest", [0, 1, 4])
 def test_beyond_the_longest_questions_follow_as_they_promise(longest):
     tables = np.array([[[p, 1 - p], [1 - p, p]] for p in (0.6, 0.9, 0.7, 0.8)])
-    problem = TableProblem([0.5, 0.5], tables, prices=0.001, free=True)
+    problem = TableProblem([0.5, 0.5], tables, prices=0.001, any_order=True)
     every = model_cases(problem, 100, np.random.default_rng(0))
     assert greedy_order(problem, ClassInformation(), every, longest=longest).order == [1, 3, 2, 0]
 
 
 def test_costs_of_going_on_are_kept_between_their_bounds():
-    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=[0.1, 0.05], free=True)
-    following = NextQuestion(ExpectedSaving(), problem.begin(3))
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=[0.1, 0.05], any_order=True)
+    following = NextQuestion(ExpectedSaving(), problem.initial_belief(3))
     # the lower price, and then the class is known; that of the question asked, and then the decision
-    assert bounded(np.array([-1.0, 0.1, 9.0]), following) == pytest.approx([0.05, 0.1, 0.05 + 0.15])
+    assert clip_to_bounds(np.array([-1.0, 0.1, 9.0]), following) == pytest.approx([0.05, 0.1, 0.05 + 0.15])
 
 
 def test_expected_saving_stops_in_time_along_its_rule():
     sensors = np.array([[[0.8, 0.3], [0.2, 0.7]]] * 30)
-    problem = TableProblem([0.5, 0.5], sensors, prices=0.01, free=True)
+    problem = TableProblem([0.5, 0.5], sensors, prices=0.01, any_order=True)
     policy = RulePolicy(along(problem, ExpectedSaving(), 500))
     fixed = TableProblem([0.5, 0.5], sensors, prices=0.01)
     best = GridValueIteration().solve(fixed).info.upper
@@ -418,7 +427,7 @@ def test_a_classifier_says_what_order_was_chosen(tmp_path):
 def test_bounds_are_gone_by_where_they_are_close():
     rng = np.random.default_rng(3)
     sharp = rng.dirichlet(np.full(3, 0.4), size=(16, 2)).transpose(0, 2, 1)
-    problem = TableProblem([0.4, 0.6], sharp, 0.02, free=True)
+    problem = TableProblem([0.4, 0.6], sharp, 0.02, any_order=True)
     policy = Adaptive().solve(problem)
     assert str(policy.info.ordering) == "one step on bounds over all orders"
     assert (policy.info.status, policy.info.scope) == ("converged", "all orders")
@@ -432,10 +441,13 @@ def test_bounds_are_gone_by_where_they_are_close():
 
 def test_without_a_certificate_the_policy_is_the_same() -> None:
     problem = TableProblem(
-        [0.5, 0.5], np.random.default_rng(0).dirichlet(np.ones(2), (6, 2)).transpose(0, 2, 1), prices=0.02, free=True
+        [0.5, 0.5],
+        np.random.default_rng(0).dirichlet(np.ones(2), (6, 2)).transpose(0, 2, 1),
+        prices=0.02,
+        any_order=True,
     )
     named = Adaptive([ClassInformation()], max_nodes=0, n_paths=100, n_cases=100)
-    bare = uncertified(named)
+    bare = without_certificate(named)
     assert bare.certificate_paths == 0
     first, second = named.solve(problem), bare.solve(problem)
     assert np.isnan(second.info.gap)
@@ -443,17 +455,17 @@ def test_without_a_certificate_the_policy_is_the_same() -> None:
     costs = [evaluate(problem, policy, method="exact").cost for policy in (first, second)]
     assert costs[0] == costs[1]
     # bounds that may be gone by need one
-    assert uncertified(Adaptive()).certificate_paths == 10_000
+    assert without_certificate(Adaptive()).certificate_paths == 10_000
 
 
 def test_values_without_foresight_need_more_cases_and_come_to_the_same():
     rng = np.random.default_rng(0)
     tables = rng.dirichlet(np.ones(4), size=(8, 2)).transpose(0, 2, 1)
-    problem = TableProblem([0.6, 0.4], tables, prices=0.03, free=True)
+    problem = TableProblem([0.6, 0.4], tables, prices=0.03, any_order=True)
     cases = model_cases(problem, 4000, np.random.default_rng(1))
 
     def cost(exact_expectation, n_paths):
-        values = fitted_values(
+        values = fit_values(
             problem,
             ClassInformation(),
             8,
@@ -468,18 +480,18 @@ def test_values_without_foresight_need_more_cases_and_come_to_the_same():
 
 
 def test_without_foresight_no_answer_is_looked_at_but_the_one_given(monkeypatch):
-    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 8), prices=0.03, free=True)
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 8), prices=0.03, any_order=True)
     expected = []
-    real = values._expected
+    real = values._expected_value
 
     def counted(values, following):
         expected.append(len(following.question))
         return real(values, following)
 
-    monkeypatch.setattr(values, "_expected", counted)
+    monkeypatch.setattr(values, "_expected_value", counted)
     for exact_expectation, looked in ((False, 0), (True, 1)):
         expected.clear()
-        fitted_values(problem, ClassInformation(), 8, 50, np.random.default_rng(0), exact_expectation=exact_expectation)
+        fit_values(problem, ClassInformation(), 8, 50, np.random.default_rng(0), exact_expectation=exact_expectation)
         assert (sum(expected) > 0) == bool(looked)
 
 
@@ -487,7 +499,7 @@ def priced(seed, n=14, high=0.12):
     """Three classes, and questions of very different prices: too many partial answers to enumerate."""
     rng = np.random.default_rng(seed)
     tables = rng.dirichlet(np.full(3, 0.6), size=(n, 3)).transpose(0, 2, 1)
-    return TableProblem([0.5, 0.3, 0.2], tables, prices=rng.uniform(0.01, high, n), free=True)
+    return TableProblem([0.5, 0.3, 0.2], tables, prices=rng.uniform(0.01, high, n), any_order=True)
 
 
 ONE_RULE = Adaptive([ClassInformation()], max_rounds=0, n_paths=200, n_cases=300, certificate_paths=0)
@@ -498,7 +510,7 @@ def with_nodes(n):
 
 
 def test_a_search_that_closes_is_taken_and_no_rule_is_tried(monkeypatch):
-    monkeypatch.setattr(adaptive, "fitted_values", None)
+    monkeypatch.setattr(adaptive, "fit_values", None)
     problem = priced(0, 10, 0.5)
     policy = with_nodes(20_000).solve(problem)
     info = policy.info
@@ -526,7 +538,7 @@ def test_a_search_that_is_far_off_is_left():
     """Its bound after a fifth of its work is above what the rule costs by more than a tenth."""
     rng = np.random.default_rng(0)
     sharp = rng.dirichlet(np.full(4, 0.8), size=(20, 4)).transpose(0, 2, 1)
-    problem = TableProblem(np.full(4, 0.25), sharp, prices=0.005, free=True)
+    problem = TableProblem(np.full(4, 0.25), sharp, prices=0.005, any_order=True)
     found = with_nodes(200).set_params(certificate_paths=10).solve(problem)
     assert [candidate.name for candidate in found.info.ordering.candidates] == ["ClassInformation()"]
     # where there is nothing to compare it with, and nobody asks what it costs, it is not tried on any case
@@ -541,7 +553,7 @@ def test_a_search_that_is_far_off_is_left():
 def test_a_longer_horizon_goes_on_with_the_same_cases(monkeypatch, exact_expectation):
     """Cases are followed once, whatever the horizon begins with."""
     tables = np.array([[[0.75, 0.3], [0.25, 0.7]]] * 12)
-    problem = TableProblem([0.5, 0.5], tables, prices=0.005, free=True)
+    problem = TableProblem([0.5, 0.5], tables, prices=0.005, any_order=True)
     begun = []
 
     def counted(info, *given):
@@ -553,7 +565,7 @@ def test_a_longer_horizon_goes_on_with_the_same_cases(monkeypatch, exact_expecta
 
     def cost(first_horizon):
         settings = {"first_horizon": first_horizon, "exact_expectation": exact_expectation}
-        found = fitted_values(problem, ClassInformation(), 12, 300, np.random.default_rng(0), **settings)
+        found = fit_values(problem, ClassInformation(), 12, 300, np.random.default_rng(0), **settings)
         assert found.n_stages == 12
         return exact(problem, RulePolicy(found))
 
@@ -577,11 +589,11 @@ def test_a_search_takes_no_more_work_than_it_may(monkeypatch):
     with_nodes(400).solve(problem)
     work = ExpectedSaving().work(problem)
     assert known == [80, 400]
-    monkeypatch.setattr(adaptive, "_SEARCH_WORK", 400 * work)
+    monkeypatch.setattr(adaptive, "_TUNING", replace(adaptive._TUNING, search_products=400 * work))
     with_nodes(5000).solve(problem)
     assert known[2:] == [80, 400]
     # too few to come far, or none at all
-    monkeypatch.setattr(adaptive, "_SEARCH_WORK", 99 * work)
+    monkeypatch.setattr(adaptive, "_TUNING", replace(adaptive._TUNING, search_products=99 * work))
     for nodes in (5000, 0):
         with_nodes(nodes).solve(problem)
     assert len(known) == 4
@@ -598,7 +610,7 @@ def test_with_and_without_a_certificate_the_same_search_is_taken():
 def test_a_candidate_is_left_once_it_is_clearly_above_another(errors, tried_on):
     # on the first fifth of the cases it is so many standard errors above
     costs = 5 + errors / np.sqrt(19) + np.tile([-1.0, 1.0], 50)
-    search = adaptive._Search(Adaptive(n_cases=100), free_case(0).problem, 0.0)
+    search = adaptive._RuleSearch(Adaptive(n_cases=100), free_case(0).problem)
     search.limited, search.cases = (
         False,
         SimpleNamespace(
@@ -608,6 +620,6 @@ def test_a_candidate_is_left_once_it_is_clearly_above_another(errors, tried_on):
             mean_and_error=mean_and_error,
         ),
     )
-    search.tried = [adaptive._Tried("best", None, np.full(100, 5.0), np.zeros(100))]
-    found = search._compared(adaptive._Tried("another", None, np.empty(0), np.empty(0)))
+    search.tried = [adaptive._TriedRule("best", None, np.full(100, 5.0), np.zeros(100))]
+    found = search._compare(adaptive._TriedRule("another", None, np.empty(0), np.empty(0)))
     assert len(found.costs) == tried_on

@@ -76,7 +76,7 @@ def test_it_asks_so_many(fitted: Any, tmp_path: Any) -> None:
     save(fitted, tmp_path / "a.model")
     assert (load(tmp_path / "a.model").predict(X) == record.decision).all()
     assert clone(fitted).budget == [3, 1]
-    assert isinstance(fitted.chosen(), SequentialClassifier)
+    assert isinstance(fitted.chosen_classifier(), SequentialClassifier)
     case = fitted.session()
     assert case.next_feature.name == f"x{record.order[0, 0]}"
 

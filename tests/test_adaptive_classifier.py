@@ -175,7 +175,7 @@ def test_of_few_rows_sizes_are_averaged_over(fitted: AdaptiveClassifier) -> None
         assert candidates(EFFORTS["quick"], 0, n_rows, 4)[INCUMBENT]["observation_model"].n_components == components
     assert {
         way.observation_model.n_components
-        for way in [fitted.chosen(), *fitted.runners_up(9)]
+        for way in [fitted.chosen_classifier(), *fitted.runners_up(9)]
         if way.order == "adaptive"
     } == {
         "average",
@@ -335,7 +335,7 @@ def test_the_best_order_is_searched_for_where_columns_are_few():
         assert {w["solver"].search_nodes for w in many.values() if isinstance(w["solver"], Adaptive)} == {0}
         assert [standard(effort, 0, 1000, n)["solver"].search_nodes for n in (32, 33)] == [nodes, 0]
     clf = AdaptiveClassifier(0.05, effort="quick").fit(X, Y, held_out=0)
-    assert clf.chosen().solver.search_nodes == 200
+    assert clf.chosen_classifier().solver.search_nodes == 200
 
 
 def test_runners_up_where_a_class_of_one_row_is_never_held_out() -> None:
@@ -378,7 +378,7 @@ def test_several_processes_find_the_same(budget):
     for name in ("prices", "decisions", "decision_costs", "counts", "fold"):
         np.testing.assert_array_equal(getattr(one.held_out_, name), getattr(two.held_out_, name))
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
-    assert "n_jobs" not in two.chosen().get_params()
+    assert "n_jobs" not in two.chosen_classifier().get_params()
 
 
 @pytest.mark.parametrize(("n_jobs", "error"), [("a", TypeError), (True, TypeError), (1.5, TypeError), (0, ValueError)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,10 +29,12 @@ from seqclass.pomdp import (
 from seqclass.pomdp.bounds.optimum import PartialAnswers, expand
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
+from seqclass.pomdp.one_step import stopping_is_certain, stopping_threshold
+from seqclass.pomdp.rules import with_rules
 from seqclass.pomdp.solvers import exact_free_order as free_order
 from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
 from seqclass.pomdp.sweeps.budget import within_budget
-from seqclass.testing.solvers import ticking
+from seqclass.testing.solvers import count_ticks
 
 
 def cases(first, last, most=5):
@@ -70,7 +73,7 @@ def test_a_list_of_all_partial_answers_has_the_optimum_and_its_plan():
     """Of independent answers, with groups or a further decision, against a recursion that shares no code with it."""
     for seed in range(1000, 1018):
         case = free_case(seed, tree=False)
-        listed = PartialAnswers.of(case.problem, 10**6)
+        listed = PartialAnswers.from_problem(case.problem, 10**6)
         policy, truth = free_order.from_list(listed), case.optimum()
         assert (policy.info.upper, policy.info.lower) == pytest.approx((truth, truth), abs=1e-12)
         assert case.run(policy)[0] == pytest.approx(truth, abs=1e-9)
@@ -89,11 +92,11 @@ def test_a_list_agrees_with_an_enumeration_at_all_prices_and_whatever_is_hidden(
             [rng.dirichlet(np.ones(size), size=len(classes)).T for size in sizes],
             rng.uniform(0.01, 0.05, 5),
             rng.uniform(0.3, 1.0, (3, 3)) * (1 - np.eye(3)),
-            free=True,
+            any_order=True,
             **limit,
         )
-        listed = PartialAnswers.of(problem, 10**6)
-        wanted = expand(problem.begin(), problem.n_stages, 0.0).values(factors)[0]
+        listed = PartialAnswers.from_problem(problem, 10**6)
+        wanted = expand(problem.initial_belief(), problem.n_stages, 0.0).values(factors)[0]
         assert [listed.solve(factor) for factor in factors] == pytest.approx(wanted, rel=1e-12)
         policy = free_order.from_list(listed)
         assert evaluate(problem, policy, method="exact").cost == pytest.approx(wanted[2], rel=1e-12)
@@ -101,18 +104,19 @@ def test_a_list_agrees_with_an_enumeration_at_all_prices_and_whatever_is_hidden(
 
 def random_histories(problem, seed, n_rows=100):
     """Where cases stand after each number of questions asked at random, some missing or answered for nothing."""
-    rng, info = np.random.default_rng(seed), problem.begin()[np.zeros(n_rows, dtype=np.intp)]
+    rng, info = np.random.default_rng(seed), problem.initial_belief()[np.zeros(n_rows, dtype=np.intp)]
     charged = bool(seed % 2)
     while len(info):
         yield info
-        info = info[np.flatnonzero(info.open.any(axis=1))]
-        question = np.array([rng.choice(np.flatnonzero(one)) for one in info.open], dtype=np.intp)
+        info = info[np.flatnonzero(info.available.any(axis=1))]
+        question = np.array([rng.choice(np.flatnonzero(one)) for one in info.available], dtype=np.intp)
         outcome, before = rng.integers(-1, problem.n_outcomes[question]), info
         info = info.asking(question).update(np.where(rng.random(len(info)) < 0.3, -1, outcome), charge_missing=charged)
         nothing = rng.random(len(info)) < 0.3
-        info = info.but(spent=np.where(nothing, before.spent, info.spent))
-        if before.paid is not None:
-            info = info.but(paid=np.where(nothing[:, None], before.paid, info.paid))
+        account = replace(info.account, spent=np.where(nothing, before.spent, info.spent))
+        if (paid := before.account.groups_paid) is not None:
+            account = replace(account, groups_paid=np.where(nothing[:, None], paid, account.groups_paid))
+        info = info.replace(account=account)
 
 
 @pytest.mark.parametrize(
@@ -137,29 +141,29 @@ def test_a_listed_plan_is_the_best_wherever_an_answer_was_not_to_be_had(seed, gr
         [rng.dirichlet(np.ones(size), size=6).T for size in sizes],
         rng.uniform(0.01, 0.04, 5),
         1 - np.eye(3),
-        free=True,
+        any_order=True,
         **limit,
     )
     if groups is not None:
         problem = problem.replace(groups=np.array(groups), full_prices=problem.prices * 2)
-    policy = free_order.from_list(PartialAnswers.of(problem, 10**6))
+    policy = free_order.from_list(PartialAnswers.from_problem(problem, 10**6))
     assert policy.fallback.lists
     for info in random_histories(problem, seed):
-        on = info[np.flatnonzero(~info.settled)]
+        on = info[np.flatnonzero(~stopping_is_certain(info))]
         if len(on):
             costs = expand(on, problem.n_stages - info.stage).question_costs()[0]
             np.testing.assert_allclose(policy.fallback.question_costs(on), costs, rtol=1e-12)
-            asked, least = policy.act(on), costs.min(axis=1)
-            np.testing.assert_array_equal(asked >= 0, least < on.to_beat)
+            asked, least = policy.action(on), costs.min(axis=1)
+            np.testing.assert_array_equal(asked >= 0, least < stopping_threshold(on))
             np.testing.assert_allclose(costs[np.arange(len(on)), asked][asked >= 0], least[asked >= 0], rtol=1e-12)
 
 
 def test_lists_are_kept_by_what_was_missing_and_no_more_than_memory_allows(monkeypatch):
     problem = many_sensors(6)
-    fallback = free_order.from_list(PartialAnswers.of(problem, 10**6)).fallback
+    fallback = free_order.from_list(PartialAnswers.from_problem(problem, 10**6)).fallback
     made, real = [], PartialAnswers.solve
     monkeypatch.setattr(PartialAnswers, "solve", lambda self, *more: made.append(self.costs.size) or real(self, *more))
-    missing = [problem.begin().asking(q).update(np.array([-1])) for q in (0, 1, 0)]
+    missing = [problem.initial_belief().asking(q).update(np.array([-1])) for q in (0, 1, 0)]
     for info in missing:
         fallback.question_costs(info)
     assert made == [4**5, 4**5]
@@ -167,7 +171,7 @@ def test_lists_are_kept_by_what_was_missing_and_no_more_than_memory_allows(monke
     for info in missing:
         fallback.question_costs(info)
     assert made == [4**5, 4**5]
-    fallback.question_costs(problem.begin())
+    fallback.question_costs(problem.initial_belief())
     fallback.question_costs(missing[0])
     assert made == [4**5, 4**5, 4**6, 4**5]
 
@@ -179,7 +183,7 @@ def test_few_questions_of_many_are_planned_exactly(limit):
     tables = [rng.dirichlet(np.ones(3), size=6).T for _ in range(40)]
     prices = rng.uniform(0.016, 0.022, 40)
     prior, costs = rng.dirichlet(np.ones(6)), 1 - np.eye(3)
-    problem = MixtureProblem(prior, np.repeat(np.arange(3), 2), tables, prices, costs, free=True, **limit)
+    problem = MixtureProblem(prior, np.repeat(np.arange(3), 2), tables, prices, costs, any_order=True, **limit)
 
     def stopping(weight):
         return min(weight.reshape(3, 2).sum(axis=1) @ costs)
@@ -202,10 +206,10 @@ def test_few_questions_of_many_are_planned_exactly(limit):
         assert evaluate(problem, policy, method="exact").cost == pytest.approx(truth, rel=1e-12)
     assert policy.info.size == 1 + 40 * 3
     # after a missing answer, which is one of the two unless the budget does not mind
-    info = problem.begin().asking(5).update(np.array([-1]))
+    belief = problem.initial_belief().asking(5).update(np.array([-1]))
     truth = best(prior, 1 if "max_questions" in limit else 2, (5,))
-    costs_then = policy.fallback.question_costs(info).min()
-    assert min(costs_then, info.stopping_cost[0]) == pytest.approx(truth, rel=1e-12)
+    costs_then = policy.fallback.question_costs(belief).min()
+    assert min(costs_then, belief.stopping_cost[0]) == pytest.approx(truth, rel=1e-12)
 
 
 def test_adaptive_lists_two_million_unless_rules_are_named():
@@ -219,14 +223,14 @@ def test_adaptive_lists_two_million_unless_rules_are_named():
 def test_what_is_listed():
     """Answers that depend on states alone, as many as are asked for; not where rules or orders tell more apart."""
     problem = many_sensors(4)
-    assert PartialAnswers.of(problem, 255) is None
-    assert len(PartialAnswers.of(problem, 256).costs) == 256
+    assert PartialAnswers.from_problem(problem, 255) is None
+    assert len(PartialAnswers.from_problem(problem, 256).costs) == 256
     within = within_budget(problem, max_cost=0.03)
-    assert PartialAnswers.of(within, 256) is not None
-    assert PartialAnswers.of(within.replace(groups=np.zeros(4), full_prices=within.prices), 256) is None
-    assert PartialAnswers.of(problem.with_rules(Rules(mandatory=[1])), 256) is None
-    assert PartialAnswers.of(problem.replace(free=False), 256) is None
-    assert PartialAnswers.of(free_case(1, tree=True).problem, 10**6) is None
+    assert PartialAnswers.from_problem(within, 256) is not None
+    assert PartialAnswers.from_problem(within.replace(groups=np.zeros(4), full_prices=within.prices), 256) is None
+    assert PartialAnswers.from_problem(with_rules(problem, Rules(mandatory=[1])), 256) is None
+    assert PartialAnswers.from_problem(problem.replace(any_order=False), 256) is None
+    assert PartialAnswers.from_problem(free_case(1, tree=True).problem, 10**6) is None
 
 
 def test_more_than_are_enumerated_are_listed():
@@ -277,7 +281,7 @@ def many_sensors(n_questions=14, *, n_outcomes=3, n_classes=3, seed=0, price=0.0
     rng = np.random.default_rng(seed)
     tables = rng.dirichlet(np.ones(n_outcomes), size=(n_questions, n_classes)).transpose(0, 2, 1)
     prices = price * rng.uniform(0.5, 1.5, n_questions)
-    return TableProblem(np.full(n_classes, 1 / n_classes), tables, prices, free=True)
+    return TableProblem(np.full(n_classes, 1 / n_classes), tables, prices, any_order=True)
 
 
 def test_more_partial_answers_within_a_limit_are_planned_exactly_where_the_policy_comes_to():
@@ -288,8 +292,8 @@ def test_more_partial_answers_within_a_limit_are_planned_exactly_where_the_polic
     assert PartialAnswers(problem).solve() == pytest.approx(policy.info.upper, abs=1e-12)
     assert evaluate(problem, policy, method="exact").cost == pytest.approx(policy.info.upper, abs=1e-12)
     assert sum(len(keys) for keys, _, _ in policy.plan) < 3**6
-    without = problem.begin().asking(5).update(np.array([-1]))  # where the plan says nothing
-    assert policy.act(without).tolist() == policy.fallback.act(without).tolist() != [5]
+    without = problem.initial_belief().asking(5).update(np.array([-1]))  # where the plan says nothing
+    assert policy.action(without).tolist() == policy.fallback.action(without).tolist() != [5]
 
 
 def test_where_an_answer_is_missing_many_partial_answers_are_planned_anew():
@@ -298,18 +302,18 @@ def test_where_an_answer_is_missing_many_partial_answers_are_planned_anew():
     sure = np.stack([1 - bits.T, bits.T], axis=1) * 0.92 + 0.04
     tables = np.concatenate([sure[[0, 0, 1, 2]], np.full((36, 2, 8), 0.5)])
     problem = MixtureProblem(
-        np.full(8, 0.125), bits.sum(axis=1) % 2, tables, np.full(40, 0.001), free=True, max_questions=4
+        np.full(8, 0.125), bits.sum(axis=1) % 2, tables, np.full(40, 0.001), any_order=True, max_questions=4
     )
     policy = ExactFreeOrder(certificate_paths=0).solve(problem)
     assert policy.info.size > 50_000
-    first = int(policy.act(problem.begin())[0])
-    info = problem.begin().asking(first).update(np.array([-1]))
+    first = int(policy.action(problem.initial_belief())[0])
+    belief = problem.initial_belief().asking(first).update(np.array([-1]))
     asked = {first}
     for _ in range(3):
-        asked.add(int(policy.act(info)[0]))
-        info = info.asking(int(policy.act(info)[0])).update(np.array([0]))
+        asked.add(int(policy.action(belief)[0]))
+        belief = belief.asking(int(policy.action(belief)[0])).update(np.array([0]))
     assert asked == {0, 1, 2, 3}
-    assert info.stopping_cost[0] < 0.16
+    assert belief.stopping_cost[0] < 0.16
 
 
 def test_limits_end_the_search_with_bounds_that_hold():
@@ -318,7 +322,7 @@ def test_limits_end_the_search_with_bounds_that_hold():
     assert short.status == longer.status == "limit"
     assert short.size < longer.size < 900
     assert short.lower <= longer.lower < longer.upper <= short.upper
-    with ticking() as looks:
+    with count_ticks() as looks:
         timed = ExactFreeOrder(max_seconds=100, certificate_paths=0).solve(problem).info
     assert timed.status == "limit"
     assert looks() < 110
@@ -362,7 +366,7 @@ def test_policies_of_limits_answer_whatever_is_missing_and_come_back_from_files(
 
 def test_what_exact_free_order_refuses():
     fixed = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    with pytest.raises(ValueError, match="fixed order; make it with free=True"):
+    with pytest.raises(ValueError, match="fixed order; make it with any_order=True"):
         ExactFreeOrder().solve(fixed)
     with pytest.raises(ValueError, match="max_nodes"):
         ExactFreeOrder(0).solve(many_sensors(2))
@@ -385,7 +389,7 @@ def test_converged_is_said_only_where_the_gap_is_small():
     assert poor.gap > 0.02
     assert "ExactFreeOrder" in poor.advice
     assert best.advice == ""
-    fixed = FirstK(0).solve(problem.replace(free=False)).info
+    fixed = FirstK(0).solve(problem.replace(any_order=False)).info
     assert (fixed.status, fixed.scope) == ("wide gap", "order")
     assert "Perseus" in fixed.advice
     assert FirstK(0, certificate_paths=0).solve(problem).info.status == "converged"  # nothing was certified
@@ -394,7 +398,7 @@ def test_converged_is_said_only_where_the_gap_is_small():
 
 def best_cost(problem, asked, weight):
     """Cost from here on of the best policy, by plain recursion: P(what was seen, class) is ``weight``."""
-    tables, prices = problem.class_tables, problem.prices
+    tables, prices = problem.structure.class_tables, problem.prices
     cost = float((weight @ problem.decision_costs).min())
     for question in range(problem.n_questions):
         if question not in asked:
@@ -405,10 +409,10 @@ def best_cost(problem, asked, weight):
 
 def followed_cost(policy, info, weight):
     """Cost from here on of a policy, where no further answer is missing."""
-    problem, question = policy.problem, int(policy.act(info)[0])
+    problem, question = policy.problem, int(policy.action(info)[0])
     if question < 0:
         return float((weight @ problem.decision_costs).min())
-    rows = problem.class_tables[question]
+    rows = problem.structure.class_tables[question]
     after = [info.asking(question).update(np.array([v])) for v in range(len(rows))]
     costs = [followed_cost(policy, one, weight * row) for one, row in zip(after, rows)]
     return float(problem.prices[question] * weight.sum() + sum(costs))
@@ -421,9 +425,9 @@ def test_after_an_answer_that_is_not_to_be_had_an_exact_plan_goes_on_as_well_as_
         problem = problem.replace(prior=np.random.default_rng(seed).dirichlet(np.ones(problem.n_classes)))
         policy = ExactFreeOrder().solve(problem)
         assert policy.info.gap == 0
-        info, weight, missing = problem.begin(), problem.prior, set()
+        info, weight, missing = problem.initial_belief(), problem.prior, set()
         for _ in range(2):  # the first answer is missing, and if another question is asked, that one too
-            question = int(policy.act(info)[0])
+            question = int(policy.action(info)[0])
             if question < 0:
                 break
             missing, asked = missing | {question}, asked + 1
@@ -438,19 +442,21 @@ def test_after_an_answer_that_is_not_to_be_had_an_exact_plan_goes_on_as_well_as_
 def test_a_missing_answer_of_a_group_leaves_the_full_price_to_be_paid():
     """The same was seen by who paid for it and who did not: what follows has another price."""
     sensor = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2)
-    problem = TableProblem([0.5, 0.5], sensor, prices=[0.01, 0.01], groups=[0, 0], full_prices=[0.2, 0.4], free=True)
+    problem = TableProblem(
+        [0.5, 0.5], sensor, prices=[0.01, 0.01], groups=[0, 0], full_prices=[0.2, 0.4], any_order=True
+    )
     policy = ExactFreeOrder().solve(problem)
-    assert policy.act(problem.begin()).tolist() == [0]
+    assert policy.action(problem.initial_belief()).tolist() == [0]
     for charged, question in ((False, -1), (True, 1)):
-        info = problem.begin().asking(0).update(np.array([-1]), charge_missing=charged)
-        assert policy.act(info).tolist() == [question], charged
+        belief = problem.initial_belief().asking(0).update(np.array([-1]), charge_missing=charged)
+        assert policy.action(belief).tolist() == [question], charged
 
 
 def test_the_time_binds_where_all_are_enumerated():
     problem = many_sensors(6, n_classes=2)
     best = ExactFreeOrder().solve(problem).info.upper
     for limit in (0, 3, 9):
-        with ticking() as looks:
+        with count_ticks() as looks:
             policy = ExactFreeOrder(max_seconds=limit, certificate_paths=0).solve(problem)
         assert looks() < limit + 10
         assert policy.info.status == "limit"

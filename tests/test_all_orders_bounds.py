@@ -25,6 +25,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
+from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.bounds import policy_cost
 from seqclass.pomdp.bounds.certificate import lowest
 from seqclass.pomdp.bounds.hints import HintedValues, bounds_of
@@ -48,12 +49,12 @@ def naive_problem(seed, *, n_questions=None, n_classes=2, price=0.06):
     if seed % 2:
         costs = np.column_stack([costs, rng.uniform(0.05, 0.4, n_classes)])
     prior = rng.dirichlet(np.full(n_classes, 2.0))
-    return TableProblem(prior, tables, prices, costs, groups=groups, full_prices=full, free=True)
+    return TableProblem(prior, tables, prices, costs, groups=groups, full_prices=full, any_order=True)
 
 
 def everywhere(problem, rng):
     """Some information states of every stage, with answers that are missing among them."""
-    info = problem.begin(6)
+    info = problem.initial_belief(6)
     while True:
         yield info
         if info.stage == problem.n_stages:
@@ -61,7 +62,7 @@ def everywhere(problem, rng):
         parts = []
         for row in range(len(info)):
             one = info[np.array([row])]
-            question = int(rng.choice(np.flatnonzero(one.open[0])))
+            question = int(rng.choice(np.flatnonzero(one.available[0])))
             asked = one.asking(question)
             outcome = -1 if rng.random() < 0.2 else int(rng.choice(asked.predictive.size, p=asked.predictive[0]))
             parts.append(asked.update(np.array([outcome])))
@@ -73,7 +74,7 @@ def optimum_from(info):
 
     def value(one):
         best = float(one.stopping_cost[0])
-        for question in np.flatnonzero(one.open[0]).tolist():
+        for question in np.flatnonzero(one.available[0]).tolist():
             asked = one.asking(question)
             cost = float(asked.price[0])
             for outcome in np.flatnonzero(asked.predictive[0] > 0).tolist():
@@ -81,7 +82,7 @@ def optimum_from(info):
             best = min(best, cost)
         return best
 
-    rows = np.column_stack([info.belief, info.open, np.broadcast_to(info.prices, info.open.shape)])
+    rows = np.column_stack([info.posterior, info.available, np.broadcast_to(info.prices, info.available.shape)])
     _, different, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return np.array([value(info[np.array([row])]) for row in different])[place.ravel()]
 
@@ -94,8 +95,8 @@ def test_values_of_repeats_are_below_the_optimum_everywhere(seed, most_once, n_c
         truth = optimum_from(info)
         for bounds in (values, weak):
             assert (bounds.lower(info) <= truth + 1e-9).all()
-            costs = bounds.asking(info)
-            assert np.isinf(costs[~info.open]).all()
+            costs = bounds.question_bounds(info)
+            assert np.isinf(costs[~info.available]).all()
             assert (np.minimum(costs.min(axis=1, initial=np.inf), info.stopping_cost) <= truth + 1e-9).all()
 
 
@@ -106,7 +107,7 @@ def mixture_problem(seed, *, n_questions=3, price=0.06):
     prior = rng.dirichlet(np.full(4, 2.0))
     if seed % 3 == 0:
         prior = np.array([*prior[:3] / prior[:3].sum(), 0.0])
-    return MixtureProblem(prior, [0, 0, 1, 1], tables, rng.uniform(0.2, 1.0, n_questions) * price, free=True)
+    return MixtureProblem(prior, [0, 0, 1, 1], tables, rng.uniform(0.2, 1.0, n_questions) * price, any_order=True)
 
 
 @pytest.mark.parametrize("seed", range(14))
@@ -119,8 +120,8 @@ def test_values_with_a_hint_are_below_the_optimum_everywhere(seed):
     for info in everywhere(problem, np.random.default_rng(seed)):
         truth = optimum_from(info)
         assert (values.lower(info) <= truth + 1e-9).all()
-        costs = values.asking(info)
-        assert np.isinf(costs[~info.open]).all()
+        costs = values.question_bounds(info)
+        assert np.isinf(costs[~info.available]).all()
         assert (np.minimum(costs.min(axis=1, initial=np.inf), info.stopping_cost) <= truth + 1e-9).all()
 
 
@@ -137,10 +138,10 @@ def test_a_hint_makes_problems_of_few_classes():
             mass = share * problem.prior[states]
             part = TableProblem(
                 mass / mass.sum(),
-                [table[:n, states] for table, n in zip(problem.class_tables, problem.n_outcomes)],
+                [table[:n, states] for table, n in zip(problem.structure.class_tables, problem.n_outcomes)],
                 problem.prices,
                 problem.decision_costs[states],
-                free=True,
+                any_order=True,
             )
             total += mass.sum() * optimal_cost(part)
         return total
@@ -170,7 +171,7 @@ def exchangeable_optimum(prior, rates, price, n_questions):
 def test_bounds_of_many_classes_are_near_the_optimum(n_classes, share):
     rates, prior = np.linspace(0.08, 0.92, n_classes), np.full(n_classes, 1 / n_classes)
     tables = np.tile(np.stack([1 - rates, rates]), (15, 1, 1))
-    problem = TableProblem(prior, tables, 0.01, free=True)
+    problem = TableProblem(prior, tables, 0.01, any_order=True)
     truth, values = exchangeable_optimum(prior, rates, 0.01, 15), bounds_of(problem)
     assert isinstance(values, HintedValues)
     assert share * truth <= values.value <= truth
@@ -193,23 +194,23 @@ def test_a_search_closes_sooner_with_hints():
 def test_bounds_are_free_of_units_and_of_what_cannot_be():
     tables, wrong = np.random.default_rng(0).dirichlet(np.ones(2), size=(6, 5)).transpose(0, 2, 1), 1 - np.eye(5)
     found = [
-        bounds_of(TableProblem(np.full(5, 0.2), tables, 0.02 * unit, unit * wrong, free=True)).value / unit
+        bounds_of(TableProblem(np.full(5, 0.2), tables, 0.02 * unit, unit * wrong, any_order=True)).value / unit
         for unit in (1e-9, 1.0, 1e12)
     ]
     np.testing.assert_allclose(found, found[1], rtol=1e-9)
     assert found[1] > 0.1
-    free = TableProblem(np.full(5, 0.2), tables[:3], 0.0, wrong, free=True)
-    assert 0.1 < bounds_of(free).value <= optimal_cost(free)
-    sure = TableProblem([1.0, 0, 0, 0, 0], tables, 0.02, wrong, free=True)
-    assert bounds_of(sure).lower(sure.begin()).tolist() == [0.0]
-    assert bounds_of(sure).asking(sure.begin())[0].tolist() == [0.02] * 6
+    any_order = TableProblem(np.full(5, 0.2), tables[:3], 0.0, wrong, any_order=True)
+    assert 0.1 < bounds_of(any_order).value <= optimal_cost(any_order)
+    sure = TableProblem([1.0, 0, 0, 0, 0], tables, 0.02, wrong, any_order=True)
+    assert bounds_of(sure).lower(sure.initial_belief()).tolist() == [0.0]
+    assert bounds_of(sure).question_bounds(sure.initial_belief())[0].tolist() == [0.02] * 6
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("n_classes", [1, 2, 4])
 def test_where_there_is_nothing_to_ask_or_to_tell(n_classes):
     for tables in (np.empty((0, 2, n_classes)), np.full((3, 2, n_classes), 0.5)):
-        problem = TableProblem(np.full(n_classes, 1 / n_classes), tables, np.full(len(tables), 0.1), free=True)
+        problem = TableProblem(np.full(n_classes, 1 / n_classes), tables, np.full(len(tables), 0.1), any_order=True)
         policy = FirstK(0, certificate_paths=0).solve(problem)
         found = certify(problem, policy, method="simulation", n_paths=10)
         assert found.lower == found.upper == pytest.approx(1 - 1 / n_classes)
@@ -220,9 +221,9 @@ def test_of_questions_that_are_alike_answers_are_counted(n_classes):
     """Twenty-four questions have 3^24 partial answers, and few counts: the optimum takes no time."""
     rates, prior = np.linspace(0.1, 0.85, n_classes), np.full(n_classes, 1 / n_classes)
     tables = np.tile(np.stack([1 - rates, rates]), (24, 1, 1))
-    problem = TableProblem(prior, tables, 0.01, free=True)
+    problem = TableProblem(prior, tables, 0.01, any_order=True)
     assert optimal_cost(problem, max_histories=5000) == pytest.approx(exchangeable_optimum(prior, rates, 0.01, 24))
-    short = TableProblem(prior, tables, 0.01, free=True, max_questions=3)
+    short = TableProblem(prior, tables, 0.01, any_order=True, max_questions=3)
     assert optimal_cost(short) == pytest.approx(exchangeable_optimum(prior, rates, 0.01, 3))
 
 
@@ -234,15 +235,15 @@ def test_the_optimum_with_questions_alike_is_that_of_all_told_apart(seed):
     which = rng.integers(0, 2, 4)
     prices = np.array([0.02, 0.03])[which] + 0.01 * (rng.random(4) < 0.2)
     problem = MixtureProblem(
-        rng.dirichlet(np.full(4, 2.0)), [0, 0, 1, 1], [kinds[kind] for kind in which], prices, free=True
+        rng.dirichlet(np.full(4, 2.0)), [0, 0, 1, 1], [kinds[kind] for kind in which], prices, any_order=True
     )
-    assert optimal_cost(problem) == pytest.approx(float(optimum_from(problem.begin())[0]), abs=1e-12)
+    assert optimal_cost(problem) == pytest.approx(float(optimum_from(problem.initial_belief())[0]), abs=1e-12)
 
 
 def many_states(n_states, n_questions=3):
     rng = np.random.default_rng(n_states)
     tables = rng.dirichlet(np.ones(2), size=(n_questions, n_states)).transpose(0, 2, 1)
-    return MixtureProblem(np.full(n_states, 1 / n_states), np.arange(n_states) % 4, tables, 0.02, free=True)
+    return MixtureProblem(np.full(n_states, 1 / n_states), np.arange(n_states) % 4, tables, 0.02, any_order=True)
 
 
 def test_of_many_states_a_search_has_no_hints_and_of_more_there_are_none():
@@ -338,12 +339,12 @@ def test_what_is_sampled_of_a_policy_s_cost_is_right_on_average_and_too_low_seld
 def test_of_many_outcomes_a_few_are_followed_which_is_right_on_average_and_too_low_seldom():
     rng, visits = np.random.default_rng(0), []
     tables = np.stack([rng.dirichlet(np.ones(60), size=2).T for _ in range(3)])
-    problem = TableProblem([0.6, 0.4], tables, prices=0.03, free=True)
+    problem = TableProblem([0.6, 0.4], tables, prices=0.03, any_order=True)
     policy = Lookahead(1, certificate_paths=0).solve(problem)
     exact = evaluate(problem, policy, method="exact", max_histories=10**6).cost
-    real = policy_cost._followed
+    real = policy_cost._path_costs
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(policy_cost, "_followed", lambda *given: visits.append(real(*given)) or visits[-1])
+        patch.setattr(policy_cost, "_path_costs", lambda *given: visits.append(real(*given)) or visits[-1])
         found = np.array([cost_of(policy, 100, seed) for seed in range(100)])
     assert found[:, 0].mean() == pytest.approx(exact, abs=4 * found[:, 0].std() / 10)
     assert found[:, 0].std() > 1e-6
@@ -392,7 +393,7 @@ def test_width_is_of_what_a_policy_of_any_order_costs(n_classes, n_questions):
 )
 def test_certificates_look_at_partial_answers_that_are_too_many_to_visit(n_questions, limit):
     tables = np.random.default_rng(1).dirichlet(np.ones(2), size=(n_questions, 3)).transpose(0, 2, 1)
-    problem = TableProblem(np.full(3, 1 / 3), tables, prices=0.005, free=True, max_questions=limit)
+    problem = TableProblem(np.full(3, 1 / 3), tables, prices=0.005, any_order=True, max_questions=limit)
     policy = Lookahead(1, certificate_paths=0).solve(problem)
     found = certify(problem, policy, max_histories=400 if limit is None else 50)
     assert (found.method, found.n_paths) == ("exact", 0)
@@ -402,12 +403,12 @@ def test_certificates_look_at_partial_answers_that_are_too_many_to_visit(n_quest
 
 def test_a_fixed_order_may_be_compared_with_all_orders():
     for seed in (1, 2, 4, 5):  # no groups
-        free = naive_problem(seed)
-        fixed = free.replace(free=False)
+        any_order = naive_problem(seed)
+        fixed = any_order.replace(any_order=False)
         policy = GridValueIteration().solve(fixed)
         order, every = certify(fixed, policy), certify(fixed, policy, scope="all orders")
         assert (order.scope, every.scope) == ("order", "all orders")
-        assert every.lower == pytest.approx(optimal_cost(free), abs=1e-9)
+        assert every.lower == pytest.approx(optimal_cost(any_order), abs=1e-9)
         assert every.lower <= order.lower + 1e-9
         assert every.upper == order.upper
         assert "over all orders" in str(every)
@@ -418,18 +419,20 @@ def test_a_fixed_order_may_be_compared_with_all_orders():
 
 def test_discounts_count_in_all_orders() -> None:
     """What the first of a group costs after another one is known in a fixed order too."""
-    free = naive_problem(3, n_questions=4)
-    free = free.replace(groups=np.array([0, 0, -1, -1]), full_prices=free.prices + np.array([0.05, 0.02, 0, 0]))
-    fixed = free.replace(free=False)
+    any_order = naive_problem(3, n_questions=4)
+    any_order = any_order.replace(
+        groups=np.array([0, 0, -1, -1]), full_prices=any_order.prices + np.array([0.05, 0.02, 0, 0])
+    )
+    fixed = any_order.replace(any_order=False)
     every = certify(fixed, FirstK(0, certificate_paths=0).solve(fixed), scope="all orders")
-    assert every.lower == pytest.approx(optimal_cost(free), abs=1e-9)
-    assert fixed.planned_prices.tolist() == [free.full_prices[0], *free.prices[1:]]
+    assert every.lower == pytest.approx(optimal_cost(any_order), abs=1e-9)
+    assert planned_prices(fixed).tolist() == [any_order.full_prices[0], *any_order.prices[1:]]
 
 
 def test_scopes_that_are_not_to_be_had():
-    free = naive_problem(3, n_questions=4)
+    any_order = naive_problem(3, n_questions=4)
     with pytest.raises(ValueError, match=r'scope="order".*needs a fixed order'):
-        certify(free, FirstK(0, certificate_paths=0).solve(free), scope="order")
+        certify(any_order, FirstK(0, certificate_paths=0).solve(any_order), scope="order")
     contexts = TableProblem(
         [0.5, 0.5],
         [np.full((1, 2, 2), 0.5), np.full((2, 2, 2), 0.5)],

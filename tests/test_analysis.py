@@ -12,6 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from slopes import finite_differences
 
 from seqclass import SequentialClassifier
+from seqclass.agent.problem import acquisition_problem
 from seqclass.analysis import (
     class_profile,
     entropy_path,
@@ -27,7 +28,6 @@ from seqclass.analysis.beliefs import entropy
 from seqclass.analysis.sensitivity import HeldPolicy
 from seqclass.bn import NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.costs import Costs
-from seqclass.deciding.problem import acquisition_problem
 from seqclass.pomdp import (
     DECIDE,
     ExactFreeOrder,
@@ -42,8 +42,9 @@ from seqclass.pomdp import (
     acquire,
     evaluate,
 )
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.account import Account, prices_without_visits
 from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 
 SEEDS = range(12)
@@ -56,9 +57,12 @@ class Wild(Policy):
         super().__init__(problem)
         self.twist = twist
 
-    def _act(self, info: InformationState) -> Any:
-        wild = np.sin(info.belief @ np.arange(1.0, info.belief.shape[1] + 1) * 7 + 3 * info.stage + self.twist) > -0.5
-        return np.where(wild, info.stage, DECIDE)
+    def _action(self, belief: BeliefState) -> Any:
+        wild = (
+            np.sin(belief.posterior @ np.arange(1.0, belief.posterior.shape[1] + 1) * 7 + 3 * belief.stage + self.twist)
+            > -0.5
+        )
+        return np.where(wild, belief.stage, DECIDE)
 
 
 def random_problem(seed: int, *, contexts: bool = False, groups: bool = False, n_classes: int = 0) -> TableProblem:
@@ -99,7 +103,8 @@ def histories(problem: TableProblem, policy: Policy) -> Iterator[SimpleNamespace
         action = DECIDE
         if stage < problem.n_stages:
             belief = np.array([joint]) / weight
-            action = int(policy.act(InformationState(problem, stage, belief, np.array([context]), mask))[0])
+            account = Account(np.zeros(1), mask)
+            action = int(policy.action(BeliefState(problem, stage, belief, np.array([context]), account))[0])
         costs = [sum(b * row[d] for b, row in zip(joint, problem.decision_costs)) for d in range(problem.n_decisions)]
         price, full = 0.0, False
         if action != DECIDE:
@@ -156,7 +161,7 @@ class TestReachableBeliefs:
         assert found.method == "exact"
         assert found.n_stages == max(n.stage for n in case.nodes)
         for stage in range(found.n_stages + 1):
-            here = found.at(stage)
+            here = found.at_stage(stage)
             nodes = [n for n in case.nodes if n.stage == stage]
             np.testing.assert_allclose(here.probability.sum(), sum(n.weight for n in nodes))
             np.testing.assert_allclose(here.asked.sum(), sum(n.weight for n in nodes if n.go_on), atol=1e-15)
@@ -172,23 +177,23 @@ class TestReachableBeliefs:
     def test_the_belief_is_a_martingale(self, case: Any) -> None:
         found = reachable_beliefs(case.problem)
         for stage in range(case.problem.n_stages + 1):
-            here = found.at(stage)
+            here = found.at_stage(stage)
             np.testing.assert_allclose(here.probability @ here.belief, case.problem.prior, atol=1e-12)
 
     def test_equal_beliefs_are_one(self) -> None:
         coin = np.array([[[0.75, 0.25], [0.25, 0.75]]] * 8)
         found = reachable_beliefs(TableProblem([0.5, 0.5], coin, prices=0.1))
-        assert [len(found.at(k)) for k in range(9)] == list(range(1, 10))
+        assert [len(found.at_stage(k)) for k in range(9)] == list(range(1, 10))
         coarse = reachable_beliefs(TableProblem([0.5, 0.5], coin, prices=0.1), tolerance=0.2)
         assert len(coarse) < len(found)
-        np.testing.assert_allclose(coarse.at(8).probability @ coarse.at(8).belief, [0.5, 0.5])
+        np.testing.assert_allclose(coarse.at_stage(8).probability @ coarse.at_stage(8).belief, [0.5, 0.5])
 
     def test_simulation_comes_near(self) -> None:
         problem = random_problem(3)
         exact, sampled = reachable_beliefs(problem), reachable_beliefs(problem, method="simulation", n_paths=40_000)
         assert sampled.method == "simulation"
         for stage in range(problem.n_stages + 1):
-            a, b = exact.at(stage), sampled.at(stage)
+            a, b = exact.at_stage(stage), sampled.at_stage(stage)
             for belief, probability in zip(b.belief, b.probability):
                 k = np.abs(a.belief - belief).max(axis=1).argmin()
                 assert abs(a.probability[k] - probability) < 0.015
@@ -257,9 +262,7 @@ class TestFeatureValues:
         values = feature_values(problem, policy)
         for k in range(len(values.feature)):
             here = [n for n in histories(problem, policy) if n.stage == k]
-            states = [
-                InformationState(problem, k, n.joint[None] / n.weight, np.zeros(1, dtype=int), None) for n in here
-            ]
+            states = [BeliefState(problem, k, n.joint[None] / n.weight, np.zeros(1, dtype=int), None) for n in here]
             saving = [n.stop - policy.continuation_cost(s)[0] for n, s in zip(here, states)]
             expected = np.average(saving, weights=[n.weight for n in here])
             np.testing.assert_allclose(values.expected_saving[k], expected, atol=1e-12)
@@ -433,7 +436,7 @@ class TestWhatIf:
             prices = problem.prices * rng.uniform(0.2, 3, size=problem.n_stages)
             costs = problem.decision_costs * rng.uniform(0.5, 2, size=problem.decision_costs.shape)
             result = what_if(problem, best, prices=prices, decision_costs=costs, solver=solver)
-            assert result.adapting >= -1e-9
+            assert result.saving_of_replanning >= -1e-9
             np.testing.assert_allclose(result.before.cost, evaluate(problem, best).cost)
             np.testing.assert_allclose(result.change, result.after.cost - result.before.cost)
             tangent = found.price @ prices + (found.decision_cost * costs).sum()
@@ -462,12 +465,12 @@ class TestWhatIf:
         held = evaluate(dear.problem, HeldPolicy(mixed, dear.problem))
         np.testing.assert_allclose(held.n_features, evaluate(problem, mixed).n_features)
 
-    @pytest.mark.parametrize("free", [False, True])
+    @pytest.mark.parametrize("any_order", [False, True])
     @pytest.mark.parametrize("seed", range(4))
-    def test_a_held_policy_asks_what_it_asked_whatever_the_prior(self, seed: int, free: bool) -> None:
+    def test_a_held_policy_asks_what_it_asked_whatever_the_prior(self, seed: int, any_order: bool) -> None:
         problem = random_problem(seed)
-        problem = problem.in_any_order() if free else problem
-        policy = (ExactFreeOrder() if free else Perseus()).solve(problem)
+        problem = problem.in_any_order() if any_order else problem
+        policy = (ExactFreeOrder() if any_order else Perseus()).solve(problem)
         prior = np.random.default_rng(seed).dirichlet(np.ones(problem.n_classes))
         held = what_if(problem, policy, prior=prior).held
         given = class_profile(problem, policy).n_features  # of each class: it does not go by how likely that is
@@ -491,10 +494,10 @@ class Intervals(Policy):
         super().__init__(problem)
         self.intervals = intervals
 
-    def _act(self, info: InformationState) -> Any:
-        p = info.belief[:, 1]
+    def _action(self, belief: BeliefState) -> Any:
+        p = belief.posterior[:, 1]
         inside = np.any([(p > low) & (p < high) for low, high in self.intervals], axis=0)
-        return np.where(inside, info.stage, DECIDE)
+        return np.where(inside, belief.stage, DECIDE)
 
 
 class TestRegions:
@@ -535,9 +538,9 @@ class TestRegions:
             found = thresholds(policy, resolution=200)
             for stage, ends in zip(found.stage[found.go_on], np.column_stack([found.lower, found.upper])[found.go_on]):
                 inner = ends[(ends > 0) & (ends < 1)]
-                belief, nowhere = np.column_stack([1 - inner, inner]), np.zeros(len(inner), dtype=int)
-                info = InformationState(problem, int(stage), belief, nowhere, None)
-                np.testing.assert_allclose(policy.continuation_cost(info), info.stopping_cost, atol=1e-7)
+                posterior, nowhere = np.column_stack([1 - inner, inner]), np.zeros(len(inner), dtype=int)
+                belief = BeliefState(problem, int(stage), posterior, nowhere, None)
+                np.testing.assert_allclose(policy.continuation_cost(belief), belief.stopping_cost, atol=1e-7)
 
     def test_thresholds_are_the_regions_of_every_stage_and_context(self) -> None:
         problem = random_problem(7, contexts=True, n_classes=2)
@@ -545,7 +548,7 @@ class TestRegions:
         found = thresholds(policy, resolution=100)
         assert found.n_stages == policy.n_stages
         for stage in range(policy.n_stages):
-            for context in range(problem.tables.n_contexts(stage)):
+            for context in range(problem.structure.tables.n_contexts(stage)):
                 rows = (found.stage == stage) & (found.context == context)
                 expected = stopping_regions(policy, stage, context=context, resolution=100)
                 ends = np.column_stack([found.lower, found.upper])
@@ -563,8 +566,8 @@ class TestRegions:
         np.testing.assert_allclose(found.belief.sum(axis=1), 1)
         assert len(np.unique(found.belief, axis=0)) == 231
         nowhere = np.zeros(231, dtype=int)
-        state = InformationState(clf.problem_, 1, found.belief, nowhere, None)
-        np.testing.assert_array_equal(found.region == DECIDE, clf.policy_.act(state) != DECIDE)
+        state = BeliefState(clf.problem_, 1, found.belief, nowhere, None)
+        np.testing.assert_array_equal(found.region == DECIDE, clf.policy_.action(state) != DECIDE)
         assert (found.region[found.belief.max(axis=1) == 1] == [0, 1, 2]).all()
         assert 0 < found.go_on_share < 1
         with pytest.raises(ValueError, match="two classes"):
@@ -590,8 +593,8 @@ class TestRegions:
 class DecideNowButPresent(Policy):
     """Could ask, and never does."""
 
-    def _act(self, info: InformationState) -> Any:
-        return np.full(len(info), DECIDE)
+    def _action(self, belief: BeliefState) -> Any:
+        return np.full(len(belief), DECIDE)
 
 
 def test_a_fitted_classifier_is_analysed_by_its_problem_and_policy() -> None:
@@ -626,7 +629,7 @@ def test_a_model_without_tables_gives_the_same() -> None:
         for model in (NaiveBayes(), Untabled())
     ]
     problems[1].max_contexts = 1
-    assert [problem.tables is not None for problem in problems] == [True, False]
+    assert [problem.structure.tables is not None for problem in problems] == [True, False]
     tabled, untabled = (LookaheadPolicy(StoppingValue(problem)) for problem in problems)
     a, b = (reachable_beliefs(policy.problem, policy) for policy in (tabled, untabled))
     np.testing.assert_allclose(a.belief, b.belief)
@@ -649,11 +652,11 @@ def test_held_policies_draw_the_lots_of_the_policy_held() -> None:
     problem, mixed = _by_lot()
     keys = np.random.default_rng(0).normal(size=(300, 2))
     held = HeldPolicy(mixed, problem)
-    np.testing.assert_array_equal(held.draw(keys), mixed.draw(keys))
+    np.testing.assert_array_equal(held.sample_component(keys), mixed.sample_component(keys))
     X = np.random.default_rng(1).integers(2, size=(300, 3))
     one, other = (acquire(policy, X, keys=keys) for policy in (held, mixed))
     np.testing.assert_array_equal(one.leaf_price[one.leaf], other.leaf_price[other.leaf])
-    assert np.unique(held.draw(keys)).size == 3
+    assert np.unique(held.sample_component(keys)).size == 3
 
 
 def test_regions_and_thresholds_of_each_lot() -> None:
@@ -694,7 +697,7 @@ def test_what_if_keeps_to_the_hard_budget_at_prices_that_exceed_it(visit_cost: f
     clf = SequentialClassifier(feature_costs=costs, order="adaptive", discretizer="precomputed", max_cost=0.04)
     clf.fit(X, y)
     for factor in (1.0, 1.6, 2.2, 5.0):
-        found = what_if(clf.problem_, clf.policy_, prices=clf.problem_.own_prices * factor)
+        found = what_if(clf.problem_, clf.policy_, prices=prices_without_visits(clf.problem_) * factor)
         assert found.held.price <= 0.04 + 1e-9
         assert found.held.cost >= found.after.cost - 1e-9
         assert (found.held.n_features == 0) == (factor == 5.0)

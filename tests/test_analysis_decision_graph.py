@@ -19,7 +19,9 @@ from seqclass.analysis import decision_graph
 from seqclass.bn import TreeNetwork
 from seqclass.costs import Visits
 from seqclass.pomdp import FirstK, FunctionPolicy, GridValueIteration, Panels, Policy, TableProblem
+from seqclass.pomdp.account import prices_without_visits
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy
+from seqclass.pomdp.visits import with_visits
 
 COIN = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
 STRING = r'"(?:[^"\\]|\\.)*"'
@@ -61,31 +63,31 @@ def assert_agrees(
     """Follow every way through the graph beside the policy; return how many ends were met."""
     nodes, edges, total = parse(text)
     assert all(value == pytest.approx(1.0) for value in total.values())
-    frontier, ends = [("n0", policy.begin()[0], 1.0)], 0
+    frontier, ends = [("n0", policy.initial_belief()[0], 1.0)], 0
     joint = {name: np.zeros(policy.problem.n_classes) for name in nodes}
     prices: dict[str, list[float]] = {name: [] for name in nodes}
     while frontier:
-        name, info, mass = frontier.pop()
-        node, question = nodes[name], int(policy.act(info)[0])
+        name, belief, mass = frontier.pop()
+        node, question = nodes[name], int(policy.action(belief)[0])
         feature = question if question < 0 else int(policy.problem.features[question])
-        joint[name] += mass * info.belief[0]
+        joint[name] += mass * belief.posterior[0]
         if node["kind"] == "rare":
             assert feature != -1  # what decides is drawn as such, however rare
             ends += 1
         elif node["kind"] == "decide":
             assert feature == -1
-            assert int(node["decision"]) == policy.decide(info.belief)[0]
+            assert int(node["decision"]) == policy.decide(belief.posterior)[0]
             ends += 1
         else:
             number = feature if support is None else int(support[feature])
-            assert (int(node["stage"]), int(node["feature"])) == (info.stage, number)
-            prices[name].append(float(info.price[0]))
-            if node["kind"] == "more" and info.stage < depth:  # a question is left out only if no answer decides
-                possible = np.flatnonzero(info.predictive[0] > 0)
-                assert (policy.act(info.update(possible, np.zeros(len(possible), dtype=int))) != -1).all()
+            assert (int(node["stage"]), int(node["feature"])) == (belief.stage, number)
+            prices[name].append(float(belief.price[0]))
+            if node["kind"] == "more" and belief.stage < depth:  # a question is left out only if no answer decides
+                possible = np.flatnonzero(belief.predictive[0] > 0)
+                assert (policy.action(belief.update(possible, np.zeros(len(possible), dtype=int))) != -1).all()
             for outcome, child in edges.get(name, {}).items():
-                share = missing if outcome < 0 else (1 - missing) * info.predictive[0, outcome]
-                frontier.append((child, info.update(np.array([outcome]), charge_missing=charged), mass * share))
+                share = missing if outcome < 0 else (1 - missing) * belief.predictive[0, outcome]
+                frontier.append((child, belief.update(np.array([outcome]), charge_missing=charged), mass * share))
     for name, node in nodes.items():
         assert float(node["reach"]) == pytest.approx(joint[name].sum(), abs=1e-9)
         belief = [float(p) for p in node["posterior"].split()]
@@ -166,7 +168,7 @@ def test_words_of_a_classifier() -> None:
 
 def test_bins_that_lead_on_alike_are_joined() -> None:
     problem = TableProblem([0.5, 0.5], np.full((1, 6, 2), 1 / 6), prices=0.1)
-    policy = FunctionPolicy(problem, lambda info: info.stage < 1)
+    policy = FunctionPolicy(problem, lambda belief: belief.stage < 1)
     bins = ["0", "< 1, not 0", "[1, 2)", "[2, 3)", "[4, 5)", ">= 5"]
     assert 'label=" 0, < 1, not 0, [1, 3), >= 4: 100% "' in decision_graph(policy, outcomes={0: bins})
     many = [f"a category called {i}" for i in range(6)]
@@ -200,7 +202,7 @@ def test_limits_hold_and_say_what_they_cut() -> None:
     assert len(parse(whole)[0]) > 40
     one = decision_graph(policy, max_depth=0)
     assert [node["kind"] for node in parse(one)[0].values()] == ["more"]
-    assert "Dashed" not in decision_graph(FunctionPolicy(policy.problem, lambda info: info.stage < 1))
+    assert "Dashed" not in decision_graph(FunctionPolicy(policy.problem, lambda belief: belief.stage < 1))
 
 
 def test_graph_quotes_names() -> None:
@@ -216,7 +218,7 @@ def test_graph_quotes_names() -> None:
 def test_graph_of_a_randomised_policy_starts_with_a_lot() -> None:
     problem = TableProblem([0.5, 0.5], COIN, prices=0.04)
     stop = FunctionPolicy(problem, lambda info: False)
-    go_on = FunctionPolicy(problem, lambda info: info.stage < 1)
+    go_on = FunctionPolicy(problem, lambda belief: belief.stage < 1)
     nodes, edges, total = parse(decision_graph(RandomisedPolicy([stop, go_on], [0.25, 0.75])))
     assert nodes["n0"]["kind"] == "lots"
     assert {nodes[child]["kind"] for child in edges["n0"].values()} == {"decide", "ask"}
@@ -265,32 +267,32 @@ def test_graphviz_draws_what_is_said() -> None:
 def test_a_visit_says_what_is_ordered_together(solver: Any) -> None:
     rng = np.random.default_rng(0)
     tables = rng.dirichlet([0.7, 0.7], (4, 2)).transpose(0, 2, 1)
-    problem = TableProblem([0.5, 0.5], tables, prices=[0.01, 0.02, 0.01, 0.03], free=True)
-    problem = problem.with_visits(Visits(0.02, np.array([0.0, 3.0, 0.0, 1.0]), 0.01))
+    problem = TableProblem([0.5, 0.5], tables, prices=[0.01, 0.02, 0.01, 0.03], any_order=True)
+    problem = with_visits(problem, Visits(0.02, np.array([0.0, 3.0, 0.0, 1.0]), 0.01))
     policy = solver.solve(problem)
     nodes, edges, _ = parse(decision_graph(policy, min_probability=1e-4, max_nodes=1000))
 
     def follow(name: str, info: Any, waiting: set[int]) -> None:
         """All answers, in the order in which the graph reads them."""
         info, node = policy.order(info), nodes[name]
-        question = int(policy.act(info)[0])
+        question = int(policy.action(info)[0])
         if question < 0:
             assert node["kind"] == "decide"
             return
         assert int(node["feature"]) == question
         low, high = map(float, node["prices"].split())
-        assert low == high == pytest.approx(problem.own_prices[question])
+        assert low == high == pytest.approx(prices_without_visits(problem)[question])
         if not waiting:
             waiting = {int(number) for number in node["panel"].split()}
-            assert waiting == (set(np.flatnonzero(info.ordered[0]).tolist()) or {question})
+            assert waiting == (set(np.flatnonzero(info.account.ordered[0]).tolist()) or {question})
             panel = np.isin(np.arange(4), list(waiting))[None]
-            assert float(node["visit"]) == pytest.approx(problem.visits.of(panel)[0])
+            assert float(node["visit"]) == pytest.approx(problem.visits.panel_costs(panel)[0])
             assert f"order{' together' * (len(waiting) > 1)} (visit" in node["label"]
         assert ("panel" in node) == ("order" in node["label"])
         for outcome, child in edges[name].items():
             follow(child, info.asking(question).update(np.array([outcome])), waiting - {question})
 
-    follow("n0", problem.begin(), set())
+    follow("n0", problem.initial_belief(), set())
 
 
 @pytest.mark.parametrize("order", ["given", "adaptive"])

@@ -29,9 +29,9 @@ RANKS = {
     "_utils": 0,
     **dict.fromkeys(["costs", "discretize", "labels"], 1),
     **dict.fromkeys(["bn", "pomdp", "selection", "datasets", "stats", "_chunks"], 2),
-    "deciding": 3,
+    "agent": 3,
     "fitting": 4,
-    **dict.fromkeys(["_shell", "classifier", "recipes", "adaptive_classifier"], 5),
+    **dict.fromkeys(["_base", "classifier", "recipes", "adaptive_classifier"], 5),
     "evaluation": 6,
     **dict.fromkeys(["metrics", "large", "drift", "analysis", "testing", "offpolicy", "persistence"], 7),
     "experiment": 8,
@@ -490,6 +490,80 @@ def too_long(files: Iterable[Path], root: Path) -> dict[str, int]:
 def test_files_are_short() -> None:
     assert too_long(module_files(PACKAGE).values(), PACKAGE) == {}
     assert too_long([*REPOSITORY.glob("examples/*.py"), *REPOSITORY.glob("benchmarks/*.py")], REPOSITORY) == {}
+
+
+#: Most public members of the types that join the parts; what one reader alone needs is a function of its module.
+MOST_MEMBERS = {
+    "pomdp.problem.AcquisitionProblem": 32,
+    "pomdp.problem.BeliefState": 20,
+    "pomdp.policy.Policy": 13,
+    "agent.agent.Agent": 52,
+}
+#: Most numbers at module level in the whole package: those that steer an algorithm stand in a record of their module.
+MOST_NUMBERS = 152
+
+
+def members(source: str, name: str) -> set[str]:
+    """Public members of a class: what its body defines, and what its constructor sets."""
+    tree = ast.parse(source)
+    [cls] = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
+    names = {node.name for node in cls.body if isinstance(node, ast.FunctionDef)}
+    names |= {
+        node.target.id for node in cls.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+    stores = (node for node in ast.walk(cls) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
+    names |= {node.attr for node in stores if isinstance(node.value, ast.Name) and node.value.id == "self"}
+    return {one for one in names if not one.startswith("_")}
+
+
+def untyped(source: str) -> list[str]:
+    """Functions that take a problem, a belief or a policy of any type."""
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    return [
+        f"{function.name}({argument.arg})"
+        for function in functions
+        for argument in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+        if argument.arg in ("problem", "info", "belief", "policy")
+        and argument.annotation is not None
+        and "Any" in re.findall(r"\w+", ast.unparse(argument.annotation).split("[")[0])
+    ]
+
+
+def numbers(source: str) -> int:
+    """How many numbers stand at module level, those of a tuple, list or dict one by one."""
+
+    def count(node: ast.AST) -> int:
+        if isinstance(node, ast.Constant):
+            return int(isinstance(node.value, (int, float)) and not isinstance(node.value, bool))
+        if isinstance(node, ast.UnaryOp):
+            return count(node.operand)
+        if isinstance(node, ast.BinOp):
+            return min(count(node.left), count(node.right))
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return sum(map(count, node.elts))
+        return sum(map(count, node.values)) if isinstance(node, ast.Dict) else 0
+
+    body = [node for node in ast.parse(source).body if isinstance(node, (ast.Assign, ast.AnnAssign))]
+    return sum(count(node.value) for node in body if node.value is not None)
+
+
+def test_the_types_that_join_the_parts_stay_small() -> None:
+    for path, most in MOST_MEMBERS.items():
+        module, _, name = path.rpartition(".")
+        source = (PACKAGE / f"{module.replace('.', '/')}.py").read_text("utf-8")
+        assert len(members(source, name)) <= most, path
+    assert members("class A:\n    x: int\n    def f(self):\n        self.y = self._z = 1", "A") == {"x", "f", "y"}
+
+
+def test_problems_beliefs_and_policies_have_types() -> None:
+    files = module_files(PACKAGE).values()
+    assert {str(file): names for file in files if (names := untyped(file.read_text("utf-8")))} == {}
+    assert untyped("def f(problem: Any, belief: 'Any | None', other: Any): ...") == ["f(problem)", "f(belief)"]
+
+
+def test_numbers_stand_with_what_they_steer() -> None:
+    assert sum(numbers(file.read_text("utf-8")) for file in module_files(PACKAGE).values()) <= MOST_NUMBERS
+    assert numbers("A = 1\nB = (-2, 3.0)\nC: int = 2**4\nD = {'a': 1}\nE = True\nF = 'x'\ndef f():\n    g = 1") == 5
 
 
 #: A text that names a module of ours, or what is in one, as what a test patches is often named; or that is code.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from seqclass import etana
 from seqclass.discretize import Discretizer
-from seqclass.discretize.discretizer import left_out_information
+from seqclass.discretize.discretizer import leave_one_out_information
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -18,7 +18,7 @@ def test_left_out_information_is_that_of_a_loop(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, n_classes, V = rng.integers(2, 12), rng.integers(1, 4), rng.integers(1, 4)
     codes, y = rng.integers(-1, V, size=(n, 3)), rng.integers(0, n_classes, size=n)
-    found = left_out_information(codes, y, np.full(3, V))
+    found = leave_one_out_information(codes, y, np.full(3, V))
     for j, column in enumerate(codes.T):
         known, told = np.flatnonzero(column >= 0), []
         for row in known:

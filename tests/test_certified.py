@@ -115,20 +115,20 @@ def test_true_hypotheses_are_rarely_rejected(true: list[bool], starts: int, seed
 # the ladder
 
 
-def tables(seed: int, free: bool) -> TableProblem:
+def tables(seed: int, any_order: bool) -> TableProblem:
     rng = np.random.default_rng(seed)
     likelihoods = rng.dirichlet(np.ones(3), size=(4, 2)).transpose(0, 2, 1)
     prices, groups = rng.uniform(0.01, 0.05, 4), np.array([0, 0, -1, -1])
     how = {"full_prices": prices + np.array([0.02, 0.03, 0, 0]), "groups": groups}
-    return TableProblem([0.4, 0.6], likelihoods, prices=prices, free=free, **how)
+    return TableProblem([0.4, 0.6], likelihoods, prices=prices, any_order=any_order, **how)
 
 
-@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("any_order", [False, True])
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), charge=st.booleans(), most=st.sampled_from([None, 0, 2, 9]))
-def test_a_ladder_is_each_of_its_rules(free: bool, seed: int, charge: bool, most: int | None) -> None:
-    problem = tables(seed, free)
-    solver = Adaptive(n_cases=50, certificate_paths=0) if free else GridValueIteration(certificate_paths=0)
+def test_a_ladder_is_each_of_its_rules(any_order: bool, seed: int, charge: bool, most: int | None) -> None:
+    problem = tables(seed, any_order)
+    solver = Adaptive(n_cases=50, certificate_paths=0) if any_order else GridValueIteration(certificate_paths=0)
     policy = solver.solve(problem)
     X = np.random.default_rng(seed).integers(-1, 3, size=(40, 4))
     costs = [0.4, 0.05, 0.0, 0.2, 0.2]
@@ -169,7 +169,7 @@ def test_a_contract_is_what_its_ladder_says(clf: Any, fresh: Any) -> None:
     passed = True
     for rung in contract.rungs:
         rule = StopWhenSure(clf.policy_, rung.value)
-        rows = clf.decider_.encode(X, clf.decider_.asked(whole=True))
+        rows = clf.agent_.encode(X, clf.agent_.asked(whole=True))
         done = acquire(rule, rows.codes, columns=rows.columns)
         wrong = int((clf.decisions_[done.leaf_decision][done.leaf] != y).sum())
         p = binom.cdf(wrong, len(y), 0.1)
@@ -492,7 +492,7 @@ def test_few_different_rows_are_no_reason_to_refuse() -> None:
 def test_an_older_model_says_that_it_cannot_tell(cancer: Any, fresh: Any) -> None:
     X, y = cancer
     clf = seqclass.etana(0.01).fit(X[:300], y[:300])
-    clf.decider_ = replace(clf.decider_, seen=None)
+    clf.agent_ = replace(clf.agent_, seen=None)
     with pytest.warns(UserWarning, match="cannot tell which rows"):
         certify_error(clf, *fresh)
 
@@ -520,7 +520,7 @@ def test_marks_of_sparse_and_dense_rows() -> None:
     other[:, 0] += 1  # which does not count
     forms = (X, other, sp.csr_array(X), sp.csc_array(X), np.where(X == 0, -0.0, X))
     settings = {"selector": Picked(tuple(columns)), "solver": FirstK(0, certificate_paths=0), "order": "given"}
-    first, *others = [seqclass.SequentialClassifier(**settings).fit(form, y).decider_.seen for form in forms]
+    first, *others = [seqclass.SequentialClassifier(**settings).fit(form, y).agent_.seen for form in forms]
     for seen in others:
         assert (seen.marks == first.marks).all()
     rows = {(*map(str, row), label) for row, label in zip(X[:, columns], y)}
@@ -531,8 +531,8 @@ def test_marks_of_sparse_and_dense_rows() -> None:
 def test_of_many_rows_a_sample_is_kept() -> None:
     X, y = np.arange(20_000.0)[:, None], np.arange(20_000) % 2
     clf = seqclass.SequentialClassifier(solver=FirstK(0, certificate_paths=0)).fit(X, y)
-    assert clf.decider_.seen.marks.size == 4096
-    assert not clf.decider_.seen.complete
+    assert clf.agent_.seen.marks.size == 4096
+    assert not clf.agent_.seen.complete
     with pytest.raises(ValueError, match="rows that the classifier was fitted to"):
         certify_error(clf, X[:200], y[:200], alpha=0.9)
     assert certify_error(clf, X[:200] + 0.5, y[:200], alpha=0.9).n_rows == 200

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from seqclass import Costs, SequentialClassifier, load
+from seqclass.agent.problem import ModelProblem, acquisition_problem
 from seqclass.bn import ClassMixture, NaiveBayes
-from seqclass.deciding.problem import ModelProblem, acquisition_problem
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import (
@@ -29,7 +29,7 @@ from seqclass.pomdp import (
     optimal_cost,
 )
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.hidden import Hidden, table_costs
+from seqclass.pomdp.latent import Hidden, table_costs
 
 
 def indicator(n=400, n_bits=4, seed=0):
@@ -39,10 +39,10 @@ def indicator(n=400, n_bits=4, seed=0):
     return np.column_stack([bits, which]).astype(float), bits[np.arange(n), which]
 
 
-def problem_of(model, free, bundles=None, price=0.03):
+def problem_of(model, any_order, bundles=None, price=0.03):
     n = model.n_features_in_
     costs = 1 - np.eye(len(model.classes_))
-    return acquisition_problem(model, np.arange(n), Costs(price).prices(n), costs, free=free, bundles=bundles)
+    return acquisition_problem(model, np.arange(n), Costs(price).prices(n), costs, any_order=any_order, bundles=bundles)
 
 
 @pytest.fixture(scope="module")
@@ -60,17 +60,17 @@ def adaptive():
 
 
 def test_the_kind_of_problem(model):
-    assert isinstance(problem_of(model, free=True), MixtureProblem)
-    assert isinstance(problem_of(model, free=False), ModelProblem)
+    assert isinstance(problem_of(model, any_order=True), MixtureProblem)
+    assert isinstance(problem_of(model, any_order=False), ModelProblem)
     X, y = indicator()
     naive = ClassMixture(1).fit(X.astype(int), y)
-    assert isinstance(problem_of(naive, free=True), TableProblem)
-    assert isinstance(problem_of(naive, free=False), TableProblem)
+    assert isinstance(problem_of(naive, any_order=True), TableProblem)
+    assert isinstance(problem_of(naive, any_order=False), TableProblem)
 
 
 def test_the_mixture_problem_is_the_model(model):
-    ours, theirs = problem_of(model, free=True), problem_of(model, free=False)
-    plain = ModelProblem(model, model.class_prior_, ours.features, ours.prices, ours.decision_costs, free=True)
+    ours, theirs = problem_of(model, any_order=True), problem_of(model, any_order=False)
+    plain = ModelProblem(model, model.class_prior_, ours.features, ours.prices, ours.decision_costs, any_order=True)
     assert_allclose(optimal_cost(ours), optimal_cost(plain), rtol=1e-9)
     assert optimal_cost(ours) < optimal_cost(theirs)
     policy = Lookahead(2, certificate_paths=0).solve(ours)
@@ -79,7 +79,7 @@ def test_the_mixture_problem_is_the_model(model):
 
 def test_bundles_show_several_features(model):
     bundles = np.array([0, 0, -1, 1, 1])
-    ours = problem_of(model, free=True, bundles=bundles)
+    ours = problem_of(model, any_order=True, bundles=bundles)
     assert isinstance(ours, MixtureProblem)
     plain = ModelProblem(
         model,
@@ -87,31 +87,31 @@ def test_bundles_show_several_features(model):
         ours.features,
         ours.prices,
         ours.decision_costs,
-        free=True,
+        any_order=True,
         bundles=ours.bundles,
     )
     assert_allclose(optimal_cost(ours), optimal_cost(plain), rtol=1e-9)
 
 
-def large(free, n_components=3, price=0.03):
+def large(any_order, n_components=3, price=0.03):
     """A bundle of seven columns, of more joint outcomes than are listed, and two columns by themselves."""
     rng = np.random.default_rng(0)
     y, kind = rng.integers(0, 2, 300), rng.integers(0, 3, 300)
     X = (rng.random((300, 9)) < 0.3 + 0.2 * y[:, None]).astype(int) + (rng.random((300, 9)) < 0.3 * kind[:, None])
     X[rng.random(X.shape) < 0.05] = -1
     model = ClassMixture(n_components, random_state=0).fit(X, y)
-    return model, X, problem_of(model, free, np.repeat([0, -1], [7, 2]), price)
+    return model, X, problem_of(model, any_order, np.repeat([0, -1], [7, 2]), price)
 
 
-@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize("any_order", [True, False])
 @pytest.mark.parametrize("n_components", [1, 3])
-def test_a_bundle_too_large_to_list_is_believed_exactly(n_components, free):
-    model, X, problem = large(free, n_components)
+def test_a_bundle_too_large_to_list_is_believed_exactly(n_components, any_order):
+    model, X, problem = large(any_order, n_components)
     assert isinstance(problem, MixtureProblem)
-    assert problem.is_sampled(0)
-    bundle, some = problem.bundle(0), np.where(np.arange(9) < 7, X, -1)
-    after = problem.begin(len(X)).asking(0).update(bundle.encode(some[:, :7]))
-    assert_allclose(after.belief, model.posterior(some), atol=1e-10)
+    assert problem.structure.is_sampled(0)
+    bundle, some = problem.structure.bundle(0), np.where(np.arange(9) < 7, X, -1)
+    after = problem.initial_belief(len(X)).asking(0).update(bundle.encode(some[:, :7]))
+    assert_allclose(after.posterior, model.posterior(some), atol=1e-10)
     assert_allclose(after.asking(1).likelihood, model.likelihood(7, some), atol=1e-10)
     policy = Lookahead(1, certificate_paths=0).solve(problem)
     found = acquire(policy, X, columns=np.arange(9))
@@ -119,18 +119,18 @@ def test_a_bundle_too_large_to_list_is_believed_exactly(n_components, free):
 
 
 def test_what_stands_for_a_large_bundle_tells_what_the_bundle_tells():
-    _, _, problem = large(free=True)
-    info = problem.begin()
+    _, _, problem = large(any_order=True)
+    info = problem.initial_belief()
     assert_allclose(info.asking(0).likelihood.sum(axis=1), 1.0)
-    ask = FunctionPolicy(problem, lambda info: np.full(len(info), 0 if info.stage == 0 else -1))
+    ask = FunctionPolicy(problem, lambda belief: np.full(len(belief), 0 if belief.stage == 0 else -1))
     simulated = evaluate(problem, ask, n_paths=50_000)
-    expected = problem.costs_after(np.array([0]), info)[0, 0]
+    expected = problem.structure.costs_after(np.array([0]), info)[0, 0]
     assert expected + 0.03 == pytest.approx(simulated.cost, abs=0.02)
     # as it does once something is known
     later = info.asking(1).update(np.array([2]))
-    drawn = problem.draw(0, later, np.zeros(50_000, dtype=int), np.random.default_rng(0))
+    drawn = problem.structure.sample_outcomes(0, later, np.zeros(50_000, dtype=int), np.random.default_rng(0))
     cost = later.asking(0).update(drawn, np.zeros(50_000, dtype=int)).stopping_cost.mean()
-    assert problem.costs_after(np.array([0]), later)[0, 0] == pytest.approx(cost, abs=0.02)
+    assert problem.structure.costs_after(np.array([0]), later)[0, 0] == pytest.approx(cost, abs=0.02)
     rules = [ClassInformation(), HiddenInformation(), EC2()]
     assert all(np.isfinite(rule.scores(later)[0, [0, 2]]).all() for rule in rules)
 
@@ -140,18 +140,18 @@ def test_classes_of_one_state_each_are_scored_by_one_product():
     rng = np.random.default_rng(0)
     tables, costs = rng.dirichlet(np.ones(4), size=(5, 3)).transpose(0, 2, 1), rng.random((3, 3)) * (1 - np.eye(3))
     prior = np.array([0.5, 0.3, 0.2])
-    one = MixtureProblem(prior, [0, 1, 2], tables, 0.01, costs, free=True)
-    two = MixtureProblem(np.tile(prior / 2, 2), np.tile([0, 1, 2], 2), np.tile(tables, 2), 0.01, costs, free=True)
-    table = TableProblem(prior, tables, 0.01, costs, free=True)
-    asked = [problem.begin(3).asking(1).update(np.array([0, 2, -1])) for problem in (one, two, table)]
+    one = MixtureProblem(prior, [0, 1, 2], tables, 0.01, costs, any_order=True)
+    two = MixtureProblem(np.tile(prior / 2, 2), np.tile([0, 1, 2], 2), np.tile(tables, 2), 0.01, costs, any_order=True)
+    table = TableProblem(prior, tables, 0.01, costs, any_order=True)
+    asked = [problem.initial_belief(3).asking(1).update(np.array([0, 2, -1])) for problem in (one, two, table)]
     for rule in (ClassInformation(), HiddenInformation(), ExpectedSaving(), EC2()):
-        scores = [rule.scores(info) for info in asked[: 2 if isinstance(rule, HiddenInformation) else 3]]
+        scores = [rule.scores(belief) for belief in asked[: 2 if isinstance(rule, HiddenInformation) else 3]]
         assert_allclose(scores[0], scores[1], atol=1e-9)
         assert_allclose(scores[0], scores[-1], atol=1e-9)
 
 
-@pytest.mark.parametrize("free", [True, False])
-def test_a_large_bundle_is_planned_for_without_the_model_row_by_row(free, monkeypatch):
+@pytest.mark.parametrize("any_order", [True, False])
+def test_a_large_bundle_is_planned_for_without_the_model_row_by_row(any_order, monkeypatch):
     rows = []
     for name in ("stage_likelihood", "advance"):
         kept = getattr(ClassMixture, name)
@@ -161,26 +161,26 @@ def test_a_large_bundle_is_planned_for_without_the_model_row_by_row(free, monkey
             return kept(self, feature, state, *more)
 
         monkeypatch.setattr(ClassMixture, name, noted)
-    _, _, problem = large(free)
-    solver = Adaptive([ClassInformation()], n_paths=200, n_cases=100, max_rounds=0) if free else Lookahead(1)
+    _, _, problem = large(any_order)
+    solver = Adaptive([ClassInformation()], n_paths=200, n_cases=100, max_rounds=0) if any_order else Lookahead(1)
     solver.solve(problem)
     assert sum(rows) == 0
 
 
 def test_work_counts_what_is_drawn_anew_for_each_instance():
-    model, _, problem = large(free=True)
+    model, _, problem = large(any_order=True)
     plain = ModelProblem(
         model,
         model.class_prior_,
         np.array([0, 7, 8]),
         problem.prices,
         problem.decision_costs,
-        free=True,
+        any_order=True,
         bundles=[Bundle(np.arange(7), np.full(7, 3)), None, None],
     )
     rule = ClassInformation()
     # a class each against a hidden state each, and 256 joint outcomes of seven columns of three
-    fewer = len(model.classes_) / len(problem.hidden.classes)
+    fewer = len(model.classes_) / len(problem.structure.latent.classes)
     assert rule.work(plain) / rule.work(problem) == pytest.approx(fewer * (256 * 21 + 6) / (256 + 6))
 
 
@@ -194,7 +194,7 @@ def test_large_bundles_are_saved(tmp_path):
         ClassMixture(2, random_state=0), solver, feature_costs=Costs(bundles=bundles), order="adaptive"
     )
     clf.fit(X, y)
-    assert clf.problem_.is_sampled(0)
+    assert clf.problem_.structure.is_sampled(0)
     save(clf, tmp_path / "a.model")
     assert_array_equal(load(tmp_path / "a.model").predict(X), clf.predict(X))
     clf.problem_.bundles[0].tables[0, 0, 0] += 0.1
@@ -281,7 +281,10 @@ def test_explained_and_asked_live(adaptive):
 
 def test_another_prior(adaptive):
     other = adaptive.with_prior([0.9, 0.1])
-    assert_allclose(other.problem_.hidden.probability(other.problem_.begin())[0] @ other.problem_.member, [0.9, 0.1])
+    assert_allclose(
+        other.problem_.structure.latent.probability(other.problem_.initial_belief())[0] @ other.problem_.member,
+        [0.9, 0.1],
+    )
 
 
 def test_what_is_known_of_tables_is_kept_and_right():
@@ -291,28 +294,30 @@ def test_what_is_known_of_tables_is_kept_and_right():
     weights, costs, seen = rng.dirichlet(np.ones(60)), rng.random((3, 4)), rng.integers(-1, 4, 50)
 
     def known(problem):
-        return problem.begin(50).asking(0).update(seen)
+        return problem.initial_belief(50).asking(0).update(seen)
 
-    problem = MixtureProblem(weights, classes, tables, 0.1, costs, free=True)
+    problem = MixtureProblem(weights, classes, tables, 0.1, costs, any_order=True)
     info, kept = known(problem), []
-    states, rules = problem.hidden.probability(info), (ClassInformation(), HiddenInformation(), EC2())
+    states, rules = problem.structure.latent.probability(info), (ClassInformation(), HiddenInformation(), EC2())
     for questions in ([1, 2, 3, 4, 5, 6, 7], [1, 3, 4, 6], [6, 5, 4, 3], [1, 5], [1], [5, 1], [7, 2, 4, 5, 6]):
         asked = np.array(questions)
         expected = table_costs(states, tables[asked], costs.T[:, classes])
-        alone = known(MixtureProblem(weights, classes, tables[[0, *asked]], 0.1, costs, free=True))
+        alone = known(MixtureProblem(weights, classes, tables[[0, *asked]], 0.1, costs, any_order=True))
         for who, where in ((info, asked), (alone, np.arange(1, len(asked) + 1))):
-            assert_allclose(who.problem.costs_after(where, who), expected, rtol=1e-12)
+            assert_allclose(who.problem.structure.costs_after(where, who), expected, rtol=1e-12)
         for rule in rules:
             found = rule.gains(alone, np.arange(1, len(asked) + 1))
             assert_allclose(rule.gains(info, asked), found, rtol=1e-9, atol=1e-15)
-        kept_or_new = (kept.tables_of(asked) for kept in (problem.hidden, Hidden(classes, tables, problem.n_outcomes)))
+        kept_or_new = (
+            kept.tables_of(asked) for kept in (problem.structure.latent, Hidden(classes, tables, problem.n_outcomes))
+        )
         ours, theirs = (part.class_costs(states, costs.T)[:, at] for part, at in kept_or_new)
         assert_allclose(ours, theirs, rtol=1e-12)
-        kept.append(len(problem.hidden._kept))
+        kept.append(len(problem.structure.latent._kept))
     assert kept == [1, 1, 1, 2, 2, 2, 2]
     for first in range(1, 8):  # what is kept does not grow without end
-        problem.costs_after(np.array([first]), info)
-        assert sum(part.size for part in problem.hidden._kept) <= 2 * tables.size
+        problem.structure.costs_after(np.array([first]), info)
+        assert sum(part.size for part in problem.structure.latent._kept) <= 2 * tables.size
     few = known(problem.subset(np.array([0, 2, 4, 6])))
     expected = table_costs(states, tables[[2, 4, 6]], costs.T[:, classes])
-    assert_allclose(few.problem.costs_after(np.arange(1, 4), few), expected, rtol=1e-12)
+    assert_allclose(few.problem.structure.costs_after(np.arange(1, 4), few), expected, rtol=1e-12)

@@ -19,6 +19,7 @@ from seqclass.bn import NaiveBayes, ObservationModel
 from seqclass.discretize import Discretizer
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import GridValueIteration, Perseus, StoppingValue, evaluate
+from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.policy import LookaheadPolicy
 
 QUICK = GridValueIteration(60, certificate_paths=0)
@@ -234,7 +235,7 @@ def test_groups_share_a_discount(cancer):
     clf = SequentialClassifier(
         feature_costs=Costs(groups=groups, discounted_costs=[0.001] * 10 + [0.01] * 20), solver=QUICK, order="given"
     ).fit(X, y)
-    np.testing.assert_allclose(clf.problem_.planned_prices[:12], [0.01] + [0.001] * 9 + [0.01] * 2)
+    np.testing.assert_allclose(planned_prices(clf.problem_)[:12], [0.01] + [0.001] * 9 + [0.01] * 2)
     record = clf.acquire(X)
     n_blood = ((record.order >= 0) & (record.order < 10)).sum(axis=1)
     n_other = (record.order >= 10).sum(axis=1)
@@ -372,7 +373,7 @@ class Unrelated(ObservationModel):
 def test_a_model_without_tables_looks_ahead(cancer):
     X, y = cancer
     clf = SequentialClassifier(Unrelated(), order="information").fit(X[:, :6], y)
-    assert clf.problem_.tables is None
+    assert clf.problem_.structure.tables is None
     assert 0 <= clf.policy_.info.lower <= clf.policy_.info.upper
     assert clf.score(X[:, :6], y) > 0.85
     with pytest.raises(ValueError, match="tables"):
@@ -381,8 +382,8 @@ def test_a_model_without_tables_looks_ahead(cancer):
 
 def test_a_model_without_tables_acts_like_its_tables(cancer):
     """The staged problem kept by the model gives the same run as the problem given by tables."""
+    from seqclass.agent.problem import acquisition_problem
     from seqclass.costs import Costs
-    from seqclass.deciding.problem import acquisition_problem
     from seqclass.pomdp import acquire
 
     X, y = cancer
@@ -598,7 +599,7 @@ def test_lots_do_not_hang_on_columns_that_are_never_asked_for(cancer):
     record, same = clf.acquire(X), clf.acquire(changed)
     np.testing.assert_array_equal(record.order, same.order)
     np.testing.assert_array_equal(record.cost, same.cost)
-    assert len(clf.policy_.begin()[0]) == 2
+    assert len(clf.policy_.initial_belief()[0]) == 2
 
 
 def test_settings_that_would_do_nothing_are_refused():

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from seqclass import Costs, SequentialClassifier
+from seqclass.agent.explanation import Explanation
 from seqclass.analysis import describe_components
 from seqclass.bn import ClassMixture
-from seqclass.deciding.explanation import Explanation
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import Adaptive, ClassInformation, FirstK
 

@@ -10,9 +10,9 @@ from scipy import stats
 from sklearn.base import clone
 
 from seqclass import Costs, SequentialClassifier, load
+from seqclass.agent.problem import acquisition_problem
 from seqclass.bn import ContextBayes, InformationFilter, NaiveBayes
 from seqclass.datasets.cube import make_cube_nm
-from seqclass.deciding.problem import acquisition_problem
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import (
@@ -148,22 +148,22 @@ def small():
     return ContextBayes(2).fit(codes, y, n_outcomes=[3, 3, 2])
 
 
-def problem_of(model, order, free):
+def problem_of(model, order, any_order):
     n = model.n_features_in_
-    return acquisition_problem(model, np.array(order), Costs(0.03).prices(n), 1 - np.eye(2), free=free)
+    return acquisition_problem(model, np.array(order), Costs(0.03).prices(n), 1 - np.eye(2), any_order=any_order)
 
 
 def test_all_orders_and_fixed_ones_against_enumeration():
     model = small()
-    free = problem_of(model, [0, 1, 2], True)
-    best = optimal_cost(free)
-    found = ExactFreeOrder().solve(free)
+    any_order = problem_of(model, [0, 1, 2], True)
+    best = optimal_cost(any_order)
+    found = ExactFreeOrder().solve(any_order)
     assert found.info.upper == pytest.approx(best, rel=1e-9)
-    chosen = Adaptive([HiddenInformation(), EC2()], max_nodes=0, certificate_paths=200).solve(free)
-    assert evaluate(free, chosen).cost >= best - 1e-9
+    chosen = Adaptive([HiddenInformation(), EC2()], max_nodes=0, certificate_paths=200).solve(any_order)
+    assert evaluate(any_order, chosen).cost >= best - 1e-9
     first = problem_of(model, [2, 0, 1], False)
-    assert first.tables is not None
-    assert not first.tables.single
+    assert first.structure.tables is not None
+    assert not first.structure.tables.single
     policy = GridValueIteration().solve(first)
     assert evaluate(first, policy).cost == pytest.approx(optimal_cost(first), rel=1e-6)
     assert best < optimal_cost(first) + 1e-9
@@ -211,4 +211,7 @@ def test_explained(clf):
 
 def test_another_prior(clf):
     other = clf.with_prior([0.9, 0.1])
-    assert_allclose(other.problem_.hidden.probability(other.problem_.begin())[0] @ other.problem_.member, [0.9, 0.1])
+    assert_allclose(
+        other.problem_.structure.latent.probability(other.problem_.initial_belief())[0] @ other.problem_.member,
+        [0.9, 0.1],
+    )

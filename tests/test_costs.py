@@ -12,9 +12,9 @@ from sklearn.model_selection import GridSearchCV
 
 import seqclass
 from seqclass import Costs
+from seqclass.agent.agent import agent_of
 from seqclass.bn import NaiveBayes
 from seqclass.costs import first_of_groups
-from seqclass.deciding.decider import decider_of
 from seqclass.drift import DriftTest
 from seqclass.evaluation.decision_curves import acquired_curve
 from seqclass.metrics import realised_cost, score_rows
@@ -43,13 +43,13 @@ def test_groups_in_every_form():
 
 def test_prices_along_an_order():
     prices = Costs([4, 3, 2, 1], groups=[0, 0, -1, 0], discounted_costs=[0.4, 0.3, 0.2, 0.1]).prices(4)
-    stage, full, groups = prices.along(np.array([3, 2, 0, 1]))
+    stage, full, groups = prices.for_order(np.array([3, 2, 0, 1]))
     np.testing.assert_array_equal(stage, [1, 2, 0.4, 0.3])
     np.testing.assert_array_equal(full, [1, 2, 4, 3])
     np.testing.assert_array_equal(groups, [0, -1, 0, 0])
     taken = prices.take(np.array([1, 2]))
     np.testing.assert_array_equal(taken.full, [3, 2])
-    assert Costs(1.0).prices(2).along(np.array([1, 0]))[2] is None
+    assert Costs(1.0).prices(2).for_order(np.array([1, 0]))[2] is None
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_unit_is_kept_and_changes_no_number(tmp_path):
     for unit, classifiers in texts.items():
         for one in classifiers:
             [told] = one.explain(X[:1])
-            assert told.unit == decider_of(one).unit == unit
+            assert told.unit == agent_of(one).unit == unit
             assert f"price 0.02 {unit}" in str(told)
             assert f" {unit} paid." in str(told)
             assert str(seqclass.Explanation.from_dict(told.to_dict())) == str(told)

@@ -196,7 +196,7 @@ def test_an_experiment(results: Results) -> None:
 def test_a_report(results: Results, tmp_path: Path) -> None:
     text = write_report(results, tmp_path / "page.html").read_text(encoding="utf-8")
     [told] = json.loads(re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)[0])
-    explored = results.explored(results.table().index[0])
+    explored = results.read_explored(results.table().index[0])
     assert explored is not None
     decided = [one.decision for one in explored.explanations]
     assert decided == cheapest([one.posterior for one in explored.explanations])

@@ -36,7 +36,7 @@ def told(fitted: Any) -> Any:
 def test_a_limit_is_a_tolerance_limit(fitted: Any, told: Any) -> None:
     X, y = cases(400, 1)
     own = np.sort(fitted.acquire(X).posterior[np.arange(400), y])
-    found = told.decider_.differential
+    found = told.agent_.differential
     below = int((own < found.limits[0]).sum())
     # so many rows may be below, and not one more but for those that are alike
     up_to = int((own <= found.limits[0] * (1 + 1e-8)).sum())
@@ -62,7 +62,7 @@ def test_the_promise_holds_as_often_as_is_said(fitted: Any) -> None:
     rng, broken = np.random.default_rng(3), 0
     for _ in range(150):
         some = rng.choice(6000, 60, replace=False)
-        found = seqclass.certify_differential(fitted, X[some], y[some], alpha=0.2, delta=0.2).decider_.differential
+        found = seqclass.certify_differential(fitted, X[some], y[some], alpha=0.2, delta=0.2).agent_.differential
         broken += 1 - found.holds(posterior)[np.arange(6000), y].mean() > 0.2
     assert 0.05 < broken / 150 <= 0.2 + 3 * np.sqrt(0.2 * 0.8 / 150)
 
@@ -70,7 +70,7 @@ def test_the_promise_holds_as_often_as_is_said(fitted: Any) -> None:
 def test_by_class_it_holds_in_each(fitted: Any) -> None:
     X, y = cases(3000, 4)
     found = seqclass.certify_differential(fitted, X, y, alpha=0.1, by_class=True)
-    assert len(set(found.decider_.differential.limits)) == N_CLASSES
+    assert len(set(found.agent_.differential.limits)) == N_CLASSES
     X, y = cases(6000, 5)
     missed = ~found.acquire(X).differential[np.arange(6000), y]
     assert all(missed[y == c].mean() < 0.1 for c in range(N_CLASSES))
@@ -79,7 +79,7 @@ def test_by_class_it_holds_in_each(fitted: Any) -> None:
     assert (~one.acquire(X).differential[np.arange(6000), y])[y == 3].mean() > 0.1
     # of a class with too few rows nothing is left out
     few = np.flatnonzero((y != 3) | (np.cumsum(y == 3) < 10))[:1500]
-    limits = seqclass.certify_differential(fitted, X[few], y[few], by_class=True).decider_.differential.limits
+    limits = seqclass.certify_differential(fitted, X[few], y[few], by_class=True).agent_.differential.limits
     assert limits[3] == 0 < limits[:3].min()
 
 
@@ -147,8 +147,8 @@ def test_what_cannot_be_is_said(fitted: Any) -> None:
         seqclass.certify_differential(fitted, X, y, by_class=True)
     with pytest.raises(ValueError, match="rows that the classifier was fitted to"):
         seqclass.certify_differential(fitted, *cases(300, 0))
-    with pytest.raises(TypeError, match="AdaptiveClassifier is wanted, got Decider"):
-        seqclass.certify_differential(fitted.decider_, X, y)
+    with pytest.raises(TypeError, match="AdaptiveClassifier is wanted, got Agent"):
+        seqclass.certify_differential(fitted.agent_, X, y)
     with pytest.raises(ValueError, match="alpha must be above 0 and below 1"):
         seqclass.certify_differential(fitted, X, y, alpha=1.5)
 

@@ -77,7 +77,7 @@ def test_equals_one_column_at_a_time(X, n_bins, strategy, zero_bin, sparse):
         stored = discretizer.bin_edges_[j]
         assert np.isinf(stored[len(edges) :]).all()
         np.testing.assert_allclose(stored[: len(edges)], edges, rtol=1e-14, atol=1e-13)
-        assert discretizer._own[j] == own
+        assert discretizer._has_own_bin[j] == own
         assert discretizer.n_outcomes_[j] == len(edges) + 1 + own
         expected = codes_naively(column, stored[: len(edges)], own, sparse)
         # an infinite value in a column without any range has but one bin to go to

@@ -61,7 +61,7 @@ def least_mean(case, cases):
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 60))
 def test_the_search_finds_the_least_mean_cost(seed, n):
     case = any_case(seed)
-    cases = DrawnCases.of(case.problem, n, np.random.default_rng(seed))
+    cases = DrawnCases.draw(case.problem, n, np.random.default_rng(seed))
     truth = least_mean(case, cases)
     search = DrawnSearch(case.problem, cases)
     for most in (1, 5, 20, 100, np.inf):
@@ -74,10 +74,12 @@ def test_the_search_finds_the_least_mean_cost(seed, n):
 def test_drawn_cases_are_the_problems_own(seed):
     """What all answers leave unknown, and what deciding at once costs, are the means over cases."""
     problem = any_case(seed).problem
-    cases = DrawnCases.of(problem, 20_000, np.random.default_rng(seed))
+    cases = DrawnCases.draw(problem, 20_000, np.random.default_rng(seed))
     error = cases.costs.std(axis=0) / np.sqrt(20_000)
     assert (abs(cases.costs.mean(axis=0) - problem.prior @ problem.decision_costs) <= 4 * error + 1e-12).all()
-    everything = FunctionPolicy(problem, lambda info: np.where(info.open.any(axis=1), info.open.argmax(axis=1), -1))
+    everything = FunctionPolicy(
+        problem, lambda belief: np.where(belief.available.any(axis=1), belief.available.argmax(axis=1), -1)
+    )
     found = evaluate(problem, everything)
     known = cases.costs.min(axis=1)
     assert abs(known.mean() - (found.cost - found.price)) <= 4 * known.std() / np.sqrt(20_000) + 1e-12
@@ -88,7 +90,7 @@ def test_bounds_by_cases_are_rarely_above_the_optimum():
     above = []
     for seed in range(200):
         problem = any_case(seed).problem
-        cases = DrawnCases.of(problem, 400, np.random.default_rng(seed))
+        cases = DrawnCases.draw(problem, 400, np.random.default_rng(seed))
         search = DrawnSearch(problem, cases, rate_of(0.3, 0.2, 400, 0.01))
         search.run(200)
         above.append(search.lower(0.01) > optimal_cost(problem) + 1e-9)
@@ -101,7 +103,7 @@ def noisy(n_questions=7, n_classes=9):
     tables = rng.dirichlet(np.full(3, 6.0), size=(n_questions, 2 * n_classes)).transpose(0, 2, 1)
     classes = np.repeat(np.arange(n_classes), 2)
     prices = 0.01 * rng.uniform(0.5, 1.5, n_questions)
-    return MixtureProblem(np.full(2 * n_classes, 1 / (2 * n_classes)), classes, tables, prices, free=True)
+    return MixtureProblem(np.full(2 * n_classes, 1 / (2 * n_classes)), classes, tables, prices, any_order=True)
 
 
 def test_certificates_take_what_is_nearer():
@@ -128,11 +130,11 @@ def test_of_a_network_cases_are_drawn_at_once():
     clf = SequentialClassifier.from_network(network, "n0", feature_costs=0.002, solver=Adaptive(max_nodes=0))
     problem = clf.problem_
     assert isinstance(clf.model_, DiscreteNetwork)
-    cases = DrawnCases.of(problem, 300, np.random.default_rng(0))
-    info = problem.begin(300)
+    cases = DrawnCases.draw(problem, 300, np.random.default_rng(0))
+    belief = problem.initial_belief(300)
     for question in range(problem.n_questions):
-        info = info.asking(question).update(cases.answers[:, question])
-    assert np.allclose(cases.costs, info.belief @ problem.decision_costs)
+        belief = belief.asking(question).update(cases.answers[:, question])
+    assert np.allclose(cases.costs, belief.posterior @ problem.decision_costs)
     search = DrawnSearch(problem, cases, 1.0)
     search.run(50)
     assert 0 < search.lower(0.005) <= optimal_cost(problem)
@@ -140,7 +142,7 @@ def test_of_a_network_cases_are_drawn_at_once():
 
 def test_few_cases_bound_nothing() -> None:
     """Now and then an answer tells all: a few dozen cases may lack such a one, and have costs without spread."""
-    problem = TableProblem([0.5, 0.5], [[[0.99, 0.99], [0.01, 0.0], [0.0, 0.01]]], [0.0], free=True)
+    problem = TableProblem([0.5, 0.5], [[[0.99, 0.99], [0.01, 0.0], [0.0, 0.01]]], [0.0], any_order=True)
     optimum = optimal_cost(problem)
     assert optimum == pytest.approx(0.495)
     for seed in range(20):
@@ -154,7 +156,7 @@ def test_few_cases_bound_nothing() -> None:
 def test_rare_answers_that_tell_all_are_allowed_for(rarely, n_cases):
     """Most draws lack them, and then no case differs from another: of 20 bounds none is above the optimum."""
     table = [[1 - rarely, 1 - rarely], [rarely, 0.0], [0.0, rarely]]
-    problem = TableProblem([0.5, 0.5], [table], [0.0], free=True)
+    problem = TableProblem([0.5, 0.5], [table], [0.0], any_order=True)
     optimum = optimal_cost(problem)
     for seed in range(20):
         search = search_of_cases(problem, 0.6, 0.0, -(-n_cases // 3), np.random.default_rng(seed))

@@ -16,8 +16,8 @@ from sklearn.feature_selection import SelectKBest, f_classif
 import seqclass
 from seqclass import Costs, SequentialClassifier, load
 from seqclass.adaptive_classifier import AdaptiveClassifier
+from seqclass.agent.record import AcquisitionRecord
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
-from seqclass.deciding.record import AcquisitionRecord
 from seqclass.discretize import Discretizer
 from seqclass.drift import DriftTest, follow
 from seqclass.large import Chunks
@@ -194,7 +194,7 @@ def test_what_chooses_forgets_too(tmp_path: Path) -> None:
     np.testing.assert_allclose(hardly.predict_proba(late), whole.predict_proba(late), atol=1e-6)
     assert hardly.choice_.chosen == whole.choice_.chosen
     # it goes with what was chosen, clones and files
-    same = faded.chosen().fit(X, Y)
+    same = faded.chosen_classifier().fit(X, Y)
     assert same.half_life == clone(faded).get_params()["half_life"] == faded.runners_up()[0].half_life == 30
     np.testing.assert_allclose(same.predict_proba(late), faded.predict_proba(late), atol=1e-12)
     faded.save(tmp_path / "clf.seqclass")
@@ -345,10 +345,10 @@ def test_costs_and_further_decisions_count() -> None:
     clf = SequentialClassifier(feature_costs=Costs(0.05, decision_costs=[[0, 9, 1], [4, 0, 1]], decisions=["refer"]))
     X, y = stream(1500, 1500, 1)
     clf.fit(X[:400], y[:400])
-    true = DriftTest.of(clf, X[400:800], y[400:800]).update(clf.acquire(X[800:]), y[800:])
+    true = DriftTest.from_classifier(clf, X[400:800], y[400:800]).update(clf.acquire(X[800:]), y[800:])
     assert true.alarm is None
     assert 0 < true.margin < 1
-    false = DriftTest.of(clf, X[400:800], y[400:800]).update(clf.acquire(X[800:]), 1 - y[800:])
+    false = DriftTest.from_classifier(clf, X[400:800], y[400:800]).update(clf.acquire(X[800:]), 1 - y[800:])
     assert false.alarm is not None
 
 
@@ -357,7 +357,9 @@ def test_margins_from_rows_are_upper_bounds() -> None:
     clf = SequentialClassifier(feature_costs=0.02).fit(X[:200], y[:200])
     record = clf.acquire(X[1000:])
     true = float(((record.decision != y[1000:]) - record.posterior.min(axis=1)).mean())
-    margins = [DriftTest.of(clf, X[at : at + 200], y[at : at + 200]).margin for at in range(200, 3000, 200)]
+    margins = [
+        DriftTest.from_classifier(clf, X[at : at + 200], y[at : at + 200]).margin for at in range(200, 3000, 200)
+    ]
     assert min(margins) >= true
     assert max(margins) < 0.2  # and say something
 
@@ -387,9 +389,9 @@ def test_wrong_cases() -> None:
         test.update(turned, y)
     assert test.n_cases == 0
     with pytest.raises(ValueError, match="give both"):
-        DriftTest.of(SequentialClassifier().fit(X, Y), X)
+        DriftTest.from_classifier(SequentialClassifier().fit(X, Y), X)
     with pytest.raises(ValueError, match="margin: rows say what it is"):
-        DriftTest.of(SequentialClassifier().fit(X, Y), X, Y, margin=0.1)
+        DriftTest.from_classifier(SequentialClassifier().fit(X, Y), X, Y, margin=0.1)
 
 
 def test_following_forgets_what_is_no_longer_so() -> None:
@@ -405,7 +407,7 @@ def test_following_forgets_what_is_no_longer_so() -> None:
     assert static.alarms.size == 0
     assert done.cost < static.cost - 0.1
     assert len(done.prices) == len(done.n_features) == 1400
-    assert not hasattr(clf, "decider_")
+    assert not hasattr(clf, "agent_")
 
 
 def test_a_challenger_takes_over_where_beliefs_stay_true_and_say_little() -> None:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 from seqclass import Costs, SequentialClassifier, etana
-from seqclass.deciding.explanation import Explanation, Word, mark_words
-from seqclass.deciding.session import Session
+from seqclass.agent.explanation import Explanation, Word, mark_words
+from seqclass.agent.session import Session
 from seqclass.pomdp import FirstK, GridValueIteration, Perseus, PosteriorThreshold
 
 QUICK = GridValueIteration(200, certificate_paths=0)
@@ -109,7 +109,7 @@ def test_it_tells_what_a_session_and_an_acquisition_do(clf: Any, cancer: Any) ->
 def test_prices_categories_and_further_decisions(fruit: Any, settings: dict[str, Any]) -> None:
     frame, y = fruit
     clf = SequentialClassifier(solver=QUICK, **({"feature_costs": 0.02} | settings)).fit(frame, y)
-    charged = clf.decider_.charge_missing
+    charged = clf.agent_.charge_missing
     for i, told in enumerate(clf.explain(frame[:40])):
         assert_same(told, live(clf, [None if v != v else v for v in frame.iloc[i]]))
         assert set(told.decision_costs) == set(clf.decisions_.tolist())
@@ -198,7 +198,7 @@ def test_policies_that_cannot_tell_what_they_expect(cancer: Any, solver: Any) ->
 def test_policies_by_lot(cancer: Any) -> None:
     X, y = cancer
     clf = etana(solver=QUICK, target_cost=0.013).fit(X, y)
-    assert len(clf.policy_.begin()[0]) == 2
+    assert len(clf.policy_.initial_belief()[0]) == 2
     record = clf.acquire(X[:80], record_beliefs=True)
     for i, told in enumerate(clf.explain(X[:80])):
         assert [step.column for step in told.steps] == [j for j in record.order[i] if j >= 0]

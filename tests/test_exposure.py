@@ -95,7 +95,7 @@ def test_tests_end_where_their_definitions_say(stop: str, at_cuts: bool) -> None
 
 def test_the_first_item_is_that_of_most_information_where_the_ability_is_expected() -> None:
     rule, nothing = FisherInformation(MODEL.items_), planned(FirstK(0, certificate_paths=0))
-    assert rule.next(nothing.problem_.begin())[0] == MODEL.items_.information([0.0])[:, 0].argmax()
+    assert rule.next(nothing.problem_.initial_belief())[0] == MODEL.items_.information([0.0])[:, 0].argmax()
 
 
 def test_tests_cost_no_less_than_the_optimum_and_keep_to_rules(tmp_path: Path) -> None:
@@ -121,9 +121,9 @@ def test_more_certainty_takes_more_items() -> None:
 
 def test_the_best_are_drawn_among_alike() -> None:
     clf = planned(ExposureControl(QUICK, best_of=5, n_lots=400, certificate_paths=0))
-    info, share = clf.policy_.begin()
-    first = clf.policy_.act(info)
-    best = np.argsort(-ClassInformation().scores(clf.problem_.begin())[0])[:5]
+    belief, share = clf.policy_.initial_belief()
+    first = clf.policy_.action(belief)
+    best = np.argsort(-ClassInformation().scores(clf.problem_.initial_belief())[0])[:5]
     counts = np.bincount(first, minlength=30)
     assert set(np.flatnonzero(counts)) == set(best.tolist())
     assert counts[best].min() > 50  # of 80 expected
@@ -249,13 +249,15 @@ def test_the_report_takes_answers_that_are_words() -> None:
 def test_the_report_draws_a_lot_for_each_person() -> None:
     plan = ExposureControl(QUICK, best_of=1, max_exposure=0.3, n_cases=2000, certificate_paths=0)
     clf = SequentialClassifier.from_model(SMALL, feature_costs=0.005, solver=plan, max_features=2)
-    simulated = clf.policy_.followed(4000, np.random.default_rng(1))[1]  # the same answers are drawn again and again
+    simulated = clf.policy_.simulate_shares(4000, np.random.default_rng(1))[
+        1
+    ]  # the same answers are drawn again and again
     assert exam_report(clf, 4000).exposure == pytest.approx(simulated, abs=0.04)
 
 
 FIXED = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
 WRONG = [
-    (lambda: SequentialTest(MODEL.items_, CUTS).solve(FIXED), "free=True"),
+    (lambda: SequentialTest(MODEL.items_, CUTS).solve(FIXED), "any_order=True"),
     (lambda: planned(SequentialTest(MODEL.items_, [0.5, 0.1])), "cuts must be rising"),
     (lambda: planned(SequentialTest(MODEL.items_, CUTS, "LR")), "stop must be"),
     (lambda: planned(SequentialTest(MODEL.items_, CUTS, error=0.7)), "error must be"),
@@ -263,7 +265,7 @@ WRONG = [
     (lambda: planned(ExposureControl(QUICK, max_exposure=1.5)), "max_exposure must be"),
     (lambda: planned(ExposureControl(QUICK, best_of=0)), "best_of must be"),
     (lambda: planned(ExposureControl(FirstK(0))), "does not rank questions"),
-    (lambda: ExposureControl(QUICK).solve(FIXED), "free=True"),
+    (lambda: ExposureControl(QUICK).solve(FIXED), "any_order=True"),
     (
         lambda: planned(
             ExposureControl(QUICK, max_exposure=0.05),

@@ -97,7 +97,7 @@ def coded() -> tuple[Any, pd.DataFrame]:
 
 def test_explanations_name_them(coded: tuple[Any, pd.DataFrame]) -> None:
     clf, frame = coded
-    assert clf.decider_.outcome_labels(0) == ["1", "[1.2, 1.4)", "[1.4, 1.6)", "[1.6, 1.8)", "2"]
+    assert clf.agent_.outcome_labels(0) == ["1", "[1.2, 1.4)", "[1.4, 1.6)", "[1.6, 1.8)", "2"]
     [told] = clf.explain(frame[frame["smokes"] == 2][:1])
     assert str(told).splitlines()[1].startswith("1. smokes = 2: ")
     other = frame[:1].assign(smokes=[1.3])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from free_cases import free_case
 
+from seqclass.agent.problem import ModelProblem
 from seqclass.bn import NaiveBayes, TreeNetwork
-from seqclass.deciding.problem import ModelProblem
 from seqclass.pomdp import (
     DECIDE,
     ExactValueIteration,
@@ -26,10 +26,10 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.answers import PlannedAnswers
 from seqclass.pomdp.bounds.certificate import grid_lower_bound
 from seqclass.pomdp.bounds.optimum import distinct
 from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.observations import PlannedAnswers
 from seqclass.pomdp.solvers.simple import lookahead_costs
 from seqclass.pomdp.sweeps.budget import within_budget
 
@@ -63,28 +63,28 @@ def test_full_lookahead_is_the_optimum_of_many_problems(tree, block):
 def test_lookahead_costs_what_recursion_to_its_depth_says(tree):
     for seed in range(6):
         case = free_case(seed, tree=tree, most=4)
-        info = case.problem.begin()
+        belief = case.problem.initial_belief()
         for depth in (1, 2, 3):
-            costs = lookahead_costs(info, depth)
-            best = min(costs.min(), info.stopping_cost[0])
+            costs = lookahead_costs(belief, depth)
+            best = min(costs.min(), belief.stopping_cost[0])
             assert best == pytest.approx(case.optimum(depth), abs=1e-9)
-        assert (lookahead_costs(info, 2, 1) < np.inf).sum() <= 1
+        assert (lookahead_costs(belief, 2, 1) < np.inf).sum() <= 1
 
 
 def test_candidates_that_are_ruled_out_change_no_action():
     for seed in range(6):
         case = free_case(seed, most=5)
         problem = case.problem
-        info = problem.begin()
-        while info.stage < problem.n_stages and len(info):
-            pruned, costs = lookahead_costs(info, 2), lookahead_costs_of_all(info)
-            best = np.minimum(costs.min(axis=1), info.stopping_cost)
+        belief = problem.initial_belief()
+        while belief.stage < problem.n_stages and len(belief):
+            pruned, costs = lookahead_costs(belief, 2), lookahead_costs_of_all(belief)
+            best = np.minimum(costs.min(axis=1), belief.stopping_cost)
             rows = np.flatnonzero(costs.min(axis=1) <= best)
             assert pruned[rows].argmin(axis=1).tolist() == costs[rows].argmin(axis=1).tolist()
-            np.testing.assert_allclose(np.minimum(pruned.min(axis=1), info.stopping_cost), best, atol=1e-12)
-            question = int(np.flatnonzero(info.open[0])[0])
-            parent, outcome = np.nonzero(info.asking(question).predictive > 0)
-            info = info.asking(question).update(outcome, parent)
+            np.testing.assert_allclose(np.minimum(pruned.min(axis=1), belief.stopping_cost), best, atol=1e-12)
+            question = int(np.flatnonzero(belief.available[0])[0])
+            parent, outcome = np.nonzero(belief.asking(question).predictive > 0)
+            belief = belief.asking(question).update(outcome, parent)
 
 
 def lookahead_costs_of_all(info):
@@ -92,13 +92,13 @@ def lookahead_costs_of_all(info):
     problem = info.problem
     costs = np.full((len(info), problem.n_questions), np.inf)
     for question in range(problem.n_questions):
-        for row in np.flatnonzero(info.open[:, question]):
+        for row in np.flatnonzero(info.available[:, question]):
             one = info[np.array([row])].asking(question)
             total = one.price[0]
             for outcome in np.flatnonzero(one.predictive[0] > 0):
                 after = one.update(np.array([outcome]))
                 value = after.stopping_cost[0]
-                for further in np.flatnonzero(after.open[0]):
+                for further in np.flatnonzero(after.available[0]):
                     asked = after.asking(int(further))
                     value = min(value, asked.price[0] + problem.stopping_cost(asked.joint).sum())
                 total += one.predictive[0, outcome] * value
@@ -116,41 +116,41 @@ def test_acquire_agrees_with_following_each_row(tree):
         for charged in (False, True):
             found = acquire(policy, X, charge_missing=charged)
             for i, row in enumerate(X):
-                info, path = problem.begin(), []
-                while (question := int(policy.act(info)[0])) != DECIDE:
-                    members = problem.members(question)
-                    bundle = problem.bundle(question)
+                belief, path = problem.initial_belief(), []
+                while (question := int(policy.action(belief)[0])) != DECIDE:
+                    members = problem.structure.members(question)
+                    bundle = problem.structure.bundle(question)
                     code = row[members] if bundle is None else bundle.encode(row[members][None])
                     path.append((question, int(code[0])))
-                    info = info.asking(question).update(code, charge_missing=charged)
+                    belief = belief.asking(question).update(code, charge_missing=charged)
                 leaf = found.leaf[i]
                 asked = [
                     (int(q), int(v)) for q, v in zip(found.leaf_question[leaf], found.leaf_outcome[leaf]) if q >= 0
                 ]
                 assert asked == path
-                np.testing.assert_allclose(found.leaf_belief[leaf], info.belief[0], atol=1e-12)
-                assert found.leaf_price[leaf] == pytest.approx(info.spent[0], abs=1e-12)
+                np.testing.assert_allclose(found.leaf_belief[leaf], belief.posterior[0], atol=1e-12)
+                assert found.leaf_price[leaf] == pytest.approx(belief.spent[0], abs=1e-12)
                 seen = tuple(None if f not in problem_members(problem, path) or v < 0 else v for f, v in enumerate(row))
                 expected = case.mass(seen)
-                np.testing.assert_allclose(info.belief[0], expected / expected.sum(), atol=1e-9)
+                np.testing.assert_allclose(belief.posterior[0], expected / expected.sum(), atol=1e-9)
 
 
 def problem_members(problem, path):
-    return {int(feature) for question, _ in path for feature in problem.members(question)}
+    return {int(feature) for question, _ in path for feature in problem.structure.members(question)}
 
 
 def test_the_first_of_a_group_that_is_acquired_pays_in_full_in_any_order():
     table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
     problem = TableProblem(
-        [0.5, 0.5], table, [0.01, 0.02, 0.03], groups=[0, 0, -1], full_prices=[0.05, 0.06, 0.03], free=True
+        [0.5, 0.5], table, [0.01, 0.02, 0.03], groups=[0, 0, -1], full_prices=[0.05, 0.06, 0.03], any_order=True
     )
-    info = problem.begin()
-    assert info.prices.tolist() == [[0.05, 0.06, 0.03]]
-    later = info.asking(1).update(np.array([0]))
+    belief = problem.initial_belief()
+    assert belief.prices.tolist() == [[0.05, 0.06, 0.03]]
+    later = belief.asking(1).update(np.array([0]))
     assert later.prices.tolist() == [[0.01, 0.02, 0.03]]
-    missed = info.asking(1).update(np.array([-1]))
+    missed = belief.asking(1).update(np.array([-1]))
     assert (missed.prices.tolist(), missed.spent.tolist()) == ([[0.05, 0.06, 0.03]], [0.0])
-    assert missed.open.tolist() == [[True, False, True]]
+    assert missed.available.tolist() == [[True, False, True]]
     assert later.asking(0).update(np.array([1])).spent == pytest.approx([0.07])
 
 
@@ -207,7 +207,7 @@ def test_codes_of_bundles_come_back():
         Bundle(np.arange(30), [9] * 30)
 
 
-def sampled_problem(n_columns=10, *, free=True, seed=0):
+def sampled_problem(n_columns=10, *, any_order=True, seed=0):
     """A bundle of too many joint outcomes to list them, and a question of its own."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, 300)
@@ -216,28 +216,30 @@ def sampled_problem(n_columns=10, *, free=True, seed=0):
     bundle = Bundle(np.arange(n_columns), np.full(n_columns, 3))
     features = np.array([0, n_columns])
     prices, costs = np.array([0.05, 0.02]), 1 - np.eye(2)
-    problem = ModelProblem(model, model.class_prior_, features, prices, costs, free=free, bundles=[bundle, None])
+    problem = ModelProblem(
+        model, model.class_prior_, features, prices, costs, any_order=any_order, bundles=[bundle, None]
+    )
     return model, X, y, problem
 
 
 def test_a_large_bundle_is_planned_for_by_a_sample_and_believed_exactly():
     model, X, _, problem = sampled_problem()
-    assert problem.is_sampled(0)
-    assert not problem.is_sampled(1)
-    info = problem.begin(1).asking(0)
+    assert problem.structure.is_sampled(0)
+    assert not problem.structure.is_sampled(1)
+    info = problem.initial_belief(1).asking(0)
     assert info.likelihood.shape == (1, 256, 2)
     np.testing.assert_allclose(info.likelihood.sum(axis=1), 1.0)
     # what was seen is believed as the model says, some of it missing or not
     evidence = X[:20].copy()
     evidence[:, 10] = -1
     evidence[::2, 3] = -1
-    bundle = problem.bundle(0)
-    after = problem.begin(20).asking(0).update(bundle.encode(evidence[:, :10]))
-    np.testing.assert_allclose(after.belief, model.posterior(evidence), atol=1e-10)
+    bundle = problem.structure.bundle(0)
+    after = problem.initial_belief(20).asking(0).update(bundle.encode(evidence[:, :10]))
+    np.testing.assert_allclose(after.posterior, model.posterior(evidence), atol=1e-10)
     np.testing.assert_allclose(after.asking(1).likelihood, model.likelihood(10, evidence), atol=1e-10)
     # the sample stands for the whole: the same expected cost as by simulation
-    expected = problem.costs_after(np.array([0]), problem.begin())[0, 0]
-    ask = FunctionPolicy(problem, lambda info: np.full(len(info), 0 if info.stage == 0 else DECIDE))
+    expected = problem.structure.costs_after(np.array([0]), problem.initial_belief())[0, 0]
+    ask = FunctionPolicy(problem, lambda belief: np.full(len(belief), 0 if belief.stage == 0 else DECIDE))
     simulated = evaluate(problem, ask, n_paths=20_000)
     assert simulated.method == "simulation"
     assert expected + 0.05 == pytest.approx(simulated.cost, abs=0.02)
@@ -245,10 +247,10 @@ def test_a_large_bundle_is_planned_for_by_a_sample_and_believed_exactly():
     np.testing.assert_array_equal(np.unique(bundle.decode(branches.outcome)), [0, 1, 2])
 
 
-@pytest.mark.parametrize("free", [False, True])
-def test_policies_run_on_problems_with_large_bundles(free):
-    _, X, y, problem = sampled_problem(7, free=free)
-    assert problem.is_sampled(0)
+@pytest.mark.parametrize("any_order", [False, True])
+def test_policies_run_on_problems_with_large_bundles(any_order):
+    _, X, y, problem = sampled_problem(7, any_order=any_order)
+    assert problem.structure.is_sampled(0)
     policy = Lookahead(2, certificate_paths=100).solve(problem)
     assert policy.info.lower <= policy.info.upper
     found = acquire(policy, X)
@@ -317,23 +319,23 @@ def test_budgets_of_a_free_problem_hold_on_every_way():
 
 def test_a_policy_that_asks_what_is_not_open_is_refused():
     problem = free_case(2).problem
-    again = FunctionPolicy(problem, lambda info: np.full(len(info), 0))
+    again = FunctionPolicy(problem, lambda belief: np.full(len(belief), 0))
     with pytest.raises(ValueError, match="question 0 at stage 1, which does not exist, was asked before"):
         evaluate(problem, again)
-    beyond = FunctionPolicy(problem, lambda info: np.full(len(info), 99))
+    beyond = FunctionPolicy(problem, lambda belief: np.full(len(belief), 99))
     with pytest.raises(ValueError, match="question 99 at stage 0"):
         evaluate(problem, beyond)
     with pytest.raises(ValueError, match="name the question"):
-        evaluate(problem, FunctionPolicy(problem, lambda info: info.belief[:, 0] > 0.5))
+        evaluate(problem, FunctionPolicy(problem, lambda belief: belief.posterior[:, 0] > 0.5))
     with pytest.raises(ValueError, match="say which"):
-        problem.begin().price  # noqa: B018
+        problem.initial_belief().price  # noqa: B018
 
 
 def test_histories_that_all_differ_keep_their_order():
-    info = free_case(2).problem.begin(2).asking(0).update(np.array([1, 0]))
-    kept, place = distinct(info, np.zeros(2, dtype=int))
+    belief = free_case(2).problem.initial_belief(2).asking(0).update(np.array([1, 0]))
+    kept, place = distinct(belief, np.zeros(2, dtype=int))
     assert (kept.tolist(), place.tolist()) == ([0, 1], [0, 1])
-    kept, place = distinct(info[np.array([0, 1, 0])], np.zeros(3, dtype=int))
+    kept, place = distinct(belief[np.array([0, 1, 0])], np.zeros(3, dtype=int))
     np.testing.assert_array_equal(kept[place][[0, 2]], kept[place][0])
 
 
@@ -351,8 +353,8 @@ def test_certificates_bracket_the_optimum_over_all_orders():
 
 def test_of_questions_that_differ_by_rounding_the_lowest_number_is_asked(monkeypatch):
     sensor = [[0.9, 0.2], [0.1, 0.8]]
-    problem = TableProblem([0.5, 0.5], np.array([sensor, sensor, sensor]), prices=0.05, free=True)
+    problem = TableProblem([0.5, 0.5], np.array([sensor, sensor, sensor]), prices=0.05, any_order=True)
     policy = Lookahead(2, certificate_paths=0).solve(problem)
     costs = np.array([[0.25, 0.2 * (1 + 1e-15), 0.2]])
     monkeypatch.setattr(policy, "question_costs", lambda info: costs[: len(info)])
-    assert policy.act(problem.begin()).tolist() == [1]
+    assert policy.action(problem.initial_belief()).tolist() == [1]

@@ -32,12 +32,12 @@ SOLVERS = [
 
 def problem(tables: Any, prices: Any) -> TableProblem:
     costs = [[0, 100], [100, 0]]
-    return TableProblem([0.5, 0.5], tables, prices=prices, decision_costs=costs, free=True)
+    return TableProblem([0.5, 0.5], tables, prices=prices, decision_costs=costs, any_order=True)
 
 
-def asked(free: TableProblem, solver: Any) -> set[int]:
+def asked(any_order: TableProblem, solver: Any) -> set[int]:
     rows = np.array(list(np.ndindex(2, 2, 2)))
-    return set(acquire(solver.solve(free), rows).leaf_question.ravel().tolist()) - {-1}
+    return set(acquire(solver.solve(any_order), rows).leaf_question.ravel().tolist()) - {-1}
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=repr)
@@ -69,9 +69,9 @@ def test_free_questions_that_tell_only_together_are_asked() -> None:
 
     a, b = np.array([[1, 1, 0, 0], [0, 0, 1, 1.0]]), np.array([[1, 0, 1, 0], [0, 1, 0, 1.0]])
     likelihoods = [np.full((2, 4), 0.5), a, b]
-    free = MixtureProblem(np.full(4, 0.25), [0, 1, 1, 0], likelihoods, prices=np.zeros(3), free=True)
-    assert asked(free, ExactFreeOrder()) == {1, 2}
-    assert evaluate(free, ExactFreeOrder().solve(free)).cost == 0
+    any_order = MixtureProblem(np.full(4, 0.25), [0, 1, 1, 0], likelihoods, prices=np.zeros(3), any_order=True)
+    assert asked(any_order, ExactFreeOrder()) == {1, 2}
+    assert evaluate(any_order, ExactFreeOrder().solve(any_order)).cost == 0
 
 
 @pytest.mark.parametrize("solver", [ExactFreeOrder(), Adaptive()], ids=repr)

@@ -29,7 +29,7 @@ def test_values_of_questions_sum_up(seed):
     assert np.nansum(values.asked * values.price) == pytest.approx(run.price, abs=1e-12)
     assert (values.asked <= values.reached + 1e-12).all()
     assert (np.diff(values.asked) <= 1e-12).all()
-    first = int(policy.act(problem.begin())[0])
+    first = int(policy.action(problem.initial_belief())[0])
     if first >= 0:  # what the first question saves is all that the policy does
         [place] = np.flatnonzero(values.feature == problem.features[first])
         if values.asked[place] == pytest.approx(1.0) and values.reached[place] == pytest.approx(1.0):

@@ -103,7 +103,7 @@ def test_cases_of_a_network_are_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(DiscreteNetwork, "stage_likelihood", lambda *given: asked.append(1) or stage_likelihood(*given))
     cases = model_cases(clf.problem_, 2000, np.random.default_rng(0))
     assert (cases.X.shape, cases.exact, asked) == ((2000, 11), False, [])
-    begun = clf.problem_.begin()
+    begun = clf.problem_.initial_belief()
     for j in range(11):
         share = np.bincount(cases.X[:, j]) / 2000
         np.testing.assert_allclose(share, begun.asking(j).predictive[0, : len(share)], atol=0.05)
@@ -111,7 +111,7 @@ def test_cases_of_a_network_are_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -
     cases = model_cases(other, 300, np.random.default_rng(0))
     assert len(asked) > 11
     share = np.bincount(cases.X[:, 0]) / 300
-    np.testing.assert_allclose(share, other.begin().asking(0).predictive[0, : len(share)], atol=0.1)
+    np.testing.assert_allclose(share, other.initial_belief().asking(0).predictive[0, : len(share)], atol=0.1)
 
 
 def test_a_live_case_names_states(tmp_path: Path) -> None:
@@ -295,8 +295,8 @@ def test_what_is_impossible_by_a_network_is_named() -> None:
 def test_what_genie_ranks_by() -> None:
     rng = np.random.default_rng(0)
     tables = np.moveaxis(rng.dirichlet([1, 1, 1], (5, 2)), 2, 1)
-    problem = TableProblem([0.3, 0.7], tables, prices=rng.uniform(0.01, 0.05, 5), free=True)
-    info = problem.begin()
+    problem = TableProblem([0.3, 0.7], tables, prices=rng.uniform(0.01, 0.05, 5), any_order=True)
+    belief = problem.initial_belief()
     prior = np.array([0.3, 0.7])
     entropy = -(prior * np.log(prior)).sum()
     shares = []
@@ -304,9 +304,9 @@ def test_what_genie_ranks_by() -> None:
         both = table * prior
         after = both / both.sum(axis=1, keepdims=True)
         shares.append(1 + (both * np.log(after)).sum() / entropy)
-    np.testing.assert_allclose(CrossEntropy().scores(info)[0], shares)
-    np.testing.assert_allclose(CrossEntropy(per_price=True).scores(info)[0], shares / problem.prices)
-    sure = TableProblem([1.0, 0.0], tables, prices=0.1, free=True).begin()
+    np.testing.assert_allclose(CrossEntropy().scores(belief)[0], shares)
+    np.testing.assert_allclose(CrossEntropy(per_price=True).scores(belief)[0], shares / problem.prices)
+    sure = TableProblem([1.0, 0.0], tables, prices=0.1, any_order=True).initial_belief()
     assert np.isfinite(CrossEntropy().scores(sure)).all()
 
 
@@ -336,7 +336,7 @@ def test_one_step_is_tried_where_hardly_anything_pays() -> None:
     )
     tried = clf.policy_.info.ordering.candidates
     assert tried[0].name == "one step"
-    assert evaluate(clf.problem_, clf.policy_).cost <= clf.problem_.begin().stopping_cost[0] + 1e-12
+    assert evaluate(clf.problem_, clf.policy_).cost <= clf.problem_.initial_belief().stopping_cost[0] + 1e-12
 
 
 def certain() -> NetworkTables:

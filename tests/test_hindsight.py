@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,13 +12,13 @@ from seqclass.pomdp import FirstK, MixtureProblem, alpha, certify, optimal_cost
 from seqclass.pomdp.bounds import hindsight
 from seqclass.pomdp.bounds.certificate import least_in_hindsight
 from seqclass.pomdp.bounds.hindsight import HindsightValues, in_hindsight, surely_less
-from seqclass.testing.solvers import ticking
+from seqclass.pomdp.one_step import latent_posterior
+from seqclass.testing.solvers import count_ticks
 
 
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch):
-    monkeypatch.setattr(hindsight, "_BELIEFS", 500)
-    monkeypatch.setattr(hindsight, "_VECTORS", 8)
+    monkeypatch.setattr(hindsight, "_TUNING", replace(hindsight._TUNING, n_beliefs=500, n_vectors=8))
     monkeypatch.setattr(alpha, "_ROUNDS", 5)
 
 
@@ -36,7 +37,7 @@ def mixture(seed, n_questions, bound=9):
         costs = np.column_stack([costs, rng.uniform(0.1, 0.4, n_classes)])
     return MixtureProblem(
         rng.dirichlet(np.full(len(states), 2.0)), states, tables, prices, costs, groups=groups, full_prices=full,
-        free=True,
+        any_order=True,
     )  # fmt: skip
 
 
@@ -44,7 +45,7 @@ def many_states(n_questions=6, n_states=20):
     """Four classes of five states each, and questions of three answers that tell much."""
     rng = np.random.default_rng(0)
     tables = [rng.dirichlet(np.full(3, 0.3), size=n_states).T for _ in range(n_questions)]
-    return MixtureProblem(np.full(n_states, 1 / n_states), np.arange(n_states) % 4, tables, 0.02, free=True)
+    return MixtureProblem(np.full(n_states, 1 / n_states), np.arange(n_states) % 4, tables, 0.02, any_order=True)
 
 
 @pytest.mark.parametrize(
@@ -70,8 +71,8 @@ def test_bounds_are_above_the_optimum_in_less_than_one_of_a_hundred(n_questions,
 
 def by_hand(made, problem, cases):
     """What `HindsightValues` says of cases, by all orders of questions: no tables, no sets, no products of matrices."""
-    tables, classes = problem.state_tables
-    begun, _ = problem.opening()
+    tables, classes = problem.structure.state_tables
+    begun, _ = problem.initial_beliefs()
     depth, n_questions, prices = made.depth, problem.n_questions, problem.prices
     classes_of = np.eye(problem.n_classes)[classes]
     decide = problem.decision_costs[classes]
@@ -102,7 +103,7 @@ def by_hand(made, problem, cases):
     for case in cases:
         least = np.inf
         for order in itertools.permutations(range(n_questions), depth):
-            states, asked, spent = begun.states[0], (), 0.0
+            states, asked, spent = latent_posterior(begun)[0], (), 0.0
             for question in order:
                 least = min(least, spent + class_cost(states, decide))
                 expected = asking(states, asked, value)[question]
@@ -117,12 +118,11 @@ def by_hand(made, problem, cases):
 @pytest.mark.parametrize(("depth", "n_tabled"), [(1, 0), (2, 0), (2, 1), (3, 1), (3, 2), (4, 1), (4, 2)])
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_the_least_over_all_orders_of_what_is_paid_less_luck(seed, depth, n_tabled, monkeypatch):
-    monkeypatch.setattr(hindsight, "_BELOW", 2)
-    monkeypatch.setattr(hindsight, "_LOT", 2)
+    monkeypatch.setattr(hindsight, "_TUNING", replace(hindsight._TUNING, n_below=2, n_together=2))
     problem = mixture(2 * seed, 4, 5)
     made = HindsightValues(problem, depth, n_tabled, np.random.default_rng(1))
     drawn = made.draw(5 if depth < 3 else 2 if n_tabled > 1 else 1)
-    found = np.array([made.least(place) for place in drawn])
+    found = np.array([made.least_cost(place) for place in drawn])
     np.testing.assert_allclose(found, by_hand(made, problem, drawn - made.first), atol=1e-5)
 
 
@@ -180,9 +180,9 @@ def test_depth_and_cases_are_chosen_together(monkeypatch, seconds, found, spread
         def draw(self, n):
             return np.zeros((n, 1), dtype=np.intp)
 
-        def least(self, place):
+        def least_cost(self, place):
             for _ in range(seconds[self.depth - 1]):
-                hindsight.look()
+                hindsight.check_deadline()
             self.n_seen += 1
             return found[self.depth - 1] + spread * (-1) ** self.n_seen
 
@@ -191,7 +191,7 @@ def test_depth_and_cases_are_chosen_together(monkeypatch, seconds, found, spread
             return super().values(n)
 
     monkeypatch.setattr(hindsight, "HindsightValues", Timed)
-    with ticking() as looks:
+    with count_ticks() as looks:
         values = in_hindsight(many_states(), 200, 1000.0, np.random.default_rng(0))
     if expected is None:
         assert values is None

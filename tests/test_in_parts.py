@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,6 +22,7 @@ from seqclass import SequentialClassifier
 from seqclass._chunks import dasked
 from seqclass._utils import arrays, information
 from seqclass._utils.information import adjusted_mutual_information, contingency_table
+from seqclass.agent.problem import ModelProblem
 from seqclass.analysis import missing, missing_sweep
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork, _em, _messages, _structure, _tables, ordering
 from seqclass.bn._structure import conditional_mutual_information, pair_weights
@@ -30,7 +32,6 @@ from seqclass.datasets import hidden, text
 from seqclass.datasets.conditional import Conditional
 from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.text import make_sparse_text
-from seqclass.deciding.problem import ModelProblem
 from seqclass.discretize import Discretizer, _edges, discretizer
 from seqclass.large import from_dask
 from seqclass.pomdp import (
@@ -41,6 +42,7 @@ from seqclass.pomdp import (
     ProjectedValueIteration,
     TableProblem,
 )
+from seqclass.pomdp.one_step import stopping_is_certain, stopping_threshold
 from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.solvers import correlated, fitted
 from seqclass.pomdp.solvers.ordering import base as rules
@@ -82,7 +84,7 @@ def test_contingency_tables(form: str, monkeypatch: pytest.MonkeyPatch, counted:
     X, y, weight = outcomes(3)
     given = FORMS[form](X)
     whole = contingency_table(given, y, 3, 4), contingency_table(given, y, 3, 4, weight)
-    monkeypatch.setattr(information, "_COLUMNS", 2)
+    monkeypatch.setattr(information, "CHUNK_SIZES", replace(information.CHUNK_SIZES, columns=2))
     monkeypatch.setattr(information, "CHUNK_BYTES", 1)
     counted(information, 2)
     assert_array_equal(contingency_table(given, y, 3, 4), whole[0])
@@ -92,7 +94,7 @@ def test_contingency_tables(form: str, monkeypatch: pytest.MonkeyPatch, counted:
 def test_adjusted_information(monkeypatch: pytest.MonkeyPatch, counted: Any) -> None:
     X, y, _ = outcomes(5, n=200)
     whole = adjusted_mutual_information(X, y)
-    monkeypatch.setattr(information, "_TERMS", 7)
+    monkeypatch.setattr(information, "CHUNK_SIZES", replace(information.CHUNK_SIZES, terms=7))
     counted(information, 1)
     assert_allclose(adjusted_mutual_information(X, y), whole, atol=1e-13)
 
@@ -123,7 +125,7 @@ def test_cuts_where_labels_change(monkeypatch: pytest.MonkeyPatch) -> None:
         whole = Discretizer(5, strategy="mdlp").fit(data, y).bin_edges_
         assert np.isfinite(whole).any()
         with monkeypatch.context() as patched:
-            patched.setattr(_edges, "_BUDGET", 20_000)
+            patched.setattr(_edges, "TUNING", replace(_edges.TUNING, group_bytes=20_000))
             groups = list(arrays.chunks_by_size(np.arange(150, 4600, 150), 20_000 // (64 + 48)))
             assert max(group.stop - group.start for group in groups) == 1
             assert_array_equal(Discretizer(5, strategy="mdlp").fit(data, y).bin_edges_, whole)
@@ -185,7 +187,7 @@ def test_messages_of_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     evidence = random_data(14, n=100, n_features=8, missing=0.5)[0]
     evidence = np.where(evidence < 0, -1, evidence % model.n_outcomes_)
     expected = model.posterior(evidence), model.likelihood(3, evidence), model.likelihoods(evidence)
-    monkeypatch.setattr(_messages, "_MESSAGE_BYTES", 600)
+    monkeypatch.setattr(_messages, "TUNING", replace(_messages.TUNING, chunk_bytes=600))
     monkeypatch.setattr(_messages, "CHUNK_BYTES", 60_000)
     found = model.posterior(evidence), model.likelihood(3, evidence), model.likelihoods(evidence)
     for a, b in zip(expected, found):
@@ -199,7 +201,7 @@ def test_rows_of_a_mixture(kept: bool, form: Any, monkeypatch: pytest.MonkeyPatc
     whole = ClassMixture(3, n_bags=2).fit(form(X), y, n_outcomes=sizes)
     pieces = counted(_em)
     if not kept:
-        monkeypatch.setattr(_em, "_KEPT_BYTES", 0)
+        monkeypatch.setattr(_em, "TUNING", replace(_em.TUNING, max_kept_bytes=0))
     parts = ClassMixture(3, n_bags=2).fit(form(X), y, n_outcomes=sizes)
     assert_allclose(parts.weights_, whole.weights_, rtol=1e-10)
     assert_allclose(parts.tables_, whole.tables_, rtol=1e-10)
@@ -222,20 +224,20 @@ def test_scores_of_orders(counted: Any) -> None:
 
 def test_scores_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = np.random.default_rng(0).dirichlet(np.ones(4), (6, 3)).transpose(0, 2, 1)
-    problem = TableProblem(np.full(3, 1 / 3), tables, 0.1, free=True)
-    info = problem.begin(40).asking(0).update(np.arange(40) % 4)
-    whole = ClassInformation().next(info)
+    problem = TableProblem(np.full(3, 1 / 3), tables, 0.1, any_order=True)
+    belief = problem.initial_belief(40).asking(0).update(np.arange(40) % 4)
+    whole = ClassInformation().next(belief)
     assert len(set(whole.tolist())) > 1
     parts: list[int] = []
     scores = ClassInformation.scores
     monkeypatch.setattr(rules, "SCORE_BYTES", 8 * 6 * problem.n_questions * 7)
     monkeypatch.setattr(ClassInformation, "scores", lambda self, info: parts.append(len(info)) or scores(self, info))
-    assert ClassInformation().next(info).tolist() == whole.tolist()
+    assert ClassInformation().next(belief).tolist() == whole.tolist()
     assert parts == [7, 7, 7, 7, 7, 5]
 
 
 def test_corrected_values(make_tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(correlated, "_JOINT_BYTES", 500)
+    monkeypatch.setattr(correlated, "_TUNING", replace(correlated._TUNING, joint_bytes=500))
     n_compared = 0
     for seed in range(2):
         tree = make_tree(seed, n_features=6, n_classes=3, spread=0.7)
@@ -243,15 +245,15 @@ def test_corrected_values(make_tree: Any, monkeypatch: pytest.MonkeyPatch) -> No
         problem = ModelProblem(tree.model, tree.prior, tree.order, prices, 1 - np.eye(3), max_contexts=1)
         policy = ProjectedValueIteration(n_beliefs=400, certificate_paths=0).solve(problem)
         plain, rng = LookaheadPolicy(policy.values), np.random.default_rng(seed)
-        info = problem.begin(300)
+        belief = problem.initial_belief(300)
         for _ in range(problem.n_stages):
-            expected = (plain.continuation_cost(info) < info.to_beat) & ~info.settled
-            assert_array_equal(policy.act(info), np.where(expected, info.stage, DECIDE))
+            expected = (plain.continuation_cost(belief) < stopping_threshold(belief)) & ~stopping_is_certain(belief)
+            assert_array_equal(policy.action(belief), np.where(expected, belief.stage, DECIDE))
             n_compared += int(expected.sum())
-            shares = info.predictive.cumsum(axis=1)
+            shares = belief.predictive.cumsum(axis=1)
             outcome = (rng.random((300, 1)) * shares[:, -1:] > shares).sum(axis=1)
             outcome[rng.random(300) < 0.2] = -1
-            info = info.update(outcome)
+            belief = belief.update(outcome)
     assert n_compared > 100
 
 
@@ -331,7 +333,7 @@ def test_only_statistics_are_gathered_by_dask(monkeypatch: pytest.MonkeyPatch) -
     frames = pytest.importorskip("dask.dataframe")
     seen: list[int] = []
     added: list[int] = []
-    statistic, add = dasked._statistic, dasked._added
+    statistic, add = dasked._statistic, dasked._add_up
 
     def counted(number: int, X: Any, *more: Any) -> Any:
         seen.append(len(X))
@@ -342,7 +344,7 @@ def test_only_statistics_are_gathered_by_dask(monkeypatch: pytest.MonkeyPatch) -
         return add(of, parts)
 
     monkeypatch.setattr(dasked, "_statistic", counted)
-    monkeypatch.setattr(dasked, "_added", counted_sums)
+    monkeypatch.setattr(dasked, "_add_up", counted_sums)
     frame, ill = people(240)
     quick().fit_chunks(from_dask(frames.from_pandas(frame.assign(ill=ill), npartitions=12), target="ill"))
     assert set(seen) == {20}

@@ -52,13 +52,13 @@ def test_a_batch_is_as_its_rows_one_by_one(name, monkeypatch):
     X, y = drawn(1, missing=0.3)
     clf = SequentialClassifier(**{"feature_costs": 0.01, "discretizer": "precomputed"} | CASES[name]).fit(X, y)
     X = X[: 30 if "lot" in name else 4]  # of a few rows each lot decides alike
-    lots = clf.policy_.draw(X[:, clf.order_])
+    lots = clf.policy_.sample_component(X[:, clf.order_])
     assert ("lot" in name) == (len(set(lots.tolist())) > 1)
     for known in ([2], [0, 3, 5, 6], []):
         record = clf.acquire(X, known=known, record_beliefs=True)
         with monkeypatch.context() as patched:  # a session draws its lot as it begins: let it be that of its row
             left = iter(lots)
-            patched.setattr(type(clf.policy_), "draw", lambda policy, keys: np.array([next(left)]))  # noqa: B023
+            patched.setattr(type(clf.policy_), "sample_component", lambda policy, keys: np.array([next(left)]))  # noqa: B023
             decision, cost, n_features, posterior = row_by_row(clf, X, known)
         assert record.decision.tolist() == decision.tolist()
         assert record.n_features.tolist() == n_features.tolist()
@@ -122,7 +122,7 @@ def test_a_forced_question_is_the_one_that_tells_most():
     X, y = drawn(4)
     settings = {"order": "adaptive", "discretizer": "precomputed", "solver": FirstK(0, certificate_paths=0)}
     clf = SequentialClassifier(**settings).fit(X, y)
-    told = ClassInformation().scores(clf.problem_.begin())[0]
+    told = ClassInformation().scores(clf.problem_.initial_belief())[0]
     assert clf.acquire(X[:1], budget=1).order.tolist() == [[int(told.argmax())]]
 
 

@@ -30,6 +30,7 @@ from seqclass.pomdp import (
     optimal_cost,
     write_pomdp,
 )
+from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
 from seqclass.pomdp.bounds.optimum import expand
 from seqclass.pomdp.files.pomdpx import write_pomdpx
@@ -58,9 +59,9 @@ def fitted(X, y, **settings):
 
 def told(clf, X):
     """Each row in the problem of all questions once what is known was told, and how many rows show the same."""
-    whole = clf.decider_.all_questions()
+    whole = clf.agent_.all_questions()
     rows, counts = np.unique(np.nan_to_num(X[:, KNOWN], nan=-1).astype(int), axis=0, return_counts=True)
-    info = whole.begin(len(rows))
+    info = whole.initial_belief(len(rows))
     for place, column in enumerate(KNOWN):
         (question,) = (q for q in range(whole.n_questions) if whole.features[q] == column)
         info = info.asking(question).update(rows[:, place])
@@ -80,7 +81,7 @@ def test_the_least_cost_over_all_orders_is_the_mean_over_starts(name, missing):
     sampled = certify(clf.problem_, clf.policy_, method="simulation", n_paths=4000)
     assert sampled.lower <= share @ best + ALIKE
     assert sampled.upper >= certificate.upper - ALIKE
-    np.testing.assert_allclose(clf.problem_.opening()[0].belief, info.belief, atol=ALIKE)
+    np.testing.assert_allclose(clf.problem_.initial_beliefs()[0].posterior, info.posterior, atol=ALIKE)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -89,8 +90,8 @@ def test_solvers_of_a_fixed_order_find_the_mean_over_starts(solver, n_classes):
     X, y = drawn(2, n_classes=n_classes)
     clf = fitted(X, y, solver=solver)
     problem = clf.problem_
-    begun, weight = problem.opening()
-    alone = [optimal_cost(problem.replace(prior=belief, starts=None)) for belief in begun.belief]
+    begun, weight = problem.initial_beliefs()
+    alone = [optimal_cost(problem.replace(prior=belief, starts=None)) for belief in begun.posterior]
     least = float(weight @ alone)
     info = clf.policy_.info
     assert info.lower == pytest.approx(least, abs=ALIKE)
@@ -268,7 +269,7 @@ def test_a_group_or_a_bundle_gives_up_what_is_known():
     X, y = drawn(11)
     groups = Costs(0.03, groups=[0, 0, -1, 0, -1, -1], discounted_costs=0.01)
     clf = fitted(X, y, feature_costs=groups)
-    assert clf.problem_.planned_prices.max() == 0.03
+    assert planned_prices(clf.problem_).max() == 0.03
     clf = fitted(X, y, feature_costs=Costs(0.03, bundles=[0, 0, -1, 1, -1, 1]), known=[3, 5])
     assert clf.problem_.n_questions == 3
     assert not np.isin(clf.acquire(X).order, [3, 5]).any()
@@ -298,8 +299,8 @@ def test_others_fit_with_it(few_ways):
     X, y = drawn(13, n=120)
     clf = AdaptiveClassifier(0.02, effort="quick", known=KNOWN).fit(X, y)
     assert not np.isin(clf.acquire(X).order, KNOWN).any()
-    assert clf.chosen().known == KNOWN
-    assert etana(known=KNOWN).fit(X, y).decider_.known.tolist() == KNOWN
+    assert clf.chosen_classifier().known == KNOWN
+    assert etana(known=KNOWN).fit(X, y).agent_.known.tolist() == KNOWN
     part = SequentialClassifier(discretizer="precomputed", known=KNOWN)
     part.partial_fit(X[:60], y[:60], classes=[0, 1], n_outcomes=2).partial_fit(X[60:], y[60:])
     assert not np.isin(part.acquire(X).order, KNOWN).any()
@@ -334,8 +335,8 @@ def test_what_was_volunteered_is_not_asked_for(model):
     free = fitted(X, y, known=[0, 1, 2], **settings).acquire(X)
     assert any(1 in X[i, :2] and {3, 4} & set(row) for i, row in enumerate(free.order.tolist()))
     # the optimum over all orders is of those that keep to it
-    info, _ = clf.problem_.opening()
-    assert ((info.seen == -3).sum(axis=1) == (clf.problem_.starts.outcomes[:, :2] == 1).sum(axis=1)).all()
+    info, _ = clf.problem_.initial_beliefs()
+    assert ((info.observed == -3).sum(axis=1) == (clf.problem_.starts.outcomes[:, :2] == 1).sum(axis=1)).all()
     assert clf.policy_.info.lower <= optimal_cost(clf.problem_) + ALIKE <= clf.policy_.info.upper + 2 * ALIKE
     for row in range(12):
         case = clf.session(known={f"x{j}": X[row, j] for j in range(3)})

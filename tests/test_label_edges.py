@@ -74,7 +74,7 @@ def test_one_column_at_a_time(seed: int, n_bins: int, sparse: bool, zero_bin: bo
         inner = found.bin_edges_[j]
         np.testing.assert_allclose(inner[np.isfinite(inner)], edges)
         assert found.n_outcomes_[j] == len(edges) + 1 + own
-        assert found._own[j] == own
+        assert found._has_own_bin[j] == own
 
 
 def test_zeros_that_are_stored_count_as_zeros() -> None:

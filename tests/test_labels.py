@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from seqclass import Costs, Labels, SequentialClassifier, etana
+from seqclass.agent.agent import agent_of
 from seqclass.bn import ClassMixture
-from seqclass.deciding.decider import decider_of
 from seqclass.pomdp import GridValueIteration
 
 TOLD = {
@@ -45,7 +45,7 @@ def table(sep: str) -> str:
 
 @pytest.mark.parametrize("form", ["comma", "semicolon", "tab", "json", "frame", "mapping", "labels"])
 def test_every_form_tells_the_same(form, tmp_path):
-    wanted, path = Labels.of(TOLD), tmp_path / "labels.csv"
+    wanted, path = Labels.from_value(TOLD), tmp_path / "labels.csv"
     if form in ("comma", "semicolon", "tab"):
         path.write_text("\ufeff" + table({"comma": ",", "semicolon": ";", "tab": "\t"}[form]), newline="")
     elif form == "json":
@@ -53,23 +53,23 @@ def test_every_form_tells_the_same(form, tmp_path):
         path.write_text(json.dumps(TOLD))
     frame = pd.DataFrame([row for row in ROWS[1:] if any(row)], columns=ROWS[0]).replace("", np.nan)
     given = {"frame": frame, "mapping": TOLD, "labels": wanted}.get(form, path)
-    assert Labels.of(given) == wanted
+    assert Labels.from_value(given) == wanted
     assert list(wanted.answers("colour")) == ["red", "blue"]
     assert wanted.in_order("colour", ["amber", "blue", "red"]) == ["red", "blue", "amber"]
-    assert wanted.shown("colour", "red", "red") == ("Red, like blood", None)
-    assert wanted.shown("age", 63.0, ">= 60") == ("63 years", "old")
-    assert wanted.shown("other", 63.0, ">= 60") == ("63", ">= 60")
-    assert (wanted.question("other"), wanted.told("other", "help")) == ("other", "")
+    assert wanted.value_texts("colour", "red", "red") == ("Red, like blood", None)
+    assert wanted.value_texts("age", 63.0, ">= 60") == ("63 years", "old")
+    assert wanted.value_texts("other", 63.0, ">= 60") == ("63", ">= 60")
+    assert (wanted.question("other"), wanted.text_of("other", "help")) == ("other", "")
 
 
 def test_labels_are_frozen():
-    labels = Labels.of(TOLD)
+    labels = Labels.from_value(TOLD)
     with pytest.raises(FrozenInstanceError):
         labels.features = {}
     for mapping in (labels.features, labels.features["age"], labels.answers("age")):
         with pytest.raises(TypeError, match="does not support item assignment"):
             mapping["age"] = {}
-    assert Labels.of(None) == Labels()
+    assert Labels.from_value(None) == Labels()
 
 
 HEAD = "feature,answer,text,help,unit,url\n"
@@ -132,14 +132,14 @@ def clf():
 def test_wrong_tables_are_refused(text, clf, tmp_path):
     (tmp_path / "labels.csv").write_text(text)
     with pytest.raises(ValueError, match=WRONG[text]) as caught:
-        decider_of(clf).words(tmp_path / "labels.csv")
+        agent_of(clf).words(tmp_path / "labels.csv")
     assert str(tmp_path / "labels.csv") in str(caught.value)
 
 
 @pytest.mark.parametrize(("given", "message"), MAPPINGS)
 def test_wrong_mappings_are_refused(given, message, clf):
     with pytest.raises((ValueError, TypeError), match=message):
-        decider_of(clf).words(given)
+        agent_of(clf).words(given)
 
 
 def test_files_that_are_no_labels(tmp_path):
@@ -147,27 +147,27 @@ def test_files_that_are_no_labels(tmp_path):
     for content in (b'{"a": "A", "a": "B"}', b"[", b"\xff\xfe", b"[" * 100_000):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=r"labels.json cannot be read as labels"):
-            Labels.of(path)
+            Labels.from_value(path)
     path.write_text("[1]")
     with pytest.raises(TypeError, match="must be a mapping"):
-        Labels.of(str(path))
+        Labels.from_value(str(path))
     with pytest.raises(FileNotFoundError, match="there is no file"):
-        Labels.of(tmp_path / "none.csv")
+        Labels.from_value(tmp_path / "none.csv")
 
 
 def test_values_and_bins_have_words(clf):
     """A number of few values is named by them, one of bins by these, as `outcome_labels` has them."""
-    decider = decider_of(clf)
-    highest = decider.outcome_labels(1)[-1]
+    agent = agent_of(clf)
+    highest = agent.outcome_labels(1)[-1]
     told = {"smokes": {"answers": {0: "No", 1: "Yes"}}, "age": {"answers": {highest: "old"}}, "blood": "Blood count"}
-    assert dict(decider.words(told).answers("smokes")) == {"0": "No", "1": "Yes"}
-    assert decider.words(told).shown("age", 99.0, highest) == ("99", "old")
+    assert dict(agent.words(told).answers("smokes")) == {"0": "No", "1": "Yes"}
+    assert agent.words(told).value_texts("age", 99.0, highest) == ("99", "old")
 
 
 def test_an_explanation_in_words(clf):
     row = pd.DataFrame({"colour": ["red"], "age": [55.5], "smokes": [1], "crp": [0.5], "wbc": [0.25]})
     [told] = clf.explain(row)
-    highest = decider_of(clf).outcome_labels(1)
+    highest = agent_of(clf).outcome_labels(1)
     words = {
         "colour": {"question": "Which\ncolour?", "answers": {"red": "Like blood"}},
         "age": {"question": "Age", "unit": "years", "answers": dict.fromkeys(highest, "an age")},
@@ -195,7 +195,7 @@ def test_an_explanation_in_words(clf):
 
 
 def test_labels_go_to_other_processes():
-    labels = Labels.of(TOLD)
+    labels = Labels.from_value(TOLD)
     for other in (pickle.loads(pickle.dumps(labels)), copy.deepcopy(labels)):
         assert other == labels
         with pytest.raises(TypeError, match="does not support item assignment"):
@@ -209,16 +209,16 @@ def test_large_whole_numbers_and_bools_are_choices():
     X["code"] = 2_000_001 + 2 * y + rng.integers(0, 2, 200)
     X["flag"] = rng.random(200) < 0.2 + 0.6 * y
     clf = etana(solver=GridValueIteration(20, certificate_paths=0)).fit(X, y)
-    decider, codes = decider_of(clf), [str(2_000_001 + i) for i in range(4)]
-    assert decider.few_values(0) == codes
-    words = decider.words(
+    agent, codes = agent_of(clf), [str(2_000_001 + i) for i in range(4)]
+    assert agent.few_values(0) == codes
+    words = agent.words(
         {"code": {"answers": dict(zip(codes, "ABCD"))}, "flag": {"answers": {True: "yes", False: "no"}}}
     )
-    assert decider.choices(0, words) == dict(zip(codes, "ABCD"))
-    assert decider.choices(1, words) == {"1": "yes", "0": "no"}
-    assert words.shown("code", 2_000_003.0, None) == ("C", None)
+    assert agent.choices(0, words) == dict(zip(codes, "ABCD"))
+    assert agent.choices(1, words) == {"1": "yes", "0": "no"}
+    assert words.value_texts("code", 2_000_003.0, None) == ("C", None)
     with pytest.raises(ValueError, match="names 'maybe', which 'flag' does not show; its answers are '1', '0'"):
-        decider.words({"flag": {"answers": {"maybe": "?"}}})
+        agent.words({"flag": {"answers": {"maybe": "?"}}})
 
 
 def test_every_cost_of_an_explanation_is_in_its_unit():
@@ -232,7 +232,7 @@ def test_columns_without_names_have_words():
     clf = etana(solver=GridValueIteration(20, certificate_paths=0)).fit(
         [[0.0], [0.1], [0.9], [1.0]] * 10, [0, 0, 1, 1] * 10
     )
-    told = clf.explain([0.2])[0].in_words(decider_of(clf).words({"x0": "How long?"}))
+    told = clf.explain([0.2])[0].in_words(agent_of(clf).words({"x0": "How long?"}))
     assert "1. How long? 0.2 (" in str(told)
 
 
@@ -244,9 +244,9 @@ def test_words_of_a_feature_called_class_are_not_those_of_classes():
     told = clf.explain(X[:1])[0]
     assert [step.name for step in told.steps] == ["z"]  # of "class" nothing is said but that it was not asked
     given = {"class": {"answers": {"0": "low", "1": "high"}}}
-    words = decider_of(clf).words(given)
+    words = agent_of(clf).words(given)
     for labels in (given, words, pickle.loads(pickle.dumps(words))):
         assert str(told.in_words(labels)) == str(told)
     short = SequentialClassifier(feature_costs=0.05, order=["z", "more", "class"]).fit(X, y)
     told = short.explain(X[:1])[0]
-    assert str(told.in_words(decider_of(short).words(given))) == str(told)
+    assert str(told.in_words(agent_of(short).words(given))) == str(told)

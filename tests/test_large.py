@@ -109,10 +109,10 @@ def test_policy_seen_rows_and_held_out_are_those_of_fit_where_the_sample_is_all(
     same(one, other)
     assert one.policy_.info.upper == other.policy_.info.upper
     assert one.held_out_.cost == other.held_out_.cost
-    assert one.decider_.seen.marks.tolist() == other.decider_.seen.marks.tolist()
-    assert (one.decider_.seen.n_rows, one.decider_.seen.n_twins) == (
-        other.decider_.seen.n_rows,
-        other.decider_.seen.n_twins,
+    assert one.agent_.seen.marks.tolist() == other.agent_.seen.marks.tolist()
+    assert (one.agent_.seen.n_rows, one.agent_.seen.n_twins) == (
+        other.agent_.seen.n_rows,
+        other.agent_.seen.n_twins,
     )
 
 
@@ -121,8 +121,8 @@ def test_marks_of_many_rows_are_the_least_of_all() -> None:
     y = np.arange(9000) % 2
     clf, other = (SequentialClassifier(order="given", max_features=2) for _ in range(2))
     one, two = (
-        clf.fit(rows, y).decider_.seen,
-        other.fit_chunks(cut(rows, y, [100, 4000, 8990]), sample_rows=500).decider_.seen,
+        clf.fit(rows, y).agent_.seen,
+        other.fit_chunks(cut(rows, y, [100, 4000, 8990]), sample_rows=500).agent_.seen,
     )
     assert one is not None
     assert two is not None

@@ -65,7 +65,7 @@ def test_a_lost_part_is_decided_again_and_others_stay(clf: SequentialClassifier,
 def test_what_is_cut_short_leaves_whole_parts_only(
     clf: SequentialClassifier, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_part, calls = large.decided_frame, []
+    write_part, calls = large.decisions_frame, []
 
     def fail_later(*given: Any) -> Any:
         calls.append(given)
@@ -73,7 +73,7 @@ def test_what_is_cut_short_leaves_whole_parts_only(
             raise KeyboardInterrupt
         return write_part(*given)
 
-    monkeypatch.setattr(large, "decided_frame", fail_later)
+    monkeypatch.setattr(large, "decisions_frame", fail_later)
     with pytest.raises(KeyboardInterrupt):
         predict_parquet(clf, folder, tmp_path / "out", chunk_rows=25)
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["0.parquet"]

@@ -13,7 +13,7 @@ from seqclass.datasets.pointer import make_sensors
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import Adaptive, ClassInformation, MixtureProblem, TableProblem, optimal_cost
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.solvers.ordering.rules import most_telling
+from seqclass.pomdp.solvers.ordering.rules import screen_by_information
 
 POINTER = [[1, 0, 1, 0], [0, 1, 0, 1]]
 USELESS = np.full((2, 4), 0.5)
@@ -38,7 +38,7 @@ def test_some_questions_are_a_problem_of_their_own():
     groups, features = np.array([0, -1, 0, -1]), [3, 1, 7, 5]
     full = prices + np.where(groups >= 0, 0.05, 0.0)
     whole = TableProblem(
-        [0.4, 0.6], tables, prices, features=features, groups=groups, full_prices=full, free=True, max_questions=2
+        [0.4, 0.6], tables, prices, features=features, groups=groups, full_prices=full, any_order=True, max_questions=2
     )
     chosen = np.array([2, 3, 0])
     alone = TableProblem(
@@ -48,7 +48,7 @@ def test_some_questions_are_a_problem_of_their_own():
         features=[7, 5, 3],
         groups=groups[chosen],
         full_prices=full[chosen],
-        free=True,
+        any_order=True,
         max_questions=2,
     )
     part = whole.subset(chosen)
@@ -57,21 +57,21 @@ def test_some_questions_are_a_problem_of_their_own():
 
 
 def test_the_most_telling_stay_in_their_order():
-    problem = TableProblem([0.5, 0.5], sensors(12), prices=np.linspace(0.01, 0.1, 12), free=True)
-    score = ClassInformation().scores(problem.begin())[0]
-    kept = most_telling(problem, 5)
+    problem = TableProblem([0.5, 0.5], sensors(12), prices=np.linspace(0.01, 0.1, 12), any_order=True)
+    score = ClassInformation().scores(problem.initial_belief())[0]
+    kept = screen_by_information(problem, 5)
     assert kept.features.tolist() == sorted(np.argsort(-score)[:5].tolist())
-    assert most_telling(problem, 12) is problem
+    assert screen_by_information(problem, 12) is problem
 
 
 def test_what_says_nothing_of_the_class_but_of_the_hidden_state_is_kept():
     weak = [[0.52, 0.52, 0.48, 0.48], [0.48, 0.48, 0.52, 0.52]]
     questions = [weak, weak, weak, USELESS, POINTER]
     bundles = [None, None, Bundle([2], [2]), None, Bundle([4], [2])]
-    problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], questions, prices=0.1, free=True, bundles=bundles)
-    kept = most_telling(problem, 2)
+    problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], questions, prices=0.1, any_order=True, bundles=bundles)
+    kept = screen_by_information(problem, 2)
     assert kept.features.tolist() == [0, 4]
-    assert kept.bundle(1).features.tolist() == [4]
+    assert kept.structure.bundle(1).features.tolist() == [4]
 
 
 @pytest.mark.parametrize("model, most", [(NaiveBayes(), 200), (TreeNetwork("forest"), 40)])
@@ -114,7 +114,7 @@ def test_how_many_are_open_can_be_said():
 
 
 def test_thousands_of_questions_do_not_overflow():
-    problem = TableProblem([0.5, 0.5], np.repeat(sensors(1), 700, axis=0), prices=0.05, free=True)
+    problem = TableProblem([0.5, 0.5], np.repeat(sensors(1), 700, axis=0), prices=0.05, any_order=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         settings = {"n_paths": 5, "n_cases": 5, "max_rounds": 0, "max_stages": 3}
@@ -125,7 +125,7 @@ def test_thousands_of_questions_do_not_overflow():
 def test_rules_that_look_once_are_tried_however_many_questions_there_are():
     # of four classes, for which no bounds are gone by
     tables = np.random.default_rng(0).dirichlet(np.ones(3), size=(20, 4)).transpose(0, 2, 1)
-    problem = TableProblem(np.full(4, 0.25), tables, prices=0.05, free=True)
+    problem = TableProblem(np.full(4, 0.25), tables, prices=0.05, any_order=True)
     found = Adaptive(max_work=1.0, n_paths=10, n_cases=20, max_rounds=0, certificate_paths=0).solve(problem).info
     assert [c.name for c in found.ordering.candidates][:3] == ["ExpectedSaving()", "ClassInformation()", "EC2()"]
     assert any(name.startswith("LookaheadSaving") for name in found.ordering.skipped)
@@ -138,4 +138,4 @@ def test_where_questions_are_few_look_ahead_tries_them_all():
     clf = SequentialClassifier(TreeNetwork(), solver, discretizer=Discretizer(6), order="adaptive", feature_costs=0.03)
     clf.fit(data.X, data.y)
     assert clf.ordering_.chosen == "LookaheadSaving()"
-    assert clf.order_[clf.policy_.following(clf.problem_.begin())].tolist() == [0]
+    assert clf.order_[clf.policy_.next_question(clf.problem_.initial_belief())].tolist() == [0]

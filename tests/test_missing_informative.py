@@ -47,16 +47,16 @@ def test_missing_is_the_last_outcome_of_columns_that_lack_cells() -> None:
     clf, before = informed(), SequentialClassifier(feature_costs=0.02).fit(X, Y)
     more = clf.coder_.n_outcomes_ - before.coder_.n_outcomes_
     assert more.tolist() == [1, 1, 0, 0, 1]
-    codes, plain = clf.decider_.outcomes(FRESH), before.decider_.outcomes(FRESH)
+    codes, plain = clf.agent_.outcomes(FRESH), before.agent_.outcomes(FRESH)
     gone = FRESH.isna().to_numpy()
     np.testing.assert_array_equal(codes[~gone], plain[~gone])
     assert (codes[gone] == np.broadcast_to(clf.coder_.n_outcomes_ - 1, codes.shape)[gone]).all()
     assert (plain[gone] == -1).all()
     # what is counted is what missing says
-    expected = NaiveBayes().fit(clf.decider_.outcomes(X), Y)
+    expected = NaiveBayes().fit(clf.agent_.outcomes(X), Y)
     np.testing.assert_array_equal(clf.model_.counts_, expected.counts_)
-    assert clf.decider_.outcome_labels(0)[-1] == "missing"
-    assert clf.decider_.outcome_labels(4) == ["x", "y", "z", "missing"]
+    assert clf.agent_.outcome_labels(0)[-1] == "missing"
+    assert clf.agent_.outcome_labels(4) == ["x", "y", "z", "missing"]
 
 
 def test_a_gap_where_training_had_none_tells_nothing() -> None:
@@ -184,8 +184,8 @@ def test_sparse_rows_have_the_same_outcomes(form: Any) -> None:
     for discretizer in (Discretizer(3), None):
         dense = SequentialClassifier(discretizer=discretizer, missing="informative").fit(rows, Y)
         sparse = SequentialClassifier(discretizer=discretizer, missing="informative").fit(form(rows), Y)
-        codes = sparse.decider_.outcomes(form(rows))
-        np.testing.assert_array_equal(codes.toarray() if sp.issparse(codes) else codes, sparse.decider_.outcomes(rows))
+        codes = sparse.agent_.outcomes(form(rows))
+        np.testing.assert_array_equal(codes.toarray() if sp.issparse(codes) else codes, sparse.agent_.outcomes(rows))
         assert (sparse.coder_.missing_ == dense.coder_.missing_).all()
 
 
@@ -245,7 +245,7 @@ def test_densities_are_of_values_and_missing_stands_beside_them(density: str) ->
     assert told.densities_ == plain.densities_
     for feature in range(4):
         own = int(plain.n_outcomes_[feature])
-        table, values = told.hidden([feature]).tables[0], plain.hidden([feature]).tables[0][:own]
+        table, values = told.latent_tables([feature]).tables[0], plain.latent_tables([feature]).tables[0][:own]
         if feature < 2:
             np.testing.assert_allclose(
                 table[own], [np.isnan(rows[c == Y, feature]).mean() for c in told.classes_], atol=0.02
@@ -262,7 +262,7 @@ def test_groups_for_components_leave_missing_alone() -> None:
     clf = SequentialClassifier(
         ClassMixture(2, density="auto", random_state=0), missing="informative", discretizer=Discretizer(10)
     ).fit(np.column_stack([x, lacking]), y)
-    gone = clf.model_.hidden([1]).tables[0, clf.coder_.n_outcomes_[1] - 1]
+    gone = clf.model_.latent_tables([1]).tables[0, clf.coder_.n_outcomes_[1] - 1]
     assert sorted(np.round(gone).tolist()) == [0, 0, 1, 1]
 
 

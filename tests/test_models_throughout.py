@@ -151,7 +151,7 @@ def shown(question: Any, row: Any) -> tuple[dict[int, float], Any]:
 def seen(clf: SequentialClassifier, row: Any, order: Any, known: tuple[int, ...]) -> dict[int, float]:
     """What was known or asked for of a row, by column, and is not missing."""
     asked = set(order[order >= 0].tolist())
-    if clf.decider_.prices.bundles is not None and asked & {0, 3}:
+    if clf.agent_.prices.bundles is not None and asked & {0, 3}:
         asked |= {0, 3}
     return {j: row[j] for j in {*asked, *known} if not np.isnan(row[j])}
 
@@ -259,9 +259,9 @@ def read_as_acquired(clf: SequentialClassifier, data: dict[str, Any]) -> None:
 
 def test_exported_as_data(clf: SequentialClassifier) -> None:
     # of bundles there are programs only, and these want hidden states
-    hidden = clf.model_.hidden(np.arange(3)) is not None or clf.model_.tables(np.arange(3)) is not None
-    bundled = clf.decider_.prices.bundles is not None
-    if bundled and not (hidden and (clf.problem_.free or clf.problem_.class_tables is not None)):
+    hidden = clf.model_.latent_tables(np.arange(3)) is not None or clf.model_.tables(np.arange(3)) is not None
+    bundled = clf.agent_.prices.bundles is not None
+    if bundled and not (hidden and (clf.problem_.any_order or clf.problem_.structure.class_tables is not None)):
         with pytest.raises(ValueError, match=r"cannot be written as a program: (.|\n)* without bundles"):
             policy_data(clf)
         return
@@ -287,7 +287,7 @@ def test_exported_as_data(clf: SequentialClassifier) -> None:
             column = int(data["features"][node["ask"]]["name"][1:])
             asked.append(column)
             missing = bool(np.isnan(row[column]))
-            paid += node["price"] if clf.decider_.charge_missing or not missing else 0.0
+            paid += node["price"] if clf.agent_.charge_missing or not missing else 0.0
             node = data["nodes"][node["missing"] if missing else node["next"][int(row[column])]]
         assert asked == [j for j in record.order[i].tolist() if j >= 0]
         assert (data["decisions"][node["decision"]], paid) == (record.decision[i], pytest.approx(record.cost[i]))
@@ -322,7 +322,7 @@ def test_saved_and_loaded(clf: SequentialClassifier, tmp_path: Path) -> None:
     session = clf.session(known={"x2": 1.0})
     assert again.session(session.to_json()).history == session.history
     assert [str(told) for told in again.explain(X[:2])] == [str(told) for told in clf.explain(X[:2])]
-    if clf.decider_.prices.bundles is None:
+    if clf.agent_.prices.bundles is None:
         assert policy_data(again) == policy_data(clf)
 
 

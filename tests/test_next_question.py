@@ -61,7 +61,7 @@ def fit(**settings: Any) -> SequentialClassifier:
 def asked_one_by_one(clf: SequentialClassifier, data: Any, budget: int | None) -> list[list[int]]:
     """As a pipeline does, which shows zeros for what is not known."""
     known, found = np.zeros(data.shape, dtype=bool), [[] for _ in range(len(data))]
-    bundle = np.arange(6) if clf.decider_.prices.bundles is None else np.array([0, 0, 2, 3, 3, 5])
+    bundle = np.arange(6) if clf.agent_.prices.bundles is None else np.array([0, 0, 2, 3, 3, 5])
     for _ in range(8):
         question = clf.next_question(np.where(known, data, 0.0), known, budget=budget)
         for row, column in enumerate(question.tolist()):
@@ -132,6 +132,6 @@ def test_refusals() -> None:
     with pytest.raises(ValueError, match="budget"):
         clf.next_question(X, budget=-1)
     lots = fit(solver=GridValueIteration(), target_cost=0.021)
-    assert len(lots.policy_.begin()[0]) == 2
+    assert len(lots.policy_.initial_belief()[0]) == 2
     with pytest.raises(ValueError, match="drawn by lot"):
         lots.next_question(X)

@@ -19,7 +19,7 @@ import seqclass
 from seqclass import Costs, offpolicy
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.metrics import score_rows
-from seqclass.offpolicy._records import Chances, Records, declared, read_records
+from seqclass.offpolicy._records import Chances, Records, check_chances, read_records
 from seqclass.offpolicy.evaluation import METHODS, Completions, Replayer, robust_scores
 from seqclass.pomdp import FirstK
 
@@ -78,7 +78,7 @@ def replayed(clf: Any, records: Records, chances: Chances) -> tuple[np.ndarray, 
     replayer, everyone = Replayer(clf, records.asked, records.n, np.random.default_rng(0)), np.arange(records.n)
     replay = replayer.run(records.codes[:, records.asked], everyone)
     paths = replay.question[replay.leaf][:, None]
-    return chances.along(everyone, paths, replayer.shows)[:, 0, -1], replay.parts(records.label)[:, 0]
+    return chances.inverse_probability(everyone, paths, replayer.shows)[:, 0, -1], replay.parts(records.label)[:, 0]
 
 
 def robust(clf: Any, records: Records, chances: Chances, model: Any, rng: Any, n_samples: int = 7) -> np.ndarray:
@@ -96,7 +96,7 @@ def true_costs(clf: Any) -> np.ndarray:
 def test_weights_have_mean_one_and_replay_the_cost(clf: Any) -> None:
     X, y, chance, probability = all_records()
     records = read_records(clf, X, y, [0, 1, 2], True)
-    weight, cost = replayed(clf, records, declared(records, chance, y))
+    weight, cost = replayed(clf, records, check_chances(records, chance, y))
     by_person = (probability * weight).reshape(8, 2, 8).sum(axis=2)
     assert by_person == pytest.approx(np.ones((8, 2)))
     assert (probability * weight * cost).reshape(8, 2, 8).sum(axis=2) == pytest.approx(true_costs(clf))
@@ -108,7 +108,7 @@ def test_doubly_robust_is_unbiased_whatever_the_model(clf: Any, kind: Any) -> No
     records = read_records(clf, X, y, [0, 1, 2], True)
     rng = np.random.default_rng(3)
     model = kind.fit(rng.integers(2, size=(30, 3)), np.arange(30) % 2)
-    scores = robust(clf, records, declared(records, chance, y), model, Alike())
+    scores = robust(clf, records, check_chances(records, chance, y), model, Alike())
     assert (probability * scores).reshape(8, 2, 8).sum(axis=2) == pytest.approx(true_costs(clf))
 
 
@@ -119,7 +119,7 @@ def test_a_column_that_everybody_has_by_luck_is_weighed_as_declared(clf: Any) ->
     found = []
     for rows in (slice(None), lucky):
         records = read_records(clf, X[rows], y[rows], [0, 1, 2], True)
-        chances = declared(records, chance[rows], y[rows])
+        chances = check_chances(records, chance[rows], y[rows])
         found.append((replayed(clf, records, chances)[0], robust(clf, records, chances, model, Alike())))
     (weight, score), (weight_alone, score_alone) = found
     assert weight_alone == pytest.approx(weight[lucky])
@@ -154,9 +154,9 @@ def test_doubly_robust_needs_no_right_rule_where_the_model_is(clf: Any, always: 
     grid = np.array(list(product([1 / 8, 3 / 8, 5 / 8, 7 / 8], repeat=3)))
     person = law[:, :, None] * probability.reshape(8, 2, -1)
     truth = (law * true_costs(clf)).sum(axis=0)
-    scores = robust(clf, records, declared(records, wrong, y), model, Alike(grid), len(grid))
+    scores = robust(clf, records, check_chances(records, wrong, y), model, Alike(grid), len(grid))
     assert (person * scores.reshape(8, 2, -1)).sum(axis=(0, 2)) == pytest.approx(truth)
-    weight, cost = replayed(clf, records, declared(records, wrong, y))
+    weight, cost = replayed(clf, records, check_chances(records, wrong, y))
     plain = (person * (weight * cost).reshape(8, 2, -1)).sum(axis=(0, 2))
     assert np.abs(plain - truth).min() > 0.01  # which the weights alone do
 
@@ -199,7 +199,7 @@ def test_own_orders(clf: Any) -> None:
             X.append(np.where(seen, x, np.nan)), y.append(label), chance.append(row)
             order.append([*bought, *[-1] * (3 - len(bought))]), probability.append(p), number.append(i)
     records = read_records(clf, np.array(X), np.array(y), np.array(order), True)
-    chances = declared(records, np.array(chance), np.array(y))
+    chances = check_chances(records, np.array(chance), np.array(y))
     weight, cost = replayed(clf, records, chances)
     truth = true_costs(clf).ravel()
     assert np.bincount(number, probability) == pytest.approx(np.ones(16))
@@ -257,7 +257,7 @@ def test_weights_and_parts(clf: Any, seed: int, n: int) -> None:
     records, chance = recorded(X, seed)
     records[:2] = X[:2]
     read = read_records(clf, records, y, [0, 1, 2], True)
-    weight, _ = replayed(clf, read, declared(read, chance, y))
+    weight, _ = replayed(clf, read, check_chances(read, chance, y))
     assert (weight[:2] >= 1).all()
     assert ((weight == 0) | (weight >= 1)).all()
     with warnings.catch_warnings():

@@ -114,7 +114,7 @@ def test_a_bundle_stands_where_its_first_feature_does() -> None:
     clf = fitted(X, y, feature_costs=Costs(0.01, bundles=["a", "b", "c", "d", "e", "f", "a", "g", "b", "h"]))
     assert clf.ordering_ is not None
     assert clf.ordering_.chosen == ON_ROWS
-    places = [[order.index(j) for j in clf.problem_.members(q)] for q in range(8)]
+    places = [[order.index(j) for j in clf.problem_.structure.members(q)] for q in range(8)]
     expected, by_last = (np.argsort([place(some) for some in places]).tolist() for place in (min, max))
     assert clf.policy_.values.rule.order == expected != by_last  # type: ignore[attr-defined]
 

@@ -28,6 +28,7 @@ from seqclass.pomdp import (
     optimal_cost,
 )
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
+from seqclass.pomdp.structure import Structure
 
 scores = ClassInformation.scores
 CASES = {
@@ -45,9 +46,9 @@ def entropy(p):
 def histories(case, rng, n=6):
     """Some histories, what was asked in random order: what was seen, and what the package makes of it."""
     for _ in range(n):
-        info, seen = case.problem.begin(), case.nothing
+        info, seen = case.problem.initial_belief(), case.nothing
         for _ in range(int(rng.integers(case.problem.n_questions))):
-            question = int(rng.choice(np.flatnonzero(info.open[0])))
+            question = int(rng.choice(np.flatnonzero(info.available[0])))
             after = case.following(question, seen)
             seen = after[int(rng.integers(len(after)))]
             code = 0
@@ -116,17 +117,17 @@ def test_rules_are_their_formulas(kind, seed):
     check(case, ExpectedSaving(), saving)
     check(case, ClassInformation(), lambda q, seen: mutual(joints(case, seen, q)))
     if kind == "mixture":
-        mass, labels = state_mass(case), case.problem.hidden.classes
+        mass, labels = state_mass(case), case.problem.structure.latent.classes
         check(case, HiddenInformation(), lambda q, seen: mutual(joints(case, seen, q, mass)))
         check(case, EC2(), lambda q, seen: pairs_separated(joints(case, seen, q, mass), labels))
     else:
         labels = np.arange(case.problem.n_classes)
         check(case, EC2(), lambda q, seen: pairs_separated(joints(case, seen, q), labels))
-        if case.problem.class_tables is not None:  # the classes are the hidden states
+        if case.problem.structure.class_tables is not None:  # the classes are the hidden states
             check(case, HiddenInformation(), lambda q, seen: mutual(joints(case, seen, q)))
             return
         with pytest.raises(ValueError, match=r"HiddenInformation needs a problem with hidden states.*ClassInformation"):
-            HiddenInformation().scores(case.problem.begin())
+            HiddenInformation().scores(case.problem.initial_belief())
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -136,7 +137,7 @@ def test_lookahead_saving_asks_what_lookahead_asks(kind):
         for depth in (1, 2):
             policy = Lookahead(depth, certificate_paths=0).solve(case.problem)
             for info, _ in histories(case, np.random.default_rng(seed)):
-                question = policy.act(info)[0]
+                question = policy.action(info)[0]
                 if question >= 0:
                     assert LookaheadSaving(depth).next(info)[0] == question
 
@@ -147,22 +148,22 @@ def test_scores_of_many_rows_are_those_of_each(kind):
     rules = [ExpectedSaving(), ClassInformation(), EC2(), LookaheadSaving()]
     rules += [HiddenInformation()] if kind == "mixture" else []
     question = 0
-    info = case.problem.begin(3).asking(question).update(np.array([0, 1, -1]))
+    belief = case.problem.initial_belief(3).asking(question).update(np.array([0, 1, -1]))
     for rule in rules:
-        together = rule.scores(info)
-        alone = [rule.scores(info[np.array([row])])[0] for row in range(3)]
+        together = rule.scores(belief)
+        alone = [rule.scores(belief[np.array([row])])[0] for row in range(3)]
         np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-9)
-        assert rule.next(info).tolist() == [rule.next(info[np.array([row])])[0] for row in range(3)]
+        assert rule.next(belief).tolist() == [rule.next(belief[np.array([row])])[0] for row in range(3)]
 
 
 def test_of_equals_the_lowest_number_is_asked():
     sensor = np.array([[0.9, 0.2], [0.1, 0.8]])
-    problem = TableProblem([0.5, 0.5], np.array([sensor, sensor[::-1], sensor]), prices=0.1, free=True)
+    problem = TableProblem([0.5, 0.5], np.array([sensor, sensor[::-1], sensor]), prices=0.1, any_order=True)
     for rule in (ExpectedSaving(), ClassInformation(), EC2(), LookaheadSaving()):
-        assert rule.next(problem.begin()).tolist() == [0]
-        after = problem.begin(2).asking(0).update(np.array([0, -1]))
+        assert rule.next(problem.initial_belief()).tolist() == [0]
+        after = problem.initial_belief(2).asking(0).update(np.array([0, -1]))
         assert rule.next(after).tolist() == [1, 1]
-    nothing = problem.begin()
+    nothing = problem.initial_belief()
     for question in range(3):
         nothing = nothing.asking(question).update(np.array([-1]))
     assert EC2().next(nothing).tolist() == [-1]
@@ -176,30 +177,30 @@ def test_prices_are_those_of_the_moment():
         [0.01, 0.04, 0.05],
         groups=[0, 0, -1],
         full_prices=[0.06, 0.07, 0.05],
-        free=True,
+        any_order=True,
     )
-    assert ClassInformation().next(problem.begin()).tolist() == [2]
-    bought = problem.begin().asking(1).update(np.array([0]))
+    assert ClassInformation().next(problem.initial_belief()).tolist() == [2]
+    bought = problem.initial_belief().asking(1).update(np.array([0]))
     assert ClassInformation().next(bought).tolist() == [0]
 
 
 def test_a_question_for_nothing_is_asked_first_if_it_tells_anything():
     sensor, useless = [[0.9, 0.2], [0.1, 0.8]], [[0.5, 0.5], [0.5, 0.5]]
-    problem = TableProblem([0.5, 0.5], np.array([useless, sensor, sensor]), [0.0, 0.1, 0.0], free=True)
-    assert ClassInformation().next(problem.begin()).tolist() == [2]
+    problem = TableProblem([0.5, 0.5], np.array([useless, sensor, sensor]), [0.0, 0.1, 0.0], any_order=True)
+    assert ClassInformation().next(problem.initial_belief()).tolist() == [2]
 
 
 def test_a_given_order_is_kept_and_checked():
     problem = free_case(2).problem
     order = list(range(problem.n_questions))[::-1]
-    info = problem.begin(2)
+    belief = problem.initial_belief(2)
     for question in order[:-1]:
-        assert GivenOrder(order).next(info).tolist() == [question, question]
-        info = info.asking(question).update(np.array([-1, 0]))
-    assert GivenOrder(order[:-1]).next(info).tolist() == [-1, -1]
+        assert GivenOrder(order).next(belief).tolist() == [question, question]
+        belief = belief.asking(question).update(np.array([-1, 0]))
+    assert GivenOrder(order[:-1]).next(belief).tolist() == [-1, -1]
     for wrong in ([0, 0], [99], [-1]):
         with pytest.raises(ValueError, match="order must hold numbers of questions"):
-            GivenOrder(wrong).next(problem.begin())
+            GivenOrder(wrong).next(problem.initial_belief())
 
 
 @pytest.mark.parametrize("seed", range(9))
@@ -212,40 +213,44 @@ def test_a_mixture_is_what_its_joint_distribution_says(seed):
     mass = state_mass(case)
     for info, seen in histories(case, np.random.default_rng(seed)):
         expected = mass(seen) / mass(seen).sum()
-        np.testing.assert_allclose(case.problem.hidden.probability(info)[0], expected, atol=1e-12)
-        one = case.problem.costs_after(np.arange(case.problem.n_questions), info)
-        plain = super(MixtureProblem, case.problem).costs_after(np.arange(case.problem.n_questions), info)
+        np.testing.assert_allclose(case.problem.structure.latent.probability(info)[0], expected, atol=1e-12)
+        one = case.problem.structure.costs_after(np.arange(case.problem.n_questions), info)
+        plain = Structure.costs_after(case.problem.structure, np.arange(case.problem.n_questions), info)
         np.testing.assert_allclose(one, plain, atol=1e-12)
 
 
 def test_part_of_a_bundle_of_a_mixture_counts_for_what_was_seen():
     case = mixture_case(0)
-    bundle, mass = case.problem.bundle(0), state_mass(case)
+    bundle, mass = case.problem.structure.bundle(0), state_mass(case)
     for values in ([1, -1], [-1, 1], [0, 1], [-1, -1]):
-        info = case.problem.begin().asking(0).update(bundle.encode([values]))
+        belief = case.problem.initial_belief().asking(0).update(bundle.encode([values]))
         seen = tuple(None if v < 0 else v for v in [*values, *[-1] * (case.joint.ndim - 3)])
-        np.testing.assert_allclose(case.problem.hidden.probability(info)[0], mass(seen) / mass(seen).sum(), atol=1e-12)
-        np.testing.assert_allclose(info.belief[0], case.mass(seen) / case.mass(seen).sum(), atol=1e-12)
+        np.testing.assert_allclose(
+            case.problem.structure.latent.probability(belief)[0], mass(seen) / mass(seen).sum(), atol=1e-12
+        )
+        np.testing.assert_allclose(belief.posterior[0], case.mass(seen) / case.mass(seen).sum(), atol=1e-12)
 
 
 def test_a_mixture_of_one_state_a_class_is_naive_bayes():
     rng = np.random.default_rng(0)
     tables, prior = rng.dirichlet(np.ones(3), size=(4, 3)).transpose(0, 2, 1), np.array([0.2, 0.3, 0.5])
-    plain = TableProblem(prior, tables, prices=0.03, free=True)
-    mixture = MixtureProblem(prior, [0, 1, 2], tables, prices=0.03, free=True)
+    plain = TableProblem(prior, tables, prices=0.03, any_order=True)
+    mixture = MixtureProblem(prior, [0, 1, 2], tables, prices=0.03, any_order=True)
     assert optimal_cost(plain) == pytest.approx(optimal_cost(mixture), abs=1e-12)
-    assert HiddenInformation().scores(mixture.begin()) == pytest.approx(ClassInformation().scores(plain.begin()))
+    assert HiddenInformation().scores(mixture.initial_belief()) == pytest.approx(
+        ClassInformation().scores(plain.initial_belief())
+    )
     fixed = MixtureProblem(prior, [0, 1, 2], list(tables), prices=0.03)
     assert optimal_cost(fixed) == pytest.approx(optimal_cost(TableProblem(prior, tables, prices=0.03)), abs=1e-12)
 
 
 def test_a_class_without_probability_does_no_harm():
     problem = MixtureProblem(
-        [0.5, 0.5, 0.0, 0.0], [0, 1, 2, 2], [[[1, 0.5, 0.3, 1], [0, 0.5, 0.7, 0]]], prices=0.1, free=True
+        [0.5, 0.5, 0.0, 0.0], [0, 1, 2, 2], [[[1, 0.5, 0.3, 1], [0, 0.5, 0.7, 0]]], prices=0.1, any_order=True
     )
-    info = problem.begin().asking(0).update(np.array([1]))
-    np.testing.assert_array_equal(info.belief, [[0, 1, 0]])
-    assert np.isfinite(info.state).all()
+    belief = problem.initial_belief().asking(0).update(np.array([1]))
+    np.testing.assert_array_equal(belief.posterior, [[0, 1, 0]])
+    assert np.isfinite(belief.state).all()
 
 
 def test_a_mixture_says_what_is_wrong():
@@ -274,18 +279,18 @@ def test_simple_rules_ask_what_an_ordering_rule_puts_first(kind, tmp_path):
             save(policy, tmp_path / "policy.seq")
             again = load(tmp_path / "policy.seq")
             for info, _ in histories(case, rng):
-                asks = info.stage < most and info.belief.max() < sure and bool(info.open.any())
+                asks = info.stage < most and info.posterior.max() < sure and bool(info.available.any())
                 expected = rule.next(info) if asks else [-1]
-                assert policy.act(info).tolist() == again.act(info).tolist() == list(expected)
+                assert policy.action(info).tolist() == again.action(info).tolist() == list(expected)
 
 
 def test_simple_rules_refuse_what_is_no_rule_or_no_problem_for_one():
     fixed = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), 0.1)
-    free = TableProblem([0.5, 0.5], fixed.likelihoods, 0.1, free=True)
+    any_order = TableProblem([0.5, 0.5], fixed.likelihoods, 0.1, any_order=True)
     for make in (lambda rule: FirstK(1, rule=rule), lambda rule: FirstK(None, rule=rule)):
         with pytest.raises(ValueError, match=r"rule=EC2\(\) needs a problem in which any question may come next"):
             make(EC2()).solve(fixed)
         with pytest.raises(TypeError, match="rule must be an ordering rule such as ClassInformation"):
-            make("EC2").solve(free)
+            make("EC2").solve(any_order)
         with pytest.raises(ValueError, match="HiddenInformation needs a problem with hidden states"):
             make(HiddenInformation()).solve(free_case(0, tree=True).problem)

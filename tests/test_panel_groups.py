@@ -16,12 +16,13 @@ from seqclass.costs import Visits
 from seqclass.experiment import action_table
 from seqclass.export import policy_data
 from seqclass.pomdp import MixtureProblem, Panels, TableProblem, certify, evaluate
+from seqclass.pomdp.visits import with_visits
 
 #: What is in a group costs this much more alone, here the last of them least.
 SURCHARGES = [0.19, 0.05, 0.01]
 
 
-def problem_of(seed: int, free: bool = True) -> Any:
+def problem_of(seed: int, any_order: bool = True) -> Any:
     """Two or three questions of two outcomes, most of them in one of two groups, with surcharges of their own."""
     rng = np.random.default_rng(seed)
     n, n_classes = int(rng.integers(2, 4)), int(rng.integers(2, 4))
@@ -35,11 +36,11 @@ def problem_of(seed: int, free: bool = True) -> Any:
     prior, costs = rng.dirichlet(np.full(n_classes, 2.0)), rng.uniform(0.5, 2, (n_classes, n_classes))
     np.fill_diagonal(costs, 0)
     tables = np.concatenate([yes, 1 - yes], axis=1)
-    problem = TableProblem(prior, tables, prices, costs, groups=groups, full_prices=full, free=free)
-    return problem.with_visits(visits), (prior, yes[:, 0], prices, full, groups, costs, visits)
+    problem = TableProblem(prior, tables, prices, costs, groups=groups, full_prices=full, any_order=any_order)
+    return with_visits(problem, visits), (prior, yes[:, 0], prices, full, groups, costs, visits)
 
 
-def least_cost(prior, yes, prices, full, groups, costs, visits, free=True):
+def least_cost(prior, yes, prices, full, groups, costs, visits, any_order=True):
     """The optimum over all sets after all answers, by recursion, in plain Python."""
     n, known = len(prices), {}
 
@@ -56,7 +57,7 @@ def least_cost(prior, yes, prices, full, groups, costs, visits, free=True):
 
     def sets(left):
         for size in range(1, min(visits.max_panel or n, len(left)) + 1):
-            yield from itertools.combinations(left, size) if free else [tuple(left[:size])]
+            yield from itertools.combinations(left, size) if any_order else [tuple(left[:size])]
 
     def best(seen):
         if seen not in known:
@@ -92,8 +93,8 @@ def test_the_plan_is_the_optimum_over_sets_and_runs_cost_what_it_says(seeds: ran
 def test_bounds_and_policies_of_a_fixed_order_are_about_the_same_prices(seeds: range) -> None:
     apart = 0
     for seed in seeds:
-        problem, given = problem_of(seed, free=False)
-        wanted = least_cost(*given, free=False)
+        problem, given = problem_of(seed, any_order=False)
+        wanted = least_cost(*given, any_order=False)
         policy = Panels(20, max_rounds=0, certificate_paths=0).solve(problem)
         certificate = certify(problem, policy)
         assert certificate.lower <= wanted + 1e-9 <= certificate.upper + 2e-9
@@ -101,7 +102,7 @@ def test_bounds_and_policies_of_a_fixed_order_are_about_the_same_prices(seeds: r
     assert 10 * apart <= len(seeds)  # panels are grown, and hardly ever miss the best by much
 
 
-def parity(order: list[int], free: bool = True) -> Any:
+def parity(order: list[int], any_order: bool = True) -> Any:
     """Two bits and a third question, of which the class is the parity, in one group."""
     tables = [
         np.array(bit, dtype=float)[:, [0, 1, 2, 3]]
@@ -115,15 +116,15 @@ def parity(order: list[int], free: bool = True) -> Any:
         prices=prices,
         full_prices=full,
         groups=[0, 0],
-        free=free,
+        any_order=any_order,
     )
-    return problem.with_visits(Visits(0.05, np.zeros(2)))
+    return with_visits(problem, Visits(0.05, np.zeros(2)))
 
 
-@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize("any_order", [True, False])
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
-def test_a_panel_costs_the_least_whichever_comes_first(order: list[int], free: bool) -> None:
-    problem = parity(order, free)
+def test_a_panel_costs_the_least_whichever_comes_first(order: list[int], any_order: bool) -> None:
+    problem = parity(order, any_order)
     policy = Panels().solve(problem)
     assert evaluate(problem, policy).cost == pytest.approx(0.09)
     certificate = certify(problem, policy)

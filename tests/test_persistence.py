@@ -28,7 +28,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import KBinsDiscretizer
 
-from seqclass import Costs, SequentialClassifier, adaptive, load
+from seqclass import load
 from seqclass.bn import NaiveBayes
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, register, save
@@ -43,16 +43,6 @@ class Estimator(BaseEstimator):
     def __init__(self, part: Any = None, level: float = 1.0) -> None:
         self.part = part
         self.level = level
-
-
-@register
-@dataclasses.dataclass(frozen=True)
-class Grown:
-    """A record that has gained a field."""
-
-    part: int
-    added: list[int] = dataclasses.field(default_factory=list)
-    _later = ("added",)
 
 
 @register
@@ -653,30 +643,3 @@ def test_shuffled_pieces(path: Path) -> None:
 def test_settings_that_are_missing(path: Path) -> None:
     node = {"type": "instance", "class": "Estimator", "state": [["part", 1]]}
     assert "a Estimator lacks level" in refused(forged(REF, [node]), path)
-
-
-def test_files_of_earlier_releases_lack_what_came_later(path: Path) -> None:
-    clf = SequentialClassifier(feature_costs=Costs(0.05)).fit([[0.0], [0.1], [0.9], [1.0]] * 10, [0, 0, 1, 1] * 10)
-    decision = clf.predict([[0.2], [0.8]])
-    for part, names in (
-        (clf, ["known", "half_life", "missing"]),
-        (clf.feature_costs, ["visit_cost", "delays", "delay_cost", "max_panel"]),
-    ):
-        for name in names:
-            del part.__dict__[name]
-    save(clf, path)
-    found = load(path)
-    assert (found.feature_costs.visit_cost, found.feature_costs.max_panel, found.known) == (0.0, None, ())
-    np.testing.assert_array_equal(found.predict([[0.2], [0.8]]), decision)
-    assert found.session().next_feature is not None
-    chooses = adaptive(effort="quick").fit([[0.0], [0.1], [0.9], [1.0]] * 10, [0, 0, 1, 1] * 10, held_out=0)
-    del chooses.__dict__["half_life"]
-    save(chooses, path)
-    assert load(path).half_life is None
-    del clf.feature_costs.__dict__["unit"]  # which has been there longer
-    save(clf, path)
-    with pytest.raises(ModelFileError, match="a Costs lacks unit"):
-        load(path)
-    path.write_bytes(forged(REF, [{"type": "instance", "class": "Grown", "state": [["part", 1]]}]))
-    assert load(path) == Grown(1)
-    assert "a Grown lacks part" in refused(forged(REF, [{"type": "instance", "class": "Grown", "state": []}]), path)

@@ -16,13 +16,13 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from seqclass import Costs, SequentialClassifier
+from seqclass.agent.problem import acquisition_problem
 from seqclass.bn import NaiveBayes, ObservationModel
-from seqclass.deciding.problem import acquisition_problem
 from seqclass.plots import AccuracyFeaturesDisplay, BeliefPathDisplay, StoppingRegionDisplay
 from seqclass.plots.accuracy_features import wilson
 from seqclass.pomdp import DECIDE, GridValueIteration, Policy, StoppingValue, TableProblem
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 
 matplotlib.use("Agg")
@@ -293,9 +293,9 @@ class Untabled(NaiveBayes):
 class AskOnce(Policy):
     """A policy that cannot tell what going on costs."""
 
-    def _act(self, info: InformationState) -> Any:
-        doubtful = info.belief.max(axis=1) < 0.8
-        return np.where(doubtful & (info.stage == 0), info.stage, DECIDE)
+    def _action(self, belief: BeliefState) -> Any:
+        doubtful = belief.posterior.max(axis=1) < 0.8
+        return np.where(doubtful & (belief.stage == 0), belief.stage, DECIDE)
 
 
 def two_stages(**more: Any) -> TableProblem:
@@ -350,8 +350,8 @@ class TestStoppingRegion:
         np.testing.assert_allclose(display.beliefs.sum(axis=1), 1)
         assert isinstance(three.policy_, LookaheadPolicy)
         for k in range(0, 400, 37):
-            info = InformationState(three.problem_, 1, display.beliefs[[k]], np.zeros(1, dtype=int), None)
-            assert display.go_on[k] == (three.policy_.act(info)[0] != DECIDE)
+            belief = BeliefState(three.problem_, 1, display.beliefs[[k]], np.zeros(1, dtype=int), None)
+            assert display.go_on[k] == (three.policy_.action(belief)[0] != DECIDE)
             assert display.decision[k] == display.beliefs[k].argmax()
         (mesh,) = display.ax_.collections
         np.testing.assert_array_equal(mesh.get_array(), np.where(display.go_on, 0, display.decision + 1))
@@ -411,7 +411,7 @@ class TestStoppingRegion:
             for model in (NaiveBayes(), Untabled())
         ]
         problems[1].max_contexts = 1
-        assert [problem.tables is not None for problem in problems] == [True, False]
+        assert [problem.structure.tables is not None for problem in problems] == [True, False]
         tabled, untabled = (
             StoppingRegionDisplay(LookaheadPolicy(StoppingValue(problem)), 2, resolution=100) for problem in problems
         )

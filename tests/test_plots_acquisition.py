@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from seqclass import SequentialClassifier
-from seqclass.deciding.record import AcquisitionRecord
+from seqclass.agent.record import AcquisitionRecord
 from seqclass.plots import AcquisitionMapDisplay, FeatureCountDisplay, StagewiseCalibrationDisplay
 from seqclass.plots.acquisition_map import acquired_shares
 from seqclass.plots.stagewise_calibration import stages_of

@@ -7,7 +7,7 @@ import pytest
 
 from seqclass.pomdp import Lookahead, MixtureProblem, TableProblem, certify, evaluate, optimal_cost
 from seqclass.pomdp.bounds import certificate, policy_cost
-from seqclass.pomdp.bounds.policy_cost import PathCosts, PolicyCost, greatest_cost, most_expected
+from seqclass.pomdp.bounds.policy_cost import PathCosts, PolicyCost, greatest_cost, greatest_expected_cost
 
 
 def rare(n_questions=4, p=0.0005, dear=400.0):
@@ -17,7 +17,7 @@ def rare(n_questions=4, p=0.0005, dear=400.0):
     others = [np.c_[rng.dirichlet(np.full(2, 0.6), 3).T, np.full((2, 2), 0.5)] for _ in range(n_questions - 1)]
     costs = np.ones((5, 5)) - np.eye(5)
     costs[3:] *= dear
-    return TableProblem(np.r_[np.full(3, (1 - p) / 3), p / 2, p / 2], [first, *others], 0.01, costs, free=True)
+    return TableProblem(np.r_[np.full(3, (1 - p) / 3), p / 2, p / 2], [first, *others], 0.01, costs, any_order=True)
 
 
 @pytest.fixture
@@ -48,7 +48,9 @@ def bushy():
         tables[-1][:, 5] = np.r_[rng.dirichlet(np.full(3, 2.0)) * 0.7, 0.3]
     costs = np.ones((6, 6)) - np.eye(6)
     costs[5] *= 20
-    problem = MixtureProblem(np.r_[np.full(5, 0.199), 0.005], np.arange(6), tables, np.full(10, 0.01), costs, free=True)
+    problem = MixtureProblem(
+        np.r_[np.full(5, 0.199), 0.005], np.arange(6), tables, np.full(10, 0.01), costs, any_order=True
+    )
     policy = Lookahead(1, certificate_paths=0).solve(problem)
     return problem, policy, evaluate(problem, policy, method="exact", max_histories=10**6).cost
 
@@ -58,7 +60,7 @@ def test_the_upper_end_holds_at_its_confidence(bushy, sampled, monkeypatch):
     """At 90%: paths of all histories that weigh too little, or where outcomes cannot be listed of all."""
     problem, policy, cost = bushy
     if sampled:
-        monkeypatch.setattr(type(problem), "samples", True)
+        monkeypatch.setattr(type(problem.structure), "samples", True)
     ends = []
     for seed in range(25):
         drawn = PolicyCost(problem, policy, np.random.default_rng(seed))
@@ -92,6 +94,6 @@ def test_a_certain_end_stays_where_a_sample_contradicts_it(no_hints, monkeypatch
     with pytest.warns(UserWarning, match="contradict"):
         found = certify(problem, policy, max_histories=4, n_paths=100, hindsight=False)
     assert found.lower == pytest.approx(optimum)
-    assert found.upper == most_expected(problem) < greatest_cost(problem)
+    assert found.upper == greatest_expected_cost(problem) < greatest_cost(problem)
     assert found.gap == pytest.approx(1 - optimum / found.upper)
     assert found.confidence == 1

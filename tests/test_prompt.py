@@ -40,8 +40,11 @@ def test_a_session_tells_where_it_stands(clf: SequentialClassifier) -> None:
 def test_a_problem_tells_its_size(clf: SequentialClassifier, data: tuple[pd.DataFrame, pd.Series]) -> None:
     assert repr(clf.problem_) == "<TableProblem: 3 classes, 3 decisions, 4 questions in one order at 0.02>"
     prices = [0.01, 0.02, 0.03, 0.04]
-    free = SequentialClassifier(TreeNetwork(), order="adaptive", feature_costs=prices).fit(*data).problem_
-    assert repr(free) == f"<{type(free).__name__}: 3 classes, 3 decisions, 4 questions in any order at 0.01 to 0.04>"
+    any_order = SequentialClassifier(TreeNetwork(), order="adaptive", feature_costs=prices).fit(*data).problem_
+    assert (
+        repr(any_order)
+        == f"<{type(any_order).__name__}: 3 classes, 3 decisions, 4 questions in any order at 0.01 to 0.04>"
+    )
     single = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), 0.1, [[0.3], [0.3]])
     assert repr(single) == "<TableProblem: 2 classes, 1 decision, 1 question in one order at 0.1>"
     nothing = TableProblem([0.5, 0.5], np.empty((0, 2, 2)), 0.1)

@@ -63,7 +63,7 @@ def test_the_papers_settings() -> None:
     assert (clf.selector.threshold, clf.selector.min_features, clf.order) == ("halving", 1, "blanket_only")
     assert (clf.observation_model.conditioning, clf.observation_model.smoothing) == ("ancestor", "laplace")
     assert (clf.observation_model.alpha, clf.observation_model.structure) == (1.0, "tree")
-    assert clf.solver.get_params() == Perseus.published().get_params()
+    assert clf.solver.get_params() == Perseus.from_paper().get_params()
     assert (clf.solver.n_beliefs, clf.solver.n_rounds, clf.solver.share_contexts) == (100, 1, True)
     assert (clf.discretizer.strategy, clf.discretizer.zero_bin) == ("uniform", False)
 

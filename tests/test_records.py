@@ -14,8 +14,17 @@ import pytest
 from click.testing import CliRunner
 
 from seqclass import SequentialClassifier
+from seqclass.agent.record import (
+    CLASSES,
+    STEPS,
+    AcquisitionRecord,
+    axes_of,
+    columns_of,
+    join_records,
+    layout,
+    select_rows,
+)
 from seqclass.cli import main
-from seqclass.deciding.record import CLASSES, STEPS, AcquisitionRecord, axes_of, columns_of, joined, layout, some_rows
 from seqclass.experiment import Experiment
 from seqclass.large import predict_parquet
 from seqclass.pomdp import GridValueIteration
@@ -58,7 +67,7 @@ def test_the_docstring_tells_of_every_field_and_its_axes() -> None:
 
 def test_joined_records_have_all_fields_in_full() -> None:
     parts = [filled(2, 3), filled(1, 1), filled(3, 0)]
-    whole = joined(parts)
+    whole = join_records(parts)
     assert type(whole) is Longer
     for held in fields(Longer):
         value = getattr(whole, held.name)
@@ -75,16 +84,16 @@ def test_joined_records_have_all_fields_in_full() -> None:
             last = own[:, -1:] if held.name == "beliefs" else -1
             assert (beyond == last).all(), held.name
     with pytest.raises(ValueError, match="dimension"):
-        joined([filled(1, 1), replace(filled(1, 1), wait=None)])
+        join_records([filled(1, 1), replace(filled(1, 1), wait=None)])
 
 
 def test_some_rows_have_all_fields() -> None:
     record, rows = filled(4, 2), np.array([3, 1])
-    some = some_rows(record, rows)
+    some = select_rows(record, rows)
     assert type(some) is Longer
     for held in fields(Longer):
         np.testing.assert_array_equal(getattr(some, held.name), getattr(record, held.name)[rows], err_msg=held.name)
-    assert some_rows(replace(record, time=None), rows).time is None
+    assert select_rows(replace(record, time=None), rows).time is None
 
 
 def test_tables_have_all_fields_or_are_told_how() -> None:
@@ -104,7 +113,7 @@ def test_tables_have_all_fields_or_are_told_how() -> None:
 @pytest.fixture
 def longer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let classifiers give longer records, and runs read them."""
-    monkeypatch.setattr("seqclass.deciding.decider.AcquisitionRecord", Longer)
+    monkeypatch.setattr("seqclass.agent.agent.AcquisitionRecord", Longer)
     monkeypatch.setattr("seqclass.experiment.records.AcquisitionRecord", Longer)
 
 
@@ -131,3 +140,11 @@ def test_a_field_that_is_added_is_kept_by_runs(longer: None, tmp_path: Path) -> 
     np.testing.assert_allclose(record.wait, 3 * record.cost + 1)
     np.testing.assert_array_equal(record.effort, np.where(record.order >= 0, record.order + 100, -1))
     np.testing.assert_allclose(record.doubt, 1 - record.posterior, atol=1e-6)
+
+
+def test_what_is_said_of_tables_names_all_their_columns() -> None:
+    names = columns_of(filled(2, 2), posterior=lambda _: {}, order=lambda _: {"asked": 0}, wait=lambda _: {})
+    assert "n_visits" in names
+    assert [name for name in names if f"``{name}``" not in str(AcquisitionRecord.to_frame.__doc__)] == []
+    help_ = CliRunner().invoke(main, ["predict", "--help"]).output
+    assert [name for name in names if not re.search(rf"^ +{name}  +\S", help_, re.M)] == []

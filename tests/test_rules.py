@@ -29,7 +29,9 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
+from seqclass.pomdp.one_step import must_continue
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.rules import with_rules
 from seqclass.pomdp.sweeps.budget import within_budget
 
 QUICK = Adaptive([ClassInformation()], n_paths=200, n_cases=300, max_rounds=0, certificate_paths=0)
@@ -135,7 +137,7 @@ class BruteForce:
 def optimum(brute: BruteForce, state: np.ndarray, asked: frozenset[int]) -> float:
     """Cost of the best policy from an unnormalised belief over hidden states."""
     problem: Any = brute.problem
-    tables, classes = problem.state_tables
+    tables, classes = problem.structure.state_tables
     best = float((state @ problem.decision_costs[classes]).min()) if brute.met(asked) else np.inf
     for q in brute.open(asked):
         after = sum(optimum(brute, state * tables[q, v], asked | {q}) for v in range(problem.n_outcomes[q]))
@@ -151,20 +153,20 @@ def check(seed: int) -> bool:
     named = frozenset([*rules.first, *rules.mandatory])
     if not brute.legal_but_money(named) or not brute.complete(frozenset()):
         with pytest.raises(ValueError, match="rules: "):
-            problem.with_rules(rules)
+            with_rules(problem, rules)
         return False
     try:
-        ruled: Any = problem.with_rules(rules)
+        ruled: Any = with_rules(problem, rules)
     except ValueError as error:
         if "max_cost does not know" in str(error):
             return False
         raise
-    reached = {frozenset(): ruled.begin()}
+    reached = {frozenset(): ruled.initial_belief()}
     for size in range(6):
         for asked in [one for one in reached if len(one) == size]:
             info = reached[asked]
-            assert set(np.flatnonzero(info.open[0])) == brute.open(asked), (seed, asked)
-            assert bool(info.closed[0]) is not brute.met(asked), (seed, asked)
+            assert set(np.flatnonzero(info.available[0])) == brute.open(asked), (seed, asked)
+            assert bool(must_continue(info)[0]) is not brute.met(asked), (seed, asked)
             for q in brute.open(asked):
                 reached.setdefault(asked | {q}, info.asking(q).update(np.array([0])))
     best = sum(optimum(brute, state, frozenset()) for state in begun)
@@ -307,8 +309,8 @@ def test_what_can_no_longer_be_met_leaves_the_rest(
 )
 def test_what_is_in_two_groups_of_enemies_takes_nothing_that_areas_need(rules: Rules) -> None:
     table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 5)
-    info = TableProblem([0.5, 0.5], table, prices=0.1, free=True).with_rules(rules).begin()
-    assert info.open[0].tolist() == [True, True, False, True, True]
+    belief = with_rules(TableProblem([0.5, 0.5], table, prices=0.1, any_order=True), rules).initial_belief()
+    assert belief.available[0].tolist() == [True, True, False, True, True]
 
 
 def test_what_a_plan_knows_at_the_start_counts_as_asked() -> None:
@@ -431,7 +433,7 @@ def test_wrong_rules_are_refused_in_a_sentence(rules: Any, settings: Any, messag
 
 def test_limits_and_prices_that_come_after_rules_are_refused_too() -> None:
     table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
-    problem = TableProblem([0.5, 0.5], table, prices=0.1, free=True).with_rules(Rules(mandatory=[0, 1]))
+    problem = with_rules(TableProblem([0.5, 0.5], table, prices=0.1, any_order=True), Rules(mandatory=[0, 1]))
     assert within_budget(problem, max_features=2, max_cost=0.2).rules is not None
     with pytest.raises(ValueError, match="2 questions have to be asked, and at most 1"):
         within_budget(problem, max_features=1)
@@ -445,7 +447,7 @@ def test_limits_and_prices_that_come_after_rules_are_refused_too() -> None:
 def test_exposure_is_compared_with_each_area_before_any_work() -> None:
     rules = Rules({"a": {"items": [0, 1, 2], "at_least": 2}, "b": {"items": [3, 4], "at_least": 1}}, mandatory=[2])
     table = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 12)
-    problem = TableProblem([0.5, 0.5], table, prices=0.1, free=True).with_rules(rules)
+    problem = with_rules(TableProblem([0.5, 0.5], table, prices=0.1, any_order=True), rules)
     with pytest.raises(ValueError, match=r"of 2 questions of area 'a' allows 0.9 a case, and rules ask for 1"):
         ExposureControl(QUICK, max_exposure=0.45).solve(problem)
     assert ExposureControl(QUICK, max_exposure=0.5, n_cases=50, max_rounds=1, certificate_paths=0).solve(problem)
@@ -539,7 +541,7 @@ def test_what_chooses_how_to_learn_keeps_to_rules(tmp_path: Path) -> None:
     assert (at_once.n_features, at_once.price) == (1, pytest.approx(0.02))  # what has to be asked
     assert clf.held_out_.deciding_at_once.cost == pytest.approx(at_once.cost)
     clf.save(tmp_path / "m.seq")
-    for one in (clf, load(tmp_path / "m.seq"), clf.chosen().fit(X, y)):
+    for one in (clf, load(tmp_path / "m.seq"), clf.chosen_classifier().fit(X, y)):
         asked = [set(row[row >= 0].tolist()) for row in one.acquire(X).order]
         assert all(2 in row and not {0, 3} <= row for row in asked)
     with pytest.raises(ValueError, match="leave out rules"):

@@ -58,7 +58,7 @@ def test_the_question_tells_price_and_saving(clf):
     question = session.next_feature
     assert question.name == "worst concave points" or question.name in clf.feature_names_in_
     assert question.price == 0.01
-    info = clf.problem_.begin()
+    info = clf.problem_.initial_belief()
     saving = info.stopping_cost[0] - clf.policy_.continuation_cost(info)[0]
     assert question.expected_saving == pytest.approx(saving)
     assert session.expected_cost == pytest.approx(clf.problem_.prior.min())

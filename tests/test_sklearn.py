@@ -76,7 +76,7 @@ def test_what_is_no_classifier_is_told_what_to_give() -> None:
     pipeline = make_pipeline(StandardScaler(), clone(clf)).fit(X[:100], y[:100])
     search = GridSearchCV(clone(clf), {"order": ["given"]}, cv=2).fit(X[:100], y[:100])
     contract = certify_error(clf, X[100:], y[100:], alpha=0.4)
-    functions = (score_rows, certify_error, certify_differential, offpolicy.estimate_cost, DriftTest.of)
+    functions = (score_rows, certify_error, certify_differential, offpolicy.estimate_cost, DriftTest.from_classifier)
     for function in (*functions, missing_sweep):
         for other, words in ((pipeline, r"Pipeline: .*pipeline\[-1\]"), (search, "best_estimator_"), (3, "got int")):
             with pytest.raises(TypeError, match=f"a fitted SequentialClassifier .* wanted, .*{words}"):

@@ -143,12 +143,12 @@ def test_gains_of_an_own_rule(rule: OrderingRule, message: str) -> None:
 def test_gains_of_what_is_not_open_may_be_anything() -> None:
     class Careless(ExpectedSaving):
         def gains(self, info: Any, questions: Any) -> Any:
-            return np.where(info.open[:, questions], super().gains(info, questions), np.nan)
+            return np.where(info.available[:, questions], super().gains(info, questions), np.nan)
 
     problem = SequentialClassifier(order="adaptive").fit(X, Y).problem_
-    begun = problem.begin(3)
-    info = begun.asking(0).update(np.array([0, 1, 0]))
-    assert Careless().next(info).tolist() == ExpectedSaving().next(info).tolist()
+    begun = problem.initial_belief(3)
+    belief = begun.asking(0).update(np.array([0, 1, 0]))
+    assert Careless().next(belief).tolist() == ExpectedSaving().next(belief).tolist()
 
 
 class OwnModel(NaiveBayes):
@@ -224,7 +224,7 @@ def test_features_by_number_or_name_everywhere(clf: Any) -> None:
     costs = Costs({0: 0.1, name(1): 0.2, 2: 0.3, name(3): 0.4})
     mixed = SequentialClassifier(feature_costs=costs, order=[1, name(0)]).fit(rows, Y)
     assert mixed.order_.tolist() == [1, 0]
-    assert mixed.decider_.prices.full.tolist() == [0.1, 0.2, 0.3, 0.4]
+    assert mixed.agent_.prices.full.tolist() == [0.1, 0.2, 0.3, 0.4]
     for wrong in ("age", 0):
         with pytest.raises(ValueError, match=f"known must be a list of at least one feature, got {wrong!r}"):
             clf.acquire(rows, known=wrong)
@@ -346,7 +346,7 @@ class Answers(Policy):
         super().__init__(problem)
         self.answer = answer
 
-    def _act(self, info: Any) -> Any:
+    def _action(self, info: Any) -> Any:
         return self.answer(info)
 
 
@@ -363,7 +363,9 @@ def test_answers_of_a_policy_are_one_whole_number_a_row() -> None:
     }
     for told, answer in wrong.items():
         for judge in (evaluate, certify):
-            with pytest.raises(ValueError, match=rf"^Answers\._act must answer one bool or int .* {re.escape(told)}"):
+            with pytest.raises(
+                ValueError, match=rf"^Answers\._action must answer one bool or int .* {re.escape(told)}"
+            ):
                 judge(problem, Answers(problem, answer))
 
 
@@ -374,7 +376,7 @@ class Obeys(Policy):
         super().__init__(problem, n_stages)
         self.decides, self.asks = decides, asks
 
-    def _act(self, info: Any) -> Any:
+    def _action(self, info: Any) -> Any:
         return np.full(len(info), info.stage if self.asks is None else self.asks)
 
     def decide(self, belief: Any) -> Any:
@@ -434,8 +436,8 @@ def test_an_own_policy_stays_within_its_problem(order: str) -> None:
 
 def test_a_rule_cannot_change_what_is_believed() -> None:
     def margin(info: Any) -> Any:
-        info.belief.sort(axis=1)
-        return info.belief[:, -1] - info.belief[:, -2] < 0.5
+        info.posterior.sort(axis=1)
+        return info.posterior[:, -1] - info.posterior[:, -2] < 0.5
 
     problem = TableProblem([0.7, 0.3], np.array([[[0.8, 0.3], [0.2, 0.7]]] * 3), prices=0.02)
     with pytest.raises(ValueError, match="read-only"):
@@ -574,7 +576,7 @@ class Own(Solver):
         answer = self.answer
 
         class Rule(Policy):
-            def _act(self, info: Any) -> Any:
+            def _action(self, info: Any) -> Any:
                 return answer(info)
 
         return Rule(self.answer if isinstance(self.answer, TableProblem) else problem)
@@ -583,9 +585,13 @@ class Own(Solver):
 @pytest.mark.parametrize(
     ("answer", "order", "message"),
     [
-        (lambda info: np.ones(len(info)), "conditional", r"^Rule\._act must answer one bool or int .* got float64 of"),
-        (lambda info: np.full((len(info), 1), -1), "adaptive", r"^Rule\._act must answer .* of shape \(1, 1\)\.$"),
-        (lambda info: info.belief[:, 0] < 2, "adaptive", r"^Rule\._act must name the question to ask"),
+        (
+            lambda info: np.ones(len(info)),
+            "conditional",
+            r"^Rule\._action must answer one bool or int .* got float64 of",
+        ),
+        (lambda info: np.full((len(info), 1), -1), "adaptive", r"^Rule\._action must answer .* of shape \(1, 1\)\.$"),
+        (lambda info: info.posterior[:, 0] < 2, "adaptive", r"^Rule\._action must name the question to ask"),
         (
             lambda info: np.zeros(len(info), dtype=int),
             "adaptive",
@@ -612,6 +618,6 @@ def test_what_policies_of_own_solvers_answer(answer: Any, order: str, message: s
 def test_policies_of_own_solvers_may_answer_yes_or_no() -> None:
     yes, stage = (
         SequentialClassifier(solver=Own(answer)).fit(X, Y).acquire(X).n_features.tolist()
-        for answer in (lambda info: info.belief.max(axis=1) < 2, lambda info: [info.stage] * len(info))
+        for answer in (lambda info: info.posterior.max(axis=1) < 2, lambda info: [info.stage] * len(info))
     )
     assert yes == stage == [X.shape[1]] * len(X)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from seqclass import SequentialClassifier, ifc2f, load
+from seqclass.agent.problem import ModelProblem, acquisition_problem
 from seqclass.analysis import stopping_regions, thresholds
 from seqclass.bn import NaiveBayes, TreeNetwork
 from seqclass.costs import Costs
-from seqclass.deciding.problem import ModelProblem, acquisition_problem
 from seqclass.pomdp import (
     DECIDE,
     ExactValueIteration,
@@ -28,7 +28,8 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
 from seqclass.pomdp.files.pomdpx import write_pomdpx
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.one_step import context_of
+from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.budget import within_budget
 
@@ -66,20 +67,20 @@ def test_likelihoods_given_all_that_was_seen(make_tree, seed):
     X[::3, 1] = -1
     for max_contexts in (1, 256):
         problem = problem_of(tree, max_contexts=max_contexts)
-        info = problem.begin(len(X))
+        info = problem.initial_belief(len(X))
         seen = np.full_like(X, -1)
         for feature in tree.order:
             np.testing.assert_allclose(info.likelihood, tree.model.likelihood(int(feature), seen), atol=1e-12)
             seen[:, feature] = X[:, feature]
             info = info.update(X[:, feature])
-            np.testing.assert_allclose(info.belief, tree.model.posterior(seen), atol=1e-10)
+            np.testing.assert_allclose(info.posterior, tree.model.posterior(seen), atol=1e-10)
 
 
 @pytest.mark.parametrize("seed, n_classes", [(0, 2), (1, 2), (1, 3), (1, 4)])
 def test_tables_reach_the_optimum(make_tree, seed, n_classes):
     tree = make_tree(seed, n_features=3 + (n_classes < 4), n_classes=n_classes)
     problem, truth = problem_of(tree), truth_of(tree)
-    assert problem.tables is not None
+    assert problem.structure.tables is not None
     assert optimal_cost(problem) == pytest.approx(truth, abs=1e-12)
     solvers = [Perseus(10**6, n_rounds=1, tolerance=0.0), ExactValueIteration(max_vectors=2000)]
     for solver in solvers:
@@ -109,40 +110,40 @@ def test_certificates_hold_with_and_without_tables(make_tree, max_contexts):
 
 def test_coarse_contexts_are_never_taken_for_exact(make_tree):
     problem = problem_of(make_tree(3), max_contexts=1)
-    assert problem.tables is None
-    assert problem.begin().context is None
+    assert problem.structure.tables is None
+    assert context_of(problem.initial_belief()) is None
     for bound in (grid_lower_bound, sawtooth_lower_bound):
         with pytest.raises(ValueError, match="tables"):
             bound(problem)
     for solver in (GridValueIteration(), Perseus(), ExactValueIteration()):
         with pytest.raises(ValueError, match="ProjectedValueIteration"):
             solver.solve(problem)
-    assert problem.projection(1).tables.single
+    assert problem.structure.projection(1).structure.tables.single
 
 
 def test_the_projection_is_a_process_of_its_own(make_tree):
     problem = problem_of(make_tree(3), max_contexts=1)
-    projection = problem.projection(4)
-    tables = projection.tables
-    info, own = problem.begin(1), projection.begin(1)
+    projection = problem.structure.projection(4)
+    tables = projection.structure.tables
+    info, own = problem.initial_belief(1), projection.initial_belief(1)
     for stage, outcome in enumerate((2, -1, 1, 0)):
         assert tables.contexts(stage, info.state) == tables.contexts(stage, own.state)
-        after = tables.successors(stage, own.context)
+        after = tables.successors(stage, context_of(own))
         info, own = info.update(np.array([outcome])), own.update(np.array([outcome]))
         if outcome >= 0:
-            assert after[0, outcome] == own.context[0]
-        assert (own.likelihood == tables.likelihood(stage + 1, own.context)).all()
-    assert projection.projection(1) is projection
+            assert after[0, outcome] == context_of(own)[0]
+        assert (own.likelihood == tables.likelihood(stage + 1, context_of(own))).all()
+    assert projection.structure.projection(1) is projection
 
 
 def test_answers_are_those_that_count(make_tree):
     problem = problem_of(make_tree(3), max_contexts=1)
-    info = problem.begin(3)
+    info = problem.initial_belief(3)
     for stage, outcome in enumerate(([0, 1, 2], [2, 2, -1], [1, 0, 1], [0, 0, 0])):
-        ahead = problem.successor_answers(stage, problem.answers(stage, info.state))
+        ahead = problem.structure.successor_answers(stage, problem.structure.answers(stage, info.state))
         info = info.update(np.array(outcome))
         seen = np.flatnonzero(np.array(outcome) >= 0)
-        after = problem.answers(stage + 1, info.state)
+        after = problem.structure.answers(stage + 1, info.state)
         np.testing.assert_array_equal(after[seen], ahead[seen, np.array(outcome)[seen]])
         memory = problem.model.context_features(problem.features)[stage + 1]
         assert after.shape == (3, len(memory))
@@ -170,8 +171,8 @@ def test_replaced_arrays_share_the_tables(make_tree):
         problem = problem_of(tree, max_contexts=max_contexts)
         other = problem.replace(prior=np.array([0.8, 0.1, 0.1]), prices=problem.prices * 2)
         assert other._contexts is problem._contexts
-        assert other.projection(4).kept is problem.projection(4).kept
-        assert other.projection(4).prices[0] == 2 * PRICE
+        assert other.structure.projection(4).kept is problem.structure.projection(4).kept
+        assert other.structure.projection(4).prices[0] == 2 * PRICE
         short = within_budget(problem, max_features=3)
         policy = default_solver(short).solve(short)
         truth = tree.optimum(np.full(3, PRICE), 1 - np.eye(3), tree.order[:3])
@@ -196,7 +197,7 @@ def test_naive_bayes_keeps_plain_tables():
     model = NaiveBayes().fit(rng.integers(0, 3, size=(40, 4)), rng.integers(0, 2, size=40))
     problem = acquisition_problem(model, np.arange(4), Costs(0.01).prices(4), 1 - np.eye(2))
     assert not isinstance(problem, ModelProblem)
-    assert problem.tables.single
+    assert problem.structure.tables.single
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [1, 3, 5, 7, 0, 2, 4, 6]], ids=["tables", "no tables"])
@@ -206,7 +207,7 @@ def test_a_classifier_is_saved_with_its_contexts(tmp_path, order):
     X = np.cumsum(rng.normal(size=(300, len(order))), axis=1) + 1.2 * y[:, None]
     fitted = SequentialClassifier(TreeNetwork(), order=order, feature_costs=0.02).fit(X, y)
     assert isinstance(fitted.problem_, ModelProblem)
-    assert (fitted.problem_.tables is not None) == (len(order) == 3)
+    assert (fitted.problem_.structure.tables is not None) == (len(order) == 3)
     fitted.save(tmp_path / "model.seq")
     read = load(tmp_path / "model.seq")
     new = X + rng.normal(scale=0.3, size=X.shape)
@@ -220,14 +221,14 @@ def test_a_classifier_is_saved_with_its_contexts(tmp_path, order):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_pictures_and_files_of_a_context(make_tree, n_classes, tmp_path):
     problem = problem_of(make_tree(1, n_features=3, n_classes=n_classes))
-    assert max(problem.tables.n_contexts(stage) for stage in range(problem.n_stages)) > 2
+    assert max(problem.structure.tables.n_contexts(stage) for stage in range(problem.n_stages)) > 2
     tables = as_tables(problem)
     policy, plain = (default_solver(p).solve(p) for p in (problem, tables))
     for stage in range(problem.n_stages):
-        for context in range(problem.tables.n_contexts(stage)):
-            state = problem.tables.state_in(stage, context)
-            assert problem.tables.contexts(stage, state).tolist() == [context]
-            expected = tables.tables.likelihood(stage, np.array([context]))
+        for context in range(problem.structure.tables.n_contexts(stage)):
+            state = problem.structure.tables.state_in(stage, context)
+            assert problem.structure.tables.contexts(stage, state).tolist() == [context]
+            expected = tables.structure.tables.likelihood(stage, np.array([context]))
             np.testing.assert_allclose(problem.likelihood(stage, state), expected, atol=1e-12)
             found = stopping_regions(policy, stage, context=context, resolution=5)
             assert np.array_equal(found.region, stopping_regions(plain, stage, context=context, resolution=5).region)
@@ -241,13 +242,13 @@ def test_pictures_and_files_of_a_context(make_tree, n_classes, tmp_path):
 
 def test_state_in_no_context(make_tree):
     problem = problem_of(make_tree(1), max_contexts=1)
-    assert problem.tables is None
-    policy, info, regions = default_solver(problem).solve(problem), problem.begin(), []
+    assert problem.structure.tables is None
+    policy, info, regions = default_solver(problem).solve(problem), problem.initial_belief(), []
     for stage in range(policy.n_stages):
         found = stopping_regions(policy, stage, resolution=200)
         rows = np.zeros(len(found.belief), dtype=int)  # nothing was seen by any of them
-        at = InformationState(problem, stage, found.belief, info.state[rows], None)
-        np.testing.assert_array_equal(found.region == DECIDE, policy.act(at) != DECIDE)
+        at = BeliefState(problem, stage, found.belief, info.state[rows], None)
+        np.testing.assert_array_equal(found.region == DECIDE, policy.action(at) != DECIDE)
         regions.append(found.go_on_share)
         info = info.update(np.array([-1]))
     assert len(regions) > 1
@@ -258,7 +259,7 @@ def test_state_in_no_context(make_tree):
 def test_a_budget_of_nothing(make_tree, max_contexts):
     problem = within_budget(problem_of(make_tree(0), max_contexts=max_contexts), max_features=0)
     stop = float(problem.stopping_cost(problem.prior))
-    for solver in (default_solver(problem), ProjectedValueIteration(), Perseus(), Perseus.published(), Lookahead(2)):
+    for solver in (default_solver(problem), ProjectedValueIteration(), Perseus(), Perseus.from_paper(), Lookahead(2)):
         info = solver.solve(problem).info
         assert info.lower == pytest.approx(stop)
         assert info.upper == pytest.approx(stop)

@@ -110,7 +110,7 @@ def problem():
 
 def always(action, **changes):
     class Broken(Policy):
-        def _act(self, info):
+        def _action(self, info):
             return action(info)
 
     policy = Broken(problem())
@@ -120,7 +120,7 @@ def always(action, **changes):
 
 
 def _harm(info):
-    info.belief = np.full_like(info.belief, 0.5)
+    info.posterior = np.full_like(info.posterior, 0.5)
     return np.full(len(info), DECIDE)
 
 
@@ -129,16 +129,16 @@ class Counting(Policy):
 
     asked = 0
 
-    def _act(self, info):
+    def _action(self, info):
         self.asked += 1
         return np.full(len(info), DECIDE if self.asked % 3 else info.stage)
 
 
 class BeyondHorizon(Policy):
-    def _act(self, info):
+    def _action(self, info):
         return np.full(len(info), info.stage % 3)
 
-    act = _act
+    action = _action
 
 
 class OddDecision(LookaheadPolicy):
@@ -152,7 +152,7 @@ class OddDecision(LookaheadPolicy):
         (always(lambda info: np.full(len(info), 7)), "must answer one of"),
         (
             always(lambda info: np.full(len(info), -1.0)),
-            "stage 0: .*_act must answer one bool or int for each of 1 rows, got float64",
+            "stage 0: .*_action must answer one bool or int for each of 1 rows, got float64",
         ),
         (always(lambda info: np.full((len(info), 1), -1)), r"must answer one bool or int .* of shape \(1, 1\)"),
         (always(_harm), "changed the information state"),
@@ -216,7 +216,7 @@ class Refuses(GridValueIteration):
 
 class AsksAgain(Solver):
     def solve(self, problem):
-        first = FunctionPolicy(problem, lambda info: np.zeros(len(info), dtype=int))
+        first = FunctionPolicy(problem, lambda belief: np.zeros(len(belief), dtype=int))
         evaluate(problem, first)
         return first
 
@@ -224,6 +224,47 @@ class AsksAgain(Solver):
 class ReturnsValues(GridValueIteration):
     def solve(self, problem):
         return super().solve(problem).values
+
+
+class MakesValues(Solver):
+    def _policy(self, problem):
+        return StoppingValue(problem)
+
+
+class MakesNothing(Solver):
+    def _check(self, problem):
+        if problem.n_classes != 2:
+            raise ValueError("two classes only")
+
+
+class Template(Solver):
+    """All that a solver of one's own has to give."""
+
+    _least = {"depth": 1}
+
+    def __init__(self, depth=1, *, certificate_paths=100, random_state=0):
+        self.depth, self.certificate_paths, self.random_state = depth, certificate_paths, random_state
+
+    def _check(self, problem):
+        if problem.any_order:
+            raise ValueError("Template needs a fixed order.")
+
+    def _policy(self, problem):
+        values = StoppingValue(problem, self.depth)
+        return LookaheadPolicy(values, SolveInfo("limit", n_stages=self.depth, size=7))
+
+
+def test_template_of_solvers():
+    info = Template().solve(problem()).info
+    assert (info.status, info.size, info.gap >= 0) == ("limit", 7, True)
+    assert info.seconds > 0
+    assert info.certify_seconds > 0
+    assert np.isnan(Template(certificate_paths=0).solve(problem()).info.upper)
+    for settings in ({"depth": 0}, {"certificate_paths": -1}):
+        with pytest.raises(ValueError, match=next(iter(settings))):
+            Template(**settings).solve(None)
+    with pytest.raises(NotImplementedError, match="MakesNothing must define _policy"):
+        MakesNothing().solve(problem())
 
 
 @pytest.mark.parametrize(
@@ -237,6 +278,7 @@ class ReturnsValues(GridValueIteration):
         (Refuses, "refused every problem, the last with: needs more than anyone has"),
         (AsksAgain, "problem 0: the policy asks question 0 at stage 1"),
         (ReturnsValues, "must return a Policy"),
+        (MakesValues, "problem 0: solver: MakesValues._policy must return a policy"),
     ],
 )
 def test_broken_solvers_are_named(solver, sentence):
@@ -266,28 +308,28 @@ def test_sample_problems_have_what_they_promise():
 class Reasking(Policy):
     """Asks the first question again and again."""
 
-    def _act(self, info):
+    def _action(self, info):
         return np.zeros(len(info), dtype=int)
 
 
 class Beyond(Policy):
-    def _act(self, info):
+    def _action(self, info):
         return np.full(len(info), info.problem.n_questions)
 
 
 class Impatient(Policy):
     """Asks what is open, also beyond its horizon."""
 
-    def _act(self, info):
+    def _action(self, info):
         return np.zeros(len(info), dtype=int)
 
-    def act(self, info):
-        return np.where(info.open.any(axis=1), info.open.argmax(axis=1), DECIDE)
+    def action(self, info):
+        return np.where(info.available.any(axis=1), info.available.argmax(axis=1), DECIDE)
 
 
 def test_policies_of_any_order():
-    for problem in sample_problems(8, free=True):
-        assert problem.free
+    for problem in sample_problems(8, any_order=True):
+        assert problem.any_order
         check_policy(Adaptive(max_nodes=0, n_paths=50, n_cases=50, certificate_paths=0).solve(problem), max_rows=30)
     for broken in (Reasking(problem, 2), Beyond(problem, 2), Impatient(problem, 1)):
         with pytest.raises(AssertionError, match="one of -1 and the questions that are open"):
@@ -295,27 +337,27 @@ def test_policies_of_any_order():
 
 
 def test_solvers_of_any_order():
-    check_solver(ExactFreeOrder(), sample_problems(8, free=True), tolerance=1e-9)
+    check_solver(ExactFreeOrder(), sample_problems(8, any_order=True), tolerance=1e-9)
     with pytest.raises(AssertionError, match="more than the optimum"):
-        check_solver(FirstK(0), sample_problems(8, free=True), tolerance=1e-3)
+        check_solver(FirstK(0), sample_problems(8, any_order=True), tolerance=1e-3)
 
 
 class NotANumber(ExpectedSaving):
     def scores(self, info):
-        return np.where(info.open, np.nan, -np.inf)
+        return np.where(info.available, np.nan, -np.inf)
 
 
 class ScoresAll(ExpectedSaving):
     def scores(self, info):
-        return np.zeros(info.open.shape)
+        return np.zeros(info.available.shape)
 
 
 class Worst(ExpectedSaving):
     """Asks for what scores least."""
 
     def next(self, info):
-        scores = np.where(info.open, -super().scores(info), -np.inf)
-        return np.where(info.open.any(axis=1), scores.argmax(axis=1), DECIDE)
+        scores = np.where(info.available, -super().scores(info), -np.inf)
+        return np.where(info.available.any(axis=1), scores.argmax(axis=1), DECIDE)
 
 
 class ByTheBatch(ExpectedSaving):
@@ -332,7 +374,7 @@ class NeverAsks(ExpectedSaving):
 
 class AsksAgain(ExpectedSaving):
     def next(self, info):
-        return np.where(info.stage > 0, info.open.argmin(axis=1), super().next(info))
+        return np.where(info.stage > 0, info.available.argmin(axis=1), super().next(info))
 
 
 class RefusesAll(ExpectedSaving):

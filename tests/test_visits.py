@@ -19,17 +19,17 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.naive_bayes import GaussianNB
 
 from seqclass import Costs, SequentialClassifier, adaptive, adaptive_classifier, certify_error, load
+from seqclass.agent.agent import agent_of
+from seqclass.agent.session import Session
 from seqclass.analysis import sensitivity, what_if
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.cli import main
 from seqclass.costs import Visits
 from seqclass.datasets import load as load_data
-from seqclass.deciding.decider import decider_of
-from seqclass.deciding.session import Session
 from seqclass.discretize import Discretizer
 from seqclass.experiment import Experiment, action_table
 from seqclass.export import policy_data
-from seqclass.large import decided_frame
+from seqclass.large import decisions_frame
 from seqclass.pomdp import (
     Adaptive,
     FixedPanels,
@@ -42,10 +42,12 @@ from seqclass.pomdp import (
     evaluate,
 )
 from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
+from seqclass.pomdp.one_step import cost_lower_bound
 from seqclass.pomdp.policy import scale_prices
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy, within_budget
 from seqclass.pomdp.sweeps.ladder import StopWhenSure, run_ladder
+from seqclass.pomdp.visits import order_panels, orders_panels, with_visits, without_visits
 from seqclass.testing import check_solver
 from seqclass.testing.solvers import sample_problems
 
@@ -54,7 +56,7 @@ pytestmark = pytest.mark.usefixtures("short_certificates", "short_lines")
 FAST = {"n_paths": 200, "certificate_paths": 100}
 
 
-def random_problem(seed: int, free: bool = True) -> TableProblem:
+def random_problem(seed: int, any_order: bool = True) -> TableProblem:
     """A problem of up to six questions, perhaps with groups, delays and a largest panel."""
     rng = np.random.default_rng(seed)
     n, n_classes = int(rng.integers(1, 7)), int(rng.integers(2, 4))
@@ -75,19 +77,21 @@ def random_problem(seed: int, free: bool = True) -> TableProblem:
         float(rng.choice([0.01, 0.03, 0.1])), rng.integers(0, 3, n) * 1.0, float(rng.choice([0, 0.02])), most
     )
     prior = rng.dirichlet(np.full(n_classes, 2.0))
-    problem = TableProblem(prior, tables, prices, costs, n_outcomes=sizes, groups=groups, full_prices=full, free=free)
-    return problem.with_visits(visits)
+    problem = TableProblem(
+        prior, tables, prices, costs, n_outcomes=sizes, groups=groups, full_prices=full, any_order=any_order
+    )
+    return with_visits(problem, visits)
 
 
 def by_hand(problem: TableProblem) -> float:
     """The optimum over all panels, by recursion over what was seen, set by set and answer by answer."""
-    visits, tables, groups = problem.visits, problem.class_tables, problem.groups
-    own, full = problem.prices - visits.alone, problem.full_prices - visits.alone
+    visits, tables, groups = problem.visits, problem.structure.class_tables, problem.groups
+    own, full = problem.prices - visits.single_costs, problem.full_prices - visits.single_costs
     known: dict[Any, float] = {}
 
     def panels(left: list[int]) -> Iterator[tuple[int, ...]]:
         for size in range(1, min(visits.max_panel or len(left), len(left)) + 1):
-            yield from itertools.combinations(left, size) if problem.free else [tuple(left[:size])]
+            yield from itertools.combinations(left, size) if problem.any_order else [tuple(left[:size])]
 
     def best(seen: tuple[tuple[int, int], ...]) -> float:
         if seen not in known:
@@ -133,7 +137,7 @@ def test_grown_panels_are_near_the_optimum_and_bounds_hold():
         cost = evaluate(problem, policy, method="exact").cost
         assert cost >= optimum - 1e-9
         assert policy.info.lower <= optimum + 1e-9
-        assert policy.info.scope == ("all panels" if problem.orders_panels else "all orders")
+        assert policy.info.scope == ("all panels" if orders_panels(problem) else "all orders")
         above.append(cost / optimum - 1 if optimum > 1e-9 else 0.0)
     assert np.mean(above) < 0.01
     assert max(above) < 0.1
@@ -142,7 +146,7 @@ def test_grown_panels_are_near_the_optimum_and_bounds_hold():
 def test_panels_of_a_fixed_order_are_near_the_optimum():
     above = []
     for seed in range(20):
-        problem = random_problem(2000 + seed, free=False)
+        problem = random_problem(2000 + seed, any_order=False)
         optimum, policy = by_hand(problem), Panels(**FAST).solve(problem)
         cost = evaluate(problem, policy, method="exact").cost
         assert policy.info.lower <= optimum + 1e-9
@@ -156,8 +160,8 @@ def test_panels_of_a_fixed_order_are_near_the_optimum():
 def test_dearer_visits_cost_no_less(seed, factor):
     problem = random_problem(seed)
     visits = problem.visits
-    other = problem.without_visits().with_visits(Visits(visits.cost * factor, visits.delays, visits.delay_cost))
-    cheap = problem.without_visits().with_visits(Visits(visits.cost, visits.delays, visits.delay_cost))
+    other = with_visits(without_visits(problem), Visits(visits.cost * factor, visits.delays, visits.delay_cost))
+    cheap = with_visits(without_visits(problem), Visits(visits.cost, visits.delays, visits.delay_cost))
     least = Panels().solve(cheap).info.upper
     assert Panels().solve(other).info.upper >= least - 1e-12
     assert Panels().solve(scale_prices(cheap, factor)).info.upper >= least - 1e-12
@@ -179,7 +183,7 @@ def test_where_visits_cost_nothing_nothing_changes():
 
 
 @pytest.mark.parametrize(
-    ("solver", "free"),
+    ("solver", "any_order"),
     [
         (Panels(**FAST), True),
         (Panels(max_nodes=0, **FAST), True),
@@ -192,9 +196,9 @@ def test_where_visits_cost_nothing_nothing_changes():
     ],
     ids=repr,
 )
-def test_solvers_of_panels_do_what_solvers_promise(solver, free):
-    problems = sample_problems(8, free=free)
-    check_solver(solver, [p.with_visits(Visits(0.03, np.arange(p.n_questions) % 2.0, 0.01)) for p in problems])
+def test_solvers_of_panels_do_what_solvers_promise(solver, any_order):
+    problems = sample_problems(8, any_order=any_order)
+    check_solver(solver, [with_visits(p, Visits(0.03, np.arange(p.n_questions) % 2.0, 0.01)) for p in problems])
 
 
 def test_fixed_panels_are_of_their_size():
@@ -202,7 +206,7 @@ def test_fixed_panels_are_of_their_size():
     for size in (1, 3, None):
         policy = FixedPanels(size, **FAST).solve(problem)
         policy = type(policy)(policy.values, policy.sizes)
-        assert policy.best(problem.begin()).panel.sum() == (size or 6)
+        assert policy.best(problem.initial_belief()).panel.sum() == (size or 6)
 
 
 @pytest.mark.parametrize("model", [TreeNetwork(), ClassMixture(2, random_state=0)])
@@ -224,7 +228,7 @@ def test_certificates_of_other_policies_are_about_panels_too():
 
 
 def test_what_knows_of_one_question_at_a_time_refuses_or_says_the_same():
-    problem, fixed = random_problem(11), random_problem(11, free=False)
+    problem, fixed = random_problem(11), random_problem(11, any_order=False)
     for who in (lambda p: dual_bound(p, StoppingValue(p)), grid_lower_bound, sawtooth_lower_bound):
         with pytest.raises(ValueError, match="one question at a time"):
             who(fixed)
@@ -232,7 +236,7 @@ def test_what_knows_of_one_question_at_a_time_refuses_or_says_the_same():
     cost = evaluate(problem, policy, method="exact").cost
     assert sensitivity(problem, policy, method="exact").cost == pytest.approx(cost)
     assert what_if(problem, policy, prior=problem.prior, method="exact").held.cost == pytest.approx(cost)
-    alone = problem.without_visits().with_visits(replace(problem.visits, max_panel=1))
+    alone = with_visits(without_visits(problem), replace(problem.visits, max_panel=1))
     assert Panels().solve(alone).info.upper == pytest.approx(by_hand(alone))
     with pytest.raises(ValueError, match="max_cost"):
         within_budget(fixed, max_cost=0.1)
@@ -258,33 +262,33 @@ def test_a_limit_of_questions_holds_for_panels():
 def test_a_panel_is_grown_as_far_as_the_budget_goes() -> None:
     sensor = [[0.8, 0.3], [0.2, 0.7]]
     prices = [0.03, 0.02, 0.02, 0.02]
-    problem = TableProblem([0.5, 0.5], np.array([sensor] * 4), prices, free=True, max_cost=0.07)
-    problem = problem.with_visits(Visits(0.01, np.zeros(4)))
+    problem = TableProblem([0.5, 0.5], np.array([sensor] * 4), prices, any_order=True, max_cost=0.07)
+    problem = with_visits(problem, Visits(0.01, np.zeros(4)))
     policy = Panels(**FAST).solve(problem)
     assert 0 < evaluate(problem, policy).price <= 0.07 + 1e-9
     # four together are beyond it: it orders the three that are not
-    assert policy.panels(problem.begin(), 4).sum() == 3
+    assert policy.panels(problem.initial_belief(), 4).sum() == 3
 
 
 def test_what_may_not_be_ordered():
-    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, free=True)
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, any_order=True)
     with pytest.raises(ValueError, match="visits cost nothing"):
-        problem.begin().ordering(np.array([[True, False, False]]))
-    info = problem.with_visits(Visits(0.1, np.zeros(3), max_panel=2)).begin()
+        order_panels(problem.initial_belief(), np.array([[True, False, False]]))
+    belief = with_visits(problem, Visits(0.1, np.zeros(3), max_panel=2)).initial_belief()
     with pytest.raises(ValueError, match="max_panel=2"):
-        info.ordering(np.array([[True, True, True]]))
-    ordered = info.ordering(np.array([[True, True, False]]))
+        order_panels(belief, np.array([[True, True, True]]))
+    ordered = order_panels(belief, np.array([[True, True, False]]))
     with pytest.raises(ValueError, match="not been answered"):
-        ordered.ordering(np.array([[False, False, True]]))
+        order_panels(ordered, np.array([[False, False, True]]))
     with pytest.raises(ValueError, match="asked before"):
-        ordered.asking(0).update(np.array([0])).asking(1).update(np.array([0])).ordering(
-            np.array([[True, False, False]])
+        order_panels(
+            ordered.asking(0).update(np.array([0])).asking(1).update(np.array([0])), np.array([[True, False, False]])
         )
     with pytest.raises(ValueError, match="FixedPanels"):
         FixedPanels(2).solve(problem)
     with pytest.raises(ValueError, match="a delay for each"):
-        problem.with_visits(Visits(0.1, np.zeros(2)))
-    assert repr(default_solver(problem.with_visits(Visits(0.1, np.zeros(3))))) == "Panels()"
+        with_visits(problem, Visits(0.1, np.zeros(2)))
+    assert repr(default_solver(with_visits(problem, Visits(0.1, np.zeros(3))))) == "Panels()"
 
 
 @pytest.mark.parametrize(
@@ -514,7 +518,7 @@ def test_names_of_what_was_ordered_together_can_be_told_apart():
     frame = pd.DataFrame(X, columns=["a+b", "c;d", "e"])
     clf = SequentialClassifier(feature_costs=Costs(0.01, visit_cost=0.03), order="adaptive").fit(frame, [0, 1] * 20)
     record = clf.acquire(frame)
-    for text, order, visit in zip(decided_frame(clf, record, None)["asked"], record.order, record.visit):
+    for text, order, visit in zip(decisions_frame(clf, record, None)["asked"], record.order, record.visit):
         told = {"a+b": '"a+b"', "c;d": '"c;d"', "e": "e"}
         visits = [[told[frame.columns[j]] for j, v in zip(order, visit) if v == n] for n in range(1, visit.max() + 1)]
         assert text == ";".join("+".join(names) for names in visits)
@@ -540,28 +544,28 @@ def ways(policy: Any, problem: TableProblem) -> list[tuple[list[int], list[int],
     found = []
 
     def follow(info: Any, visits: list[int], asked: list[int]) -> None:
-        made = int(info.visits[0])
+        made = int(info.account.n_visits[0])
         info = policy.order(info)
-        question = int(policy.act(info)[0])
+        question = int(policy.action(info)[0])
         if question < 0:
             found.append((visits, asked, info))
             return
-        if info.visits[0] > made or not info.ordered[0, question]:
-            visits = [*visits, max(int(info.ordered[0].sum()), 1)]
+        if info.account.n_visits[0] > made or not info.account.ordered[0, question]:
+            visits = [*visits, max(int(info.account.ordered[0].sum()), 1)]
         for outcome in range(problem.n_outcomes[question]):
             follow(info.asking(question).update(np.array([outcome])), visits, [*asked, question])
 
-    follow(problem.begin(), [], [])
+    follow(problem.initial_belief(), [], [])
     return found
 
 
 @pytest.mark.parametrize("solver", [Panels(certificate_paths=0), Panels(max_nodes=0, **FAST), FixedPanels(2)])
-@pytest.mark.parametrize("free", [True, False])
-def test_a_ladder_orders_panels_that_fit_in_what_is_left(solver, free):
+@pytest.mark.parametrize("any_order", [True, False])
+def test_a_ladder_orders_panels_that_fit_in_what_is_left(solver, any_order):
     found = 0
     for seed in range(6):
-        problem = random_problem(seed, free)
-        if problem.n_questions < 4 or not problem.orders_panels:
+        problem = random_problem(seed, any_order)
+        if problem.n_questions < 4 or not orders_panels(problem):
             continue
         policy = solver.solve(problem)
         for limit, most in [(0.0, 3), (0.05, None), (0.02, 5), (10.0, None)]:
@@ -570,7 +574,7 @@ def test_a_ladder_orders_panels_that_fit_in_what_is_left(solver, free):
             for visits, asked, info in ways(ladder, problem):
                 assert sum(visits) == len(asked) <= n
                 assert info.stopping_cost[0] <= limit + 1e-9 or len(asked) == n
-                assert int(info.visits[0]) == len(visits)
+                assert int(info.account.n_visits[0]) == len(visits)
                 found += max(visits, default=0) > 1
             if limit == 0.0:
                 rng = np.random.default_rng(seed)
@@ -634,7 +638,7 @@ def test_a_session_asks_on_where_a_drawn_policy_orders_no_panels(table):
     clf = SequentialClassifier(NaiveBayes(), FixedPanels(2, **FAST), feature_costs=Costs(0.004, visit_cost=0.01))
     clf = clf.set_params(order="adaptive").fit(X, y)
     single = Adaptive(max_rounds=0, certificate_paths=0).solve(clf.problem_)
-    mixed = replace(decider_of(clf), policy=RandomisedPolicy([clf.policy_, single], [0.5, 0.5]))
+    mixed = replace(agent_of(clf), policy=RandomisedPolicy([clf.policy_, single], [0.5, 0.5]))
     first = {len(Session(mixed, key).next_panel) for key in range(20)}
     assert first == {1, 2}
 
@@ -660,9 +664,9 @@ def test_bounds_of_several_starts_hold_and_count_visits(visit, seed):
         solver=Panels(**FAST),
     ).fit(X, y)
     problem = clf.problem_
-    begun, share = problem.opening()
+    begun, share = problem.initial_beliefs()
     assert len(share) > 1
-    each = [by_hand(problem.replace(starts=None, prior=belief)) for belief in begun.belief]
+    each = [by_hand(problem.replace(starts=None, prior=belief)) for belief in begun.posterior]
     optimum = float(share @ each)
     info = certify(problem, clf.policy_, n_paths=200)
     assert info.lower <= optimum + 1e-9
@@ -670,8 +674,8 @@ def test_bounds_of_several_starts_hold_and_count_visits(visit, seed):
     drawn = certify(problem, clf.policy_, method="simulation", n_paths=100, width=1e-9, max_paths=300)
     assert drawn.n_paths == 300 or drawn.upper - drawn.upper_mean <= 1e-9 * drawn.upper
     assert drawn.upper >= optimum - 1e-9
-    plain = certify(problem.without_visits(), lambda info: np.full(len(info), -1), n_paths=200).lower
-    floor = float(share @ np.minimum(begun.stopping_cost, begun.cost_floor()))
+    plain = certify(without_visits(problem), lambda belief: np.full(len(belief), -1), n_paths=200).lower
+    floor = float(share @ np.minimum(begun.stopping_cost, cost_lower_bound(begun)))
     assert info.lower >= max(plain, floor) - 1e-9
     if visit == 0.02:  # beyond what is told by prices alone
         assert info.lower > max(plain, floor) + 1e-3

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seqclass._utils.model_files import load
     from seqclass.adaptive_classifier import adaptive
+    from seqclass.agent.explanation import Explanation
     from seqclass.classifier import SequentialClassifier
     from seqclass.costs import Costs
-    from seqclass.deciding.explanation import Explanation
     from seqclass.evaluation.certified import certify_error
     from seqclass.evaluation.differential import certify_differential
     from seqclass.labels import Labels
@@ -46,7 +46,7 @@ _HOMES = {
     "ifc2f": "recipes",
     "load": "_utils.model_files",
     "Costs": "costs",
-    "Explanation": "deciding.explanation",
+    "Explanation": "agent.explanation",
     "Labels": "labels",
     "Rules": "pomdp.rules",
     "SequentialClassifier": "classifier",
@@ -54,7 +54,7 @@ _HOMES = {
 
 
 def _modules() -> list[str]:
-    return [found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_")]
+    return [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,25 +14,35 @@ import numpy.typing as npt
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.frames import plain
-from seqclass._utils.progress import tell_share, telling
+from seqclass._utils.frames import plain_data
+from seqclass._utils.progress import report_progress, tell_share
 from seqclass._utils.validation import check_choice, check_integer, check_jobs, check_settings, plain_labels
+from seqclass._utils.warned import HeldOutWarning
+from seqclass.agent._coding import category_counts, check_training
+from seqclass.agent.agent import Classifier
+from seqclass.agent.problem import is_free
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
-from seqclass.bn.context_bayes import MOST_TESTED, changes_what_others_tell
-from seqclass.bn.contexts import MOST_OUTCOMES
+from seqclass.bn.context_bayes import TUNING as CONTEXT_TUNING
+from seqclass.bn.context_bayes import changes_what_others_tell
+from seqclass.bn.contexts import TUNING as GROUP_TUNING
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
-from seqclass.deciding._coding import category_counts, check_training
-from seqclass.deciding.decider import Classifier
-from seqclass.deciding.problem import is_free
 from seqclass.discretize import Discretizer
-from seqclass.fitting._cross_fit import at_budgets, begun, by_others, completed, gathered, recalibrated, yardsticks
+from seqclass.fitting._cross_fit import (
+    at_budgets,
+    by_others,
+    collect_folds,
+    complete_held_out,
+    refit_calibrated,
+    start_folds,
+    yardsticks,
+)
 from seqclass.fitting._fit import Folds, fit_rows, money
-from seqclass.fitting._folds import assign_folds, check_folds, recent_rows, some_rows
+from seqclass.fitting._folds import assign_folds, check_folds, recent_rows, sample_rows
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import aged, rows_of, weighted
+from seqclass.fitting._steps import check_row_weights, forgetting_weights, rows_of
 from seqclass.fitting.choice import Choice, choose
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import Adaptive, ClassInformation, FirstK, HiddenInformation, OrderingRule, Panels
@@ -46,20 +56,38 @@ __all__ = ["AdaptiveClassifier", "adaptive"]
 NOTHING = "deciding at once"
 #: The candidate that is left only for what is better beyond chance: rich, and the same for numbers and categories.
 INCUMBENT = "mixture of densities"
-#: Below so many rows its number of components is averaged over: of few rows the choice is noise.
-_FEW_ROWS = 300
-#: Columns that are kept, and of a mixture for which kinds of members would drown in the noise of many.
-_MANY, _FEW = 200, 20
-#: Columns from which on quick effort tries a few, too.
-_WIDE = 100
-#: Columns up to which the best of all orders is searched for: of more it is what the training rows suggest by chance.
-_SEARCHED = 32
-_NARROW = f"{INCUMBENT}, {_FEW} columns"
+
+
+@dataclass(frozen=True)
+class MethodTuning:
+    """What is tried of data of which size, and how finely."""
+
+    #: of fewer the number of components is averaged over, as a choice is noise; so are pairs of a tree
+    min_rows: int = 300
+    max_columns: int = 200  #: that are kept
+    few_columns: int = 20  #: of a mixture for which kinds of members would drown in the noise of many
+    wide_columns: int = 100  #: from which on quick effort tries a few, too
+    max_searched_columns: int = 32  #: of more the best of all orders is what the training rows suggest by chance
+    n_paths: int = 1000  #: cases that policies are fitted to
+    n_cases: int = 300  #: on which it is reckoned what they cost
+    n_bins: int = 5  #: of equal widths or counts, over which outcomes are counted
+    max_label_bins: int = 8  #: of those that labels cut
+    n_fine_bins: int = 16  #: that densities are fitted over
+    max_tree_columns: int = 32  #: of more a tree is slow where classes are many
+    max_tree_categories: int = 50  #: of a column: of more so are its tables of pairs
+    n_budget_components: int = 40  #: of a class in the mixture of densities at hard budgets
+    n_budget_bags: int = 5  #: of that mixture
+    n_ahead: int = 6  #: fits a process that are under way at once
+
+
+TUNING = MethodTuning()
+
+_NARROW = f"{INCUMBENT}, {TUNING.few_columns} columns"
 _PARTS = ("observation_model", "solver", "discretizer", "selector", "order")
 
 
 @dataclass(frozen=True)
-class Effort:
+class SearchEffort:
     """How much is tried, and on how many rows at most."""
 
     n_folds: int
@@ -71,129 +99,126 @@ class Effort:
     search_nodes: int
     certificate_paths: int
 
-    def on(self, n_columns: int) -> Effort:
-        """The same for data of so many columns."""
-        return self if n_columns <= _SEARCHED else replace(self, search_nodes=0)
+    def for_columns(self, n_columns: int) -> SearchEffort:
+        """Effort for data of so many columns."""
+        return self if n_columns <= TUNING.max_searched_columns else replace(self, search_nodes=0)
 
 
 EFFORTS = {
-    "quick": Effort(3, 3000, False, ("mdlp",), 1, False, 200, 3000),
-    "normal": Effort(5, 10_000, True, ("uniform", "quantile", "mdlp"), 1, False, 1000, 10_000),
-    "thorough": Effort(10, 50_000, True, ("uniform", "quantile", "mdlp"), 5, True, 5000, 10_000),
+    "quick": SearchEffort(3, 3000, False, ("mdlp",), 1, False, 200, 3000),
+    "normal": SearchEffort(5, 10_000, True, ("uniform", "quantile", "mdlp"), 1, False, 1000, 10_000),
+    "thorough": SearchEffort(10, 50_000, True, ("uniform", "quantile", "mdlp"), 5, True, 5000, 10_000),
 }
 
 
 def candidates(
-    effort: Effort, random_state: Any, n_rows: int, n_columns: int, numbers: bool = True, contexts: bool = False
+    effort: SearchEffort, random_state: Any, n_rows: int, n_columns: int, numbers: bool = True, contexts: bool = False
 ) -> dict[str, dict[str, Any]]:
     """Settings of `SequentialClassifier` by name of the candidate, for data of so many rows and columns."""
-    effort = effort.on(n_columns)
+    effort = effort.for_columns(n_columns)
     bayes: dict[str, Any] = {"observation_model": NaiveBayes(), "discretizer": Discretizer()}
     # any order, as to find one takes time
     nothing = bayes | {"solver": FirstK(0), "order": "adaptive"}
-    found = {NOTHING: nothing, "naive Bayes, one order": bayes | _CALIBRATED}
+    ways = {NOTHING: nothing, "naive Bayes, one order": bayes | _CALIBRATED}
     if effort.others:
         params = ifc2f(random_state=random_state).get_params(deep=False)
-        found["tree, one order"] = {name: params[name] for name in _PARTS}
-        found["densities"] = _of_densities(ContextBayes(None, random_state=random_state), effort) | _CALIBRATED
-    if n_rows >= _FEW_ROWS:  # of fewer, its pairs are noise
-        found[_TREE] = _tree(random_state) | _CALIBRATED
+        ways["tree, one order"] = {name: params[name] for name in _PARTS}
+        ways["densities"] = _of_densities(ContextBayes(None, random_state=random_state), effort) | _CALIBRATED
+    if n_rows >= TUNING.min_rows:  # of fewer, its pairs are noise
+        ways[_TREE] = _tree(random_state) | _CALIBRATED
     mixtures = {
         f"mixture, {_CUT[strategy]}": _mixture(strategy, effort, random_state)
         for strategy in effort.strategies
         if numbers
     }
     mixtures[INCUMBENT] = _mixture_of_densities(effort, random_state, n_rows)
-    if n_columns > _FEW if effort.others else n_columns >= _WIDE and n_rows >= _FEW_ROWS:
-        mixtures[_NARROW] = _mixture_of_densities(effort, random_state, n_rows, _FEW)
+    least = TUNING.few_columns + 1 if effort.others else TUNING.wide_columns
+    if n_columns >= least and (effort.others or n_rows >= TUNING.min_rows):
+        mixtures[_NARROW] = _mixture_of_densities(effort, random_state, n_rows, TUNING.few_columns)
     if contexts:
         mixtures |= _contexts(effort, random_state)
     for name, settings in mixtures.items():
-        found |= {name: settings, f"{name}, calibrated": settings | _CALIBRATED}
-    return {name: _filled(settings) for name, settings in found.items()}
+        ways |= {name: settings, f"{name}, calibrated": settings | _CALIBRATED}
+    return {name: _fill_defaults(settings) for name, settings in ways.items()}
 
 
 def at_budget(
-    effort: Effort, random_state: Any, numbers: bool, contexts: bool, budget: int
+    effort: SearchEffort, random_state: Any, numbers: bool, contexts: bool, budget: int
 ) -> dict[str, dict[str, Any]]:
     """Settings by name of what is tried where so many questions are asked of everybody: bins, models and rules."""
-    found = {
+    ways = {
         f"mixture, {_CUT[strategy]}": _mixture(strategy, effort, random_state)
         for strategy in ("quantile", "mdlp")
         if numbers
     }
     # what columns repeat counts once
-    cuts = Discretizer(_BINS["mdlp"], strategy="mdlp")
-    found["tree"] = _any_order(TreeNetwork(random_state=random_state), cuts, effort)
+    cuts = Discretizer(TUNING.max_label_bins, strategy="mdlp")
+    ways["tree"] = _any_order(TreeNetwork(random_state=random_state), cuts, effort)
     # no number of components is sought: averages of many kinds in many samples decide better, and as quickly
-    model = ClassMixture(_KINDS, n_bags=_BAGS, density="auto", random_state=random_state)
-    found[INCUMBENT] = _of_densities(model, effort)
-    found["densities"] = _of_densities(ContextBayes(None, random_state=random_state), effort)
+    n, n_bags = TUNING.n_budget_components, TUNING.n_budget_bags
+    model = ClassMixture(n, n_bags=n_bags, density="auto", random_state=random_state)
+    ways[INCUMBENT] = _of_densities(model, effort)
+    ways["densities"] = _of_densities(ContextBayes(None, random_state=random_state), effort)
     if contexts:
-        found |= _contexts(effort, random_state)
+        ways |= _contexts(effort, random_state)
     # when to stop is given: there is nothing to plan
-    first = {name: FirstK(budget, rule=way["solver"].rules[0], certificate_paths=0) for name, way in found.items()}
-    return {name: _filled(way | {"solver": first[name]}) for name, way in found.items()}
+    first = {name: FirstK(budget, rule=way["solver"].rules[0], certificate_paths=0) for name, way in ways.items()}
+    return {name: _fill_defaults(way | {"solver": first[name]}) for name, way in ways.items()}
 
 
 def worth_contexts(settings: Settings, X: Any, y: npt.NDArray[Any]) -> bool:
     """Whether a column or a few together, of not too many, change what the others tell; a quick look at some rows."""
-    if np.shape(X)[1] > _MANY:
+    if np.shape(X)[1] > TUNING.max_columns:
         return False
-    rows = some_rows(y, MOST_TESTED, 0)
-    X, y = (X, y) if len(rows) == len(y) else (rows_of(plain(X), rows), y[rows])
+    rows = sample_rows(y, CONTEXT_TUNING.max_tested_rows, 0)
+    X, y = (X, y) if len(rows) == len(y) else (rows_of(plain_data(X), rows), y[rows])
     # warns of nothing, which the fit to all rows does
-    with telling("contexts"):
-        decider = fit_rows(settings.but(**_LOOK), X, y, certify=False).decider
-    label, codes = decider.prices.bundles, np.searchsorted(decider.classes, y)
+    with report_progress("contexts"):
+        agent = fit_rows(settings.replace(**_LOOK), X, y, certify=False).agent
+    label, codes = agent.prices.bundles, np.searchsorted(agent.classes, y)
     bundles = [] if label is None else [np.flatnonzero(label == one) for one in np.unique(label[label >= 0])]
-    X, sizes = decider.outcomes(X), decider.model.n_outcomes_
+    X, sizes = agent.outcomes(X), agent.model.n_outcomes_
     return changes_what_others_tell(X, codes, np.ones(len(codes)), sizes, [one for one in bundles if len(one) > 1])
 
 
 #: A quick look at columns that plans nothing.
 _LOOK = {"discretizer": Discretizer(4), "order": "adaptive", "solver": FirstK(0, certificate_paths=0)}
 _CALIBRATED = {"calibrate": True}
-#: Cases that policies are fitted to, and on which it is reckoned what they cost.
-_PATHS, _CASES = 1000, 300
-#: Bins that densities are fitted over.
-_FINE = 16
 _CUT = {"uniform": "equal widths", "quantile": "equal counts", "mdlp": "cuts by labels"}
-_BINS = {"uniform": 5, "quantile": 5, "mdlp": 8}
-#: It sees sharply where a number tells anything by that of another; of more columns it is slow where classes are many,
-#: and so are its tables of pairs where a column has more categories.
-_TREE, _IN_TREE, _PAIRED = f"tree, {_CUT['mdlp']}, one order", 32, 50
-#: Components of a class and bags of the mixture of densities at hard budgets.
-_KINDS, _BAGS = 40, 5
+#: It sees sharply where a number tells anything by that of another.
+_TREE = f"tree, {_CUT['mdlp']}, one order"
 
 
-def standard(effort: Effort, random_state: Any, n_rows: int, n_columns: int) -> dict[str, Any]:
+def standard(effort: SearchEffort, random_state: Any, n_rows: int, n_columns: int) -> dict[str, Any]:
     """What is fitted where nothing is compared, to data of so many rows and columns."""
-    return _filled(_mixture_of_densities(effort.on(n_columns), random_state, n_rows))
+    return _fill_defaults(_mixture_of_densities(effort.for_columns(n_columns), random_state, n_rows))
 
 
 def _tree(random_state: Any) -> dict[str, Any]:
     return {
         "observation_model": TreeNetwork(random_state=random_state),
-        "discretizer": Discretizer(_BINS["mdlp"], strategy="mdlp"),
-        "selector": InformationFilter(n_features=_IN_TREE),
+        "discretizer": Discretizer(TUNING.max_label_bins, strategy="mdlp"),
+        "selector": InformationFilter(n_features=TUNING.max_tree_columns),
     }
 
 
-def _mixture(strategy: str, effort: Effort, random_state: Any) -> dict[str, Any]:
+def _mixture(strategy: str, effort: SearchEffort, random_state: Any) -> dict[str, Any]:
+    n_bins = TUNING.max_label_bins if strategy == "mdlp" else TUNING.n_bins
     model = ClassMixture(n_bags=effort.n_bags, random_state=random_state)
-    return _any_order(model, Discretizer(_BINS[strategy], strategy=strategy), effort)
+    return _any_order(model, Discretizer(n_bins, strategy=strategy), effort)
 
 
-def _mixture_of_densities(effort: Effort, random_state: Any, n_rows: int, n_columns: int = _MANY) -> dict[str, Any]:
-    components: Any = "average" if n_rows < _FEW_ROWS else "auto"
+def _mixture_of_densities(
+    effort: SearchEffort, random_state: Any, n_rows: int, n_columns: int = TUNING.max_columns
+) -> dict[str, Any]:
+    components: Any = "average" if n_rows < TUNING.min_rows else "auto"
     model = ClassMixture(components, density="auto", n_bags=effort.n_bags, random_state=random_state)
     return _of_densities(model, effort, n_columns)
 
 
-def _contexts(effort: Effort, random_state: Any) -> dict[str, dict[str, Any]]:
+def _contexts(effort: SearchEffort, random_state: Any) -> dict[str, dict[str, Any]]:
     """Equal widths cut columns of two humps between them; equal counts leave columns of few values as they are."""
-    bins = {"uniform": MOST_OUTCOMES, "quantile": _FINE}
+    bins = {"uniform": GROUP_TUNING.max_outcomes, "quantile": TUNING.n_fine_bins}
     model, rule = ContextBayes(random_state=random_state), HiddenInformation()
     return {
         f"contexts, {_CUT[strategy]}": _any_order(model, Discretizer(n, strategy=strategy), effort, rule=rule)
@@ -201,22 +226,24 @@ def _contexts(effort: Effort, random_state: Any) -> dict[str, dict[str, Any]]:
     }
 
 
-def _of_densities(model: ClassMixture | ContextBayes, effort: Effort, n_columns: int = _MANY) -> dict[str, Any]:
-    return _any_order(model, Discretizer(_FINE, strategy="quantile"), effort, n_columns)
+def _of_densities(
+    model: ClassMixture | ContextBayes, effort: SearchEffort, n_columns: int = TUNING.max_columns
+) -> dict[str, Any]:
+    return _any_order(model, Discretizer(TUNING.n_fine_bins, strategy="quantile"), effort, n_columns)
 
 
 def _any_order(
     model: ClassMixture | ContextBayes | TreeNetwork,
     discretizer: Discretizer,
-    effort: Effort,
-    n_columns: int = _MANY,
+    effort: SearchEffort,
+    n_columns: int = TUNING.max_columns,
     rule: OrderingRule | None = None,
 ) -> dict[str, Any]:
     solver = Adaptive(
         [ClassInformation() if rule is None else rule],
-        n_paths=_PATHS,
+        n_paths=TUNING.n_paths,
         exact_expectation=effort.exact_expectation,
-        n_cases=_CASES,
+        n_cases=TUNING.n_cases,
         max_rounds=0,
         search_nodes=effort.search_nodes,
         certificate_paths=effort.certificate_paths,
@@ -231,7 +258,7 @@ def _any_order(
     }
 
 
-def _filled(settings: dict[str, Any]) -> dict[str, Any]:
+def _fill_defaults(settings: dict[str, Any]) -> dict[str, Any]:
     empty = {"observation_model": None, "solver": None, "discretizer": None, "selector": None, "order": "conditional"}
     return empty | {"calibrate": False} | settings
 
@@ -257,10 +284,6 @@ class _Chosen:
         return classifier._chosen[self.name]
 
 
-#: So many fits a process are under way at once.
-_AHEAD = 6
-
-
 class _Work:
     """What is done by several processes, or by this one, and how much of it all is done."""
 
@@ -270,28 +293,28 @@ class _Work:
     def together(self, families: list[list[str]], n_folds: int) -> Iterator[list[list[str]]]:
         """Families that are under way at once, of which all fits are kept: enough that no process waits."""
         processes = effective_n_jobs(self.n_jobs)
-        most = 1 if processes == 1 else -(-_AHEAD * processes // n_folds)
+        most = 1 if processes == 1 else -(-TUNING.n_ahead * processes // n_folds)
         for first in range(0, len(families), most):
             yield families[first : first + most]
 
-    def done(self, jobs: Iterable[Any]) -> list[Any]:
+    def run(self, jobs: Iterable[Any]) -> list[Any]:
         """Results of jobs, in their order; of several that fail the first is raised, whichever was over first."""
-        found: list[Any] = []
+        results: list[Any] = []
         failed: list[Exception] = []
         # what is under way comes to its end: joblib's processes do not bear to be left
-        tried = (delayed(_tried)(*job) for job in takewhile(lambda _: not failed, jobs))
+        tried = (delayed(_result_or_error)(*job) for job in takewhile(lambda _: not failed, jobs))
         for result in Parallel(n_jobs=self.n_jobs, return_as="generator", batch_size=1)(tried):
             if isinstance(result, Exception):
                 failed.append(result)
-            found.append(result)
+            results.append(result)
             self.n_done += 1
             tell_share(self.n_done, self.total)
         if failed:
             raise failed[0]
-        return found
+        return results
 
 
-def _tried(task: Callable[..., Any], arguments: Sequence[Any], settings: dict[str, Any]) -> Any:
+def _result_or_error(task: Callable[..., Any], arguments: Sequence[Any], settings: dict[str, Any]) -> Any:
     """What a job gives, or the error that it ends with."""
     try:
         return task(*arguments, **settings)
@@ -301,15 +324,15 @@ def _tried(task: Callable[..., Any], arguments: Sequence[Any], settings: dict[st
 
 def _families(ways: dict[str, dict[str, Any]]) -> list[list[str]]:
     """Names of ways that differ in calibration alone, side by side: their models are the same."""
-    found: list[list[str]] = []
+    families: list[list[str]] = []
     before: dict[str, Any] = {}
     for name, way in ways.items():
         if before and all(value is before[key] for key, value in way.items() if key != "calibrate"):
-            found[-1].append(name)
+            families[-1].append(name)
         else:
-            found.append([name])
+            families.append([name])
         before = way
-    return found
+    return families
 
 
 class _NeedsAllRows:
@@ -323,12 +346,12 @@ class _NeedsAllRows:
             )
         raise AttributeError(
             f"{why}a sample, clf.fit(*chunks.sample(100_000)), and what it chooses to all, "
-            "clf.chosen().fit_chunks(chunks)."
+            "clf.chosen_classifier().fit_chunks(chunks)."
         )
 
 
 @dataclass(repr=False, eq=False)
-class AdaptiveClassifier(DecidingClassifier):
+class AdaptiveClassifier(BaseSequentialClassifier):
     """Classifies each instance with the few features that pay, and chooses from the training rows how to learn.
 
     Ways to learn, from simple to rich, are compared on the same folds of the training rows. The simplest decides at
@@ -421,8 +444,6 @@ class AdaptiveClassifier(DecidingClassifier):
     rules: Any = None
     missing: str = "ignored"
     half_life: float | None = None
-    #: Settings that files of earlier releases lack.
-    _later = ("n_jobs", "known", "rules", "missing", "half_life")
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int | None = None
@@ -461,8 +482,8 @@ class AdaptiveClassifier(DecidingClassifier):
         n_folds = effort.n_folds if held_out is None else check_folds(held_out)
         self.choice_: Choice | None = None
         began = perf_counter()
-        sample_weight = aged(y, self.half_life, sample_weight)
-        kept, labels, weight = weighted(X, y, sample_weight)
+        sample_weight = forgetting_weights(y, self.half_life, sample_weight)
+        kept, labels, weight = check_row_weights(X, y, sample_weight)
         columns = Classifier()
         _, seen, encoder = check_training(columns, kept, labels)
         recent = recent_rows(labels, self.half_life, n_folds)
@@ -470,48 +491,48 @@ class AdaptiveClassifier(DecidingClassifier):
         # what is wrong with limits, prices and costs is said before anything is tried
         self.settings().check()
         money(self.settings(), columns, np.unique(seen), warn=False)
-        if ruled := Rules.of(self.rules) is not None:  # and so is what cannot be met
+        if ruled := Rules.from_value(self.rules) is not None:  # and so is what cannot be met
             quick: dict[str, Any] = _LOOK | {"observation_model": NaiveBayes(), "target_cost": None}
-            with telling("rules"):
-                fit_rows(self.settings().but(**quick), kept, labels, certify=False)
+            with report_progress("rules"):
+                fit_rows(self.settings().replace(**quick), kept, labels, certify=False)
         if budgets:
             self._chosen = at_budget(effort, self.random_state, False, False, budgets[-1])[INCUMBENT]
         if not n_folds:
             self._take(fit_rows(self.settings(), X, y, sample_weight))
             return self
         labels = plain_labels(labels)
-        rows = recent[some_rows(labels[recent], effort.most_rows, self.random_state)]
-        some, labels = (kept, labels) if len(rows) == len(labels) else (rows_of(plain(kept), rows), labels[rows])
+        rows = recent[sample_rows(labels[recent], effort.most_rows, self.random_state)]
+        some, labels = (kept, labels) if len(rows) == len(labels) else (rows_of(plain_data(kept), rows), labels[rows])
         some_weight = None if weight is None else weight[rows]
         fold = assign_folds(labels, n_folds, self.random_state)
         numbers = (n := np.shape(some)[1]) > len(category_counts(encoder))
-        bundles = Costs(bundles=Costs.of(self.feature_costs).bundles)
+        bundles = Costs(bundles=Costs.from_value(self.feature_costs).bundles)
         look = Settings(NaiveBayes(), feature_costs=bundles, handle_unknown=self.handle_unknown, missing=self.missing)
-        contexts, found, at_once = worth_contexts(look, some, labels), None, None
+        contexts, exponents, at_once = worth_contexts(look, some, labels), None, None
         ways = self._ways(len(rows), n, numbers, contexts)
         skipped: tuple[str, ...] = ()
-        if _TREE in ways and max(category_counts(encoder).values(), default=0) > _PAIRED:
-            skipped = (f"{_TREE}, as a column has more than {_PAIRED} categories",)
+        if _TREE in ways and max(category_counts(encoder).values(), default=0) > TUNING.max_tree_categories:
+            skipped = (f"{_TREE}, as a column has more than {TUNING.max_tree_categories} categories",)
             del ways[_TREE]
-        elif self.max_cost is not None and self._visited:
+        elif self.max_cost is not None and self._has_visit_costs:
             skipped = ("what asks in one order, as max_cost with costs of visits needs any order",)
         if budgets:
-            means, last, seconds = self._tried_at(budgets, ways, some, labels, fold, some_weight)
+            means, last, seconds = self._try_at_budgets(budgets, ways, some, labels, fold, some_weight)
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
         else:
-            tried, seconds, calibrated = self._tried(ways, some, labels, fold, some_weight)
+            tried, seconds, calibrated = self._try_ways(ways, some, labels, fold, some_weight)
             if NOTHING in ways and (ruled or list(self.known)):  # it is by what is known, or after what has to be asked
                 at_once = replace(tried[list(ways).index(NOTHING)], name="Deciding at once")
             self.choice_, held = choose(tried, seconds, INCUMBENT, self.target_cost is not None)
             self.choice_ = replace(self.choice_, skipped=skipped)
             folds = calibrated.get(self.choice_.chosen)
-            found = None if folds is None else folds.found()
+            exponents = None if folds is None else folds.combine()
         self._chosen, took = ways[self.choice_.chosen], perf_counter() - began
-        fit = fit_rows(self.settings(), X, y, sample_weight, found=found)
+        fit = fit_rows(self.settings(), X, y, sample_weight, found=exponents)
         self._take(fit)
         more = () if budgets else _MORE[self.effort]
         by_frequency, line = yardsticks(fit, some, labels, fold, some_weight)
-        self.held_out_ = completed(held, fit.decider, (at_once or by_frequency, line), (*more, "more rows"))
+        self.held_out_ = complete_held_out(held, fit.agent, (at_once or by_frequency, line), (*more, "more rows"))
         self.timings_["held_out"] = took
         if not budgets:
             self._warn_of_vain(self.choice_.candidates[0].cost)
@@ -528,20 +549,22 @@ class AdaptiveClassifier(DecidingClassifier):
                 stacklevel=3,
             )
         elif (told := self.held_out_.against_deciding()) and self.target_cost is None:
-            warnings.warn(f"{told} It may be by chance; see choice_.", UserWarning, stacklevel=3)
+            warnings.warn(f"{told} It may be by chance; see choice_.", HeldOutWarning, stacklevel=3)
 
-    def _tried(
+    def _try_ways(
         self, ways: dict[str, dict[str, Any]], X: Any, y: npt.ArrayLike, fold: Any, weight: FloatArray | None
     ) -> tuple[list[HeldOut], list[float], dict[str, Folds]]:
-        given, numbers, families = (plain(X), plain_labels(y), fold), range(int(fold.max()) + 1), _families(ways)
+        given, numbers, families = (plain_data(X), plain_labels(y), fold), range(int(fold.max()) + 1), _families(ways)
         tried, seconds, calibrated = dict[str, HeldOut](), dict[str, float](), dict[str, Folds]()
         steps = {name: f"candidate {n} of {len(ways)}, {name}" for n, name in enumerate(ways, 1)}
-        settings = {name: self._with(way) for name, way in ways.items()}
+        settings = {name: self._settings_of_way(way) for name, way in ways.items()}
         n_calibrated = sum(way["calibrate"] for way in ways.values())
         work = _Work(self.n_jobs, (len(families) + n_calibrated + 1) * len(numbers) + n_calibrated)
         for some in work.together(families, len(numbers)):
-            fits = work.done(
-                delayed(begun)(steps[names[0]], settings[names[0]], not ways[names[0]]["calibrate"], *given, n, weight)
+            fits = work.run(
+                delayed(start_folds)(
+                    steps[names[0]], settings[names[0]], not ways[names[0]]["calibrate"], *given, n, weight
+                )
                 for names in some
                 for n in numbers
             )
@@ -555,18 +578,18 @@ class AdaptiveClassifier(DecidingClassifier):
                         again.append((name, own))
                     else:
                         acted = [one.acted for one in own]
-                        tried[name] = gathered(name, own[0].fit.decider, given[1], fold, acted, weight)
-            asked = work.done(delayed(by_others)(steps[name], calibrated[name]) for name, _ in again)
-            planned = work.done(
-                delayed(recalibrated)(steps[name], settings[name], own[n].fit, found[n], *given, n)
-                for (name, own), (found, _) in zip(again, asked)
+                        tried[name] = collect_folds(name, own[0].fit.agent, given[1], fold, acted, weight)
+            asked = work.run(delayed(by_others)(steps[name], calibrated[name]) for name, _ in again)
+            planned = work.run(
+                delayed(refit_calibrated)(steps[name], settings[name], own[n].fit, decided[n], *given, n)
+                for (name, own), (decided, _) in zip(again, asked)
                 for n in numbers
             )
             for (name, own), (_, took) in zip(again, asked):
                 mine, planned = planned[: len(numbers)], planned[len(numbers) :]
                 seconds[name] += took + sum(each for _, each in mine)
                 acted = [acted for acted, _ in mine]
-                tried[name] = gathered(name, own[0].fit.decider, given[1], fold, acted, weight)
+                tried[name] = collect_folds(name, own[0].fit.agent, given[1], fold, acted, weight)
         return [tried[name] for name in ways], [seconds[name] for name in ways], calibrated
 
     def _budgets(self) -> list[int]:
@@ -579,7 +602,7 @@ class AdaptiveClassifier(DecidingClassifier):
         for name in ("target_cost", "max_cost", "max_features", "rules"):
             if getattr(self, name) is not None:
                 raise ValueError(f"budget says how many questions are asked; leave out {name}.")
-        costs = Costs.of(self.feature_costs)
+        costs = Costs.from_value(self.feature_costs)
         if costs.visit_cost or costs.delay_cost:
             raise ValueError(
                 "budget asks so many questions one at a time, each of which would take a visit: leave out visit_cost "
@@ -587,21 +610,23 @@ class AdaptiveClassifier(DecidingClassifier):
             )
         return sorted({check_integer(one, "budget", 1) for one in given})
 
-    def _tried_at(
+    def _try_at_budgets(
         self, budgets: list[int], ways: dict[str, dict[str, Any]], X: Any, y: Any, fold: Any, weight: FloatArray | None
     ) -> tuple[list[HeldOut], list[HeldOut], list[float]]:
         """What each way costs on average over the budgets, prices left out, and at the last; and seconds."""
-        given, numbers = (plain(X), plain_labels(y), fold), range(int(fold.max()) + 1)
+        given, numbers = (plain_data(X), plain_labels(y), fold), range(int(fold.max()) + 1)
         means, last, seconds, work = [], [], [], _Work(self.n_jobs, (len(ways) + 1) * len(numbers))
-        found = work.done(
-            delayed(at_budgets)(f"candidate {at} of {len(ways)}, {name}", self._with(way), budgets, *given, n, weight)
+        results = work.run(
+            delayed(at_budgets)(
+                f"candidate {at} of {len(ways)}, {name}", self._settings_of_way(way), budgets, *given, n, weight
+            )
             for at, (name, way) in enumerate(ways.items(), 1)
             for n in numbers
         )
         for name in ways:
-            mine, found = found[: len(numbers)], found[len(numbers) :]
+            mine, results = results[: len(numbers)], results[len(numbers) :]
             by_budget = zip(*(one.acted for one in mine))
-            helds = [gathered(name, mine[0].decider, given[1], fold, acted, weight) for acted in by_budget]
+            helds = [collect_folds(name, mine[0].agent, given[1], fold, acted, weight) for acted in by_budget]
             mean = {key: np.mean([getattr(held, key) for held in helds], axis=0) for key in _AVERAGED}
             means.append(replace(helds[-1], prices=np.zeros_like(helds[-1].prices), **mean))
             last.append(helds[-1])
@@ -614,27 +639,29 @@ class AdaptiveClassifier(DecidingClassifier):
         if budgets:
             return at_budget(effort, self.random_state, numbers, contexts, budgets[-1])
         ways = candidates(effort, self.random_state, n_rows, n_columns, numbers, contexts)
-        if Rules.of(self.rules) is not None or (self.max_cost is not None and self._visited):  # these need any order
+        if Rules.from_value(self.rules) is not None or (
+            self.max_cost is not None and self._has_visit_costs
+        ):  # these need any order
             ways = {name: way for name, way in ways.items() if is_free(way["order"])}
         return {name: self._for_visits(way) for name, way in ways.items()}
 
     @property
-    def _visited(self) -> bool:
+    def _has_visit_costs(self) -> bool:
         """Whether a visit costs something."""
-        costs = Costs.of(self.feature_costs)
+        costs = Costs.from_value(self.feature_costs)
         return bool(costs.visit_cost or costs.delay_cost)
 
     def _for_visits(self, way: dict[str, Any]) -> dict[str, Any]:
         """A way that plans what to order together, where a visit costs something."""
         solver = way["solver"]
-        if not isinstance(solver, Adaptive) or not self._visited:
+        if not isinstance(solver, Adaptive) or not self._has_visit_costs:
             return way
         few, seed = min(1000, solver.certificate_paths), solver.random_state  # each takes longer
         settings: dict[str, Any] = {"certificate_paths": few, "random_state": seed}
-        return way | {"solver": Panels(_PATHS // 5, solver=solver, **settings)}
+        return way | {"solver": Panels(TUNING.n_paths // 5, solver=solver, **settings)}
 
-    def _with(self, way: dict[str, Any]) -> Settings:
-        return Settings.of(self._way(way))
+    def _settings_of_way(self, way: dict[str, Any]) -> Settings:
+        return Settings.from_estimator(self._way(way))
 
     def _way(self, way: dict[str, Any]) -> SequentialClassifier:
         shared = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
@@ -644,9 +671,9 @@ class AdaptiveClassifier(DecidingClassifier):
 
     def settings(self) -> Settings:
         """Settings of the way that was chosen."""
-        return self._with(self._chosen)
+        return self._settings_of_way(self._chosen)
 
-    def chosen(self) -> SequentialClassifier:
+    def chosen_classifier(self) -> SequentialClassifier:
         """Return the chosen way as a classifier of its own, to fit to other rows or to chunks without choosing again.
 
         Returns
@@ -665,7 +692,7 @@ class AdaptiveClassifier(DecidingClassifier):
         >>> from seqclass.adaptive_classifier import AdaptiveClassifier
         >>> X, y = load_iris(return_X_y=True)
         >>> clf = AdaptiveClassifier(effort="quick").fit(X, y, held_out=0)
-        >>> clf.chosen().observation_model
+        >>> clf.chosen_classifier().observation_model
         ClassMixture(density='auto', n_components='average')
         """
         check_is_fitted(self, "choice_")

@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy.typing as npt
 
+from seqclass._base import BaseSequentialClassifier
 from seqclass._chunks.source import as_chunks
-from seqclass._shell import DecidingClassifier
 from seqclass._utils.validation import check_integer
+from seqclass.agent.problem import is_free
 from seqclass.bn import DiscreteNetwork, ObservationModel
-from seqclass.deciding.problem import is_free
-from seqclass.fitting._chunked import Kept, add_rows, fit_chunks, fixed
+from seqclass.fitting._chunked import Kept, add_rows, fit_chunks, fixes_bins
 from seqclass.fitting._cross_fit import hold_out
 from seqclass.fitting._fit import fit_given, fit_network, fit_rows, network_solver
 from seqclass.fitting._folds import check_folds
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import aged, timed
+from seqclass.fitting._steps import forgetting_weights, time_step
 from seqclass.pomdp import Solver
 
 __all__ = ["SequentialClassifier"]
@@ -37,7 +37,7 @@ class _WhereBinsAreFixed:
     def __get__(self, clf: Any, owner: Any = None) -> Any:
         if clf is None:
             return self.function
-        if not fixed(clf.discretizer):
+        if not fixes_bins(clf.discretizer):
             raise AttributeError(
                 f"{type(clf).__name__}.partial_fit needs bins that are fixed: give a discretizer that is fitted "
                 'already (such as another classifier\'s coder_.discretizer_) or "precomputed"; or use fit_chunks.'
@@ -46,7 +46,7 @@ class _WhereBinsAreFixed:
 
 
 @dataclass(repr=False, eq=False)
-class SequentialClassifier(DecidingClassifier):
+class SequentialClassifier(BaseSequentialClassifier):
     """Classifies each instance with the few features that pay for themselves.
 
     For each instance, features are bought one at a time: by default in a fixed order, with ``order="adaptive"``
@@ -203,12 +203,10 @@ class SequentialClassifier(DecidingClassifier):
 
     #: Rows that `partial_fit` keeps.
     kept_: Kept = field(init=False)
-    #: Settings that files of earlier releases lack.
-    _later = ("known", "rules", "half_life", "missing")
 
     def settings(self) -> Settings:
         """The settings of a fit, as a record."""
-        return Settings.of(self)
+        return Settings.from_estimator(self)
 
     def fit(
         self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None, *, held_out: int = 0
@@ -255,13 +253,13 @@ class SequentialClassifier(DecidingClassifier):
         5.
         """
         n_folds = check_folds(held_out)
-        settings = Settings.of(self)
+        settings = Settings.from_estimator(self)
         if self.half_life is not None:
             settings.check()
-        fit = fit_rows(settings, X, y, aged(y, self.half_life, sample_weight))
+        fit = fit_rows(settings, X, y, forgetting_weights(y, self.half_life, sample_weight))
         self._take(fit)
         if n_folds:
-            with timed(self.timings_, "held_out"):
+            with time_step(self.timings_, "held_out"):
                 self.held_out_ = hold_out(fit, n_folds)
         return self
 
@@ -324,10 +322,10 @@ class SequentialClassifier(DecidingClassifier):
                 "chunks.sample(100_000), read the columns that it keeps (read_parquet(columns=...)), and give "
                 "selector=None."
             )
-        fit = fit_chunks(Settings.of(self), source, sample_rows)
+        fit = fit_chunks(Settings.from_estimator(self), source, sample_rows)
         self._take(fit)
         if n_folds:
-            with timed(self.timings_, "held_out"):
+            with time_step(self.timings_, "held_out"):
                 self.held_out_ = hold_out(fit, n_folds)
         return self
 
@@ -378,13 +376,13 @@ class SequentialClassifier(DecidingClassifier):
         [1.0, 9.0]
         """
         before = vars(self).get("kept_")
-        if before is None and hasattr(self, "decider_"):
+        if before is None and hasattr(self, "agent_"):
             raise ValueError(
                 "partial_fit: the classifier was fitted to rows that it has not kept; begin with partial_fit on a "
                 "clone, or fit_chunks to all rows."
             )
         fit, kept = add_rows(
-            Settings.of(self), None if before is None else (self.decider_, before), X, y, classes, n_outcomes
+            Settings.from_estimator(self), None if before is None else (self.agent_, before), X, y, classes, n_outcomes
         )
         self._take(fit)
         self.kept_ = kept
@@ -456,14 +454,20 @@ class SequentialClassifier(DecidingClassifier):
         >>> session.next_feature.name, session.observe("fever", "low"), str(session.decision)
         ('fever', None, 'no')
         """
-        found = DiscreteNetwork(network, target, questions, max_cells).fit()
+        observation_model = DiscreteNetwork(network, target, questions, max_cells).fit()
         # what can be written to a file: the network as tables, and what may be asked by name
-        model = DiscreteNetwork(found.network_, found.target, found.questions_, max_cells).fit().prepare()
+        model = (
+            DiscreteNetwork(
+                observation_model.network_, observation_model.target, observation_model.questions_, max_cells
+            )
+            .fit()
+            .prepare()
+        )
         settings |= {"feature_costs": feature_costs, "order": order, "prefit": True}
         if is_free(order) and settings.get("solver") is None:
             settings["solver"] = network_solver(settings.get("random_state", 0), table_size=model.table_size)
         clf = cls(model, **settings)
-        clf._take(fit_network(Settings.of(clf), model))
+        clf._take(fit_network(Settings.from_estimator(clf), model))
         return clf
 
     @classmethod
@@ -505,5 +509,5 @@ class SequentialClassifier(DecidingClassifier):
         """
         settings |= {"feature_costs": feature_costs, "order": order, "prefit": True, "discretizer": "precomputed"}
         clf = cls(model, **settings)
-        clf._take(fit_given(Settings.of(clf), model))
+        clf._take(fit_given(Settings.from_estimator(clf), model))
         return clf

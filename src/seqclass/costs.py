@@ -14,7 +14,8 @@ from sklearn.base import BaseEstimator
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import Stored, register
-from seqclass._utils.text import is_unit, listed, shown
+from seqclass._utils.stored import require, stored_array, stored_whole
+from seqclass._utils.text import is_unit, join_names, short_repr
 from seqclass._utils.validation import check_costs, check_flag, check_integer, check_n_classes, columns_of, in_order
 
 __all__ = ["Costs", "Prices", "Visits"]
@@ -70,9 +71,6 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
     ['benign', 'malignant', 'refer']
     """
 
-    #: Settings that files of earlier releases lack.
-    _later = ("visit_cost", "delays", "delay_cost", "max_panel")
-
     def __init__(
         self,
         feature_costs: Any = 0.01,
@@ -103,7 +101,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         self.max_panel = max_panel
 
     @classmethod
-    def of(cls, given: Any) -> Costs:
+    def from_value(cls, given: Any) -> Costs:
         """Return costs as they are, and turn bare prices into costs that are otherwise at their defaults.
 
         Parameters
@@ -117,12 +115,12 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
 
         Examples
         --------
-        >>> Costs.of(0.05)
+        >>> Costs.from_value(0.05)
         Costs(feature_costs=0.05)
         """
         return given if isinstance(given, Costs) else cls(given)
 
-    def said(self) -> dict[str, Any]:
+    def non_default_params(self) -> dict[str, Any]:
         """Return the settings that are not at their defaults, and the prices.
 
         Returns
@@ -131,7 +129,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
 
         Examples
         --------
-        >>> Costs(0.1, groups=None, charge_missing=True).said()
+        >>> Costs(0.1, groups=None, charge_missing=True).non_default_params()
         {'charge_missing': True, 'feature_costs': 0.1}
         """
         own = {name: getattr(self, name) for name in self._get_param_names()}
@@ -161,7 +159,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         if self.unit is None:
             return ""
         if not is_unit(self.unit):
-            raise ValueError(f"unit must be a text of one line, such as 'EUR', or None; got {shown(self.unit)}.")
+            raise ValueError(f"unit must be a text of one line, such as 'EUR', or None; got {short_repr(self.unit)}.")
         return self.unit.strip()
 
     def prices(self, n_features: int, names: Sequence[Hashable] | None = None) -> Prices:
@@ -194,7 +192,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         check_flag(self.charge_missing, "charge_missing")
         self.unit_name()
         feature_costs, groups, discounted_costs, bundles, delays = map(
-            _mapping, (self.feature_costs, self.groups, self.discounted_costs, self.bundles, self.delays)
+            _to_mapping, (self.feature_costs, self.groups, self.discounted_costs, self.bundles, self.delays)
         )
         if bundles is None:
             prices = _prices(feature_costs, n_features, names, groups, discounted_costs)
@@ -220,10 +218,10 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
             raise ValueError("delays and delay_cost belong together: how long answers take, and what waiting costs.")
         takes = np.zeros(n_features)
         if delays is not None:
-            takes = _some(delays, "delays", takes, names)
+            takes = _fill_rest(delays, "delays", takes, names)
         per_time = 0.0 if self.delay_cost is None else _single(self.delay_cost, "delay_cost")
         visits = Visits(cost, takes, per_time, most)
-        return visits if visits.alone.any() else None
+        return visits if visits.single_costs.any() else None
 
     def of_decisions(self, classes: npt.NDArray[Any]) -> tuple[FloatArray, npt.NDArray[Any]]:
         """Return the cost matrix of the decisions, and the labels of the decisions.
@@ -269,7 +267,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
             return costs, classes
         labels = np.array([*classes.tolist(), *extra], dtype=object)
         if len(set(labels.tolist())) != labels.size:
-            raise ValueError(f"decisions must differ from each other and from the classes, got {shown(extra)}.")
+            raise ValueError(f"decisions must differ from each other and from the classes, got {short_repr(extra)}.")
         if all(isinstance(label, str) for label in labels):
             labels = labels.astype(str)
         return costs, labels
@@ -295,7 +293,7 @@ class Visits:
     --------
     >>> import numpy as np
     >>> visits = Visits(0.5, np.array([0.0, 2.0, 1.0]), 0.1)
-    >>> visits.alone, visits.of(np.array([[True, False, True], [False, False, False]]))
+    >>> visits.single_costs, visits.panel_costs(np.array([[True, False, True], [False, False, False]]))
     (array([0.5, 0.7, 0.6]), array([0.6, 0. ]))
     """
 
@@ -305,11 +303,11 @@ class Visits:
     max_panel: int | None = None
 
     @property
-    def alone(self) -> FloatArray:
+    def single_costs(self) -> FloatArray:
         """Cost of a visit in which a single feature is asked for, (n_features,)."""
         return np.asarray(self.cost + self.delay_cost * self.delays)
 
-    def of(self, panels: BoolArray) -> FloatArray:
+    def panel_costs(self, panels: BoolArray) -> FloatArray:
         """Return the cost of a visit for each of several sets of features, (n,); zero for the empty set.
 
         Parameters
@@ -338,7 +336,7 @@ class Visits:
         """
         return replace(self, delays=self.delays[columns])
 
-    def scaled(self, factor: float) -> Visits:
+    def scale(self, factor: float) -> Visits:
         """Return the costs of visits times a factor.
 
         Parameters
@@ -351,6 +349,11 @@ class Visits:
         Visits
         """
         return replace(self, cost=self.cost * factor, delay_cost=self.delay_cost * factor)
+
+    def _check_stored(self) -> None:
+        check_costs([self.cost, self.delay_cost], "costs of visits")
+        check_costs(stored_array(self, "delays", "f", None), "delays")
+        require(self.max_panel is None or stored_whole(self, "max_panel", 1) > 0, "max_panel is wrong")
 
 
 @register
@@ -377,7 +380,7 @@ class Prices:
     --------
     >>> import numpy as np
     >>> prices = Prices(np.array([4.0, 3.0]), np.array([1.0, 1.0]), np.array([0, 0]))
-    >>> prices.along(np.array([1, 0]))[0]
+    >>> prices.for_order(np.array([1, 0]))[0]
     array([3., 1.])
     """
 
@@ -404,7 +407,7 @@ class Prices:
         visits = None if self.visits is None else self.visits.take(columns)
         return Prices(self.full[columns], self.discounted[columns], groups, bundles, self.bundle_names, visits)
 
-    def of(self, features: IntArray) -> tuple[FloatArray, FloatArray, IntArray | None]:
+    def any_order(self, features: IntArray) -> tuple[FloatArray, FloatArray, IntArray | None]:
         """Return prices, full prices and groups of features that may be bought in any order.
 
         Parameters
@@ -426,7 +429,7 @@ class Prices:
         groups[np.bincount(groups + 1)[groups + 1] == 1] = -1
         return np.where(groups < 0, full, self.discounted[features]), full, groups
 
-    def along(self, order: IntArray) -> tuple[FloatArray, FloatArray, IntArray | None]:
+    def for_order(self, order: IntArray) -> tuple[FloatArray, FloatArray, IntArray | None]:
         """Return prices, full prices and groups of the stages of an order.
 
         Parameters
@@ -445,6 +448,24 @@ class Prices:
             return full, full, None
         groups = self.groups[order]
         return np.where(first_of_groups(groups) | (groups < 0), full, self.discounted[order]), full, groups
+
+    def _check_stored(self) -> None:
+        full = check_costs(stored_array(self, "full", "f", None), "full")
+        discounted = check_costs(stored_array(self, "discounted", "f", len(full)), "discounted")
+        require((discounted <= full).all(), "discounted prices are above full ones")
+        check_stored_groups(self, len(full))
+        if self.bundles is not None:
+            stored_array(self, "bundles", "iu", len(full), low=-1, high=len(self.bundle_names) - 1)
+
+
+def check_stored_groups(owner: Any, n: int) -> None:
+    """Check the groups and visits of prices or of a problem that were read from a file."""
+    if owner.groups is not None:
+        groups = stored_array(owner, "groups", "iu", n)
+        require(groups.min(initial=-1) >= -1 and groups.max(initial=-1) <= 10**7, "groups are wrong")
+    if owner.visits is not None:
+        require(isinstance(owner.visits, Visits), "visits are of another kind")
+        stored_array(owner.visits, "delays", "f", n)
 
 
 def first_of_groups(groups: IntArray) -> BoolArray:
@@ -494,7 +515,7 @@ def _prices(
     labels, _ = _labels(groups, "groups", n_features, names)
     if discounted_costs is None and (labels >= 0).any():
         warnings.warn("groups change nothing without discounted_costs: give the prices within a group.", stacklevel=2)
-    discounted = full if discounted_costs is None else _some(discounted_costs, "discounted_costs", full, names)
+    discounted = full if discounted_costs is None else _fill_rest(discounted_costs, "discounted_costs", full, names)
     # what no other feature can make cheaper has no discount
     discounted = np.where(labels >= 0, discounted, full)
     if (discounted > full).any():
@@ -505,7 +526,7 @@ def _prices(
     return Prices(full, discounted, labels)
 
 
-def _mapping(value: Any) -> Any:
+def _to_mapping(value: Any) -> Any:
     """Give a pandas Series as the mapping that its index makes it."""
     return value.to_dict() if hasattr(value, "to_dict") and hasattr(value, "index") else value
 
@@ -516,10 +537,10 @@ def _by_feature(value: Any, name: str, n_features: int, names: Sequence[Hashable
         missing = sorted(set(range(n_features)) - set(position.values()))
         if missing:
             absent = missing if names is None else [names[j] for j in missing]
-            raise ValueError(f"{name} has no price for {listed(absent)}; name every feature.")
+            raise ValueError(f"{name} has no price for {join_names(absent)}; name every feature.")
         array = np.empty(n_features)
         for key, j in position.items():
-            array[j] = _number(value[key], f"{name}[{shown(key)}]")
+            array[j] = _number(value[key], f"{name}[{short_repr(key)}]")
         value = array
     array = check_costs(value, name)
     if array.ndim == 0:
@@ -532,13 +553,13 @@ def _by_feature(value: Any, name: str, n_features: int, names: Sequence[Hashable
     return array
 
 
-def _some(value: Any, what: str, rest: FloatArray, names: Sequence[Hashable] | None) -> FloatArray:
+def _fill_rest(value: Any, what: str, rest: FloatArray, names: Sequence[Hashable] | None) -> FloatArray:
     """A number for each feature; a dict may leave out what has that of the rest."""
     if not isinstance(value, Mapping):
         return _by_feature(value, what, rest.size, names)
     numbers = rest.copy()
     for key, j in _positions(value, what, rest.size, names).items():
-        numbers[j] = _number(value[key], f"{what}[{shown(key)}]")
+        numbers[j] = _number(value[key], f"{what}[{short_repr(key)}]")
     return check_costs(numbers, what)
 
 
@@ -568,14 +589,14 @@ def _labels(
         none = label is None or (isinstance(label, float) and np.isnan(label))
         if not (none or (isinstance(label, str) and label == "") or (not isinstance(label, str) and label == -1)):
             if not isinstance(label, Hashable):
-                raise TypeError(f"{what} must hold texts or numbers, got {shown(label)} for {_name(j, names)}.")
+                raise TypeError(f"{what} must hold texts or numbers, got {short_repr(label)} for {_name(j, names)}.")
             labels[j] = known.setdefault(label, len(known))
     return labels, list(known.items())
 
 
 def _list(value: Any, name: str, what: str) -> list[Any]:
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise TypeError(f"{name} must be {what}, got {shown(value)}.")
+        raise TypeError(f"{name} must be {what}, got {short_repr(value)}.")
     return list(value)
 
 
@@ -589,11 +610,11 @@ def _number(value: Any, name: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number, got {shown(value)}.") from None
+        raise ValueError(f"{name} must be a number, got {short_repr(value)}.") from None
 
 
 def _name(j: int, names: Sequence[Hashable] | None) -> str:
-    return str(j) if names is None else shown(names[j])
+    return str(j) if names is None else short_repr(names[j])
 
 
 def warn_of_money(prices: npt.NDArray[np.float64], decision_costs: npt.NDArray[np.float64]) -> None:
@@ -608,7 +629,7 @@ def warn_of_money(prices: npt.NDArray[np.float64], decision_costs: npt.NDArray[n
         )
 
 
-def charged(acquired: Any, prices: Prices) -> tuple[IntArray, FloatArray]:
+def charge_acquired(acquired: Any, prices: Prices) -> tuple[IntArray, FloatArray]:
     """Number and cost of what is acquired of each instance, from a sparse matrix of ones; a bundle counts once."""
     if prices.bundles is not None:
         acquired = _once(acquired, prices.bundles)
@@ -654,7 +675,7 @@ def _at_once(acquired: Any, visits: Visits) -> FloatArray:
 
 
 def _once(acquired: Any, bundles: IntArray) -> Any:
-    """The same with a bundle as its first feature, acquired where any of its features is."""
+    """What is acquired, a bundle as its first feature, acquired where any of its features is."""
     first = np.arange(bundles.size)
     _, start, number = np.unique(bundles, return_index=True, return_inverse=True)
     first[bundles >= 0] = start[number[bundles >= 0]]

@@ -13,19 +13,21 @@ import numpy.typing as npt
 from scipy.optimize import brentq, linprog
 from sklearn.base import clone
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import plain, with_texts
-from seqclass._utils.text import shown
+from seqclass._utils.frames import plain_data, with_texts
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_decision_costs, check_integer, check_real, class_numbers, plain_labels
-from seqclass.deciding.decider import decider_of
-from seqclass.deciding.record import AcquisitionRecord
+from seqclass.agent.agent import agent_of
+from seqclass.agent.record import AcquisitionRecord
 from seqclass.fitting._steps import rows_of
 
 __all__ = ["DriftTest", "follow"]
 
-#: Stakes, as parts of the highest that cannot lose all; and cases from one start to the next.
-_STAKES, _APART = np.array([1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8]), 32
+#: Stakes, as parts of the highest that cannot lose all.
+_STAKES = np.array([1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8])
+#: Cases from one start to the next.
+_APART = 32
 
 
 class _Bets:
@@ -88,7 +90,7 @@ class DriftTest:
 
     The test looks only at beliefs at the stop. It does not notice if features are distributed differently while the
     beliefs that follow from them stay right, nor if decisions cost less than expected. Beliefs of naive Bayes are too
-    sure from the start: a margin says how much of that is tolerated, and `of` learns it from rows.
+    sure from the start: a margin says how much of that is tolerated, and `from_classifier` learns it from rows.
 
     Parameters
     ----------
@@ -118,7 +120,7 @@ class DriftTest:
     >>> from seqclass.drift import DriftTest
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> clf = SequentialClassifier().fit(X[:200], y[:200])
-    >>> test = DriftTest.of(clf, X[200:350], y[200:350])
+    >>> test = DriftTest.from_classifier(clf, X[200:350], y[200:350])
     >>> test.update(clf.acquire(X[350:]), y[350:]).alarm is None
     True
     >>> print(test)  # doctest: +ELLIPSIS
@@ -141,12 +143,18 @@ class DriftTest:
         if not 0 < check_real(self.alpha, "alpha") < 1:
             raise ValueError(f"alpha must be above 0 and below 1, got {self.alpha}.")
         check_real(self.margin, "margin", 0)
-        self._most = _most_expected(self.decision_costs)
+        self._most = _greatest_expected_cost(self.decision_costs)
         self._bets = _Bets(self._most + self.margin, self.alpha)
 
     @classmethod
-    def of(
-        cls, classifier: DecidingClassifier, X: Any = None, y: Any = None, *, alpha: float = 0.01, margin: float = 0.0
+    def from_classifier(
+        cls,
+        classifier: BaseSequentialClassifier,
+        X: Any = None,
+        y: Any = None,
+        *,
+        alpha: float = 0.01,
+        margin: float = 0.0,
     ) -> DriftTest:
         """Make a test for a classifier that takes its beliefs to be as good as they are on rows that it has not seen.
 
@@ -175,8 +183,8 @@ class DriftTest:
         ValueError
             If rows are given without labels or together with a margin, or ``alpha`` or ``margin`` is out of range.
         """
-        decider = decider_of(classifier)
-        given = (decider.decision_costs, decider.classes, decider.decisions)
+        agent = agent_of(classifier)
+        given = (agent.decision_costs, agent.classes, agent.decisions)
         test = cls(*given, alpha=alpha, margin=margin)
         if X is None and y is None:
             return test
@@ -184,7 +192,7 @@ class DriftTest:
             raise ValueError("X and y: give both, the rows and their labels, or neither.")
         if margin:
             raise ValueError("margin: rows say what it is; leave one of the two out.")
-        excess = test._excess(decider.acquire(X), y)
+        excess = test._excess(agent.acquire(X), y)
         return cls(*given, alpha=alpha / 2, margin=max(0.0, _upper_bound(excess, -test._most, test._worst, alpha / 2)))
 
     def update(self, record: AcquisitionRecord, y: npt.ArrayLike) -> DriftTest:
@@ -261,10 +269,10 @@ class DriftTest:
         return np.asarray(costs[label, decided] - expected)
 
 
-def _most_expected(costs: FloatArray) -> float:
+def _greatest_expected_cost(costs: FloatArray) -> float:
     """The most that the best decision can be expected to cost, over all beliefs."""
     n, m = costs.shape
-    found = linprog(
+    solution = linprog(
         np.append(np.zeros(n), -1.0),
         A_ub=np.column_stack([-costs.T, np.ones(m)]),
         b_ub=np.zeros(m),
@@ -272,7 +280,7 @@ def _most_expected(costs: FloatArray) -> float:
         b_eq=[1.0],
         bounds=[(0, None)] * n + [(None, None)],
     )
-    return float(-found.fun) * (1 + 1e-9) + 1e-12
+    return float(-solution.fun) * (1 + 1e-9) + 1e-12
 
 
 def _upper_bound(values: FloatArray, low: float, high: float, delta: float) -> float:
@@ -340,7 +348,7 @@ class Followed:
 
 
 def follow(
-    classifier: DecidingClassifier,
+    classifier: BaseSequentialClassifier,
     X: Any,
     y: npt.ArrayLike,
     *,
@@ -420,14 +428,16 @@ def follow(
     for name, rows in (("recent", recent), ("window", window)):
         if rows is not None:
             check_integer(rows, name, 2)
-    X, labels = plain(X), plain_labels(y)
+    X, labels = plain_data(X), plain_labels(y)
     X = X if hasattr(X, "shape") else np.asarray(X)
     if X.shape[0] != len(labels) or len(labels) <= start:
         raise ValueError(f"X must have as many rows as y, more than start={start}; got {X.shape[0]} and {len(labels)}.")
     if len(late := np.setdiff1d(labels, labels[:start])):
-        raise ValueError(f"y: the first {start} rows lack the class {shown(late.tolist()[0])}; take a larger start.")
+        raise ValueError(
+            f"y: the first {start} rows lack the class {short_repr(late.tolist()[0])}; take a larger start."
+        )
     stream = _Stream(classifier, X, labels, start, window, recent)
-    stream.begin(DriftTest.of(stream.fit(start), alpha=alpha, margin=margin), start)
+    stream.begin(DriftTest.from_classifier(stream.fit(start), alpha=alpha, margin=margin), start)
     for batch in _batches(start, len(labels), batch_size):
         stream.step(batch, growth)
     return stream.result()
@@ -457,8 +467,8 @@ class _Stream:
         """Look at cases from a row on, and at none before."""
         self.test, self.offset = test, offset
         self.challenger: Any = None
-        prices = decider_of(self.fitted).prices
-        visits = 0.0 if prices.visits is None else float(prices.visits.alone.sum())
+        prices = agent_of(self.fitted).prices
+        visits = 0.0 if prices.visits is None else float(prices.visits.single_costs.sum())
         self.challenged, highest = offset, test._worst + float(prices.full.sum()) + visits
         self.duel = _Bets(max(highest, 1e-12), test.alpha)
 
@@ -467,10 +477,10 @@ class _Stream:
         first = int(max(self.since, end - self.most))
         self.learnt = end - first
         self.fits.append(end)
-        self.fitted = self._fitted(first, end)
+        self.fitted = self._fit_rows(first, end)
         return self.fitted
 
-    def _fitted(self, first: int, end: int) -> Any:
+    def _fit_rows(self, first: int, end: int) -> Any:
         """A classifier of some rows, and of the last row of each class that they lack."""
         last = end - 1 - np.unique(self.y[:end][::-1], return_index=True)[1]
         at = np.union1d(np.arange(first, end), last)
@@ -481,7 +491,7 @@ class _Stream:
             rows = with_texts(rows_of(self.X, at), self.X, rows_of(self.X, np.arange(end)))
             return clone(self.classifier).fit(rows, self.y[at])
 
-    def _acted(self, clf: Any, rows: IntArray) -> tuple[AcquisitionRecord, FloatArray]:
+    def _acquire_rows(self, clf: Any, rows: IntArray) -> tuple[AcquisitionRecord, FloatArray]:
         """What a classifier does with some rows, and what its decisions cost."""
         record = clf.acquire(rows_of(self.X, rows))
         decided = class_numbers(clf.decisions_, record.decision, "decision")
@@ -490,11 +500,11 @@ class _Stream:
     def step(self, rows: IntArray, growth: float) -> None:
         """Decide for a batch, learn its labels, and fit again if that is called for."""
         test, end = self.test, int(rows[-1]) + 1
-        record, costs = self._acted(self.fitted, rows)
+        record, costs = self._acquire_rows(self.fitted, rows)
         self.kept.append((record.cost, costs, record.n_features))
         test.update(record, self.y[rows])
         if self.challenger is not None:
-            other, others = self._acted(self.challenger, rows)
+            other, others = self._acquire_rows(self.challenger, rows)
             self.duel.put(record.cost + costs - other.cost - others)
         if test.alarm is not None and test.change is not None:
             self.alarms.append(self.offset + test.alarm)
@@ -508,7 +518,7 @@ class _Stream:
         if new or more:
             self.fit(end)
         if new:
-            self.begin(DriftTest.of(self.fitted, alpha=test.alpha, margin=test.margin), end)
+            self.begin(DriftTest.from_classifier(self.fitted, alpha=test.alpha, margin=test.margin), end)
         self._challenge(end)
 
     def _challenge(self, end: int) -> None:
@@ -518,7 +528,7 @@ class _Stream:
             return
         self.challenged = end
         if end - recent > self.since:
-            self.learns, self.challenger = end - recent, self._fitted(end - recent, end)
+            self.learns, self.challenger = end - recent, self._fit_rows(end - recent, end)
             self.fits.append(end)
 
     def result(self) -> Followed:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.text import listed, near, sentence, shown, value_text
+from seqclass._utils.text import join_names, near, sentence, short_repr, value_text
 
 __all__ = ["Labels"]
 
@@ -42,13 +42,14 @@ class Labels:
         ``decision`` are the words for classes and decisions, in the order in which they are shown, unless a feature has
         that name.
     classes, decisions : mapping of str to str
-        Words for classes and decisions, once `checked` has told these from features; a decision without words of its
+        Words for classes and decisions, once `check` has told these from features; a decision without words of its
         own has those of its class.
 
     Examples
     --------
-    >>> labels = Labels.of({"age": {"question": "How old are you?", "unit": "years", "answers": {">= 60": "old"}}})
-    >>> labels.question("age"), labels.shown("age", 63.0, ">= 60"), labels.question("sex")
+    >>> age = {"question": "How old are you?", "unit": "years", "answers": {">= 60": "old"}}
+    >>> labels = Labels.from_value({"age": age})
+    >>> labels.question("age"), labels.value_texts("age", 63.0, ">= 60"), labels.question("sex")
     ('How old are you?', ('63 years', 'old'), 'sex')
     """
 
@@ -61,15 +62,17 @@ class Labels:
     _told_apart: bool = field(default=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        frozen = {name: told | {"answers": _frozen(told.get("answers", {}))} for name, told in _plain(self.features)}
+        frozen = {
+            name: told | {"answers": _frozen(told.get("answers", {}))} for name, told in _copy_features(self.features)
+        }
         object.__setattr__(self, "features", _frozen({name: _frozen(told) for name, told in frozen.items()}))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        features = {name: told | {"answers": dict(told["answers"])} for name, told in _plain(self.features)}
+        features = {name: told | {"answers": dict(told["answers"])} for name, told in _copy_features(self.features)}
         return Labels, (features, self._places, dict(self.classes), dict(self.decisions), self._told_apart)
 
     @classmethod
-    def of(cls, given: Any) -> Labels:
+    def from_value(cls, given: Any) -> Labels:
         """Make labels from a file, a mapping or a table.
 
         Parameters
@@ -94,7 +97,7 @@ class Labels:
 
         Examples
         --------
-        >>> Labels.of({"sex": "Which sex?"}) == Labels.of({"sex": {"question": "Which sex?"}})
+        >>> Labels.from_value({"sex": "Which sex?"}) == Labels.from_value({"sex": {"question": "Which sex?"}})
         True
         """
         if given is None:
@@ -107,32 +110,32 @@ class Labels:
             rows = enumerate(given.astype(object).where(given.notna(), None).to_numpy().tolist(), 1)
             return _from_rows("labels", [str(name) for name in given.columns], rows)
         if not isinstance(given, (str, os.PathLike)):
-            raise TypeError(f"labels must be a path, a mapping or a data frame, got {shown(given)}.")
+            raise TypeError(f"labels must be a path, a mapping or a data frame, got {short_repr(given)}.")
         return _from_file(Path(given))
 
     def question(self, name: str) -> str:
         """Return the question of a feature; without one, the name of the feature."""
-        return self.told(name, "question") or name
+        return self.text_of(name, "question") or name
 
     def in_line(self, name: str) -> str:
         """Return the question on one line; a name is left as it is."""
-        return " ".join(self.told(name, "question").split()) or name
+        return " ".join(self.text_of(name, "question").split()) or name
 
-    def told(self, name: str, what: str) -> str:
+    def text_of(self, name: str, what: str) -> str:
         """Return the ``question``, ``help``, ``unit`` or ``url`` of a feature; empty if it has none."""
         return str(self.features.get(name, {}).get(what, ""))
 
     def answers(self, name: str) -> Mapping[str, str]:
         """Return the words for the answers of a feature, in the order in which they are offered."""
-        found: Mapping[str, str] = self.features.get(name, {}).get("answers", {})
-        return found
+        words: Mapping[str, str] = self.features.get(name, {}).get("answers", {})
+        return words
 
     def in_order(self, name: str, known: Iterable[str]) -> list[str]:
         """Return the answers of a feature in the order in which they are offered, those without words last."""
         known, words = list(known), self.answers(name)
         return [*(one for one in words if one in known), *(one for one in known if one not in words)]
 
-    def shown(self, name: str, value: Any, outcome: str | None) -> tuple[str, str | None]:
+    def value_texts(self, name: str, value: Any, outcome: str | None) -> tuple[str, str | None]:
         """Return texts for a value: the words for it, else its number and the words for its bin.
 
         Parameters
@@ -149,12 +152,12 @@ class Labels:
         tuple of str and (str or None)
         """
         if isinstance(value, Mapping):
-            parts = (f"{self.in_line(part)} {self.shown(part, one, None)[0]}" for part, one in value.items())
+            parts = (f"{self.in_line(part)} {self.value_texts(part, one, None)[0]}" for part, one in value.items())
             return ", ".join(parts), None
         text, words = value_text(value), self.answers(name)
         if text in words:
             return " ".join(words[text].split()), None
-        unit = "" if isinstance(value, str) else self.told(name, "unit")
+        unit = "" if isinstance(value, str) else self.text_of(name, "unit")
         return f"{text} {unit}".rstrip(), outcome if outcome is None else words.get(outcome, outcome)
 
     def class_text(self, label: Any) -> str:
@@ -174,16 +177,16 @@ class Labels:
         first = [known.index(one) for one in words if one in known]
         return [*first, *(k for k in range(len(known)) if k not in first)]
 
-    def apart(self, names: Collection[str]) -> Labels:
+    def separate_kinds(self, names: Collection[str]) -> Labels:
         """Return these labels with words for classes and decisions kept apart from those of features of these names."""
         if self._told_apart:
             return self
-        found = {name: self.answers(name) for name in _KINDS if name in self.features and name not in names}
-        features = {name: told for name, told in self.features.items() if name not in found}
-        classes, decisions = (found.get(name, own) for name, own in zip(_KINDS, (self.classes, self.decisions)))
+        by_kind = {name: self.answers(name) for name in _KINDS if name in self.features and name not in names}
+        features = {name: told for name, told in self.features.items() if name not in by_kind}
+        classes, decisions = (by_kind.get(name, own) for name, own in zip(_KINDS, (self.classes, self.decisions)))
         return Labels(features, self._places, classes, decisions, True)
 
-    def checked(
+    def check(
         self,
         names: Collection[str],
         answers: Callable[[str], Collection[str]] | None = None,
@@ -213,24 +216,26 @@ class Labels:
             the message names column and row.
         """
         there_are = {} if classes is None else dict(zip(_KINDS, ([*map(str, classes)], [*map(str, decisions)])))
-        found = self.apart(names)
+        labels = self.separate_kinds(names)
         for kind, own_labels in there_are.items():
-            given = found.classes if kind == "class" else found.decisions
+            given = labels.classes if kind == "class" else labels.decisions
             if wrong := [label for label in given if label not in own_labels]:
                 place = self._places[kind, wrong[0]]
                 raise ValueError(
-                    f"{place} names {shown(wrong[0])}, which is no {kind}; there are {listed(own_labels, 12)}."
+                    f"{place} names {short_repr(wrong[0])}, which is no {kind}; there are {join_names(own_labels, 12)}."
                 )
-            texts = [found.class_text(one) if kind == "class" else found.decision_text(one) for one in own_labels]
+            texts = [labels.class_text(one) if kind == "class" else labels.decision_text(one) for one in own_labels]
             if twice := [text for text in texts if texts.count(text) > 1]:
-                raise ValueError(f"labels give two of each {kind} the same words, {shown(twice[0])}: tell them apart.")
-        if found.features.keys() != self.features.keys():
-            return found.checked(names, answers)
+                raise ValueError(
+                    f"labels give two of each {kind} the same words, {short_repr(twice[0])}: tell them apart."
+                )
+        if labels.features.keys() != self.features.keys():
+            return labels.check(names, answers)
         features = dict(self.features)
         for name in self.features:
             if name not in names:
                 there = near(name, list(names), "the features are")
-                raise ValueError(f"{self._places[name, None]} names {shown(name)}, which is no feature; {there}")
+                raise ValueError(f"{self._places[name, None]} names {short_repr(name)}, which is no feature; {there}")
             known = self.answers(name).keys() if answers is None else answers(name)
             # columns of bool are numbers to a classifier
             own = {_BOOLS.get(one, one) if one not in known else one: text for one, text in self.answers(name).items()}
@@ -238,9 +243,10 @@ class Labels:
                 features[name] = {**self.features[name], "answers": own}
                 continue
             if absent := [answer for answer in self.answers(name) if answer not in known]:
-                place, there = self._places[name, absent[0]], listed(known, 12) or "none"
+                place, there = self._places[name, absent[0]], join_names(known, 12) or "none"
                 raise ValueError(
-                    f"{place} names {shown(absent[0])}, which {shown(name)} does not show; its answers are {there}."
+                    f"{place} names {short_repr(absent[0])}, which {short_repr(name)} does not show; its "
+                    f"answers are {there}."
                 )
         return Labels(features, self._places, self.classes, self.decisions, True)
 
@@ -250,7 +256,7 @@ _KINDS = ("class", "decision")
 _frozen = MappingProxyType
 
 
-def _plain(features: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _copy_features(features: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
     return ((name, dict(told)) for name, told in features.items())
 
 
@@ -267,8 +273,8 @@ def _row(source: str, number: int, column: str) -> str:
 
 
 def _key(source: str, name: Any, column: str) -> str:
-    at = {"feature": source, "answer": f"{source}, the answers of {shown(name)},"}
-    return at.get(column, f"{source}, {column!r} of {shown(name)},")
+    at = {"feature": source, "answer": f"{source}, the answers of {short_repr(name)},"}
+    return at.get(column, f"{source}, {column!r} of {short_repr(name)},")
 
 
 def _from_file(path: Path) -> Labels:
@@ -288,12 +294,12 @@ def _from_file(path: Path) -> Labels:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A mapping of JSON, which must not name anything twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise json.JSONDecodeError(f"{shown(twice)} stands there twice", "", 0)
-    return found
+        raise json.JSONDecodeError(f"{short_repr(twice)} stands there twice", "", 0)
+    return entries
 
 
 def _from_rows(source: str, columns: list[str], rows: Iterable[tuple[int, list[Any]]]) -> Labels:
@@ -301,11 +307,11 @@ def _from_rows(source: str, columns: list[str], rows: Iterable[tuple[int, list[A
     for name in columns:
         if name not in _COLUMNS or columns.count(name) > 1:
             why = "twice" if name in _COLUMNS else f"which says nothing; {near(name, _COLUMNS).rstrip('.')}"
-            raise ValueError(f"{source} has the column {shown(name)} {why}.")
+            raise ValueError(f"{source} has the column {short_repr(name)} {why}.")
     if "feature" not in columns:
-        raise ValueError(f"{source} lacks the column 'feature', the first of {listed(_COLUMNS)}.")
+        raise ValueError(f"{source} lacks the column 'feature', the first of {join_names(_COLUMNS)}.")
 
-    def told() -> Iterator[tuple[_Place, dict[str, Any]]]:
+    def read_features() -> Iterator[tuple[_Place, dict[str, Any]]]:
         for number, cells in rows:
             if any(cells):  # spreadsheets leave rows behind in which nothing stands
                 if len(cells) != len(columns):
@@ -314,15 +320,15 @@ def _from_rows(source: str, columns: list[str], rows: Iterable[tuple[int, list[A
                     )
                 yield partial(_row, source, number), dict(zip(columns, cells))
 
-    return _put_together(told())
+    return _put_together(read_features())
 
 
 def _from_mapping(given: Any, source: str) -> Labels:
     """Labels of a mapping of features to questions, or to mappings."""
     if not isinstance(given, Mapping):
-        raise TypeError(f"{source} must be a mapping of features to what is told of them, got {shown(given)}.")
+        raise TypeError(f"{source} must be a mapping of features to what is told of them, got {short_repr(given)}.")
 
-    def told() -> Iterator[tuple[_Place, dict[str, Any]]]:
+    def read_features() -> Iterator[tuple[_Place, dict[str, Any]]]:
         for name, one in given.items():
             one = {"question": one} if isinstance(one, str) else one
             place = partial(_key, source, name)
@@ -333,17 +339,19 @@ def _from_mapping(given: Any, source: str) -> Labels:
             keys = [*_KEYS, "answers"]
             if unknown := [key for key in one if key not in keys]:
                 there = near(str(unknown[0]), keys, "there are")
-                raise ValueError(f"{source} tells {shown(unknown[0])} of {shown(name)}, which is no key; {there}")
+                raise ValueError(
+                    f"{source} tells {short_repr(unknown[0])} of {short_repr(name)}, which is no key; {there}"
+                )
             yield place, {"feature": name, "text": one.get("question")} | {key: one.get(key) for key in _KEYS[1:]}
             for answer, text in answers.items():
                 yield place, {"feature": name, "answer": answer, "text": text}
 
-    return _put_together(told())
+    return _put_together(read_features())
 
 
 def _put_together(rows: Iterable[tuple[_Place, dict[str, Any]]]) -> Labels:
-    """Labels of rows, each with its place, as `Labels.of` tells of them."""
-    found: dict[str, dict[str, Any]] = {}
+    """Labels of rows, each with its place, as `Labels.from_value` tells of them."""
+    features: dict[str, dict[str, Any]] = {}
     places: dict[tuple[str, str | None], str] = {}
     named: set[tuple[str, str | None]] = set()
     for place, cells in rows:
@@ -353,12 +361,12 @@ def _put_together(rows: Iterable[tuple[_Place, dict[str, Any]]]) -> Labels:
         if not name:
             raise ValueError(f"{place('feature')} is empty, and there it says whom the row is about.")
         if (name, answer) in named:
-            what = shown(name) if answer is None else f"{shown(answer)} of {shown(name)}"
+            what = short_repr(name) if answer is None else f"{short_repr(answer)} of {short_repr(name)}"
             raise ValueError(f"{place(column)} names {what} again, after {places[name, answer].rstrip(',')}.")
         named.add((name, answer))
         places[name, answer] = place(column)
         places.setdefault((name, None), place("feature"))
-        told = found.setdefault(name, {"answers": {}})
+        told = features.setdefault(name, {"answers": {}})
         if answer is None:
             told |= dict(zip(_KEYS, (row["text"], row["help"], row["unit"], row["url"])))
         else:
@@ -367,8 +375,8 @@ def _put_together(rows: Iterable[tuple[_Place, dict[str, Any]]]) -> Labels:
                 raise ValueError(f"{place(wrong)} belongs to the row of the feature, the one without an answer.")
             told["answers"][answer] = row["text"] or answer
         if row["url"] and not re.fullmatch(r"https?://[^\s<>\"]+", row["url"]):
-            raise ValueError(f"{place('url')} must begin with https:// or http://, got {shown(row['url'])}.")
-    return Labels(found, places)
+            raise ValueError(f"{place('url')} must begin with https:// or http://, got {short_repr(row['url'])}.")
+    return Labels(features, places)
 
 
 def _text(value: Any, place: _Place, column: str) -> str:
@@ -376,8 +384,8 @@ def _text(value: Any, place: _Place, column: str) -> str:
     if value is None or value != value:
         return ""
     if not isinstance(value, (str, Real, np.bool_)):
-        raise TypeError(f"{place(column)} must be a text, got {shown(value)}.")
+        raise TypeError(f"{place(column)} must be a text, got {short_repr(value)}.")
     text = value_text(value)
-    if found := _CONTROL.search(text):  # which a terminal would obey
-        raise ValueError(f"{place(column)} must be text without control characters, and holds {found[0]!r}.")
+    if match := _CONTROL.search(text):  # which a terminal would obey
+        raise ValueError(f"{place(column)} must be text without control characters, and holds {match[0]!r}.")
     return text if column == "feature" else text.strip()

@@ -16,37 +16,37 @@ from typing import Any
 
 import numpy as np
 
+from seqclass._base import BaseSequentialClassifier
 from seqclass._chunks.dasked import from_dask
 from seqclass._chunks.parquet import folder_values, frames, parquet_file, parquet_files, read_parquet
 from seqclass._chunks.source import Chunks
-from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray
-from seqclass._utils.files import remove_leftovers, replacing
-from seqclass._utils.frames import FrameEncoder, Levels, plain
-from seqclass._utils.text import near, shown
+from seqclass._utils.files import remove_leftovers, replace_file
+from seqclass._utils.frames import FrameEncoder, Levels, plain_data
+from seqclass._utils.text import near, short_repr
 from seqclass._utils.validation import check_integer
-from seqclass.deciding._fingerprint import acting_fingerprint
-from seqclass.deciding.decider import check_classifier, decider_of
-from seqclass.deciding.differential import labels_of
-from seqclass.deciding.record import AcquisitionRecord, columns_of
+from seqclass.agent._fingerprint import acting_fingerprint
+from seqclass.agent.agent import agent_of, check_classifier
+from seqclass.agent.differential import labels_of
+from seqclass.agent.record import AcquisitionRecord, columns_of
 from seqclass.pomdp.acquisition import Acquisition
 
 __all__ = ["Chunks", "from_dask", "predict_dask", "predict_parquet", "read_parquet"]
 
 
-def check_kept(clf: DecidingClassifier, keep: Sequence[str], what: str = "keep") -> None:
+def check_kept(clf: BaseSequentialClassifier, keep: Sequence[str], what: str = "keep") -> None:
     """Refuse columns to copy that would share their name with another column of the output; raises a ValueError."""
     ours = example_frame(clf).columns if keep else ()
     for i, name in enumerate(keep):
         if name in ours:
             raise ValueError(
-                f"{what}: the output has a column {shown(name)} of its own; give the one to keep another name."
+                f"{what}: the output has a column {short_repr(name)} of its own; give the one to keep another name."
             )
         if name in keep[:i]:
-            raise ValueError(f"{what}: {shown(name)} is given twice.")
+            raise ValueError(f"{what}: {short_repr(name)} is given twice.")
 
 
-def decided_frame(clf: DecidingClassifier, record: AcquisitionRecord, kept: Any) -> Any:
+def decisions_frame(clf: BaseSequentialClassifier, record: AcquisitionRecord, kept: Any) -> Any:
     """Decisions, posteriors and what was bought, a row each, beside columns that were kept."""
     import pandas as pd
 
@@ -57,7 +57,7 @@ def decided_frame(clf: DecidingClassifier, record: AcquisitionRecord, kept: Any)
         record,
         decision=lambda decision: {"decision": decision.astype(str) if mixed else decision},
         posterior=lambda posterior: {f"posterior_{c}": posterior[:, i] for i, c in enumerate(clf.classes_.tolist())},
-        order=lambda order: {"asked": _asked(clf, order, record.visit)},
+        order=lambda order: {"asked": _asked_names(clf, order, record.visit)},
         differential=lambda sets: {"differential": _sets(clf, sets, record.posterior)},
     )
     return pd.DataFrame(columns)
@@ -67,7 +67,7 @@ def decided_frame(clf: DecidingClassifier, record: AcquisitionRecord, kept: Any)
 _PARTS, _TOGETHER = ";", "+"
 
 
-def _asked(clf: DecidingClassifier, order: IntArray, visit: IntArray | None) -> list[str]:
+def _asked_names(clf: BaseSequentialClassifier, order: IntArray, visit: IntArray | None) -> list[str]:
     """Names of the features asked for in each row, joined, by visit; each distinct row is spelt out once."""
     if not order.shape[1]:
         return [""] * len(order)
@@ -77,7 +77,7 @@ def _asked(clf: DecidingClassifier, order: IntArray, visit: IntArray | None) -> 
     first = {key: i for i, key in enumerate(keys)}
     # a name with a sign that parts names is quoted, so that the names can be told apart again
     signs = {_PARTS, '"'} if visit is None else {_PARTS, '"', _TOGETHER}
-    names = {j: _quoted(clf.feature_name(j), signs) for j in np.unique(order[order >= 0]).tolist()}
+    names = {j: _quote_name(clf.feature_name(j), signs) for j in np.unique(order[order >= 0]).tolist()}
     text = {}
     for key, i in first.items():
         asked = [(_PARTS if j >= 0 else _TOGETHER) + names[max(j, -2 - j)] for j in rows[i].tolist() if j != -1]
@@ -85,26 +85,26 @@ def _asked(clf: DecidingClassifier, order: IntArray, visit: IntArray | None) -> 
     return [text[key] for key in keys]
 
 
-def _sets(clf: DecidingClassifier, held: BoolArray, posterior: FloatArray) -> list[str]:
+def _sets(clf: BaseSequentialClassifier, held: BoolArray, posterior: FloatArray) -> list[str]:
     """Labels of the classes that may still be true in each row, joined, the most probable first."""
-    labels = np.array([_quoted(str(label), {_PARTS, '"'}) for label in clf.classes_.tolist()], dtype=object)
+    labels = np.array([_quote_name(str(label), {_PARTS, '"'}) for label in clf.classes_.tolist()], dtype=object)
     return [_PARTS.join(one) for one in labels_of(held, labels, posterior)]
 
 
-def _quoted(name: str, signs: set[str]) -> str:
+def _quote_name(name: str, signs: set[str]) -> str:
     return '"' + name.replace('"', '""') + '"' if signs & set(name) else name
 
 
-def example_frame(clf: DecidingClassifier) -> Any:
-    """The same of one row, whose types are those of all."""
-    decider, none, zero = decider_of(clf), np.empty((1, 0), dtype=np.intp), np.zeros(1, dtype=np.intp)
+def example_frame(clf: BaseSequentialClassifier) -> Any:
+    """What `decisions_frame` gives of one row, whose types are those of all."""
+    agent, none, zero = agent_of(clf), np.empty((1, 0), dtype=np.intp), np.zeros(1, dtype=np.intp)
     posterior = np.full((1, len(clf.classes_)), 1 / len(clf.classes_))
-    visit = None if decider.prices.visits is None else none.astype(np.int32)
+    visit = None if agent.prices.visits is None else none.astype(np.int32)
     acquired = Acquisition(zero, posterior, zero, np.zeros(1), none, none, none[0], leaf_visit=visit)
-    return decided_frame(clf, decider.told(acquired), None)
+    return decisions_frame(clf, agent.told(acquired), None)
 
 
-def full_frame(clf: DecidingClassifier, frame: Any, columns: IntArray | None = None) -> Any:
+def full_frame(clf: BaseSequentialClassifier, frame: Any, columns: IntArray | None = None) -> Any:
     """Rows of all the columns that a classifier knows, from a data frame that may lack some and have others.
 
     The ``columns`` are those that are read, by default what it may ask for and what is known at the start.
@@ -112,22 +112,22 @@ def full_frame(clf: DecidingClassifier, frame: Any, columns: IntArray | None = N
     if clf.encoder_ is not None:
         return frame.reindex(columns=clf.encoder_.columns_)
     position = {str(name): i for i, name in enumerate(frame.columns)}
-    read = decider_of(clf).read if columns is None else columns
+    read = agent_of(clf).read if columns is None else columns
     present = [j for j in read.tolist() if clf.feature_name(j) in position]
-    values = FrameEncoder().fit_levels(dict.fromkeys(frame.columns, Levels())).encode(plain(frame)).to_numpy()
+    values = FrameEncoder().fit_levels(dict.fromkeys(frame.columns, Levels())).encode(plain_data(frame)).to_numpy()
     full = np.full((len(frame), clf.n_features_in_), np.nan)
     full[:, present] = values[:, [position[clf.feature_name(j)] for j in present]]
     return full
 
 
-def absent_asked(clf: DecidingClassifier, order: IntArray, names: Any) -> tuple[int, int] | None:
+def find_absent(clf: BaseSequentialClassifier, order: IntArray, names: Any) -> tuple[int, int] | None:
     """First row, and column, that was known or asked for and is not among the names; None where there is none.
 
     What each row asked for is given as in `AcquisitionRecord.order`.
     """
-    decider, bundles = decider_of(clf), decider_of(clf).prices.bundles
-    absent = [j for j in decider.read.tolist() if clf.feature_name(j) not in names]
-    if len(order) and (always := np.intersect1d(absent, decider.support[decider.known])).size:
+    agent, bundles = agent_of(clf), agent_of(clf).prices.bundles
+    absent = [j for j in agent.read.tolist() if clf.feature_name(j) not in names]
+    if len(order) and (always := np.intersect1d(absent, agent.support[agent.known])).size:
         return 0, int(always[0])
     # a bundle goes by one of its columns
     needs = {
@@ -177,7 +177,7 @@ class DecidedParts:
 
 
 def decide_parts(
-    clf: DecidingClassifier, path: Path, output: Path, keep: tuple[str, ...], chunk_rows: int | None
+    clf: BaseSequentialClassifier, path: Path, output: Path, keep: tuple[str, ...], chunk_rows: int | None
 ) -> DecidedParts:
     """Decide for the rows of Parquet files; see `seqclass.large.predict_parquet`."""
     files = parquet_files(path)
@@ -185,7 +185,7 @@ def decide_parts(
     _check_place(root if path.is_dir() else path, output)
     usual = max(1, min(_MOST_ROWS, CHUNK_BYTES // (8 * clf.n_features_in_)))
     rows = usual if chunk_rows is None else check_integer(chunk_rows, "chunk_rows", 1)
-    model, skipped, total = acting_fingerprint(decider_of(clf)), 0, _Totals()
+    model, skipped, total = acting_fingerprint(agent_of(clf)), 0, _Totals()
     targets = [output / file.relative_to(root) for file in files]
     marks = [_mark(file, model, keep) for file in files]
     whole = [_is_whole(target, mark) for target, mark in zip(targets, marks)]  # before anything is written
@@ -195,7 +195,7 @@ def decide_parts(
             skipped += 1
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(target) as temporary:
+            with replace_file(target) as temporary:
                 _write(clf, file, root, temporary, keep, rows, mark)
         total.add(target)
     return total.summary(len(files), skipped)
@@ -231,16 +231,22 @@ def _is_whole(target: Path, mark: dict[str, Any]) -> bool:
         said = None
     if said is None:
         raise ValueError(f"{target} is there and was not written by this command; name another folder.")
-    found = json.loads(said)
-    if found["model"] != mark["model"]:
+    metadata = json.loads(said)
+    if metadata["model"] != mark["model"]:
         raise ValueError(
             f"{target} was decided by another model; name another folder, or remove the parts that are there."
         )
-    return bool(found == mark)
+    return bool(metadata == mark)
 
 
 def _write(
-    clf: DecidingClassifier, file: Path, root: Path, out: Path, keep: tuple[str, ...], rows: int, mark: dict[str, Any]
+    clf: BaseSequentialClassifier,
+    file: Path,
+    root: Path,
+    out: Path,
+    keep: tuple[str, ...],
+    rows: int,
+    mark: dict[str, Any],
 ) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -249,11 +255,11 @@ def _write(
     names = [*source.names, *(name for name in folder_values(file, root) if name not in source.names)]
     for name in keep:
         if name not in names:
-            raise ValueError(f"keep: {file} has no column {shown(name)}; {near(name, names)}")
-    needed = [clf.feature_name(j) for j in decider_of(clf).read.tolist()]
+            raise ValueError(f"keep: {file} has no column {short_repr(name)}; {near(name, names)}")
+    needed = [clf.feature_name(j) for j in agent_of(clf).read.tolist()]
     wanted = [name for name in needed if name in set(names)]
     if needed and not wanted:
-        raise ValueError(f"{file} lacks the column {shown(needed[0])}; {near(needed[0], names)}")
+        raise ValueError(f"{file} lacks the column {short_repr(needed[0])}; {near(needed[0], names)}")
     ours = pa.Schema.from_pandas(example_frame(clf), preserve_index=False)
     fields = [source.field(name) if name in source.names else pa.field(name, pa.string()) for name in keep]
     schema = pa.schema([*fields, *ours], metadata={_KEY: json.dumps(mark).encode()})
@@ -262,15 +268,15 @@ def _write(
         for frame, kept in frames(file, root, wanted or names[:1], rows, keep):
             features = full_frame(clf, frame[wanted])
             record = clf.acquire(features)
-            lacking = absent_asked(clf, record.order, set(names))
+            lacking = find_absent(clf, record.order, set(names))
             if lacking is not None:
                 column = clf.feature_name(lacking[1])
                 needs = f"which row {first + lacking[0]} needs; {near(column, names)}"
-                raise ValueError(f"{file} lacks the column {shown(column)}, {needs}")
-            table = pa.Table.from_pandas(decided_frame(clf, record, None), preserve_index=False).cast(ours)
+                raise ValueError(f"{file} lacks the column {short_repr(column)}, {needs}")
+            table = pa.Table.from_pandas(decisions_frame(clf, record, None), preserve_index=False).cast(ours)
             writer.write_table(pa.Table.from_arrays([*kept.columns, *table.columns], schema=schema))
             first += len(frame)
-            outside += int(decider_of(clf).outside_training(features, record.order).any(axis=1).sum())
+            outside += int(agent_of(clf).outside_training(features, record.order).any(axis=1).sum())
         writer.add_key_value_metadata({_OUTSIDE: str(outside)})
 
 
@@ -298,7 +304,7 @@ class _Totals:
 
 
 def predict_parquet(
-    classifier: DecidingClassifier,
+    classifier: BaseSequentialClassifier,
     path: str | Path,
     output: str | Path,
     *,
@@ -359,7 +365,7 @@ def predict_parquet(
     return decide_parts(classifier, Path(path), Path(output), tuple(keep), chunk_rows)
 
 
-def predict_dask(classifier: DecidingClassifier, X: Any, *, keep: Sequence[str] = ()) -> Any:
+def predict_dask(classifier: BaseSequentialClassifier, X: Any, *, keep: Sequence[str] = ()) -> Any:
     """Decide for every row of a dask DataFrame or dask array, partition by partition; nothing is computed yet.
 
     Parameters
@@ -405,30 +411,30 @@ def predict_dask(classifier: DecidingClassifier, X: Any, *, keep: Sequence[str] 
     if hasattr(X, "columns"):
         absent = next((name for name in keep if name not in X.columns), None)
         if absent is not None:
-            raise ValueError(f"keep: X has no column {shown(absent)}.")
-        meta = _decided(X._meta, classifier, tuple(keep))
-        return X.map_partitions(_decided, shared, tuple(keep), meta=meta)
+            raise ValueError(f"keep: X has no column {short_repr(absent)}.")
+        meta = _decide_partition(X._meta, classifier, tuple(keep))
+        return X.map_partitions(_decide_partition, shared, tuple(keep), meta=meta)
     if keep:
         raise ValueError("keep: an array has no columns to copy.")
     if X.ndim == 2 and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    decide = delayed(_decided)
+    decide = delayed(_decide_partition)
     parts = [decide(block, shared, ()) for block in X.to_delayed().ravel()]
     return dd.from_delayed(parts, meta=example_frame(classifier).iloc[:0])
 
 
-def _decided(X: Any, clf: DecidingClassifier, keep: tuple[str, ...]) -> Any:
+def _decide_partition(X: Any, clf: BaseSequentialClassifier, keep: tuple[str, ...]) -> Any:
     """What is decided for a partition."""
     kept = X[list(keep)] if keep else None
     if not len(X):
-        found = example_frame(clf).iloc[:0]
+        decisions = example_frame(clf).iloc[:0]
         for at, name in enumerate(keep):
-            found.insert(at, name, X[name].to_numpy())
-        return found.set_index(X.index) if hasattr(X, "index") else found
+            decisions.insert(at, name, X[name].to_numpy())
+        return decisions.set_index(X.index) if hasattr(X, "index") else decisions
     record = clf.acquire(full_frame(clf, X) if hasattr(X, "columns") else X)
-    if hasattr(X, "columns") and (wanted := absent_asked(clf, record.order, set(map(str, X.columns)))) is not None:
+    if hasattr(X, "columns") and (wanted := find_absent(clf, record.order, set(map(str, X.columns)))) is not None:
         column = clf.feature_name(wanted[1])
         advice = near(column, list(map(str, X.columns)))
-        raise ValueError(f"X lacks the column {shown(column)}, which a row asks for; {advice}")
-    found = decided_frame(clf, record, kept)
-    return found.set_index(X.index) if hasattr(X, "index") else found
+        raise ValueError(f"X lacks the column {short_repr(column)}, which a row asks for; {advice}")
+    decisions = decisions_frame(clf, record, kept)
+    return decisions.set_index(X.index) if hasattr(X, "index") else decisions

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from seqclass._utils.text import listed, shown
+from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import (
     check_costs,
     check_decision_costs,
@@ -93,7 +93,8 @@ def _check_kind(classes: list[Any], decided: npt.NDArray[Any], at: npt.NDArray[A
     other = [one for one in dict.fromkeys(decided[at < 0].tolist()) if isinstance(one, str) != texts]
     if other and (texts or (len(other) > 1 and (at < 0).all())):
         raise ValueError(
-            f"decision holds {shown(other[0])}, which cannot be compared with the labels of y_true, {listed(classes)}: "
+            f"decision holds {short_repr(other[0])}, which cannot be compared with the labels of y_true, "
+            f"{join_names(classes)}: "
             "give both as labels, or both as their numbers."
         )
 
@@ -110,7 +111,7 @@ def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight
 
     Parameters
     ----------
-    estimator : DecidingClassifier or Pipeline
+    estimator : BaseSequentialClassifier or Pipeline
         A fitted classifier, or a pipeline that ends with one.
     X : array-like, data frame or sparse array of shape (n, n_features)
         Instances.
@@ -151,7 +152,7 @@ def realised_cost_scorer(estimator: Any, X: Any, y: npt.ArrayLike, sample_weight
     )
 
 
-class _Asking:
+class _WeightedScorer:
     """`realised_cost_scorer` that asks for weights of rows, or not, as a scorer of scikit-learn's `make_scorer`."""
 
     def __init__(self, sample_weight: bool | str | None = None) -> None:
@@ -163,14 +164,14 @@ class _Asking:
     def __repr__(self) -> str:
         return f"realised_cost_scorer.set_score_request(sample_weight={self.sample_weight!r})"
 
-    def set_score_request(self, *, sample_weight: bool | str | None) -> _Asking:
+    def set_score_request(self, *, sample_weight: bool | str | None) -> _WeightedScorer:
         """A scorer that asks, or does not, for weights of rows; of what all share nothing changes."""
         if not get_config()["enable_metadata_routing"]:
             raise RuntimeError(
                 "weights are routed only after sklearn.set_config(enable_metadata_routing=True), which comes before "
                 "set_score_request."
             )
-        return _Asking(sample_weight)
+        return _WeightedScorer(sample_weight)
 
     def get_metadata_routing(self) -> MetadataRequest:
         """What is asked for."""
@@ -179,7 +180,7 @@ class _Asking:
         return request
 
 
-_unset = _Asking()
+_unset = _WeightedScorer()
 vars(realised_cost_scorer).update(
     set_score_request=_unset.set_score_request, get_metadata_routing=_unset.get_metadata_routing
 )

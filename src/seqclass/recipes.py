@@ -286,7 +286,7 @@ def ifc2f(
         )
     settings.setdefault("selector", None if graph else _filter(chosen))
     if solver is None and published:
-        solver = Perseus.published(random_state)
+        solver = Perseus.from_paper(random_state)
     return SequentialClassifier(
         solver=solver, order=chosen["order"], feature_costs=feature_costs, random_state=random_state, **settings
     )

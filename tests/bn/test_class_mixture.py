@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -150,7 +152,7 @@ def test_stored_zeros_are_zeros():
 def test_few_ones_take_the_sparse_product(monkeypatch):
     X, y, sizes = random_data(8)
     dense = ClassMixture(3).fit(X, y, n_outcomes=sizes)
-    monkeypatch.setattr(_em, "_DENSITY", 1.0)
+    monkeypatch.setattr(_em, "TUNING", replace(_em.TUNING, max_sparse_density=1.0))
     same(ClassMixture(3).fit(X, y, n_outcomes=sizes), dense, rtol=1e-10)
 
 
@@ -183,7 +185,7 @@ def test_classes_of_few_rows_have_few_components():
     y = np.where(np.arange(60) < 4, 2, y % 2)
     y[0] = 3
     model = ClassMixture(10).fit(X, y, n_outcomes=sizes)
-    assert_array_equal(model.n_components_, [min(10, np.sum(y == c) // _em.MIN_ROWS) for c in (0, 1)] + [1, 1])
+    assert_array_equal(model.n_components_, [min(10, np.sum(y == c) // _em.TUNING.min_rows) for c in (0, 1)] + [1, 1])
     assert_array_equal(np.bincount(model.hidden_class_), model.n_components_)
     # nor are there more than kinds of rows
     assert ClassMixture(10).fit(np.tile([[0, 1], [1, 0]], (30, 1)), np.zeros(60, dtype=int)).n_components_[0] == 2
@@ -275,7 +277,7 @@ def test_a_second_fit_forgets_the_hidden_states_of_the_first():
 
 def test_the_choice_looks_at_some_rows_of_many(monkeypatch):
     X, y, sizes = random_data(16, n=300)
-    monkeypatch.setattr(_em, "MOST_ROWS", 150)
+    monkeypatch.setattr(_em, "TUNING", replace(_em.TUNING, max_rows=150))
     model = ClassMixture().fit(X, y, n_outcomes=sizes)
     assert model.n_components_[0] in model.candidates_
     assert_array_equal(model.tables_, ClassMixture().fit(X, y, n_outcomes=sizes).tables_)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from mixture_cases import random_data, summed_out
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, sparse, stats
 
-from seqclass.bn import ContextBayes, NaiveBayes, _densities
+from seqclass.bn import ContextBayes, NaiveBayes, _densities, context_bayes
 from seqclass.bn._densities import FAMILIES
 from seqclass.bn.contexts import contexts_of
 from seqclass.datasets.cube import make_cube_nm
@@ -122,7 +123,7 @@ def test_means_are_drawn_as_their_likelihood_says():
             at = np.linspace(-20, 30, 5001)
             return integrate.trapezoid(np.prod(stats.norm.pdf(mean[:, None], at, deviation[:, None]), axis=0), at)
 
-        k = max(_densities._MEAN_ROWS, key=likelihood)
+        k = max(_densities.TUNING.mean_rows, key=likelihood)
         strengths.add(k)
         precision = 1 / (variance / n + variance / k)
         target = (precision * mean).sum() / precision.sum()
@@ -254,12 +255,10 @@ def test_the_context_is_chosen():
 
 
 def test_many_rows_are_chosen_on_some(monkeypatch):
-    from seqclass.bn import context_bayes
-
     X, y, _ = pointing(3000)
     asked = []
     gains = context_bayes._gains
-    monkeypatch.setattr(context_bayes, "MOST_ROWS", 500)
+    monkeypatch.setattr(context_bayes, "EM", replace(context_bayes.EM, max_rows=500))
     monkeypatch.setattr(context_bayes, "_gains", lambda rows, *rest: asked.append(len(rows)) or gains(rows, *rest))
     assert_array_equal(ContextBayes().fit(X, y).context_, [0])
     assert set(asked) == {500}
@@ -271,12 +270,12 @@ def test_many_outcomes_are_grouped():
     alone = contexts_of(X, np.array([0]), np.array([40, 40]), np.ones(800))
     assert len(alone.patterns) == 4
     assert (np.diff(alone.group[0]) >= 0).all()
-    assert np.bincount(alone.of(X)).min() > 160
+    assert np.bincount(alone.assign(X)).min() > 160
     X[:, 0] = np.where(rng.random(800) < 0.2, rng.integers(30, 40, 800), rng.integers(0, 12, 800))
     both = contexts_of(X, np.array([0, 1]), np.array([40, 40]), np.ones(800))
     assert len(both.patterns) == 4
     assert 11 <= (both.group[0] == 0).sum() <= 30  # cut where there is nothing
-    assert_array_equal(both.of(np.array([[-1, 3], [3, -1]])), [-1, -1])
+    assert_array_equal(both.assign(np.array([[-1, 3], [3, -1]])), [-1, -1])
     assert contexts_of(np.zeros((5, 1), dtype=int), np.array([0]), np.array([1]), np.ones(5)) is None
 
 

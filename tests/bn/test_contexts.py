@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqclass.bn import NaiveBayes
-from seqclass.bn.contexts import StageContexts, grouped, likelihood_of_rows, stage_contexts, strongest
+from seqclass.bn.contexts import StageContexts, group_outcomes, likelihood_of_rows, stage_contexts, strongest
 
 
 def by_hand(joint, feature, given):
@@ -137,4 +137,4 @@ def test_memory_of_wide_evidence_is_bounded(make_tree, monkeypatch):
 
 def test_outcomes_of_which_each_has_more_rows_than_all_after_it():
     """The most frequent ones stand alone, as far as there are groups; what is left is one group."""
-    assert grouped(2.0 ** -np.arange(17), 12, 4).tolist() == [0, 1, 2, *[3] * 14]
+    assert group_outcomes(2.0 ** -np.arange(17), 12, 4).tolist() == [0, 1, 2, *[3] * 14]

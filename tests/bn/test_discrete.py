@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -219,7 +220,8 @@ def test_memory_is_bounded_and_forgets_soundly(monkeypatch: pytest.MonkeyPatch) 
     model = DiscreteNetwork(random_network(5), "n0").fit()
     X, _ = model.sample(300, 1)
     whole = [model.stage_likelihood(j, X) for j in range(5)]
-    monkeypatch.setattr(memory, "MAX_BYTES", 8 * int(model.n_outcomes_.sum()) * 2 * 7)  # of seven rows
+    most = 8 * int(model.n_outcomes_.sum()) * 2 * 7  # of seven rows
+    monkeypatch.setattr(memory, "TUNING", replace(memory.TUNING, max_bytes=most))
     small = DiscreteNetwork(random_network(5), "n0").fit()
     for rows in (slice(0, 5), slice(3, 300), slice(0, 2), slice(0, 300)):
         np.testing.assert_array_equal(small.posterior(X[rows]), model.posterior(X[rows]))
@@ -236,7 +238,7 @@ def test_a_tree_that_is_too_large_changes_no_answer(seed: int, n_targets: int, z
     targets: Any = "n0" if n_targets == 1 else ["n0", "n1"]
     model = DiscreteNetwork(network, targets).fit()
     pruned = DiscreteNetwork(network, targets).fit()
-    pruned.__dict__["_found"] = ValueError("too large")
+    pruned.__dict__["_tree_or_error"] = ValueError("too large")
     X, _ = model.sample(5, seed)
     X = np.where(np.random.default_rng(seed).random(X.shape) < 0.5, X, -1)
     np.testing.assert_allclose(pruned.posterior(X), model.posterior(X), atol=1e-12)
@@ -267,7 +269,7 @@ def test_what_was_seen_before_is_built_upon(seed: int) -> None:
 def test_questions_that_are_apart_never_tell_anything(seed: int) -> None:
     network = random_network(seed, 7, most_parents=1)
     model = DiscreteNetwork(network, "n0").fit()
-    apart = model.apart()
+    apart = model.irrelevant_questions()
     assert set(model.most_telling(7 - 1 - len(apart))) == set(model.questions_) - set(apart) if len(apart) < 6 else True
     X, _ = model.sample(4, seed)
     X = np.where(np.random.default_rng(seed).random(X.shape) < 0.5, X, -1)

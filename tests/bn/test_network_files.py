@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import os
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from network_cases import as_pgmpy, random_network
 
-from seqclass.bn import DiscreteNetwork, NetworkTables
+from seqclass.bn import DiscreteNetwork, NetworkTables, network_tables
 from seqclass.bn.network_tables import read_network
 
 NAMES, STATES, PARENTS = ["flu", "fever", "x ray"], [["no", "yes"], ["a", "b", "c"], ["neg", "pos"]], [[], [0], [0, 1]]
@@ -310,13 +311,16 @@ BOMBS = {
 }
 
 
+def set_limits(monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
+    monkeypatch.setattr(network_tables, "LIMITS", replace(network_tables.LIMITS, **limits))
+
+
 @pytest.mark.parametrize("name", BOMBS)
 def test_what_takes_memory_is_counted_before_it_is_made(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text, most, words = BOMBS[name]
-    for limit in ("MAX_NAMES", "MAX_NUMBERS"):
-        monkeypatch.setattr(f"seqclass.bn.network_tables.{limit}", most)
+    set_limits(monkeypatch, max_names=most, max_numbers=most)
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=words):
         read_network(tmp_path / name)
@@ -324,7 +328,7 @@ def test_what_takes_memory_is_counted_before_it_is_made(
 
 def peak_of_reading(path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """Bytes that it takes at most, but for the room for the text, which is made at once."""
-    monkeypatch.setattr("seqclass.bn.network_tables.MAX_SIZE", 2**21 + 2**16)
+    set_limits(monkeypatch, max_bytes=2**21 + 2**16)
     tracemalloc.start()
     with contextlib.suppress(ValueError):
         read_network(path)
@@ -355,7 +359,7 @@ def test_a_pipe_is_refused_before_anybody_writes_to_it(tmp_path: Path) -> None:
 
 
 def test_a_file_that_unpacks_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seqclass.bn.network_tables.MAX_SIZE", 1000)
+    set_limits(monkeypatch, max_bytes=1000)
     (tmp_path / "a.bif.gz").write_bytes(gzip.compress(b" " * 10_000))
     with pytest.raises(ValueError, match="it holds more than"):
         read_network(tmp_path / "a.bif.gz")

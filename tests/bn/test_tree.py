@@ -51,11 +51,11 @@ def joint(model):
     return result
 
 
-def cut(table, row, free=-1):
+def cut(table, row, any_order=-1):
     """The part of the joint that agrees with a row, summed over what is unknown."""
     n = table.ndim - 1
-    part = table[tuple(slice(None) if v < 0 or j == free else slice(v, v + 1) for j, v in enumerate(row))]
-    return part.sum(axis=tuple(j for j in range(n) if j != free))
+    part = table[tuple(slice(None) if v < 0 or j == any_order else slice(v, v + 1) for j, v in enumerate(row))]
+    return part.sum(axis=tuple(j for j in range(n) if j != any_order))
 
 
 def draw_evidence(rng, model, n, known=0.5):
@@ -177,7 +177,7 @@ def test_everything_equals_enumeration(seed, most, zeros):
         assert_allclose(every[:, j, :V].sum(axis=1), 1, rtol=1e-9)
         assert not every[:, j, V:].any()
         for row, *found in zip(evidence, likelihood, every[:, j, :V]):
-            mass = cut(table, row, free=j)
+            mass = cut(table, row, any_order=j)
             possible = mass.sum(axis=0) > 0
             for one in found:  # where the evidence excludes the class any answer will do
                 expected = mass[:, possible] / mass[:, possible].sum(axis=0)

@@ -62,7 +62,7 @@ def test_every_command_reads_them(german: Path, run: Any) -> None:
         outputs.append(out)
     for ours, plain in zip(*outputs, strict=True):
         assert ours == plain
-    assert seqclass.load("m.seq").decider_.prices.full.tolist() == [0.025, 0.5]
+    assert seqclass.load("m.seq").agent_.prices.full.tolist() == [0.025, 0.5]
     assert seqclass.load("m.seq").decision_costs_.tolist() == [[0.0, 2.5], [0.5, 0.0]]
 
 

@@ -144,8 +144,8 @@ def test_fit_and_compare_take_the_same_file(folder: Path, run: Any, refuses: Any
     Path("data.costs.json").write_text(json.dumps(whole))
     assert run(*FIT, "--dataset-costs").exit_code == 0
     clf = seqclass.load("other.seq")
-    assert clf.decider_.prices.full.tolist() == [0.2, 0.01, 0.5, 0.1]
-    assert clf.decider_.prices.discounted.tolist() == [0.05, 0.01, 0.5, 0.03]
+    assert clf.agent_.prices.full.tolist() == [0.2, 0.01, 0.5, 0.1]
+    assert clf.agent_.prices.discounted.tolist() == [0.05, 0.01, 0.5, 0.03]
     assert clf.decision_costs_.tolist() == COSTS["decision_costs"]
     assert clf.target_name_ == "the label"
     where = ["compare", "data.csv", "--target", "the label", "--drop", "id", "-m", "etana", "--folds", "2"]
@@ -161,7 +161,7 @@ def test_fit_and_compare_take_the_same_file(folder: Path, run: Any, refuses: Any
     Path("data.costs.json").write_text(json.dumps(COSTS))
     assert "no price for 'age in years'" in refuses(*FIT, "--dataset-costs")
     assert run(*FIT, "--dataset-costs", "--feature-cost", "0.3").exit_code == 0
-    assert seqclass.load("other.seq").decider_.prices.full.tolist() == [0.2, 0.3, 0.3, 0.1]
+    assert seqclass.load("other.seq").agent_.prices.full.tolist() == [0.2, 0.3, 0.3, 0.1]
 
 
 def test_a_selector_by_name(folder: Path, run: Any, refuses: Any) -> None:

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from sklearn.datasets import load_breast_cancer
 
 import seqclass
-from seqclass.adaptive_classifier import AdaptiveClassifier
+from seqclass.adaptive_classifier import EFFORTS, AdaptiveClassifier
 from seqclass.cli import main
 
 FIT = ("fit", "data.csv", "--target", "the label", "--drop", "id", "-o", "model.seq")
@@ -99,7 +99,7 @@ def test_missing_is_an_outcome_of_few_values_too(run: Any) -> None:
     clf = seqclass.load("few.seq")
     values = clf.coder_.few_values(0)
     bins = {clf.coder_.code_value(0, value) for value in values}
-    assert 0 < len(bins) < clf.coder_.own_outcomes[0]  # so that the table leaves some out
+    assert 0 < len(bins) < clf.coder_.n_value_outcomes[0]  # so that the table leaves some out
     for told in (fitted, run("show", "few.seq").stdout):
         (line,) = (line for line in told.splitlines() if line.split()[1:2] == ["grade"])
         assert line.split()[3] == str(len(bins) + 1)
@@ -172,12 +172,12 @@ def test_costs(folder: Path, run: Any) -> None:
     Path("costs.csv").write_text(COSTS)
     assert run(*FIT, "--costs", "costs.csv").exit_code == 0
     clf = seqclass.load("model.seq")
-    assert clf.decider_.prices.full.tolist() == [0.05, 0.01, 0.3, 0.02]
-    assert clf.decider_.prices.discounted.tolist() == [0.05, 0.01, 0.3, 0.01]
-    assert clf.decider_.prices.groups.tolist() == [0, -1, -1, 0]
+    assert clf.agent_.prices.full.tolist() == [0.05, 0.01, 0.3, 0.02]
+    assert clf.agent_.prices.discounted.tolist() == [0.05, 0.01, 0.3, 0.01]
+    assert clf.agent_.prices.groups.tolist() == [0, -1, -1, 0]
     Path("costs.csv").write_text("cost,feature\n0.05,colour\n1,id\n")
     assert run(*FIT, "--costs", "costs.csv", "--feature-cost", "0.5").exit_code == 0
-    assert seqclass.load("model.seq").decider_.prices.full.tolist() == [0.05, 0.5, 0.5, 0.5]
+    assert seqclass.load("model.seq").agent_.prices.full.tolist() == [0.05, 0.5, 0.5, 0.5]
 
 
 @pytest.mark.parametrize("corner", ["true", ""], ids=["named", "as pandas writes an index"])
@@ -377,7 +377,7 @@ def test_any_question_next_and_bundles(folder: Path, run: Any, refuses: Any) -> 
     assert "best policy for this model, in any order" in result.stdout
     assert "with both" in result.stdout
     clf = seqclass.load("b.seq")
-    assert clf.problem_.free
+    assert clf.problem_.any_order
     assert clf.problem_.n_questions == 2
     assert clf.ordering_ is not None
     assert "any of which may come next" in run("show", "b.seq").stdout
@@ -401,9 +401,9 @@ def test_fit_chooses_how_to_learn(folder: Path, run: Any, refuses: Any, patients
     assert [row["cost"] for row in tried] == [c.cost for c in clf.choice_.candidates]
     assert [row["name"] for row in tried if row["chosen"]] == [clf.choice_.chosen]
     assert run("predict", "model.seq", "data.csv").exit_code == 0
-    refuses("--effort is for --method adaptive", *FIT, "--effort", "quick")
-    refuses("--jobs is for --method adaptive", *FIT, "--jobs", "2")
-    refuses("--jobs must not be 0", *adaptive, "--jobs", "0")
+    assert "--effort is for --method adaptive" in refuses(*FIT, "--effort", "quick")
+    assert "--jobs is for --method adaptive" in refuses(*FIT, "--jobs", "2")
+    assert "--jobs must not be 0" in refuses(*adaptive, "--jobs", "0")
     default = CliRunner().invoke(main, [*FIT, "--seed", "0"])
     assert str(clf.choice_).splitlines()[0] in default.stdout
     assert seqclass.load("model.seq").choice_.chosen == clf.choice_.chosen
@@ -508,3 +508,10 @@ def test_what_cannot_be_set_aside_is_refused(patients: pd.DataFrame, folder: Pat
     assert "class 'once' has one row only" in refuses(*fit, "-o", "half.seq", "--set-aside", "aside.csv")
     assert not Path("half.seq").exists()
     assert not Path("aside.csv").exists()
+
+
+def test_errors_about_a_setting_name_its_option(folder: Path, refuses: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where its name in Python is a word of English."""
+    others = {name: effort for name, effort in EFFORTS.items() if name != "quick"}
+    monkeypatch.setattr("seqclass.adaptive_classifier.EFFORTS", others)
+    assert " --effort must be one of 'normal'" in refuses(*FIT, "--method", "adaptive", "--effort", "quick")

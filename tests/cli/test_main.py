@@ -62,10 +62,8 @@ def test_help_is_answered_at_once() -> None:
     )
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, env=BARE)
     found = done.stdout.splitlines()[-1].split()
-    ours = {
-        f"seqclass{name}"
-        for name in ("", "._utils", "._utils.files", "._utils.text", ".cli", ".cli._errors", ".cli._commands")
-    }
+    parts = ("", "._utils", "._utils.files", "._utils.text", ".cli", ".cli._commands", ".cli._errors", ".cli._options")
+    ours = {f"seqclass{name}" for name in parts}
     assert {name for name in found if name.split(".")[0] == "seqclass"} == ours
     assert {name.split(".")[0] for name in found} <= {"__main__", "click", "colorama", "seqclass"}
 

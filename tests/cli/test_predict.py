@@ -250,5 +250,5 @@ def test_answers_outside_of_training_in_sparse_rows() -> None:
     X, y = np.array([[0.0, 5.0], [1.0, 5.0]] * 20), [0, 1] * 20
     clf = seqclass.SequentialClassifier().fit(sp.csr_array(X), y)
     rows = sp.csr_array([[0.0, 7.0], [3.0, 5.0], [0.5, 0.0], [-1.0, 9.0]])
-    found = clf.decider_.outside_training(rows, clf.acquire(rows).order)
+    found = clf.agent_.outside_training(rows, clf.acquire(rows).order)
     assert found.any(axis=1).tolist() == [False, True, False, True]  # the other column is not asked for

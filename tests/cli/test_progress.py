@@ -12,9 +12,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from seqclass._utils.progress import logger, tell_share, telling
+from seqclass._utils.progress import logger, report_progress, tell_share
 from seqclass.cli import _progress
-from seqclass.cli._commands import quiet_option
+from seqclass.cli._options import quiet_option
 
 
 class Screen(io.StringIO):
@@ -60,24 +60,24 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def test_the_step_is_shown_after_two_seconds(screen: Screen, clock: Clock) -> None:
     level = logger.level
-    with _progress.working("fitting"):
-        with telling("bins"):
+    with _progress.show_progress("fitting"):
+        with report_progress("bins"):
             pass
         clock.settle()
         assert screen.getvalue() == ""
-        with telling("plan"), telling("candidate 2 of 3"):
+        with report_progress("plan"), report_progress("candidate 2 of 3"):
             assert clock.tick() == 2.0
             clock.tick()
             clock.settle()
             assert "fitting: plan: candidate 2 of 3 00:0" in screen.getvalue()
             assert "bins" not in screen.getvalue()
-        with telling("certificate"):
+        with report_progress("certificate"):
             clock.tick()
             clock.settle()
             assert "fitting: certificate" in screen.getvalue()
         clock.is_done.put(True)
     assert (logger.level, logger.handlers) == (level, [])
-    with telling("nothing"):
+    with report_progress("nothing"):
         pass
     assert "nothing" not in screen.getvalue()
 
@@ -87,7 +87,7 @@ def test_how_much_is_done_and_how_long_the_rest_takes(
 ) -> None:
     now = [100.0]
     monkeypatch.setattr(_progress, "_clock", lambda: now[0])
-    with _progress.working("fitting"), telling("candidate 2 of 3"):
+    with _progress.show_progress("fitting"), report_progress("candidate 2 of 3"):
         clock.tick()
         clock.tick()
         clock.settle()
@@ -105,13 +105,13 @@ def test_how_much_is_done_and_how_long_the_rest_takes(
 
 
 def test_what_is_done_before_is_not_shown(screen: Screen, clock: Clock) -> None:
-    with _progress.working("fitting"):
+    with _progress.show_progress("fitting"):
         clock.is_done.put(True)
     assert screen.getvalue() == ""
 
 
 def test_failures_take_the_line_away(screen: Screen, clock: Clock) -> None:
-    @_progress.working("fitting")
+    @_progress.show_progress("fitting")
     def failing() -> None:
         clock.tick()
         clock.tick()
@@ -133,7 +133,7 @@ def test_pipes_and_quiet_are_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     @quiet_option
     def command() -> None:
         seen.append(_progress.is_shown())
-        with _progress.working("fitting"):
+        with _progress.show_progress("fitting"):
             seen.append(bool(logger.handlers))
 
     CliRunner().invoke(command, ["--quiet"], catch_exceptions=False)

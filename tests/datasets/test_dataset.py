@@ -142,7 +142,7 @@ def test_settings_for_a_classifier() -> None:
     assert found.feature_costs.tolist() == [0.04, 0.02]
     assert found.discounted_costs.tolist() == [0.01, 0.02]
     assert found.groups == ["blood", None]
-    assert load("iris").costs().said() == {"feature_costs": 0.01}
+    assert load("iris").costs().non_default_params() == {"feature_costs": 0.01}
 
 
 def test_a_classifier_takes_the_settings() -> None:

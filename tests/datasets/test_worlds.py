@@ -28,17 +28,18 @@ def probability(world: World, outcomes: dict[int, int], c: int) -> float:
 
 
 def least_cost(
-    world: World, prices: Any, costs: Any, seen: dict[int, int], free: bool, groups: Any = None, cheap: Any = None
+    world: World, prices: Any, costs: Any, seen: dict[int, int], any_order: bool, groups: Any = None, cheap: Any = None
 ) -> float:
     """Least expected cost from a history, times its probability."""
     weights = [probability(world, seen, c) for c in range(len(world.prior))]
     best = min(sum(w * costs[c][d] for c, w in enumerate(weights)) for d in range(len(costs[0])))
     unseen = [j for j in range(len(world.tables)) if j not in seen]
-    for j in unseen if free else unseen[:1]:
+    for j in unseen if any_order else unseen[:1]:
         discount = groups is not None and groups[j] is not None and any(groups[k] == groups[j] for k in seen)
         price = (cheap if discount else prices)[j]
         later = sum(
-            least_cost(world, prices, costs, {**seen, j: v}, free, groups, cheap) for v in range(world.n_outcomes[j])
+            least_cost(world, prices, costs, {**seen, j: v}, any_order, groups, cheap)
+            for v in range(world.n_outcomes[j])
         )
         best = min(best, price * sum(weights) + later)
     return best
@@ -50,8 +51,8 @@ def test_the_optimum_is_that_of_enumeration(make: Any, seed: int) -> None:
     prices = [0.02, 0.05, 0.01]
     data = make(10, n_features=3, n_classes=3, n_outcomes=2, feature_costs=prices, random_state=seed)
     costs = (1 - np.eye(3)).tolist()
-    assert data.optimum.in_order == pytest.approx(least_cost(data.world, prices, costs, {}, free=False))
-    assert data.optimum.any_order == pytest.approx(least_cost(data.world, prices, costs, {}, free=True))
+    assert data.optimum.in_order == pytest.approx(least_cost(data.world, prices, costs, {}, any_order=False))
+    assert data.optimum.any_order == pytest.approx(least_cost(data.world, prices, costs, {}, any_order=True))
 
 
 def test_the_optimum_with_discounts_and_a_further_decision() -> None:

@@ -61,7 +61,7 @@ def test_the_table_is_the_record(settings: dict[str, Any]) -> None:
     paid = table["price"] > 0
     missing = table["action"].notna() & table["outcome"].isna()
     assert missing.any()
-    assert paid[missing].all() == clf.decider_.charge_missing
+    assert paid[missing].all() == clf.agent_.charge_missing
 
 
 def test_what_is_known_is_no_action_and_a_budget_is_kept() -> None:

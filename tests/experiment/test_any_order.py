@@ -38,7 +38,7 @@ def test_a_run_of_them_is_kept_and_shown_as_it_was(tmp_path: Path) -> None:
     assert kept.record.order.tolist() == record.order.tolist()
     np.testing.assert_allclose(kept.record.beliefs, record.beliefs, atol=1e-6)
     keys = results.table().query("method == 'any order' and fold == 0").index
-    explored = results.explored(keys[0])
+    explored = results.read_explored(keys[0])
     assert explored is not None
     place = {int(row): i for i, row in enumerate(test)}
     for row, one in zip(explored.rows or (), explored.explanations):

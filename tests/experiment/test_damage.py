@@ -40,7 +40,7 @@ def read_all(path: Path) -> None:
     results = Results.load(path)
     for key in results.table().index:
         results.settings(key)
-        results.explored(key)
+        results.read_explored(key)
     results.summary()
     results.instances()
     results.record("iris", "etana")

@@ -148,12 +148,12 @@ def test_few_are_taken_evenly(tmp_path: Path) -> None:
     assert everything["row"].is_monotonic_increasing
     assert frame["row"].tolist() == everything["row"].iloc[evenly(30, 7)].tolist()
     pd.testing.assert_frame_equal(frame, everything.iloc[evenly(30, 7)].reset_index(drop=True))
-    explored = some.explored(some.table().index[0])
+    explored = some.read_explored(some.table().index[0])
     assert explored is not None
     assert list(explored.rows or ()) == everything["row"].iloc[[0, 14, 29]].tolist()
     none = experiment.run(tmp_path / "none.run", keep_instances=0, keep_explanations=0)
     assert none.keys_with("instances") == none.keys_with("explanations") == []
-    assert none.explored(none.table().index[0]) is None
+    assert none.read_explored(none.table().index[0]) is None
     with pytest.raises(ValueError, match="keep_instances=0"):
         none.record("iris", "etana")
     volatile = [name for name in some.table() if name.startswith("seconds") or name == "peak_mb"]
@@ -177,7 +177,7 @@ def test_evenly(n: int, most: int) -> None:
 def test_explanations_are_those_of_the_classifier(results: Results) -> None:
     table = results.table()
     key = table.index[(table["data"] == "breast_cancer") & (table["method"] == "etana") & (table["price"] == 0.1)][0]
-    explored = results.explored(key)
+    explored = results.read_explored(key)
     assert explored is not None
     data, clf, test = fitted("breast_cancer", 0.1, 0)
     rows = test[evenly(len(test), 20)]
@@ -195,7 +195,7 @@ def test_explanations_are_those_of_the_classifier(results: Results) -> None:
 
 
 def test_explored_goes_through_json(results: Results) -> None:
-    explored = results.explored(results.keys_with("explanations")[0])
+    explored = results.read_explored(results.keys_with("explanations")[0])
     assert explored is not None
     again = Explored.from_dict(json.loads(json.dumps(replace(explored, note="<x>").to_dict())))
     assert list(again.explanations) == list(explored.explanations)
@@ -231,7 +231,7 @@ def test_columns_behind_other_steps_go_by_their_names(tmp_path: Path) -> None:
         own = results.record("wine", "best", fold=fold)
         asked = {own.names[j] for j in np.unique(own.record.order[own.record.order >= 0])}
         assert asked <= {data.names()[j] for j in columns}
-        explored = results.explored(results.table().query("method == 'best'").index[fold])
+        explored = results.read_explored(results.table().query("method == 'best'").index[fold])
         assert explored is not None
         assert {step.name for one in explored.explanations for step in one.steps} <= asked
     assert set(results.record("wine", "turned").names) <= {f"x{j}" for j in range(13)}
@@ -274,7 +274,7 @@ def test_frames_sparse_data_and_missing_values(tmp_path: Path) -> None:
     colours = asked & (kept.record.order == kept.names.index("colour"))
     gone = frame["colour"].isna().to_numpy()[kept.rows]
     np.testing.assert_array_equal(missing[colours], gone[np.nonzero(colours)[0]])
-    explored = results.explored(results.table().index[0])
+    explored = results.read_explored(results.table().index[0])
     assert explored is not None
     assert any(step.missing for one in explored.explanations for step in one.steps)
     assert results.record("sparse", "etana").names == ("x0",)
@@ -289,7 +289,7 @@ def test_further_decisions_and_classes_that_the_training_rows_lack(tmp_path: Pat
     frame = results.instances()
     assert "ask an expert" in set(frame["decision"])
     assert (results.record("priced", "etana").record.decision == frame["decision"]).all()
-    explored = results.explored(results.table().index[0])
+    explored = results.read_explored(results.table().index[0])
     assert explored is not None
     assert list(explored.explanations[0].decision_costs) == [*iris.class_names, "ask an expert"]
     referred = Experiment([iris], {"own": own}, cv=3).run(tmp_path / "b.run")
@@ -327,7 +327,7 @@ def test_ways_of_a_policy_that_is_drawn_by_lot(tmp_path: Path) -> None:
     np.testing.assert_array_equal(kept.record.order, record.order)
     np.testing.assert_array_equal(kept.record.beliefs, record.beliefs.astype(np.float32))
     np.testing.assert_array_equal(kept.record.cost, record.cost)
-    explored = results.explored(results.table().index[0])
+    explored = results.read_explored(results.table().index[0])
     assert explored is not None
     own = clf.explain(data.X[np.array(explored.rows)], feature_names=data.names())
     assert [one.beliefs.tolist() for one in explored.explanations] == [one.beliefs.tolist() for one in own]

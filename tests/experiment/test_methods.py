@@ -57,7 +57,7 @@ def test_wrong_texts(text: str, message: str) -> None:
 def test_estimators_get_price_and_seed_in_all_their_parts() -> None:
     method = seqclass.SequentialClassifier(solver=Perseus(random_state=9))
     made = build(method, COSTS | {"groups": ["a", "a"]}, 3)
-    assert made.feature_costs.said() == {"feature_costs": 0.05, "groups": ["a", "a"]}
+    assert made.feature_costs.non_default_params() == {"feature_costs": 0.05, "groups": ["a", "a"]}
     assert (made.random_state, made.solver.random_state) == (3, 3)
     assert (method.feature_costs, method.solver.random_state) == (0.01, 9)
     plain = make_pipeline(SelectFromModel(RandomForestClassifier()), RandomForestClassifier())
@@ -70,7 +70,7 @@ def test_callables_get_all_costs() -> None:
         return seqclass.etana(feature_costs, random_state=random_state)
 
     made = build(own, COSTS | {"decision_costs": [[0, 2], [1, 0]]}, 3)
-    assert made.feature_costs.said() == {"feature_costs": 0.05, "decision_costs": [[0, 2], [1, 0]]}
+    assert made.feature_costs.non_default_params() == {"feature_costs": 0.05, "decision_costs": [[0, 2], [1, 0]]}
     assert (build(own, COSTS, 3).feature_costs, made.random_state) == (0.05, 3)
 
 
@@ -78,7 +78,7 @@ def test_costs_of_an_estimator_that_the_experiment_does_not_say_stay() -> None:
     method = seqclass.etana(Costs(0.3, decision_costs=[[0, 2], [1, 0]], charge_missing=True))
     made = build(make_pipeline(SelectFromModel(RandomForestClassifier()), method), COSTS | {"groups": ["a", "a"]}, 3)
     said = {"feature_costs": 0.05, "groups": ["a", "a"], "decision_costs": [[0, 2], [1, 0]], "charge_missing": True}
-    assert made[-1].feature_costs.said() == said
+    assert made[-1].feature_costs.non_default_params() == said
     assert method.feature_costs.feature_costs == 0.3
     assert build(partial(seqclass.etana, published=True), COSTS, 3).order == "error"
 

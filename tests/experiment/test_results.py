@@ -203,7 +203,7 @@ def test_what_is_refused(results: Results, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"two methods or more must have a score of auroc; of \['a', 'b', 'c'\]"):
         results.compare("auroc")
     with pytest.raises(ValueError, match="there is no cell 'none'"):
-        results.explored("none")
+        results.read_explored("none")
     with pytest.raises(FileNotFoundError, match="there is no run"):
         Results.load(tmp_path / "none.run")
     text = tmp_path / "text.run"

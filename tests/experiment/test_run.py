@@ -32,7 +32,7 @@ import seqclass
 from seqclass.cli import main
 from seqclass.datasets import Dataset, load
 from seqclass.experiment import Experiment, Results, SourceSplit, grid
-from seqclass.experiment.grid import Held
+from seqclass.experiment.grid import SizedDataset
 from seqclass.experiment.protocols import HoldOut, Protocol, StratifiedFolds
 from seqclass.metrics import realised_cost
 from seqclass.pomdp import evaluate
@@ -474,9 +474,9 @@ def test_probabilities_of_single_precision_and_long_warnings(tmp_path: Path) -> 
 
 def test_a_cluster_is_told_how_large_a_data_set_is() -> None:
     data = load("iris")
-    assert sys.getsizeof(Held(data)) > data.X.nbytes
-    assert sys.getsizeof(Held(replace(data, X=sp.csr_array(data.X)))) > data.X.nbytes
-    assert sys.getsizeof(Held(replace(data, X=data.frame()))) > data.X.nbytes
+    assert sys.getsizeof(SizedDataset(data)) > data.X.nbytes
+    assert sys.getsizeof(SizedDataset(replace(data, X=sp.csr_array(data.X)))) > data.X.nbytes
+    assert sys.getsizeof(SizedDataset(replace(data, X=data.frame()))) > data.X.nbytes
 
 
 def test_prices_and_costs_of_the_data_set(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 from seqclass.experiment import Experiment, Results, _keeping
 from seqclass.experiment._keeping import pack, pack_json, unpack, unpack_json
 from seqclass.experiment._keys import key_of
-from seqclass.experiment._store import opened
+from seqclass.experiment._store import open_store
 
 LABELS = {"data": "d", "method": "m", "price": 0.1, "budget": None, "seed": 0, "fold": 0}
 
@@ -27,13 +27,13 @@ LABELS = {"data": "d", "method": "m", "price": 0.1, "budget": None, "seed": 0, "
 def path(tmp_path: Path) -> Path:
     """A run of two planned cells."""
     file = tmp_path / "a.run"
-    with opened(file, create=True) as store:
+    with open_store(file, create=True) as store:
         store.plan((key, LABELS | {"fold": i}, {"fold": i}) for i, key in enumerate("ab"))
     return file
 
 
 def test_parts_come_and_go_with_their_cell(path: Path) -> None:
-    with opened(path, create=True) as store:
+    with open_store(path, create=True) as store:
         store.put("a", {"error": ""}, {"instances": b"\x00one", "more": b""})
         store.put("b", {"error": ""})
         assert store.part("a", "instances") == b"\x00one"
@@ -47,12 +47,12 @@ def test_parts_come_and_go_with_their_cell(path: Path) -> None:
         store.put("a", {"error": ""}, {"instances": b"two"})
         assert store.part("a", "instances") == b"two"
         assert store.keys_with("more") == []
-    with opened(path) as store:
+    with open_store(path) as store:
         assert store.part("a", "instances") == b"two"
 
 
 def test_a_part_may_have_a_key_of_its_own(path: Path) -> None:
-    with opened(path, create=True) as store:
+    with open_store(path, create=True) as store:
         store.put_part("stream", "piece", b"1")
         store.put_part("stream", "piece", b"2")
         assert store.part("stream", "piece") == b"2"
@@ -64,7 +64,7 @@ def test_a_part_may_have_a_key_of_its_own(path: Path) -> None:
 
 def test_a_cell_and_its_parts_are_one_transaction(path: Path) -> None:
     parts: Any = {"instances": b"one", "broken": object()}
-    with opened(path, create=True) as store:
+    with open_store(path, create=True) as store:
         store.put("a", {"error": "first"}, {"instances": b"zero"})
         with pytest.raises(sqlite3.Error):
             store.put("a", {"error": "second"}, parts)
@@ -76,7 +76,7 @@ def test_a_cell_and_its_parts_are_one_transaction(path: Path) -> None:
 def test_a_file_can_be_read_while_it_is_written(path: Path) -> None:
     results = Results.load(path)
     new = key_of({"x": 1})
-    with opened(path, create=True) as store:
+    with open_store(path, create=True) as store:
         store.plan([(new, LABELS | {"data": "new"}, {"x": 1})])
         assert results.n_missing == 3
         store.put(new, {"accuracy": 1.0, "error": ""})
@@ -84,7 +84,7 @@ def test_a_file_can_be_read_while_it_is_written(path: Path) -> None:
         assert results.settings(new) == {"x": 1}
     assert sorted(file.name for file in path.parent.iterdir()) == ["a.run"]
     assert path.read_bytes()[18] == 1  # no log is wanted by whoever reads the file now
-    with opened(path) as reader, opened(path, create=True):
+    with open_store(path) as reader, open_store(path, create=True):
         reader.count_missing()
     assert "1 cells, 2 missing, 0 failed" in repr(results)
 
@@ -97,17 +97,17 @@ def test_a_file_can_be_read_while_it_is_written(path: Path) -> None:
     ],
 )
 def test_what_the_disk_refuses_is_told_and_loses_nothing(path: Path, setting: str, told: str) -> None:
-    with opened(path, create=True) as store:
+    with open_store(path, create=True) as store:
         store.put("a", {"error": ""})
 
     def put_more() -> None:
-        with opened(path, create=True) as store:
+        with open_store(path, create=True) as store:
             store._connection.execute(f"PRAGMA {setting}")
             store.put("b", {"error": ""}, {"instances": bytes(100_000)})
 
     with pytest.raises(OSError, match=told):
         put_more()
-    with opened(path) as store:
+    with open_store(path) as store:
         assert list(store.results()) == ["a"]
         assert store.count_missing() == 1
 
@@ -117,7 +117,7 @@ def test_a_file_that_cannot_be_opened(path: Path, monkeypatch: pytest.MonkeyPatc
         raise sqlite3.OperationalError("unable to open database file")
 
     monkeypatch.setattr(sqlite3, "connect", refuse)  # permissions do not bind whoever may do all
-    with pytest.raises(OSError, match=r"cannot read .*a\.run: unable to open"), opened(path):
+    with pytest.raises(OSError, match=r"cannot read .*a\.run: unable to open"), open_store(path):
         pass
 
 
@@ -148,7 +148,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[[Before], Any]:
 
 
 def make(path: Path) -> None:
-    with opened(path, create=True) as store:
+    with open_store(path, create=True) as store:
         store.plan([("a", LABELS, {})])
 
 
@@ -166,7 +166,7 @@ def test_a_kill_at_any_statement_leaves_a_file_that_can_be_made(watched: Any, tm
     assert len(left) > 8
     for one in left:
         make(one)
-        with opened(one) as store:
+        with open_store(one) as store:
             assert store.count_missing() == 1
 
 
@@ -183,7 +183,7 @@ def test_another_may_make_the_file_before_any_statement(watched: Any, tmp_path: 
 
         watched(before)
         make(file)
-        with opened(file) as store:
+        with open_store(file) as store:
             assert store.count_missing() == 1
     assert counts[-1] > 8
 
@@ -218,7 +218,7 @@ def test_a_failure_to_keep_is_a_warning_of_the_cell(tmp_path: Path, monkeypatch:
     def fail(*arguments: Any) -> Any:
         raise RuntimeError("no\nwords")
 
-    monkeypatch.setattr(_keeping, "_labelled", fail)
+    monkeypatch.setattr(_keeping, "_with_labels", fail)
     results = Experiment(["iris"], ["etana"], cv=2).run(tmp_path / "a.run")
     table = results.table()
     assert (table["error"] == "").all()
@@ -230,7 +230,7 @@ def test_a_failure_to_keep_is_a_warning_of_the_cell(tmp_path: Path, monkeypatch:
 
 def test_packing_knows_no_pickle(tmp_path: Path) -> None:
     results = Experiment(["iris"], ["etana"], cv=2).run(tmp_path / "a.run")
-    with opened(results.path) as store:
+    with open_store(results.path) as store:
         content = store.part(results.table().index[0], "instances")
     assert content is not None
     arrays, about = unpack(content)

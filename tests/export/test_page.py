@@ -164,7 +164,7 @@ def test_the_page_says_which_classes_are_possible_where_that_is_promised(
     page, session = tmp_path / "page.html", clf.session()
     export_policy(clf, page)
     browser.open(page)
-    assert f"Checked on {clf.decider_.differential.n_rows} cases" in browser.text("header .note")
+    assert f"Checked on {clf.agent_.differential.n_rows} cases" in browser.text("header .note")
     while session.next_feature is not None:
         session.unavailable(session.next_feature.name)
         browser.click("[data-part=missing]")

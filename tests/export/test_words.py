@@ -125,7 +125,7 @@ def test_numbers_of_few_values_are_chosen_where_all_have_words() -> None:
 @pytest.mark.parametrize("name", ["grid3", "bundles", "graph"])
 def test_words_are_data_whatever_is_in_them(name: str, kind: str, model: Any, browser: Any, tmp_path: Path) -> None:
     clf, path = copy(model(name)), tmp_path / f"policy.{kind}"
-    clf.feature_costs = clone(Costs.of(clf.feature_costs)).set_params(unit=HOSTILE.replace("\n", ""))
+    clf.feature_costs = clone(Costs.from_value(clf.feature_costs)).set_params(unit=HOSTILE.replace("\n", ""))
     plain = policy_data(clf)
     labels: dict[str, Any] = {q["name"]: {"question": HOSTILE, "help": HOSTILE} for q in plain["questions"]}
     for feature in plain["features"]:

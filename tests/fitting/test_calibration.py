@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +20,7 @@ from seqclass.adaptive_classifier import EFFORTS, candidates
 from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.bn.network_tables import NetworkTables
 from seqclass.fitting import _calibration
-from seqclass.fitting._calibration import Part, Walk, exponents_of
+from seqclass.fitting._calibration import CalibrationFold, Walk, exponents_of
 from seqclass.fitting._cross_fit import cross_fit
 from seqclass.fitting._folds import assign_folds
 from seqclass.metrics import realised_cost
@@ -40,9 +41,8 @@ class Picky(SelectKBest):  # type: ignore[misc]
 @pytest.fixture
 def few_folds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the exponents themselves are not looked at: four folds, drawn once."""
-    monkeypatch.setattr(fit_module, "_FOLDS", 4)
-    monkeypatch.setattr(fit_module, "_FREE_FOLDS", 2)
-    monkeypatch.setattr(fit_module, "_FEW_ROWS", 0)
+    few = replace(fit_module.TUNING, n_folds=4, n_any_order_folds=2, max_repeated_rows=0)
+    monkeypatch.setattr(fit_module, "TUNING", few)
 
 
 def copies(n: int, seed: int, n_copies: int = 8) -> tuple[Any, Any]:
@@ -130,7 +130,7 @@ def test_all_models_and_orders(model: ObservationModel, order: str) -> None:
     clf = classifier(observation_model=model, order=order, solver=solver).fit(X, y)
     assert (clf.calibration_.exponents < 1).all()
     assert type(clf.model_) is type(model)
-    assert clf.problem_.free is (order == "adaptive")
+    assert clf.problem_.any_order is (order == "adaptive")
     assert_array_equal(clf.fit(X, y).predict(X), clf.predict(X))
 
 
@@ -141,7 +141,7 @@ def test_tempered_models_are_distributions_between_the_model_and_nothing(seed: i
     model = {"bayes": NaiveBayes(), "tree": TreeNetwork(), "mixture": ClassMixture(2)}[kind].fit(X, y, n_outcomes=3)
     exponents = rng.random(4)
     exponents[0] = rng.integers(0, 2)
-    tempered = model.tempered(exponents)
+    tempered = model.with_exponents(exponents)
     state = tempered.start(40)
     belief = np.tile(model.class_prior_, (40, 1))
     for feature in range(4):
@@ -150,14 +150,14 @@ def test_tempered_models_are_distributions_between_the_model_and_nothing(seed: i
         belief = belief * likelihood[np.arange(40), X[:, feature]]
         state = tempered.advance(feature, state, X[:, feature])
     assert_allclose(belief / belief.sum(axis=1, keepdims=True), tempered.posterior(X), atol=1e-10)
-    assert_allclose(model.tempered(np.ones(4)).posterior(X), model.posterior(X), atol=1e-12)
-    assert_allclose(model.tempered(np.zeros(4)).posterior(X), np.tile(model.class_prior_, (40, 1)), atol=1e-12)
+    assert_allclose(model.with_exponents(np.ones(4)).posterior(X), model.posterior(X), atol=1e-12)
+    assert_allclose(model.with_exponents(np.zeros(4)).posterior(X), np.tile(model.class_prior_, (40, 1)), atol=1e-12)
 
 
 @pytest.mark.parametrize("model", [NaiveBayes(), ClassMixture(2)], ids=["bayes", "mixture"])
 def test_a_feature_that_says_nothing_moves_no_belief(model: ObservationModel) -> None:
     X, y = independent(100, 6)
-    flat = model.fit(X, y).tempered([1, 0, 1, 1])
+    flat = model.fit(X, y).with_exponents([1, 0, 1, 1])
     shown = np.array([[1, -1, 0, -1], [1, 1, 0, -1]])
     assert_allclose(flat.posterior(shown)[1], flat.posterior(shown)[0])
     assert not np.allclose(model.posterior(shown)[1], model.posterior(shown)[0])
@@ -209,7 +209,7 @@ def test_what_adaptive_chose_is_calibrated_by_the_folds_it_chose_on(without_fold
     assert clf.calibration_.exponents[1:].max() < 0.5
     way = candidates(EFFORTS["quick"], 0, *X.shape)[clf.choice_.chosen]
     folds = without_folds.asking(SequentialClassifier(**way), X, y, assign_folds(y, 3, 0))
-    assert_array_equal(clf.calibration_.exponents, folds.found()[0].exponents)
+    assert_array_equal(clf.calibration_.exponents, folds.combine()[0].exponents)
     again = clf.fit(X, y, held_out=0)
     assert not hasattr(again, "calibration_")
 
@@ -227,12 +227,12 @@ def test_a_fold_is_decided_by_a_fit_without_it_calibrated_by_the_others(
         cross_fit(without_folds.planned(folds, clf, False), X, y, fold).costs,
         without_folds.acting(clf, X, y, fold).costs,
     )
-    before = [part.decider.expected_cost for part in without_folds.planned(folds, clf, False)]
+    before = [part.agent.expected_cost for part in without_folds.planned(folds, clf, False)]
     parts = without_folds.planned(folds, clf, True)
-    assert [part.decider.calibration.n_rows[0] for part in parts] == [(fold != number).sum() for number in range(3)]
-    assert all(part.decider.expected_cost > model for part, model in zip(parts, before))
+    assert [part.agent.calibration.n_rows[0] for part in parts] == [(fold != number).sum() for number in range(3)]
+    assert all(part.agent.expected_cost > model for part, model in zip(parts, before))
     alone = without_folds.planned(folds, clf, False)  # as if nothing had been calibrated
-    assert [part.decider.expected_cost for part in alone] == before
+    assert [part.agent.expected_cost for part in alone] == before
 
 
 @pytest.mark.parametrize("order", ["conditional", "adaptive"])
@@ -242,7 +242,7 @@ def test_rows_are_asked_once_for_all_that_listen(
     walks: list[Walk] = []
 
     class Counted(Walk):
-        def __init__(self, part: Part) -> None:
+        def __init__(self, part: CalibrationFold) -> None:
             super().__init__(part)
             walks.append(self)
 
@@ -274,13 +274,13 @@ def test_a_rule_alone_says_what_is_asked(without_folds: SimpleNamespace) -> None
     one, improving = QUICK, Adaptive([ClassInformation()], max_rounds=1, n_cases=200, certificate_paths=0)
     for solver, solved in ((one, False), (improving, True)):
         settings = classifier(order="adaptive", solver=solver).settings()
-        assert (fit_module._asking(settings).solver is solver) == solved
+        assert (fit_module._settings_for_asking(settings).solver is solver) == solved
     limited = clone(one).set_params(max_nodes=0)
     clf = classifier(order="adaptive", solver=limited, feature_costs=0.02)
     folds = without_folds.asking(clf, X, y, assign_folds(y, 3, 0))
-    info = folds.fits[0].decider.problem.begin(2)
-    following = folds.fits[0].decider.policy.following(info)
-    assert_array_equal(without_folds.planned(folds, clf, False)[0].decider.policy.following(info), following)
+    info = folds.fits[0].agent.problem.initial_belief(2)
+    following = folds.fits[0].agent.policy.next_question(info)
+    assert_array_equal(without_folds.planned(folds, clf, False)[0].agent.policy.next_question(info), following)
 
 
 def test_the_recipe_calls_it_fit_as_well() -> None:
@@ -293,14 +293,14 @@ def test_bad_input() -> None:
     X, y = independent(40, 10)
     model = NaiveBayes().fit(X, y)
     with pytest.raises(ValueError, match="one a feature"):
-        model.tempered([1.0])
+        model.with_exponents([1.0])
     with pytest.raises(ValueError, match="between 0 and 1"):
-        model.tempered([1.0, 2.0, 0.5, 0.5])
+        model.with_exponents([1.0, 2.0, 0.5, 0.5])
     with pytest.raises(TypeError, match="ancestors"):
-        TreeNetwork(conditioning="ancestor").fit(X, y).tempered(np.ones(4))
+        TreeNetwork(conditioning="ancestor").fit(X, y).with_exponents(np.ones(4))
     tables = [np.array([0.7, 0.3]), np.array([[0.8, 0.3], [0.2, 0.7]])]
     network = DiscreteNetwork(NetworkTables(["a", "b"], [["n", "y"]] * 2, [[], [0]], tables), "a").fit()
     with pytest.raises(TypeError, match="cannot be calibrated"):
-        network.tempered([1.0])
+        network.with_exponents([1.0])
     with pytest.raises(ValueError, match="calibrate: the fit without fold"):
         classifier(selector=Picky(k=3)).fit(X, y)

@@ -17,7 +17,7 @@ from seqclass.adaptive_classifier import EFFORTS, NOTHING, AdaptiveClassifier, c
 from seqclass.fitting._chunked import keys
 from seqclass.fitting._cross_fit import cross_fit
 from seqclass.fitting._fit import fit_rows
-from seqclass.fitting._folds import _known, assign_folds, some_rows
+from seqclass.fitting._folds import _mask_unseen_outcomes, assign_folds, sample_rows
 
 X, Y = load_iris(return_X_y=True)
 N = 5000
@@ -45,7 +45,7 @@ def test_an_outcome_next_to_those_of_a_training_part_is_missing() -> None:
     n_outcomes = np.array([2, 3])
     X = np.array([[1, 2], [2, 3], [0, -1]])
     for form in (np.asarray, sp.csr_array):
-        known = _known(form(X), n_outcomes)
+        known = _mask_unseen_outcomes(form(X), n_outcomes)
         np.testing.assert_array_equal(known.toarray() if sp.issparse(known) else known, [[1, 2], [-1, -1], [0, -1]])
 
 
@@ -68,16 +68,16 @@ def test_every_candidate_is_held_out_on_the_same_folds(
 
 def test_what_is_chosen_is_fitted_to_all_rows(fitted: AdaptiveClassifier, without_folds: SimpleNamespace) -> None:
     way = candidates(EFFORTS["quick"], 0, 150, 4)[fitted.choice_.chosen]
-    alone = fitted.chosen()
+    alone = fitted.chosen_classifier()
     assert type(alone) is SequentialClassifier
     assert repr(alone) == repr(SequentialClassifier(feature_costs=0.05, **way))
     with pytest.raises(NotFittedError):
-        seqclass.adaptive().chosen()
+        seqclass.adaptive().chosen_classifier()
     # calibrated by the folds that were chosen on
     found = without_folds.asking(alone, X, Y, assign_folds(Y, 3, 0)).found() if alone.calibrate else None
-    decider = fit_rows(alone.settings(), X, Y, found=found).decider
-    np.testing.assert_array_equal(fitted.predict_proba(X), decider.acquire(X).posterior)
-    assert fitted.expected_cost_ == decider.expected_cost
+    agent = fit_rows(alone.settings(), X, Y, found=found).agent
+    np.testing.assert_array_equal(fitted.predict_proba(X), agent.acquire(X).posterior)
+    assert fitted.expected_cost_ == agent.expected_cost
     assert repr(fitted.observation_model) == repr(way["observation_model"])
 
 
@@ -88,7 +88,7 @@ def test_many_rows_are_chosen_on_some_of_them(monkeypatch: pytest.MonkeyPatch, w
     monkeypatch.setattr(adaptive_classifier, "candidates", lambda *_: ways)
     monkeypatch.setattr(adaptive_classifier, "INCUMBENT", name)
     clf = seqclass.adaptive(0.05, effort="quick").fit(X, Y)
-    rows = some_rows(Y, 60, 0)
+    rows = sample_rows(Y, 60, 0)
     assert np.bincount(Y[rows]).tolist() == [20, 20, 20]
     assert clf.held_out_.n_rows == 60
     fold = assign_folds(Y[rows], 3, 0)
@@ -99,13 +99,13 @@ def test_many_rows_are_chosen_on_some_of_them(monkeypatch: pytest.MonkeyPatch, w
 
 def test_some_rows_are_of_every_class() -> None:
     y = np.array(["a"] * 97 + ["b"] * 2 + ["c"])
-    rows = some_rows(y, 10, 0)
+    rows = sample_rows(y, 10, 0)
     assert sorted(set(y[rows])) == ["a", "b", "c"]
     assert len(rows) == len(set(rows)) == 12
-    np.testing.assert_array_equal(some_rows(y, 100, 0), np.arange(100))
-    np.testing.assert_array_equal(some_rows(y, 10, 0), rows)
-    assert some_rows(y, 10, 1).tolist() != rows.tolist()
-    assert len(some_rows(np.repeat(["a", "b", "c"], [6000, 2995, 5]), 900, 0)) == 901
+    np.testing.assert_array_equal(sample_rows(y, 100, 0), np.arange(100))
+    np.testing.assert_array_equal(sample_rows(y, 10, 0), rows)
+    assert sample_rows(y, 10, 1).tolist() != rows.tolist()
+    assert len(sample_rows(np.repeat(["a", "b", "c"], [6000, 2995, 5]), 900, 0)) == 901
 
 
 def test_the_rows_kept_of_many_calls_are_drawn_by_no_label() -> None:
@@ -116,5 +116,5 @@ def test_the_rows_kept_of_many_calls_are_drawn_by_no_label() -> None:
 def test_rows_marked_by_a_permutation_are_not_the_ones_looked_at() -> None:
     marked = np.zeros(N, dtype=bool)
     marked[np.random.default_rng(0).permutation(N)[: N // 5]] = True
-    some = some_rows(np.arange(N) % 2, N // 5, 0)
+    some = sample_rows(np.arange(N) % 2, N // 5, 0)
     assert fair(marked[some].mean(), 0.2, len(some))

@@ -22,7 +22,7 @@ from sklearn.model_selection import StratifiedKFold
 import seqclass
 from seqclass import Costs, SequentialClassifier, etana, ifc2f
 from seqclass.adaptive_classifier import EFFORTS
-from seqclass.costs import charged
+from seqclass.costs import charge_acquired
 from seqclass.discretize import Discretizer
 from seqclass.fitting.held_out import HeldOut
 from seqclass.metrics import realised_cost
@@ -274,7 +274,7 @@ def test_what_is_charged() -> None:
     full, less = np.array([4, 3, 3, 2, 5, 5, 6.0]), np.array([1, 2.5, 2.5, 2, 4, 4, 3])
     prices = Costs(full, groups=groups, discounted_costs=less, bundles=bundles).prices(7)
     acquired = rng.random((40, 7)) < 0.5
-    counts, costs = charged(sp.csr_array(acquired.astype(float)), prices)
+    counts, costs = charge_acquired(sp.csr_array(acquired.astype(float)), prices)
     for row, count, cost in zip(acquired, counts, costs):
         asked = {bundles[j] or j: j for j in np.flatnonzero(row)}.values()
         paid = 0.0
@@ -320,6 +320,7 @@ def test_labels_by_chance_are_warned_of() -> None:
         assert f"{number:.3g}" in str(caught[0].message)
         assert f"{number:.3g}" in held.advice
     assert caught[0].filename == __file__
+    assert caught[0].category.__name__ == "HeldOutWarning"  # by which the command line leaves it to its report
 
 
 def table(n: int = 90) -> tuple[pd.DataFrame, Any]:

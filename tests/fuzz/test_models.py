@@ -300,10 +300,10 @@ def test_an_entry_that_is_missing_or_new(tmp_path: Path, digested: Path, entry: 
 def test_prices_beyond_reckoning_are_refused(tmp_path: Path, name: str) -> None:
     """Also of a feature that the classifier never asks for, but that someone may answer."""
     clf = etana(order="given", feature_costs=[0.1, 0.2]).fit(np.tile([[0, 0], [1, 1]], (9, 1)), np.tile([0, 1], 9))
-    before = clf.decider_.prices
+    before = clf.agent_.prices
     prices = {"full": before.full.copy(), "discounted": before.discounted.copy(), "groups": None}
     prices[name][1] = 1e-320
-    clf.decider_ = replace(clf.decider_, prices=Prices(**prices))
+    clf.agent_ = replace(clf.agent_, prices=Prices(**prices))
     clf.save(tmp_path / "model.seq")
     with pytest.raises(ModelFileError, match=f"{name} must be 0 or between 1e-100 and"):
         load(tmp_path / "model.seq")
@@ -322,7 +322,7 @@ def test_prices_beyond_reckoning_are_refused(tmp_path: Path, name: str) -> None:
 def test_numbers_that_make_later_questions_fail_are_refused(tmp_path: Path, part: str, change: dict[str, Any]) -> None:
     clf = etana(order="given", feature_costs=0.1, n_bins=2).fit(np.tile([[0, 0], [1, 1]], (9, 1)), np.tile([0, 1], 9))
     for name, value in change.items():
-        object.__setattr__(getattr(clf.decider_, part), name, value)
+        object.__setattr__(getattr(clf.agent_, part), name, value)
     clf.save(tmp_path / "model.seq")
     with pytest.raises(ModelFileError, match=r"groups are wrong|counts are too large|temperature_ is"):
         load(tmp_path / "model.seq")
@@ -343,7 +343,7 @@ def test_what_is_told_of_visits_and_bounds_is_checked(
     tmp_path: Path, part: str, name: str, value: Any, told: str
 ) -> None:
     clf = etana(order="given", feature_costs=0.1, n_bins=2).fit(np.tile([[0, 0], [1, 1]], (9, 1)), np.tile([0, 1], 9))
-    holder = clf.decider_.prices if part == "prices" else clf.decider_.policy.info
+    holder = clf.agent_.prices if part == "prices" else clf.agent_.policy.info
     object.__setattr__(holder, name, value)
     clf.save(tmp_path / "model.seq")
     with pytest.raises(ModelFileError, match=told):

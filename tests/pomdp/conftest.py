@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from seqclass.pomdp import DECIDE, Policy, TableProblem
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.account import Account
+from seqclass.pomdp.problem import BeliefState
 
 
 @dataclass
@@ -88,9 +89,9 @@ def run_policy(case: Case, policy: Policy) -> SimpleNamespace:
             if case.groups is not None:
                 mask = np.zeros((1, max(case.groups) + 1), dtype=bool)
                 mask[0, list(groups)] = True
-            belief = np.array([[b / weight for b in joint]])
-            info = InformationState(case.problem, stage, belief, np.array([context]), mask)
-            action = int(policy.act(info)[0])
+            posterior = np.array([[b / weight for b in joint]])
+            belief = BeliefState(case.problem, stage, posterior, np.array([context]), Account(np.zeros(1), mask))
+            action = int(policy.action(belief)[0])
         if action == DECIDE:
             decision = case.decision(joint)
             out.cost += weight * paid + sum(b * row[decision] for b, row in zip(joint, case.costs))
@@ -215,15 +216,15 @@ def _policy_classes() -> SimpleNamespace:
     class Fixed(Policy):
         """Buys up to a fixed stage whatever it sees."""
 
-        def _act(self, info: InformationState) -> Any:
-            return np.full(len(info), info.stage)
+        def _action(self, belief: BeliefState) -> Any:
+            return np.full(len(belief), belief.stage)
 
     class Random(Policy):
         """Goes on or stops by a hash of the belief: deterministic, and as bad as it gets."""
 
-        def _act(self, info: InformationState) -> Any:
-            wild = np.sin(info.belief @ np.arange(1.0, info.belief.shape[1] + 1) * 1000 + info.stage) > -0.3
-            return np.where(wild, info.stage, DECIDE)
+        def _action(self, belief: BeliefState) -> Any:
+            wild = np.sin(belief.posterior @ np.arange(1.0, belief.posterior.shape[1] + 1) * 1000 + belief.stage) > -0.3
+            return np.where(wild, belief.stage, DECIDE)
 
     return SimpleNamespace(Fixed=Fixed, Random=Random)
 

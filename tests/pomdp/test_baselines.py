@@ -15,7 +15,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.information import TIE
+from seqclass.pomdp.ties import TIE
 
 RULES = [FirstK(0), FirstK(None), FirstK(2), PosteriorThreshold(0.8), Lookahead(1), Lookahead(2), Lookahead(3)]
 KINDS = ["plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions"]
@@ -62,12 +62,12 @@ def test_lookahead_is_what_recursion_finds(depth, make_case):
         case = make_case(seed, contexts=seed % 2 == 1, n_stages=4)
         policy = Lookahead(depth, certificate_paths=0).solve(case.problem)
         frontier = [(0, case.prior, 0)]
-        info = case.problem.begin()
+        info = case.problem.initial_belief()
         while frontier and info.stage < 4:
             wanted = [look(case, depth, s, j, c) / sum(j) for s, j, c in frontier]
             np.testing.assert_allclose(policy.continuation_cost(info), wanted, atol=1e-12)
             stop = [case.stop(j) / sum(j) for _, j, _ in frontier]
-            np.testing.assert_array_equal(policy.act(info) >= 0, np.array(wanted) < np.array(stop) * (1 - TIE))
+            np.testing.assert_array_equal(policy.action(info) >= 0, np.array(wanted) < np.array(stop) * (1 - TIE))
             branches = [(row, *b) for row, (s, j, c) in enumerate(frontier) for b in case.successors(s, j, c)]
             info = info.update(np.array([b[1] for b in branches]), np.array([b[0] for b in branches]))
             frontier = [(info.stage, b[2], b[3]) for b in branches]
@@ -96,10 +96,10 @@ def test_threshold_stops_where_it_is_reached(make_case):
         problem = make_case(seed, n_stages=4).problem
         for threshold in (0.0, 0.6, 0.9, 1.0):
             policy = PosteriorThreshold(threshold, certificate_paths=0).solve(problem)
-            info = problem.begin()
+            info = problem.initial_belief()
             while info.stage < problem.n_stages and len(info):
-                go_on = policy.act(info) >= 0
-                np.testing.assert_array_equal(go_on, info.belief.max(axis=1) < threshold - 1e-12)
+                go_on = policy.action(info) >= 0
+                np.testing.assert_array_equal(go_on, info.posterior.max(axis=1) < threshold - 1e-12)
                 info = info[go_on]
                 parent, outcome = np.nonzero(info.predictive)
                 info = info.update(outcome, parent)
@@ -138,13 +138,15 @@ def test_wrong_settings_are_refused(rule, repeated):
         rule.solve(repeated(2))
 
 
-@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("any_order", [False, True])
 @pytest.mark.parametrize("depth", [1, 2])
-def test_look_ahead_stops_at_a_tie(depth: int, free: bool) -> None:
+def test_look_ahead_stops_at_a_tie(depth: int, any_order: bool) -> None:
     """What saves its price to the digit is not asked for; what saves a little more is."""
     table = np.array([[[0.9, 0.2], [0.1, 0.8]]])
     for price, question in ((0.35, DECIDE), (0.35 - 1e-9, 0), (0.35 + 1e-9, DECIDE)):
-        problem = TableProblem([0.5, 0.5], table, price, free=free)
-        assert Lookahead(depth, certificate_paths=0).solve(problem).act(problem.begin()).tolist() == [question]
-    twice = TableProblem([0.5, 0.5], np.repeat(table, 2, axis=0), 0.1, free=True)
-    assert Lookahead(depth, certificate_paths=0).solve(twice).act(twice.begin()).tolist() == [0]
+        problem = TableProblem([0.5, 0.5], table, price, any_order=any_order)
+        assert Lookahead(depth, certificate_paths=0).solve(problem).action(problem.initial_belief()).tolist() == [
+            question
+        ]
+    twice = TableProblem([0.5, 0.5], np.repeat(table, 2, axis=0), 0.1, any_order=True)
+    assert Lookahead(depth, certificate_paths=0).solve(twice).action(twice.initial_belief()).tolist() == [0]

@@ -17,7 +17,9 @@ from seqclass.pomdp import (
     evaluate,
 )
 from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
+from seqclass.pomdp.one_step import context_of
 from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.pomdp.structure import Structure
 
 KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")
 SLACK = 1e-9
@@ -33,7 +35,7 @@ class Wild(ValueFunction):
 class Untabled(TableProblem):
     """The same problem for those who cannot see its tables."""
 
-    tables = None
+    structure = property(Structure)
 
 
 def random_problem(seed, n_classes, n_stages=8, price=0.01):
@@ -64,7 +66,9 @@ def test_lower_bounds_optimum_and_upper_bounds_are_in_order(kind, contexts, make
             lower["certificate"] = certify(problem, few, method="deterministic").lower
         upper = {
             "few beliefs": evaluate(problem, few).cost,
-            "vectors": float(few.values.value(0, problem.begin().belief, problem.begin().context)[0]),
+            "vectors": float(
+                few.values.value(0, problem.initial_belief().posterior, context_of(problem.initial_belief()))[0]
+            ),
             "wild": evaluate(problem, policies.Random(problem)).cost,
             "myopic": certify(problem, LookaheadPolicy(StoppingValue(problem))).upper,
         }
@@ -200,7 +204,7 @@ def test_a_function_is_a_policy(make_case, oracle, policies):
     for seed in range(6):
         case = make_case(seed)
         wild = policies.Random(case.problem)
-        for function in (wild._act, lambda info, wild=wild: wild._act(info) >= 0):
+        for function in (wild._action, lambda info, wild=wild: wild._action(info) >= 0):
             policy = FunctionPolicy(case.problem, function)
             assert oracle.run_policy(case, policy).cost == oracle.run_policy(case, wild).cost
         once = FunctionPolicy(case.problem, lambda info: True, n_stages=1)
@@ -211,7 +215,7 @@ def test_a_function_is_a_policy(make_case, oracle, policies):
 def test_a_function_that_answers_something_else_is_refused(answer):
     problem = random_problem(0, 2)
     with pytest.raises(ValueError, match="one bool or int"):
-        FunctionPolicy(problem, lambda info: answer).act(problem.begin())
+        FunctionPolicy(problem, lambda info: answer).action(problem.initial_belief())
 
 
 def test_the_sawtooth_takes_any_random_state():

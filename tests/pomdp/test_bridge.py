@@ -27,7 +27,7 @@ from seqclass.pomdp import (
     to_pomdp_py,
 )
 from seqclass.pomdp.bridge.models import PomdpPyModels
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import BeliefState
 
 pomdp_py = pytest.importorskip("pomdp_py")
 
@@ -137,7 +137,7 @@ def test_rewards_are_minus_costs_and_the_end_absorbs() -> None:
     assert acting.get_all_actions() == models.actions
     assert acting.get_all_actions(state=last) == decisions
     history = ((ask, models.observations[0]), (ask, models.observations[1]))
-    posterior = priced.begin().update(np.array([0])).update(np.array([1])).belief
+    posterior = priced.initial_belief().update(np.array([0])).update(np.array([1])).posterior
     best = decisions[priced.decide(posterior)[0]]
     assert acting.get_all_actions(history=history) == acting.get_all_actions(last, history) == [best]
     assert acting.rollout(last, history) == best
@@ -221,7 +221,7 @@ def test_the_loop_of_pomdp_py(make_case: Callable[..., Any], contexts: bool, gui
         random.seed(seed)
         settings = {"max_depth": models.horizon, "discount_factor": 1.0, "num_sims": 100, "exploration_const": 1.0}
         planner = pomdp_py.POUCT(rollout_policy=agent.policy_model, **settings)
-        info = problem.begin()
+        info = problem.initial_belief()
         for _ in range(models.horizon):
             action = planner.plan(agent)
             env.state_transition(action, execute=True)
@@ -237,7 +237,7 @@ def test_the_loop_of_pomdp_py(make_case: Callable[..., Any], contexts: bool, gui
             for state in models.states[:-1]:
                 belief[state.label] += agent.belief[state]
                 assert agent.belief[state] == 0 or state.stage == info.stage
-            np.testing.assert_allclose(belief, info.belief[0], atol=1e-12)
+            np.testing.assert_allclose(belief, info.posterior[0], atol=1e-12)
         assert env.state.is_end
         assert agent.belief[models.states[-1]] == pytest.approx(1)
 
@@ -248,7 +248,7 @@ def test_the_best_decision_after_every_history(make_case: Callable[..., Any], co
         problem = make_case(seed, contexts=contexts, n_classes=3, n_stages=3).problem
         models = to_pomdp_py(problem)
         ask = models.actions[0]
-        histories = [((), problem.begin())]
+        histories = [((), problem.initial_belief())]
         for _ in range(3):
             histories = [
                 ((*history, (ask, models.observations[v])), info.update(np.array([v])))
@@ -257,7 +257,7 @@ def test_the_best_decision_after_every_history(make_case: Callable[..., Any], co
             ]
             for history, info in histories:
                 best = models.policy_model.get_all_actions(history=history)[-1]
-                assert best.decision == problem.decide(info.belief)[0]
+                assert best.decision == problem.decide(info.posterior)[0]
 
 
 def test_a_belief_set_by_hand_still_rolls_out() -> None:
@@ -274,7 +274,7 @@ def test_the_true_class_is_drawn_from_the_prior() -> None:
     np.testing.assert_allclose(np.bincount(drawn, minlength=3) / 400, problem.prior, atol=0.08)
 
 
-# --- free problems
+# --- problems in any order
 
 
 def free_kinds() -> list[Any]:
@@ -324,7 +324,7 @@ def test_the_loop_of_pomdp_py_asks_any_question() -> None:
             random.seed(seed)
             settings = {"max_depth": models.horizon, "discount_factor": 1.0, "num_sims": 100, "exploration_const": 1.0}
             planner = pomdp_py.POUCT(rollout_policy=agent.policy_model, **settings)
-            info = problem.begin()
+            info = problem.initial_belief()
             for _ in range(models.horizon):
                 action = planner.plan(agent)
                 env.state_transition(action, execute=True)
@@ -340,25 +340,25 @@ def test_the_loop_of_pomdp_py_asks_any_question() -> None:
                 belief = np.zeros(problem.n_classes)
                 for state in models.states[:-1]:
                     belief[state.label] += agent.belief[state]
-                np.testing.assert_allclose(belief, info.belief[0], atol=1e-12)
+                np.testing.assert_allclose(belief, info.posterior[0], atol=1e-12)
                 best = models.policy_model.get_all_actions(history=agent.history)[-1]
-                assert best.decision == problem.decide(info.belief)[0]
+                assert best.decision == problem.decide(info.posterior)[0]
             assert env.state.is_end
     assert len(asked) > 5
 
 
 def test_free_problems_too_large_are_refused() -> None:
     tables = np.random.default_rng(0).dirichlet(np.ones(2), size=(20, 3)).transpose(0, 2, 1)
-    problem = TableProblem(np.full(3, 1 / 3), tables, 0.01, free=True)
+    problem = TableProblem(np.full(3, 1 / 3), tables, 0.01, any_order=True)
     for call in (lambda: to_pomdp_py(problem), lambda: PomdpPyPlanner().solve(problem)):
         with pytest.raises(ValueError, match="pomdp-py of this free problem would have 3,145,729 states or more"):
             call()
-    assert PomdpPyPlanner(n_simulations=20, max_depth=2).solve(problem).act(problem.begin())[0] < 20
+    assert PomdpPyPlanner(n_simulations=20, max_depth=2).solve(problem).action(problem.initial_belief())[0] < 20
 
 
 @pytest.mark.slow
 def test_value_iteration_of_two_free_questions() -> None:
-    problem = TableProblem([0.4, 0.6], random_problem(2, 2, 2).likelihoods, [0.03, 0.01], free=True)
+    problem = TableProblem([0.4, 0.6], random_problem(2, 2, 2).likelihoods, [0.03, 0.01], any_order=True)
     policy = PomdpPyPlanner("ValueIteration").solve(problem)
     assert policy.info.status == "converged"
     assert evaluate(problem, policy).cost == pytest.approx(optimal_cost(problem), abs=1e-12)
@@ -376,8 +376,8 @@ def test_tree_search_in_any_order(planner: str) -> None:
         above.append(cost / optimum)
         assert cost == pytest.approx(case.run(policy)[0], abs=1e-9)
         assert certify(problem, policy).scope == "all orders"
-        missing = problem.begin().asking(0).update(np.array([-1]))
-        assert policy.act(missing)[0] != 0
+        missing = problem.initial_belief().asking(0).update(np.array([-1]))
+        assert policy.action(missing)[0] != 0
     assert np.mean(above) < 1.1
 
 
@@ -409,8 +409,8 @@ def test_value_iteration_says_what_is_too_large() -> None:
     assert policy.info.status == "limit"
     # looking one feature ahead is the myopic rule
     stop = problem.stopping_cost(problem.prior)
-    ahead = problem.prices[0] + problem.stopping_cost(problem.begin().joint[0]).sum()
-    assert (policy.act(problem.begin())[0] == DECIDE) == (stop <= ahead)
+    ahead = problem.prices[0] + problem.stopping_cost(problem.initial_belief().joint[0]).sum()
+    assert (policy.action(problem.initial_belief())[0] == DECIDE) == (stop <= ahead)
 
 
 @pytest.mark.parametrize("planner", ["POUCT", "POMCP"])
@@ -449,8 +449,8 @@ def test_a_search_cut_short_is_cautious() -> None:
     useless, perfect = [[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]]
     problem = TableProblem([0.5, 0.5], [useless, perfect], 0.1)
     for planner in ("POUCT", "ValueIteration"):
-        assert PomdpPyPlanner(planner).solve(problem).act(problem.begin())[0] == 0
-        assert PomdpPyPlanner(planner, max_depth=1).solve(problem).act(problem.begin())[0] == DECIDE
+        assert PomdpPyPlanner(planner).solve(problem).action(problem.initial_belief())[0] == 0
+        assert PomdpPyPlanner(planner, max_depth=1).solve(problem).action(problem.initial_belief())[0] == DECIDE
 
 
 def test_a_shorter_horizon() -> None:
@@ -504,10 +504,10 @@ def _padded(paths: Any) -> Any:
 def test_the_last_bit_of_a_belief_does_not_change_a_plan() -> None:
     problem = random_problem(3, 3, 3, seed=2)
     policy = PomdpPyPlanner(n_simulations=5).solve(problem)
-    info = problem.begin().update(np.array([1]))
-    for belief in (info.belief, np.array([[0.5, 0.25, 0.25]]), np.array([[2.0**-11, 0.5, 0.5 - 2.0**-11]])):
+    belief = problem.initial_belief().update(np.array([1]))
+    for posterior in (belief.posterior, np.array([[0.5, 0.25, 0.25]]), np.array([[2.0**-11, 0.5, 0.5 - 2.0**-11]])):
         for noise in (1, 1 + 2e-16, 1 - 1e-16, 1 - 5e-15):
-            policy.act(InformationState(problem, 1, belief * noise, info.state, None))
+            policy.action(BeliefState(problem, 1, posterior * noise, belief.state, None))
     assert len(policy._plans) == 3
 
 
@@ -561,10 +561,10 @@ def test_missing_outcomes_and_groups() -> None:
     problem = TableProblem([0.5, 0.5], [weak, strong], [0.01, 0.01], **shared)
     for planner in ("POUCT", "ValueIteration"):
         policy = PomdpPyPlanner(planner).solve(problem)
-        asked = [int(policy.act(problem.begin().update(np.array([outcome])))[0]) for outcome in (-1, 0, 1)]
+        asked = [int(policy.action(problem.initial_belief().update(np.array([outcome])))[0]) for outcome in (-1, 0, 1)]
         assert asked == [DECIDE, 1, 1]
     plain = TableProblem([0.5, 0.5], [weak, strong], 0.01)
-    after = PomdpPyPlanner("ValueIteration").solve(plain).act(plain.begin().update(np.array([-1])))
+    after = PomdpPyPlanner("ValueIteration").solve(plain).action(plain.initial_belief().update(np.array([-1])))
     assert after.tolist() == [1]
     free = PomdpPyPlanner().solve(plain)
     assert acquire(free, np.array([[-1, -1], [0, 1]])).leaf_path.tolist() == [[0, 1], [0, 1]]
@@ -579,10 +579,10 @@ def steered_by_context() -> TableProblem:
 
 def test_contexts_steer_the_plan() -> None:
     problem = steered_by_context()
-    info = problem.begin(2).update(np.array([0, 1]))
+    belief = problem.initial_belief(2).update(np.array([0, 1]))
     for planner in ("POUCT", "POMCP", "ValueIteration"):
         policy = PomdpPyPlanner(planner).solve(problem)
-        assert policy.act(info).tolist() == [1, DECIDE]
+        assert policy.action(belief).tolist() == [1, DECIDE]
         if planner != "ValueIteration":  # its plan before the first answer takes a second
             assert evaluate(problem, policy).cost == pytest.approx(0.2 + 0.5 * 0.2 + 0.5 * 0.5 * 1.0, abs=0.06)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass.pomdp import Perseus, StoppingValue, TableProblem, ValueFunction, certify, evaluate, optimal_cost
+from seqclass.pomdp import FirstK, Perseus, StoppingValue, TableProblem, ValueFunction, certify, evaluate, optimal_cost
 from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.solvers import base
-from seqclass.pomdp.solvers.base import certified
+from seqclass.pomdp.structure import Structure
 
 SLACK = 1e-9
 
@@ -164,11 +164,11 @@ def test_solver_and_certificate_use_different_paths(repeated):
     settings = {"method": "simulation", "n_paths": 100}
     for seed in (3, np.int64(3)):
         own = certify(policy.problem, policy, random_state=3, **settings)
-        info = certified(policy, 100, seed).info
+        info = FirstK(certificate_paths=100, random_state=seed).certify(policy).info
         assert info.confidence == 0.99
         assert info.lower != own.lower
-        assert info.lower == certified(policy, 100, 3).info.lower
-    assert certified(policy, 0, 3) is policy
+        assert info.lower == FirstK(certificate_paths=100, random_state=3).certify(policy).info.lower
+    assert FirstK(certificate_paths=0).certify(policy) is policy
 
 
 def test_state_of_randomness(repeated):
@@ -204,7 +204,7 @@ def test_a_function_gets_the_certificate_of_its_policy(make_case, policies):
     wild = policies.Random(case.problem)
     for method in ("exact", "simulation"):
         own = certify(case.problem, wild, method=method)
-        result = certify(case.problem, lambda info: wild.act(info) >= 0, method=method)
+        result = certify(case.problem, lambda belief: wild.action(belief) >= 0, method=method)
         assert (result.upper, result.lower) == (own.upper, own.lower)
 
 
@@ -212,7 +212,7 @@ def test_a_policy_without_values_gets_good_ones(policies):
     tables = np.random.default_rng(0).dirichlet(np.ones(4), size=(12, 5)).transpose(0, 2, 1)
     problem = TableProblem(np.full(5, 0.2), tables, 0.01)
     policy = LookaheadPolicy(StoppingValue(problem))
-    foreign = certify(problem, policy.act, n_paths=1000)
+    foreign = certify(problem, policy.action, n_paths=1000)
     myopic = certify(problem, policy, n_paths=1000)
     best = certify(problem, Perseus(1000, certificate_paths=0).solve(problem), n_paths=1000)
     assert foreign.lower > myopic.lower
@@ -220,9 +220,9 @@ def test_a_policy_without_values_gets_good_ones(policies):
     assert foreign.upper >= best.lower
 
     class Untabled(TableProblem):
-        tables = None
+        structure = property(Structure)
 
-    blind = certify(Untabled(problem.prior, tables, 0.01), policy.act, n_paths=1000)
+    blind = certify(Untabled(problem.prior, tables, 0.01), policy.action, n_paths=1000)
     assert (blind.upper, blind.lower) == (myopic.upper, myopic.lower)
 
 
@@ -308,5 +308,5 @@ def test_a_solver_enumerates_no_longer_than_its_paths_take(monkeypatch, n_paths,
     monkeypatch.setattr(base, "certify", noted)
     problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     policy = Perseus(certificate_paths=0).solve(problem)
-    assert certified(policy, n_paths, 0).info.gap == pytest.approx(0, abs=1e-9)
+    assert FirstK(certificate_paths=n_paths).certify(policy).info.gap == pytest.approx(0, abs=1e-9)
     assert given == [most]

@@ -179,9 +179,9 @@ def test_nothing_to_buy(cls):
         policy = solved(make(cls), problem)
         assert policy is not None
         if not policy.n_stages:
-            assert policy.act(problem.begin()).tolist() == [DECIDE]
+            assert policy.action(problem.initial_belief()).tolist() == [DECIDE]
         if expected_of(cls).worst <= WELL:
-            assert policy.act(problem.begin()).tolist() == [DECIDE]
+            assert policy.action(problem.initial_belief()).tolist() == [DECIDE]
 
 
 def test_free_and_perfect(cls):
@@ -190,7 +190,7 @@ def test_free_and_perfect(cls):
     policy = solved(make(cls), problem)
     assert policy is not None
     if expected_of(cls).worst <= WELL:
-        assert policy.act(problem.begin()).tolist() == [0]
+        assert policy.action(problem.initial_belief()).tolist() == [0]
         assert policy.info.upper == pytest.approx(0, abs=1e-12)
 
 
@@ -199,6 +199,11 @@ def test_settings_are_plain(cls):
     assert clone(solver).get_params() == solver.get_params()
     names = list(inspect.signature(cls.__init__).parameters)[1:]
     assert set(names) == set(cls().get_params())
+
+
+def test_settings_are_checked_before_the_problem_is_looked_at(cls):
+    with pytest.raises(ValueError, match="certificate_paths"):
+        make(cls, certificate_paths=-1).solve(None)
 
 
 def test_same_seed_same_policy(cls, make_case, oracle):
@@ -229,6 +234,6 @@ def test_rules_are_found():
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_ordering_rules(rule):
-    for problem in sample_problems(8, free=True):
+    for problem in sample_problems(8, any_order=True):
         arguments = ARGUMENTS.get(rule.__name__, lambda _: [])(problem)
         check_ordering_rule(rule(*arguments), [problem], max_rows=20)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from seqclass.agent.problem import ModelProblem
 from seqclass.bn import TreeNetwork
-from seqclass.deciding.problem import ModelProblem
 from seqclass.pomdp import (
     AcquisitionProblem,
     FirstK,
@@ -74,7 +76,7 @@ def test_nothing_is_claimed_of_a_plan(make_tree):
     problem = problem_of(make_tree(0))
     values = ProjectedValueIteration(certificate_paths=0).solve(problem).values
     assert isinstance(values, CorrectedValues)
-    assert np.isinf(values.plan_cost(problem.begin(), np.arange(1))).all()
+    assert np.isinf(values.plan_cost(problem.initial_belief(), np.arange(1))).all()
     assert values.size > values.values.size
     assert np.isfinite(values.value(1, problem.prior[None])).all()
 
@@ -96,8 +98,8 @@ def test_values_are_corrected_where_cases_come(monkeypatch):
     order = rng.permutation(40)
     problem = ModelProblem(model, [0.5, 0.5], order, np.full(40, 0.01), 1 - np.eye(2), max_contexts=1)
     found = []
-    for least in (0.0, corrected._LEAST_REACH):
-        monkeypatch.setattr(corrected, "_LEAST_REACH", least)
+    for least in (0.0, corrected._TUNING.min_reach):
+        monkeypatch.setattr(corrected, "_TUNING", replace(corrected._TUNING, min_reach=least))
         policy = ProjectedValueIteration(certificate_paths=1000).solve(problem)
         found.append((policy.info, [k for k in range(policy.n_stages) if policy.values.is_corrected(k)]))
     (all_info, everywhere), (info, some) = found
@@ -115,7 +117,7 @@ def test_dense_and_sparse_regressions_agree(n_classes, monkeypatch):
     target = rng.random(200)
     weights = []
     for least in (0.0, 1.0):
-        monkeypatch.setattr(corrected, "_DENSE", least)
+        monkeypatch.setattr(corrected, "_TUNING", replace(corrected._TUNING, dense_share=least))
         weights.append(corrected._ridge(design, target))
     np.testing.assert_allclose(*weights, rtol=1e-6, atol=1e-9)
 
@@ -192,13 +194,13 @@ def test_the_regression_is_that_of_every_cell(n_answers, width, monkeypatch):
         answers[5] = -1
         design = corrected._design(functions, functions[:, -width:], answers, 3)
         dense = dense_design(functions, functions[:, -width:], answers, 3)
-        monkeypatch.setattr(corrected, "_DENSE", np.inf)
+        monkeypatch.setattr(corrected, "_TUNING", replace(corrected._TUNING, dense_share=np.inf))
         sparse = corrected._design(functions, functions[:, -width:], answers, 3)
         monkeypatch.undo()
         np.testing.assert_array_equal(design, dense)
         np.testing.assert_array_equal(sparse.toarray(), dense)
         target = rng.normal(size=60)
-        penalty = corrected._RIDGE * (dense**2).sum() / dense.shape[1]
+        penalty = corrected._TUNING.ridge * (dense**2).sum() / dense.shape[1]
         stacked = np.vstack([dense, np.sqrt(penalty) * np.eye(dense.shape[1])])
         oracle = np.linalg.lstsq(stacked, np.append(target, np.zeros(dense.shape[1])))[0]
         for made in (design, sparse):
@@ -216,7 +218,7 @@ def test_the_iterative_solution_acts_as_the_direct_one(n_classes, make_tree, mon
         solver = ProjectedValueIteration(n_beliefs=1000, certificate_paths=0)
         direct = solver.solve(problem)
         with monkeypatch.context() as patch:
-            patch.setattr(corrected, "_DIRECT", 0)
+            patch.setattr(corrected, "_TUNING", replace(corrected._TUNING, max_direct=0))
             iterative = solver.solve(problem)
         assert any(
             w is not None and not np.array_equal(w, v) for w, v in zip(iterative.values.weights, direct.values.weights)
@@ -225,14 +227,14 @@ def test_the_iterative_solution_acts_as_the_direct_one(n_classes, make_tree, mon
         assert here.method == "exact"
         assert here.cost == pytest.approx(there.cost, rel=5e-4)
         agree, total = 0, 0
-        info, rng = problem.begin(300), np.random.default_rng(seed)
+        belief, rng = problem.initial_belief(300), np.random.default_rng(seed)
         for _ in range(n):
-            costs = [policy.continuation_cost(info) for policy in (iterative, direct)]
+            costs = [policy.continuation_cost(belief) for policy in (iterative, direct)]
             np.testing.assert_allclose(*costs, atol=5e-3)
-            agree += int((iterative.act(info) == direct.act(info)).sum())
-            total += len(info)
-            shares = info.predictive.cumsum(axis=1)
-            info = info.update((rng.random((300, 1)) * shares[:, -1:] > shares).sum(axis=1))
+            agree += int((iterative.action(belief) == direct.action(belief)).sum())
+            total += len(belief)
+            shares = belief.predictive.cumsum(axis=1)
+            belief = belief.update((rng.random((300, 1)) * shares[:, -1:] > shares).sum(axis=1))
         assert agree > 0.99 * total
 
 
@@ -242,7 +244,7 @@ def test_answers_change_all_functions_as_long_as_columns_are_few(make_tree, monk
     problem = ModelProblem(tree.model, tree.prior, tree.order, prices, 1 - np.eye(3), max_contexts=1)
     columns = [(len(w) - 1) * (w.shape[1] - 1) * w.shape[2] for w in weights_of(problem)]
     few = max(columns) - 1  # one too few for the widest stage
-    monkeypatch.setattr(corrected, "_MOST_COLUMNS", few)
+    monkeypatch.setattr(corrected, "_TUNING", replace(corrected._TUNING, max_columns=few))
     of_classes = [bool(w[1:, :, :-2].any()) for w in weights_of(problem)]
     assert of_classes == [0 < n <= few for n in columns]
     assert len(set(of_classes)) == 2

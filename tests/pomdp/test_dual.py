@@ -7,6 +7,7 @@ import pytest
 
 from seqclass.pomdp import Perseus, StoppingValue, ValueFunction, certify
 from seqclass.pomdp.bounds.dual import DualPaths, Ends
+from seqclass.pomdp.one_step import cost_lower_bound, stopping_is_certain
 from seqclass.pomdp.policy import LookaheadPolicy
 
 SLACK = 1e-9
@@ -119,8 +120,8 @@ def in_hindsight(values, info, horizon, low=np.inf, martingale=0.0):
     """Expectation of the cheapest end of a history in hindsight, less the martingale, by recursion."""
     low = min(low, (info.spent + info.stopping_cost)[0] - martingale)
     if info.stage == horizon:  # beyond, one more price and the class is known
-        low = min(low, (info.spent + info.cost_floor())[0] - martingale)
-    if info.stage == horizon or info.settled[0]:
+        low = min(low, (info.spent + cost_lower_bound(info))[0] - martingale)
+    if info.stage == horizon or stopping_is_certain(info)[0]:
         return low
     chance, after = info.predictive[0], values.successor_values(info)[0]
     return sum(
@@ -138,4 +139,4 @@ def test_the_lower_end_is_the_best_in_hindsight_up_to_the_horizon(make_case, hor
         problem = make_case(seed, contexts=seed % 2 == 1, n_stages=4).problem
         values = Wavy(problem, horizon)
         found = DualPaths(problem, None, values, None).run(1).low
-        assert found == pytest.approx(in_hindsight(values, problem.begin(), horizon), abs=1e-12)
+        assert found == pytest.approx(in_hindsight(values, problem.initial_belief(), horizon), abs=1e-12)

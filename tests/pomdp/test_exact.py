@@ -21,13 +21,13 @@ from seqclass.pomdp.solvers.exact import (
     envelope_of,
     linear_support,
     lower,
-    pruned_sum,
+    prune_sum,
     thin,
     total,
     values_of,
     vertices,
 )
-from seqclass.testing.solvers import ticking
+from seqclass.testing.solvers import count_ticks
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "pomdp" / "problem.json"
 KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")
@@ -133,7 +133,7 @@ def test_certificate_holds_with_several_contexts(make_case, oracle):
 @pytest.mark.parametrize("budget", [{"max_vectors": 40}, {"max_seconds": 0}, {"max_seconds": 10}])
 def test_a_spent_budget_ends_soon_with_bounds_that_hold(n_classes, n_outcomes, n_stages, budget):
     problem = random_problem(n_classes, n_outcomes, n_stages)
-    with ticking() as looks:
+    with count_ticks() as looks:
         policy = ExactValueIteration(**budget, certificate_paths=300).solve(problem)
     assert policy.info.status == "limit"
     if "max_seconds" in budget:  # it is seen at once that they are over, and no stage after it goes on
@@ -150,7 +150,7 @@ def test_a_spent_budget_ends_soon_with_bounds_that_hold(n_classes, n_outcomes, n
 
 
 def test_budget_of_programs_is_kept():
-    with ticking() as looks:
+    with count_ticks() as looks:
         policy = ExactValueIteration(method="programs", max_seconds=20, certificate_paths=0).solve(
             random_problem(3, 3, 6)
         )
@@ -297,7 +297,7 @@ def test_support_and_programs_find_the_same_vectors():
 
     first = linear_support(np.empty((0, 3)), stop, plans, 1e-10, Budget(1000, None))
     sums = [row * vectors for row, vectors in zip(likelihood, after)]
-    second = pruned_sum(sums, 0.02, stop, np.eye(3), 1e-10, Budget(1000, None))
+    second = prune_sum(sums, 0.02, stop, np.eye(3), 1e-10, Budget(1000, None))
     belief = rng.dirichlet(np.ones(3), size=2000)
     truth = np.minimum(values_of(belief, stop), np.einsum("nc,nc->n", plans(belief), belief))
     for vectors in (first, second):

@@ -7,23 +7,26 @@ import pytest
 import scipy.sparse as sp
 
 from seqclass.pomdp import DECIDE, GridValueIteration, Perseus, StoppingValue, TableProblem, acquire, evaluate
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.account import Account
+from seqclass.pomdp.one_step import stopping_is_certain
 from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.pomdp.problem import BeliefState
 
 
 def one_by_one(case, policy, X, charge_missing=False):
     """Decision, posterior, price, features, outcomes and beliefs of each row: Bayes' rule in plain Python."""
     results = []
     for row in X.tolist():
-        belief, context, groups = list(case.prior), 0, set()
+        posterior, context, groups = list(case.prior), 0, set()
         price, path, outcomes, beliefs = 0.0, [], [], [list(case.prior)]
         for stage in range(len(case.prices)):
             paid = None
             if case.groups is not None:
                 paid = np.zeros((1, max(case.groups) + 1), dtype=bool)
                 paid[0, list(groups)] = True
-            info = InformationState(case.problem, stage, np.array([belief]), np.array([context]), paid)
-            feature = int(policy.act(info)[0])
+            account = Account(np.zeros(1), paid)
+            belief = BeliefState(case.problem, stage, np.array([posterior]), np.array([context]), account)
+            feature = int(policy.action(belief)[0])
             if feature == DECIDE:
                 break
             outcome = row[feature]
@@ -33,14 +36,14 @@ def one_by_one(case, policy, X, charge_missing=False):
                 if case.groups is not None and case.groups[stage] >= 0:
                     groups.add(case.groups[stage])
             if outcome >= 0:
-                joint = [b * p for b, p in zip(belief, case.tables[stage][context][outcome])]
-                belief = [j / sum(joint) for j in joint]
+                joint = [b * p for b, p in zip(posterior, case.tables[stage][context][outcome])]
+                posterior = [j / sum(joint) for j in joint]
             if case.moves is not None:
                 context = case.moves[stage][context][outcome]
             path.append(feature)
             outcomes.append(outcome)
-            beliefs.append(belief)
-        results.append((case.decision(belief), belief, price, path, outcomes, beliefs))
+            beliefs.append(posterior)
+        results.append((case.decision(posterior), posterior, price, path, outcomes, beliefs))
     return results
 
 
@@ -212,14 +215,14 @@ def test_shortcuts_of_look_ahead_change_no_action(make_case, oracle):
         policy = Perseus(n_beliefs=3, certificate_paths=0).solve(case.problem)
         rng = np.random.default_rng(seed)
         for stage in range(len(case.prices)):
-            belief = rng.dirichlet(np.full(len(case.prior), 0.5), size=50)
-            context = rng.integers(case.problem.tables.n_contexts(stage), size=50)
-            info = InformationState(case.problem, stage, belief, context, None)
-            ahead = policy.continuation_cost(info)
-            plan = policy.values.plan_cost(info, np.arange(50))
+            posterior = rng.dirichlet(np.full(len(case.prior), 0.5), size=50)
+            context = rng.integers(case.problem.structure.tables.n_contexts(stage), size=50)
+            belief = BeliefState(case.problem, stage, posterior, context)
+            ahead = policy.continuation_cost(belief)
+            plan = policy.values.plan_cost(belief, np.arange(50))
             assert (plan >= ahead - 1e-12).all()
-            np.testing.assert_array_equal(policy.act(info) != DECIDE, ahead < info.stopping_cost - 1e-12)
-            spared += (plan < info.stopping_cost - 1e-12).sum() + info.settled.sum()
+            np.testing.assert_array_equal(policy.action(belief) != DECIDE, ahead < belief.stopping_cost - 1e-12)
+            spared += (plan < belief.stopping_cost - 1e-12).sum() + stopping_is_certain(belief).sum()
     assert spared > 100
 
 
@@ -228,6 +231,6 @@ def test_a_surcharge_of_the_group_is_seen_by_the_policy():
     table = np.array([[[0.8, 0.3], [0.2, 0.7]]] * 3)
     problem = TableProblem([0.5, 0.5], table, 0.01, groups=[0, 0, 0], full_prices=[0.01, 0.5, 0.5])
     policy = Perseus(certificate_paths=0).solve(problem)
-    paid, unpaid = (policy.act(problem.begin().update(np.array([v]))) for v in (0, -1))
+    paid, unpaid = (policy.action(problem.initial_belief().update(np.array([v]))) for v in (0, -1))
     assert paid.tolist() == [1]
     assert unpaid.tolist() == [DECIDE]

@@ -102,9 +102,9 @@ def test_another_unit_changes_no_decision(seed: int, power: int) -> None:
     for stage in range(3):
         states = []
         for one in (problem, other):
-            info = one.begin(200)
-            info.stage, info.belief = stage, beliefs
-            states.append(Lookahead(certificate_paths=0).solve(one).act(info))
+            belief = one.initial_belief(200)
+            belief.stage, belief.posterior = stage, beliefs
+            states.append(Lookahead(certificate_paths=0).solve(one).action(belief))
         np.testing.assert_array_equal(*states)
     np.testing.assert_array_equal(problem.decide(beliefs), other.decide(beliefs))
 
@@ -164,7 +164,7 @@ def test_a_model_of_the_wrong_shape() -> None:
 class Never(Policy):
     """A policy that decides at once."""
 
-    def _act(self, info: Any) -> Any:
+    def _action(self, info: Any) -> Any:
         return np.full(len(info), -1)
 
 
@@ -183,7 +183,7 @@ def test_wrong_arguments_of_a_policy() -> None:
 
 @pytest.mark.parametrize("solver", [Adaptive(), ExactFreeOrder(), FittedValueIteration(100), Lookahead(1), Panels()])
 def test_no_question_at_all_in_any_order(solver: Solver) -> None:
-    problem = TableProblem([0.5, 0.3, 0.2], np.zeros((0, 2, 3)), prices=0.1, free=True)
+    problem = TableProblem([0.5, 0.3, 0.2], np.zeros((0, 2, 3)), prices=0.1, any_order=True)
     policy = solver.solve(problem)
     assert (policy.info.lower, policy.info.upper) == (0.5, 0.5)
     assert certify(problem, policy).gap == 0

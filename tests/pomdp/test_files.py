@@ -21,6 +21,7 @@ from pomdp_readers import NAME, alpha_text, decimal, read_cassandra, xml_text
 
 from seqclass.pomdp import AcquisitionProblem, Perseus, TableProblem, certify, optimal_cost, read_policy, write_pomdp
 from seqclass.pomdp.files.pomdpx import write_pomdpx
+from seqclass.pomdp.one_step import context_of
 
 GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "golden" / "pomdp"
 CASES = [(seed, kind, contexts) for contexts in (False, True) for seed, kind in enumerate(
@@ -274,7 +275,7 @@ def node_of(name: str) -> tuple[int, int]:
 def vectors_of(values: Any, stage: int, context: int) -> Any:
     if stage >= values.n_stages:
         return np.empty((0, values.problem.n_classes))
-    return values.sets[stage].of(context if values.sets[stage].pointer is not None else None)
+    return values.sets[stage].vectors_in(context if values.sets[stage].pointer is not None else None)
 
 
 def write_flat(path: Path, model: SimpleNamespace, values: Any) -> None:
@@ -283,7 +284,7 @@ def write_flat(path: Path, model: SimpleNamespace, values: Any) -> None:
     nodes = [node_of(name) for name in model.states[:-1:n_classes]]
     vectors: list[tuple[int, Any]] = []
     for stage in range(values.n_stages):
-        for context in range(max(values.problem.tables.n_contexts(stage), 1)):
+        for context in range(max(values.problem.structure.tables.n_contexts(stage), 1)):
             for own in vectors_of(values, stage, context):
                 flat = np.full((len(nodes), n_classes), -1e3)
                 for i, node in enumerate(nodes):
@@ -340,8 +341,8 @@ def test_our_own_vectors_come_back(
     else:
         write_staged(policy_file, read_pomdpx(problem_file), values, layout == "sparse")
     policy = read_policy(policy_file, problem, discount=discount)
-    start = problem.begin()
-    assert policy.values.value(0, start.belief, start.context)[0] == pytest.approx(best, abs=1e-9)
+    start = problem.initial_belief()
+    assert policy.values.value(0, start.posterior, context_of(start))[0] == pytest.approx(best, abs=1e-9)
     assert oracle.run_policy(case, policy).cost == pytest.approx(best, abs=1e-9)
     assert policy.info.status == "converged"
     assert policy.info.n_stages == problem.n_stages
@@ -349,7 +350,7 @@ def test_our_own_vectors_come_back(
     rng = np.random.default_rng(seed)
     belief = rng.dirichlet(np.ones(problem.n_classes), size=20)
     for stage in range(values.n_stages):
-        context = rng.integers(problem.tables.n_contexts(stage), size=20) if contexts else None
+        context = rng.integers(problem.structure.tables.n_contexts(stage), size=20) if contexts else None
         np.testing.assert_array_less(
             values.value(stage, belief, context) - 1e-9, policy.values.value(stage, belief, context)
         )

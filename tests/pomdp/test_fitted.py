@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqclass import load
-from seqclass.deciding.problem import ModelProblem
+from seqclass.agent.problem import ModelProblem
 from seqclass.persistence import ModelFileError, save
 from seqclass.pomdp import (
     Adaptive,
@@ -22,11 +22,13 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.alpha import Points
+from seqclass.pomdp.alpha import BackupPoints
+from seqclass.pomdp.one_step import deciding_cost, latent_posterior, perfect_information_bound
 from seqclass.pomdp.policy import scale_prices
 from seqclass.pomdp.problem import Visits
-from seqclass.pomdp.solvers.fitted import BeliefFunctions, FittedValues, StageSaving, fitted_values
+from seqclass.pomdp.solvers.fitted import BeliefFunctions, FittedValues, StageSaving, fit_values
 from seqclass.pomdp.sweeps.solving import InterpolatedSweep, solve_sweep
+from seqclass.pomdp.visits import with_visits
 
 
 def weak_problem(n_classes, n_stages, price=0.01, seed=0, concentration=3.0):
@@ -124,15 +126,18 @@ def test_values_scale_with_the_belief_and_know_their_floor():
         value = values.value(stage, belief)
         np.testing.assert_allclose(values.value(stage, 3 * belief), 3 * value)
         assert (value <= problem.stopping_cost(belief) + 1e-12).all()
-        assert (values._continuation(stage, belief, np.zeros(40, int)) >= belief @ problem.rest(stage) - 1e-12).all()
+        assert (
+            values._continuation(stage, belief, np.zeros(40, int))
+            >= belief @ perfect_information_bound(problem, stage) - 1e-12
+        ).all()
     assert values.value(3, np.zeros((1, 4))) == 0
     assert values.size == sum(len(w) for w in values.weights)
 
 
 def test_a_stage_without_beliefs_is_a_stop():
     problem = weak_problem(3, 3)
-    points = [Points(problem.prior[None], np.array([0])), *[Points(np.empty((0, 3)), np.empty(0, int))] * 2]
-    values = fitted_values(problem, points, problem.decision_costs.T)
+    points = [BackupPoints(problem.prior[None], np.array([0])), *[BackupPoints(np.empty((0, 3)), np.empty(0, int))] * 2]
+    values = fit_values(problem, points, problem.decision_costs.T)
     assert values.weights[1:] == [None, None]
     belief = np.full((1, 3), 1 / 3)
     assert values.value(1, belief) == pytest.approx(problem.stopping_cost(belief))
@@ -201,7 +206,7 @@ def test_the_horizon_grows_while_cases_reach_its_end(make_tree, monkeypatch):
     problem = ModelProblem(tree.model, tree.prior, tree.order, prices, 1 - np.eye(2), max_contexts=1)
     # a projection that is sure of itself after two questions
     inner = GridValueIteration(50, first_horizon=2, horizon_tolerance=1e9, certificate_paths=0)
-    assert inner.solve(problem.projection(1)).n_stages == 2
+    assert inner.solve(problem.structure.projection(1)).n_stages == 2
     policy = ProjectedValueIteration(inner).solve(problem)
     assert policy.n_stages > 4
     cut = ProjectedValueIteration(inner.set_params(max_stages=3)).solve(problem)
@@ -237,22 +242,25 @@ def hidden_problem(seed, n_questions, n_states=12, n_classes=4, price=0.02, shar
     rng = np.random.default_rng(seed)
     tables = [rng.dirichlet(np.full(3, sharpness), n_states).T for _ in range(n_questions)]
     prior = rng.dirichlet(np.full(n_states, 5.0))
-    return MixtureProblem(prior, np.arange(n_states) % n_classes, tables, price, free=True)
+    return MixtureProblem(prior, np.arange(n_states) % n_classes, tables, price, any_order=True)
 
 
 def test_savings_are_those_of_the_best_vector_after_each_answer():
     problem = hidden_problem(0, 3)
     vectors = np.random.default_rng(1).uniform(size=(5, 4))
-    rule, info = StageSaving([problem.decision_costs.T, vectors]), problem.begin().asking(1).update(np.array([2]))
+    rule, info = (
+        StageSaving([problem.decision_costs.T, vectors]),
+        problem.initial_belief().asking(1).update(np.array([2])),
+    )
     scores = rule.scores(info)
-    states = info.states[0]
+    states = latent_posterior(info)[0]
     for question in (0, 2):
         joint = problem.likelihoods[question] * states
         classes = np.stack([joint[:, problem.hidden_class == c].sum(axis=1) for c in range(4)], axis=1)
         after = sum(min(vectors @ belief) for belief in classes)
-        assert scores[0, question] == pytest.approx(info.deciding_cost[0] - 0.02 - after)
+        assert scores[0, question] == pytest.approx(deciding_cost(info)[0] - 0.02 - after)
     assert scores[0, 1] == -np.inf
-    assert rule.value(info)[0] == pytest.approx(info.deciding_cost[0] - max(scores[0].max(), 0.0))
+    assert rule.value(info)[0] == pytest.approx(deciding_cost(info)[0] - max(scores[0].max(), 0.0))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -300,7 +308,7 @@ def test_rules_of_fitted_values_are_kept_and_checked(tmp_path):
     problem = hidden_problem(1, 5)
     policy = FittedValueIteration(300, certificate_paths=0).solve(problem)
     save(policy, tmp_path / "rule.seqclass")
-    info = problem.begin().asking(0).update(np.array([1]))
+    info = problem.initial_belief().asking(0).update(np.array([1]))
     np.testing.assert_array_equal(
         load(tmp_path / "rule.seqclass").continuation_cost(info), policy.continuation_cost(info)
     )
@@ -312,7 +320,7 @@ def test_rules_of_fitted_values_are_kept_and_checked(tmp_path):
 
 
 def test_visits_are_for_panels():
-    problem = hidden_problem(0, 3).with_visits(Visits(0.1, np.zeros(3), 0.0))
+    problem = with_visits(hidden_problem(0, 3), Visits(0.1, np.zeros(3), 0.0))
     with pytest.raises(ValueError, match=r"FittedValueIteration.*Panels"):
         FittedValueIteration().solve(problem)
 

@@ -1,4 +1,4 @@
-"""Files of free problems: an action a question, solved by plain recursion over what was written, and read back."""
+"""Files of problems in any order: an action a question, solved by plain recursion over what was written, and read."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from seqclass.pomdp import (
     write_pomdp,
 )
 from seqclass.pomdp.files.pomdpx import write_pomdpx
+from seqclass.pomdp.one_step import one_step_costs
 from seqclass.pomdp.sweeps.budget import within_budget
 from seqclass.pomdp.unrolled import FreeNodes
 
@@ -135,7 +136,7 @@ def test_vectors_of_the_solution_come_back(make: Any, discount: float | None, tm
         (tmp_path / "b").write_text(alpha_text(found.vectors(problem.n_questions)))
         policy = read_policy(tmp_path / "b", problem, discount=discount)
         assert policy.info.status == "converged"
-        assert policy.values.value(0, policy.values.nodes.belief(problem.begin()))[0] == pytest.approx(
+        assert policy.values.value(0, policy.values.nodes.belief(problem.initial_belief()))[0] == pytest.approx(
             optimum, abs=1e-9
         )
         assert case.run(policy)[0] == pytest.approx(optimum, abs=1e-9)
@@ -156,7 +157,7 @@ def test_pomdpx_file_is_the_problem_and_its_vectors_come_back(make: Any, discoun
     n_values = len(found.model.start) // found.model.n_hidden
     (tmp_path / "b").write_text(xml_text(found.staged(problem.n_questions), n_values))
     policy = read_policy(tmp_path / "b", problem, discount=discount)
-    value = policy.values.value(0, policy.values.nodes.belief(problem.begin()))[0]
+    value = policy.values.value(0, policy.values.nodes.belief(problem.initial_belief()))[0]
     assert value == pytest.approx(optimum, abs=1e-9)
     assert case.run(policy)[0] == pytest.approx(optimum, abs=1e-9)
     assert certify(problem, policy).gap == pytest.approx(0, abs=1e-9)
@@ -173,17 +174,17 @@ def test_policies_read_back_are_executed_whatever_is_missing(tmp_path: Path) -> 
         X = np.column_stack([rng.integers(-1, size, 60) for size in case.joint.shape[:-1]])
         result = acquire(policy, X)
         assert (result.leaf_question >= 0).any()
-        info = problem.begin(2).asking(0).update(np.array([-1, 0]))
-        alone = [policy.act(info[np.array([row])])[0] for row in range(2)]
-        assert policy.act(info).tolist() == alone
-        assert all(question == DECIDE or info.open[row, question] for row, question in enumerate(alone))
-        assert np.isfinite(policy.continuation_cost(info)).all() == bool(info.open.any())
+        belief = problem.initial_belief(2).asking(0).update(np.array([-1, 0]))
+        alone = [policy.action(belief[np.array([row])])[0] for row in range(2)]
+        assert policy.action(belief).tolist() == alone
+        assert all(question == DECIDE or belief.available[row, question] for row, question in enumerate(alone))
+        assert np.isfinite(policy.continuation_cost(belief)).all() == bool(belief.available.any())
 
 
 @pytest.mark.parametrize("tree", [False, True])
 def test_nodes_are_found_from_midway_on(tree: bool) -> None:
-    info = free_case(3, tree=tree, most=4).problem.begin().asking(1).update(np.array([0]))
-    nodes = FreeNodes(info, 2, "a test")
+    belief = free_case(3, tree=tree, most=4).problem.initial_belief().asking(1).update(np.array([0]))
+    nodes = FreeNodes(belief, 2, "a test")
     assert nodes.by_set != tree
     for level in nodes.levels:
         np.testing.assert_array_equal(nodes.find(level), np.arange(len(level)))
@@ -197,11 +198,11 @@ def test_a_missing_answer_leads_to_no_node(tmp_path: Path) -> None:
     (tmp_path / "b").write_text(alpha_text(found.vectors(3)))
     policy = read_policy(tmp_path / "b", problem, discount=1.0)
     for question in range(3):
-        info = problem.begin(2).asking(question).update(np.array([-1, 0]))
-        assert (policy.values.nodes.find(info) >= 0).tolist() == [False, True]
-        ours = policy.values.question_costs(info)
-        np.testing.assert_allclose(ours[0], info.costs_once[0], atol=1e-12)
-        assert (ours[1] < info.costs_once[1] - 1e-3).any()
+        belief = problem.initial_belief(2).asking(question).update(np.array([-1, 0]))
+        assert (policy.values.nodes.find(belief) >= 0).tolist() == [False, True]
+        ours = policy.values.question_costs(belief)
+        np.testing.assert_allclose(ours[0], one_step_costs(belief)[0], atol=1e-12)
+        assert (ours[1] < one_step_costs(belief)[1] - 1e-3).any()
 
 
 @pytest.mark.parametrize("make", KINDS)
@@ -234,7 +235,13 @@ def test_a_shorter_horizon_asks_fewer(make: Any, tmp_path: Path) -> None:
 def two_sensors() -> TableProblem:
     tables = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.5, 1.0], [0.5, 0.0]]])
     return TableProblem(
-        [0.3, 0.7], tables, [0.1, 0.2], [[0, 2, 0.5], [3, 0, 0.5]], groups=[0, 0], full_prices=[0.3, 0.3], free=True
+        [0.3, 0.7],
+        tables,
+        [0.1, 0.2],
+        [[0, 2, 0.5], [3, 0, 0.5]],
+        groups=[0, 0],
+        full_prices=[0.3, 0.3],
+        any_order=True,
     )
 
 
@@ -259,7 +266,7 @@ def test_entries(tmp_path: Path) -> None:
 
 def test_too_many_states_are_refused_by_number(tmp_path: Path) -> None:
     tables = np.random.default_rng(0).dirichlet(np.ones(2), size=(20, 3)).transpose(0, 2, 1)
-    problem = TableProblem(np.full(3, 1 / 3), tables, 0.01, free=True)
+    problem = TableProblem(np.full(3, 1 / 3), tables, 0.01, any_order=True)
     with pytest.raises(
         ValueError, match=r"3,145,729 states or more \(1,048,576 of what was asked, times 3 hidden ones\)"
     ):
@@ -297,7 +304,7 @@ def test_budgets_in_factored_files(tmp_path: Path) -> None:
     limited = grouped.replace(max_cost=0.5, full_prices=np.array([0.3, 0.35]))
     with pytest.raises(ValueError, match=r"which question came first; write a \.pomdp file"):
         write_pomdpx(limited, tmp_path / "b")
-    many = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 40), 0.1, free=True, max_questions=2)
+    many = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 40), 0.1, any_order=True, max_questions=2)
     with pytest.raises(ValueError, match=r"would have 4,398,046,511,104 states .* or write a .pomdp file"):
         write_pomdpx(many, tmp_path / "b")
     assert not (tmp_path / "b").exists()
@@ -315,7 +322,7 @@ def test_files_of_other_problems_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="at stage 0 it claims"):
         read_policy(path, problem.replace(likelihoods=np.full((2, 2, 2), 0.5)))
     with pytest.raises(ValueError, match="9 states; all stages would be 4 x 4"):
-        read_policy(path, TableProblem(np.full(4, 0.25), np.full((2, 2, 4), 0.5), 0.1, free=True))
+        read_policy(path, TableProblem(np.full(4, 0.25), np.full((2, 2, 4), 0.5), 0.1, any_order=True))
     path.write_text(alpha_text([(5, found.model.R[2])]))
     with pytest.raises(ValueError, match=r"it has action 5; there are 0 \(questions\) to 4"):
         read_policy(path, problem)
@@ -343,15 +350,15 @@ def with_residual(path: Path, discount: float, residual: float, *, scaled: float
 @pytest.mark.parametrize("discount", [0.9, 0.95, 0.99])
 @pytest.mark.parametrize("given", [False, True])
 def test_what_a_solver_leaves_as_residual_is_no_other_problem(discount: float, given: bool, tmp_path: Path) -> None:
-    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.05, free=True)
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.05, any_order=True)
     for residual in (0.0, 0.00998, 0.0209):
         path = with_residual(tmp_path / "one.policy", discount, residual)
         policy = read_policy(path, problem, discount=discount if given else None)
-        assert policy.act(problem.begin()).tolist() == [0]
+        assert policy.action(problem.initial_belief()).tolist() == [0]
         certificate = certify(problem, policy)
         assert (certificate.upper, certificate.gap) == (pytest.approx(0.2), 0.0)
         # the bound that the file gives is one of the best policy's cost
-        assert 0.2 - 1e-6 <= policy.continuation_cost(problem.begin())[0] <= 0.2 + residual + 1e-6
+        assert 0.2 - 1e-6 <= policy.continuation_cost(problem.initial_belief())[0] <= 0.2 + residual + 1e-6
     for scaled in (0.9, 1.1):  # costs that are a tenth off are another problem's
         with pytest.raises(ValueError, match="not the decision costs"):
             read_policy(with_residual(path, discount, 0.00998, scaled=scaled), problem, discount=discount)

@@ -225,7 +225,7 @@ def test_lots_do_not_depend_on_the_batch(make_case):
     other = acquire(RandomisedPolicy(parts, [0.3, 0.7], random_state=1), X, keys=keys)
     assert ((other.leaf_path >= 0).sum(axis=1)[other.leaf] != asked).any()
     with pytest.raises(ValueError, match="start from its begin"):
-        policy.act(problem.begin())
+        policy.action(problem.initial_belief())
 
 
 def test_lots_are_uniform_and_the_same_for_sparse_rows():
@@ -431,10 +431,10 @@ def test_repriced_policies_draw_the_lots_of_the_policy_inside(make_case):
     assert result.price == pytest.approx(0.7 * problem.prices.sum())
     X = np.column_stack([rng.integers(v, size=400) for v in problem.n_outcomes])
     keys = rng.normal(size=(400, 3))
-    np.testing.assert_array_equal(policy.draw(keys), mixed.draw(keys))
+    np.testing.assert_array_equal(policy.sample_component(keys), mixed.sample_component(keys))
     record = acquire(policy, X, keys=keys)
     asked = (record.leaf_path >= 0).sum(axis=1)[record.leaf]
-    np.testing.assert_array_equal(asked, 4 * mixed.draw(keys))
+    np.testing.assert_array_equal(asked, 4 * mixed.sample_component(keys))
 
 
 def test_what_going_on_costs_is_told_at_the_prices_of_the_policy(make_case):
@@ -444,14 +444,20 @@ def test_what_going_on_costs_is_told_at_the_prices_of_the_policy(make_case):
         inner.append(GridValueIteration().solve(scale_prices(problem, multiplier)))
     parts = [RepricedPolicy(policy, problem, m) for policy, m in zip(inner, multipliers)]
     mixed = RandomisedPolicy([*parts, FirstK(2).solve(problem)], [0.2, 0.3, 0.5])
-    info = mixed.begin()[0]
-    cost = mixed.continuation_cost(info)
+    belief = mixed.initial_belief()[0]
+    cost = mixed.continuation_cost(belief)
     for j, (policy, multiplier) in enumerate(zip(inner, multipliers)):
         scaled = scale_prices(problem, multiplier)
-        assert cost[j] == policy.continuation_cost(scaled.begin())[0] == parts[j].continuation_cost(problem.begin())[0]
-        after = info[np.array([j])].update(np.array([0]))
-        np.testing.assert_array_equal(parts[j].act(after) >= 0, parts[j].continuation_cost(after) < after.stopping_cost)
+        assert (
+            cost[j]
+            == policy.continuation_cost(scaled.initial_belief())[0]
+            == parts[j].continuation_cost(problem.initial_belief())[0]
+        )
+        after = belief[np.array([j])].update(np.array([0]))
+        np.testing.assert_array_equal(
+            parts[j].action(after) >= 0, parts[j].continuation_cost(after) < after.stopping_cost
+        )
     assert np.isnan(cost[2])
-    assert np.isnan(RepricedPolicy(FirstK(1).solve(problem), problem, 1.0).continuation_cost(info)).all()
+    assert np.isnan(RepricedPolicy(FirstK(1).solve(problem), problem, 1.0).continuation_cost(belief)).all()
     with pytest.raises(ValueError, match="start from its begin"):
-        mixed.continuation_cost(problem.begin())
+        mixed.continuation_cost(problem.initial_belief())

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from seqclass.pomdp import GridValueIteration, TableProblem, evaluate
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
+from seqclass.pomdp.one_step import context_of
 
 SHAPES = pytest.mark.parametrize("n_classes, resolution", [(1, 3), (2, 1), (2, 17), (3, 1), (3, 8), (5, 4), (5, 1)])
 
@@ -98,8 +99,8 @@ def test_interpolated_below_exact_below_executed(kind, contexts, make_case, orac
         case = make_case(seed, kind, contexts=contexts)
         solver = GridValueIteration(RESOLUTION[len(case.prior)], certificate_paths=0)
         policy = solver.solve(case.problem)
-        info = case.problem.begin()
-        claim = policy.values.value(0, info.belief, info.context)[0]
+        info = case.problem.initial_belief()
+        claim = policy.values.value(0, info.posterior, context_of(info))[0]
         executed = evaluate(case.problem, policy, method="exact").cost
         truth = oracle.optimum(case)
         assert claim <= truth + 1e-12 <= executed + 2e-12, (kind, seed)

@@ -48,10 +48,10 @@ def test_limit_of_stages_is_kept_and_told(solver, repeated):
     assert policy.info.lower <= claim(full) + 1e-9
     assert claim(full) <= policy.info.upper
     assert policy.info.gap > 0.1
-    info = problem.begin()
+    info = problem.initial_belief()
     for _ in range(20):
         info = info.update(np.array([0]))
-    assert policy.act(info).tolist() == [-1]
+    assert policy.action(info).tolist() == [-1]
     assert solver(max_stages=500, certificate_paths=0).solve(repeated(10)).info.status == "converged"
 
 

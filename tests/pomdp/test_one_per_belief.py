@@ -19,8 +19,9 @@ from seqclass.pomdp import (
     OrderingRule,
     TableProblem,
 )
-from seqclass.pomdp.bounds.optimum import asked_once
-from seqclass.pomdp.hidden import one_per_belief
+from seqclass.pomdp.bounds.optimum import ask_once
+from seqclass.pomdp.latent import one_per_belief
+from seqclass.pomdp.rules import with_rules
 
 
 def counted(
@@ -38,7 +39,7 @@ def counted(
 def problem_of(tables: list[np.ndarray], **settings: Any) -> TableProblem:
     n = tables[0].shape[1]
     prices = np.linspace(0.02, 0.05, len(tables))
-    return TableProblem(np.full(n, 1 / n), tables, prices=prices, **({"free": True} | settings))
+    return TableProblem(np.full(n, 1 / n), tables, prices=prices, **({"any_order": True} | settings))
 
 
 @pytest.fixture
@@ -49,23 +50,29 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> Any:
         with monkeypatch.context() as patched:
             patched.setattr(seqclass.pomdp.table_problem, "one_per_belief", lambda table: None)
             problem = problem_of(tables, **settings)
-            assert problem.stands_for is None  # it is worked out once
+            assert problem.structure.equivalent_outcomes is None  # it is worked out once
             return problem
 
     return made
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
-@pytest.mark.parametrize("settings", [{}, {"max_cost": 0.08}, {"max_questions": 2}, {"free": False}])
+@pytest.mark.parametrize("settings", [{}, {"max_cost": 0.08}, {"max_questions": 2}, {"any_order": False}])
 def test_costs_are_the_same(n_classes: int, settings: dict[str, Any], plain: Any) -> None:
     tables = counted(n_classes, n_rows=150 // n_classes)
     costs, scores = [], []
     for problem in (problem_of(tables, **settings), plain(tables, **settings)):
-        info = problem.begin() if settings.get("free") is False else problem.begin(5).asking(0).update(np.arange(5))
-        costs.append([Lookahead(depth, certificate_paths=0).solve(problem).question_costs(info) for depth in (1, 2, 3)])
-        if problem.free:
-            scores.append([rule.scores(info) for rule in (ExpectedSaving(), ClassInformation(), EC2())])
-    assert problem_of(tables, **settings).stands_for is not None
+        belief = (
+            problem.initial_belief()
+            if settings.get("any_order") is False
+            else problem.initial_belief(5).asking(0).update(np.arange(5))
+        )
+        costs.append(
+            [Lookahead(depth, certificate_paths=0).solve(problem).question_costs(belief) for depth in (1, 2, 3)]
+        )
+        if problem.any_order:
+            scores.append([rule.scores(belief) for rule in (ExpectedSaving(), ClassInformation(), EC2())])
+    assert problem_of(tables, **settings).structure.equivalent_outcomes is not None
     np.testing.assert_allclose(costs[0], costs[1], rtol=1e-12, atol=0)
     if scores:
         np.testing.assert_allclose(scores[0], scores[1], rtol=1e-9, atol=1e-11)
@@ -76,8 +83,8 @@ def test_rules_of_a_problem_stay(plain: Any) -> None:
     tables = counted()
     found = [
         Lookahead(2, certificate_paths=0)
-        .solve(problem.with_rules(rules))
-        .question_costs(problem.with_rules(rules).begin())
+        .solve(with_rules(problem, rules))
+        .question_costs(with_rules(problem, rules).initial_belief())
         for problem in (problem_of(tables), plain(tables))
     ]
     np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
@@ -85,29 +92,29 @@ def test_rules_of_a_problem_stay(plain: Any) -> None:
 
 def test_there_is_less_to_follow() -> None:
     tables = counted()
-    info = problem_of(tables).begin(2)
+    belief = problem_of(tables).initial_belief(2)
     row, question = np.array([0, 1, 1]), np.array([0, 0, 2])
-    every, fewer = (asked_once(info, row, question, merged) for merged in (False, True))
+    every, fewer = (ask_once(belief, row, question, merged) for merged in (False, True))
     distinct = [len(np.unique(np.round(t / t.sum(axis=1, keepdims=True), 12), axis=0)) for t in tables]
-    assert len(every.info) == 2 * 120 + 80
-    assert len(fewer.info) == 2 * distinct[0] + distinct[2] < len(every.info) / 2
+    assert len(every.belief) == 2 * 120 + 80
+    assert len(fewer.belief) == 2 * distinct[0] + distinct[2] < len(every.belief) / 2
     np.testing.assert_allclose(np.bincount(fewer.entry, fewer.weight), 1.0)
     # each belief weighs what its outcomes weigh together
     for one in range(3):
-        beliefs = np.round([*every.info.belief[every.entry == one]], 12)
+        beliefs = np.round([*every.belief.posterior[every.entry == one]], 12)
         kinds, place = np.unique(beliefs, axis=0, return_inverse=True)
         weight = np.bincount(place.reshape(-1), every.weight[every.entry == one])
-        own = fewer.info.belief[fewer.entry == one]
+        own = fewer.belief.posterior[fewer.entry == one]
         order = np.lexsort(np.round(own, 12).T[::-1])
         np.testing.assert_allclose(own[order], kinds, atol=1e-11)
         np.testing.assert_allclose(fewer.weight[fewer.entry == one][order], weight, rtol=1e-12)
 
 
 def test_rows_that_ask_different_questions_are_merged_too() -> None:
-    info = problem_of(counted()).begin(2)
-    found = asked_once(info, np.arange(2), np.array([0, 2]), merged=True)
-    apart = [asked_once(info[[row]], np.zeros(1, int), np.array([q]), merged=True) for row, q in ((0, 0), (1, 2))]
-    assert len(found.info) == sum(len(one.info) for one in apart)
+    belief = problem_of(counted()).initial_belief(2)
+    found = ask_once(belief, np.arange(2), np.array([0, 2]), merged=True)
+    apart = [ask_once(belief[[row]], np.zeros(1, int), np.array([q]), merged=True) for row, q in ((0, 0), (1, 2))]
+    assert len(found.belief) == sum(len(one.belief) for one in apart)
 
 
 def test_what_is_next_to_nothing_is_told_apart() -> None:
@@ -130,8 +137,8 @@ def test_padding_and_outcomes_that_never_come_are_left_out() -> None:
     tables = counted(2, (100, 2), 30)
     tables = [np.vstack([tables[0], np.zeros((20, 2))]), np.array([[0.9, 0.2], [0.1, 0.8]])]
     problem = problem_of(tables)
-    assert problem.stands_for is not None
-    found = asked_once(problem.begin(), np.zeros(2, int), np.arange(2), merged=True)
+    assert problem.structure.equivalent_outcomes is not None
+    found = ask_once(problem.initial_belief(), np.zeros(2, int), np.arange(2), merged=True)
     assert found.outcome[found.entry == 0].max() < 100
     assert sorted(found.outcome[found.entry == 1]) == [0, 1]
 
@@ -143,8 +150,8 @@ class Skips(OrderingRule):
 
     def gains(self, info: Any, questions: Any) -> Any:
         if info.stage == 1:
-            self.shown.append(len(np.unique(info.seen, axis=0)))
-        return np.where(info.seen[:, :1] % 2 == 0, questions[None], -questions[None]).astype(float)
+            self.shown.append(len(np.unique(info.observed, axis=0)))
+        return np.where(info.observed[:, :1] % 2 == 0, questions[None], -questions[None]).astype(float)
 
 
 def test_adaptive_is_the_same_and_rules_that_look_at_answers_see_all(plain: Any) -> None:

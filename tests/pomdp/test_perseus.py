@@ -11,16 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqclass.pomdp import Perseus, TableProblem, certify, evaluate, optimal_cost
-from seqclass.pomdp.alpha import Points, merged, sample_beliefs, sample_states
-from seqclass.testing.solvers import ticking
+from seqclass.pomdp.alpha import BackupPoints, merge_points, sample_beliefs, sample_states
+from seqclass.pomdp.one_step import context_of, stopping_is_certain
+from seqclass.testing.solvers import count_ticks
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "pomdp" / "problem.json"
 KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decisions", "sharp")
 
 
 def at_prior(policy):
-    info = policy.problem.begin()
-    return float(policy.values.value(0, info.belief, info.context)[0])
+    info = policy.problem.initial_belief()
+    return float(policy.values.value(0, info.posterior, context_of(info))[0])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -92,7 +93,7 @@ def test_values_of_different_stages_are_not_compared(case_of, oracle, exact):
     policy = exact(Perseus).solve(case.problem)
     assert oracle.optimum(case) == pytest.approx(0.5)
     assert at_prior(policy) == pytest.approx(0.5)
-    assert policy.act(case.problem.begin()).tolist() == [-1]
+    assert policy.action(case.problem.initial_belief()).tolist() == [-1]
     assert oracle.run_policy(case, policy).cost == pytest.approx(0.5)
 
 
@@ -177,13 +178,13 @@ def test_few_beliefs_stand_for_the_others():
     last = [sample_beliefs(problem, 30, 50, np.random.default_rng(s))[-1].belief for s in range(20)]
     # beliefs of kept histories have similar weights late on, so plain averages come close
     middle = np.mean([b.max(axis=1).mean() for b in last])
-    path = problem.begin(2000)
+    path = problem.initial_belief(2000)
     for stage in range(29):
         draw = rng.random(2000)
         path = path.update((draw > path.predictive[:, 0]).astype(int))
         assert path.stage == stage + 1
-    open_ = ~path.settled
-    assert middle == pytest.approx(path.belief[open_].max(axis=1).mean(), abs=0.05)
+    open_ = ~stopping_is_certain(path)
+    assert middle == pytest.approx(path.posterior[open_].max(axis=1).mean(), abs=0.05)
 
 
 def test_same_seed_same_policy_and_ends_on_many_outcomes():
@@ -288,7 +289,7 @@ def test_a_limit_on_beliefs_ends_the_rounds():
 @pytest.mark.slow
 def test_a_limit_on_time_ends_the_rounds():
     problem = digits_like()
-    with ticking():
+    with count_ticks():
         short, longer = (Perseus(50, certificate_paths=500, max_seconds=s).solve(problem).info for s in (0.0, 60.0))
     assert short.status == longer.status == "limit"
     # measured once, and once more on paths of its own
@@ -308,14 +309,14 @@ def test_target_zero_on_small_problems_is_the_optimum(contexts, make_case, oracl
 
 
 def test_published_settings():
-    solver = Perseus.published(random_state=3)
+    solver = Perseus.from_paper(random_state=3)
     assert (solver.n_beliefs, solver.n_rounds, solver.random_state, solver.target_gap) == (100, 1, 3, None)
 
 
 def test_merged_points_are_distinct():
-    first = Points(np.array([[0.5, 0.5], [0.2, 0.8]]), np.array([0, 1]))
-    second = Points(np.array([[0.5, 0.5], [0.5, 0.5 + 1e-16]]), np.array([1, 0]))
-    result = merged([first], [second])[0]
+    first = BackupPoints(np.array([[0.5, 0.5], [0.2, 0.8]]), np.array([0, 1]))
+    second = BackupPoints(np.array([[0.5, 0.5], [0.5, 0.5 + 1e-16]]), np.array([1, 0]))
+    result = merge_points([first], [second])[0]
     np.testing.assert_array_equal(result.belief, [[0.5, 0.5], [0.2, 0.8], [0.5, 0.5]])
     assert result.context.tolist() == [0, 1, 1]
 
@@ -339,4 +340,6 @@ def test_bad_settings_of_the_rounds_name_the_parameter(settings, error, repeated
 @pytest.mark.parametrize("n_stages", [1, 2, 3, 4])
 def test_states_are_sampled_of_the_stages_asked_for_and_no_more(n_stages, repeated):
     problem = repeated(5, 0.001, 0.6)
-    assert [info.stage for info in sample_states(problem, n_stages, 10, np.random.default_rng(0))] == [*range(n_stages)]
+    assert [belief.stage for belief in sample_states(problem, n_stages, 10, np.random.default_rng(0))] == [
+        *range(n_stages)
+    ]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from seqclass.pomdp import AcquisitionProblem, GridValueIteration, Perseus, TableProblem, certify, evaluate
+from seqclass.pomdp.one_step import context_of, stopping_is_certain
 
 TABLE = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.3], [0.4, 0.7]]])
 BOTH = pytest.mark.parametrize("solver", [GridValueIteration, Perseus])
@@ -16,7 +17,7 @@ BOTH = pytest.mark.parametrize("solver", [GridValueIteration, Perseus])
 def test_update_is_bayes_rule(kind, contexts, make_case):
     for seed in range(3):
         case = make_case(seed, kind, contexts=contexts)
-        frontier = [(case.problem.begin(), case.prior, 0)]
+        frontier = [(case.problem.initial_belief(), case.prior, 0)]
         for stage in range(len(case.prices)):
             following = []
             for info, joint, context in frontier[:20]:
@@ -25,8 +26,8 @@ def test_update_is_bayes_rule(kind, contexts, make_case):
                 for v, after, place in case.successors(stage, joint, context):
                     assert info.predictive[0, v] == pytest.approx(sum(after) / sum(joint), abs=1e-12)
                     new = info.update(np.array([v]))
-                    np.testing.assert_allclose(new.belief[0], np.array(after) / sum(after), atol=1e-12)
-                    assert new.problem.decide(new.belief)[0] == case.decision(after)
+                    np.testing.assert_allclose(new.posterior[0], np.array(after) / sum(after), atol=1e-12)
+                    assert new.problem.decide(new.posterior)[0] == case.decision(after)
                     assert new.stopping_cost[0] == pytest.approx(case.stop(after) / sum(after))
                     following.append((new, after, place))
             frontier = following
@@ -38,10 +39,10 @@ def test_order_of_acquisition_does_not_change_the_posterior():
     outcome = rng.integers(3, size=(10, 4))
     beliefs = []
     for order in ([0, 1, 2, 3], [2, 0, 3, 1]):
-        info = TableProblem([0.2, 0.3, 0.5], tables[order], 0.1, features=order).begin(10)
+        belief = TableProblem([0.2, 0.3, 0.5], tables[order], 0.1, features=order).initial_belief(10)
         for feature in order:
-            info = info.update(outcome[:, feature])
-        beliefs.append(info.belief)
+            belief = belief.update(outcome[:, feature])
+        beliefs.append(belief.posterior)
     np.testing.assert_allclose(beliefs[0], beliefs[1], atol=1e-14)
 
 
@@ -52,45 +53,45 @@ def test_missing_leaves_the_belief_and_moves_the_context():
         [0.1, 0.2],
         transitions=[[[0, 1, 2]], [[0, 0, 0]] * 3],
     )
-    info = problem.begin(3).update(np.array([-1, 1, 0]))
-    np.testing.assert_array_equal(info.context, [2, 1, 0])
-    np.testing.assert_array_equal(info.belief[0], [0.3, 0.7])
-    np.testing.assert_allclose(info.belief[1], np.array([0.03, 0.56]) / 0.59)
-    np.testing.assert_array_equal(info.likelihood[1], TABLE[0])
+    belief = problem.initial_belief(3).update(np.array([-1, 1, 0]))
+    np.testing.assert_array_equal(context_of(belief), [2, 1, 0])
+    np.testing.assert_array_equal(belief.posterior[0], [0.3, 0.7])
+    np.testing.assert_allclose(belief.posterior[1], np.array([0.03, 0.56]) / 0.59)
+    np.testing.assert_array_equal(belief.likelihood[1], TABLE[0])
 
 
 def test_rows_of_a_state_keep_what_was_computed():
-    info = TableProblem([0.3, 0.7], TABLE, 0.1).begin(4).update(np.array([0, 1, -1, 0]))
-    fresh = info[np.array([3, 1])]
-    _ = info.joint
+    belief = TableProblem([0.3, 0.7], TABLE, 0.1).initial_belief(4).update(np.array([0, 1, -1, 0]))
+    fresh = belief[np.array([3, 1])]
+    _ = belief.joint
     for rows in (np.array([3, 1]), np.array([False, True, False, True])):
-        part = info[rows]
-        np.testing.assert_array_equal(part.joint, info.joint[rows])
-        np.testing.assert_array_equal(part.belief, info.belief[rows])
-    np.testing.assert_array_equal(fresh.joint, info.joint[[3, 1]])
-    repeated = info.update(np.array([0, 1, -1]), np.array([2, 2, 0]))
-    np.testing.assert_allclose(repeated.belief[0], info[np.array([2])].update(np.array([0])).belief[0])
-    np.testing.assert_array_equal(repeated.belief[2], info.belief[0])
+        part = belief[rows]
+        np.testing.assert_array_equal(part.joint, belief.joint[rows])
+        np.testing.assert_array_equal(part.posterior, belief.posterior[rows])
+    np.testing.assert_array_equal(fresh.joint, belief.joint[[3, 1]])
+    repeated = belief.update(np.array([0, 1, -1]), np.array([2, 2, 0]))
+    np.testing.assert_allclose(repeated.posterior[0], belief[np.array([2])].update(np.array([0])).posterior[0])
+    np.testing.assert_array_equal(repeated.posterior[2], belief.posterior[0])
     assert repeated.stage == 2
 
 
 def test_impossible_and_unknown_outcomes_are_named():
     tables = np.array([[[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]])
-    info = TableProblem([0.5, 0.5, 0.0], tables, 0.1, features=[7]).begin(2)
+    belief = TableProblem([0.5, 0.5, 0.0], tables, 0.1, features=[7]).initial_belief(2)
     with pytest.raises(ValueError, match="feature 7: outcome 1 has probability zero"):
-        info.update(np.array([0, 1]))
+        belief.update(np.array([0, 1]))
     for bad in (2, -2):
         with pytest.raises(ValueError, match=f"feature 7: outcome {bad} is not in 0..1"):
-            info.update(np.array([0, bad]))
+            belief.update(np.array([0, bad]))
 
 
 def test_settled_up_to_one_price_and_no_further():
     """A feature that tells the class, worth its price by little, or not by little."""
     sure = np.eye(2)[None]
     for price, settled in ((0.1199, False), (0.1201, True)):
-        info = TableProblem([0.88, 0.12], sure, price).begin()
-        assert info.settled.tolist() == [settled]
-    assert not TableProblem([0.88, 0.12], sure, 0.0).begin().settled[0]
+        belief = TableProblem([0.88, 0.12], sure, price).initial_belief()
+        assert stopping_is_certain(belief).tolist() == [settled]
+    assert not stopping_is_certain(TableProblem([0.88, 0.12], sure, 0.0).initial_belief())[0]
 
 
 def test_settled_only_where_stopping_is_optimal(make_case, oracle):
@@ -99,25 +100,25 @@ def test_settled_only_where_stopping_is_optimal(make_case, oracle):
         case = make_case(seed, "decisions")
         rng = np.random.default_rng(seed)
         for belief in rng.dirichlet(np.full(len(case.prior), 0.2), size=5):
-            info = case.problem.begin()
-            info.belief = belief[None]
-            if info.settled[0]:
+            info = case.problem.initial_belief()
+            info.posterior = belief[None]
+            if stopping_is_certain(info)[0]:
                 settled += 1
                 assert oracle.optimum(case, 0, belief.tolist()) == pytest.approx(case.stop(belief.tolist()))
     assert settled > 20
-    assert case.problem.begin()._take(np.array([0])).stage == 0
+    assert case.problem.initial_belief()._take(np.array([0])).stage == 0
 
 
 def test_prices_of_groups():
     problem = TableProblem([0.5, 0.5], TABLE[[0, 1, 0]], [5, 1, 3], groups=[0, 0, -1], full_prices=[5, 4, 3])
-    info = problem.begin(2)
-    assert info.price.tolist() == [5, 5]
-    info = info.update(np.array([0, -1]))
-    assert info.price.tolist() == [1, 4]
-    assert info[np.array([1])].price.tolist() == [4]
-    info = info.update(np.array([1, 1]))
-    assert info.price.tolist() == [3, 3]
-    assert info.paid.all()
+    belief = problem.initial_belief(2)
+    assert belief.price.tolist() == [5, 5]
+    belief = belief.update(np.array([0, -1]))
+    assert belief.price.tolist() == [1, 4]
+    assert belief[np.array([1])].price.tolist() == [4]
+    belief = belief.update(np.array([1, 1]))
+    assert belief.price.tolist() == [3, 3]
+    assert belief.account.groups_paid.all()
 
 
 def test_ties_go_to_the_lowest_decision():
@@ -187,12 +188,12 @@ def test_one_class_and_no_stages(solver, price):
     one = TableProblem([1.0], np.array([[[0.3], [0.7]]]), price, [[0.5, 0.2]])
     policy = solver().solve(one)
     assert (policy.info.upper, policy.info.lower) == (0.2, 0.2)
-    assert policy.act(one.begin()).tolist() == [-1]
+    assert policy.action(one.initial_belief()).tolist() == [-1]
     assert policy.values.value(0, np.array([[2.0]])).tolist() == pytest.approx([0.4])
     none = TableProblem([0.3, 0.7], np.empty((0, 2, 2)), np.empty(0))
     policy = solver().solve(none)
     assert (policy.info.status, policy.info.upper, policy.info.lower) == ("converged", 0.3, 0.3)
-    assert policy.act(none.begin()).tolist() == [-1]
+    assert policy.action(none.initial_belief()).tolist() == [-1]
 
 
 @BOTH
@@ -223,7 +224,7 @@ def test_solvers_say_what_they_need(solver):
     problem = NoTables([0.5, 0.5], [0.1, 0.1], [2, 2], 1 - np.eye(2))
     with pytest.raises(ValueError, match=f"{solver.__name__} needs a problem with tables"):
         solver().solve(problem)
-    assert problem.tables is None
+    assert problem.structure.tables is None
 
 
 def test_problems_without_tables_are_evaluated_and_certified(policies):
@@ -296,5 +297,8 @@ def test_padded_tables():
     padded[1, :2] = TABLE[1]
     whole = TableProblem([0.5, 0.5], [padded[0], TABLE[1]], 0.01)
     problem = TableProblem([0.5, 0.5], padded, 0.01, n_outcomes=[3, 2])
-    assert [problem.tables.likelihood(k, np.zeros(1, dtype=int)).shape for k in (0, 1)] == [(1, 3, 2), (1, 2, 2)]
+    assert [problem.structure.tables.likelihood(k, np.zeros(1, dtype=int)).shape for k in (0, 1)] == [
+        (1, 3, 2),
+        (1, 2, 2),
+    ]
     assert Perseus().solve(problem).info.upper == Perseus().solve(whole).info.upper

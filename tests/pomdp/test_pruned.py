@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 import seqclass
-from seqclass.deciding.problem import ModelProblem
+from seqclass.agent.problem import ModelProblem
 from seqclass.pomdp import DECIDE, Perseus, ProjectedValueIteration, acquire
+from seqclass.pomdp.one_step import stopping_is_certain, stopping_threshold
 from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy
 
@@ -28,7 +29,7 @@ def solved(tree, price=0.03, solver=None, *, costs=None, groups=None, full_price
 
 def walk(problem, n, rng, missing=0.2):
     """Information states of sampled instances at every stage, some answers missing."""
-    info = problem.begin(n)
+    info = problem.initial_belief(n)
     for _ in range(problem.n_stages):
         yield info
         shares = info.predictive.cumsum(axis=1)
@@ -42,9 +43,9 @@ def acts_alike(policy, rng, n=120):
     plain = LookaheadPolicy(policy.values)
     bought = stopped = 0
     for info in walk(policy.problem, n, rng):
-        expected = plain.continuation_cost(info) < info.to_beat
-        acted = policy.act(info)
-        np.testing.assert_array_equal(acted != DECIDE, expected & ~info.settled)
+        expected = plain.continuation_cost(info) < stopping_threshold(info)
+        acted = policy.action(info)
+        np.testing.assert_array_equal(acted != DECIDE, expected & ~stopping_is_certain(info))
         assert (acted[acted != DECIDE] == info.stage).all()
         bought += int(expected.sum())
         stopped += int((~expected).sum())
@@ -96,7 +97,7 @@ def test_most_evaluations_are_spared(make_tree, monkeypatch):
     total = 0
     for info in walk(policy.problem, 500, np.random.default_rng(0)):
         if policy.values.is_corrected(info.stage + 1):
-            policy.act(info)
+            policy.action(info)
             total += info.joint.shape[0] * info.joint.shape[1]
     assert 0 < done < total / 2
 
@@ -120,8 +121,8 @@ def test_answers_after_an_outcome_are_those_of_the_problem(make_tree):
         for info in walk(policy.problem, 40, rng):
             if info.stage + 1 == policy.problem.n_stages:
                 break
-            answers = policy.problem.answers(info.stage, info.state)
-            every = policy.problem.successor_answers(info.stage, answers)
+            answers = policy.problem.structure.answers(info.stage, info.state)
+            every = policy.problem.structure.successor_answers(info.stage, answers)
             outcome = rng.integers(0, every.shape[1], len(info))
             after = policy.values.answers_after(info.stage, answers, outcome)
             np.testing.assert_array_equal(after, every[np.arange(len(info)), outcome])

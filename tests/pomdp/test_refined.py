@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqclass.deciding.problem import ModelProblem
+from seqclass.agent.problem import ModelProblem
 from seqclass.pomdp import ProjectedValueIteration, StoppingValue, TableProblem
 from seqclass.pomdp.bounds.dual import DualPaths
-from seqclass.pomdp.solvers.correlated import CorrectedValues, CostsAhead, MartingaleValues, visited_states
+from seqclass.pomdp.solvers.correlated import CorrectedValues, CostsAhead, MartingaleValues, sample_visited_states
 from seqclass.pomdp.values import ProjectedValues
 
 
@@ -28,7 +28,7 @@ def solved(tree, price=0.03):
     problem = ModelProblem(tree.model, tree.prior, tree.order, prices, 1 - np.eye(n_classes), max_contexts=1)
     policy = ProjectedValueIteration(max_contexts=1, certificate_paths=0).solve(problem)
     steering = ProjectedValues(problem, policy.values.projection, policy.values.values)
-    states = visited_states(steering, 2000, np.random.default_rng(0))
+    states = sample_visited_states(steering, 2000, np.random.default_rng(0))
     return (
         problem,
         policy,
@@ -59,9 +59,9 @@ def test_decisions_do_not_change(make_tree):
     assert isinstance(certified.values, CorrectedValues)
     for a, b in zip(bare.values.weights, certified.values.weights):
         assert (a is None and b is None) or (a == b).all()
-    info = problem.begin()
+    info = problem.initial_belief()
     for _ in range(problem.n_stages):
-        assert (bare.act(info) == certified.act(info)).all()
+        assert (bare.action(info) == certified.action(info)).all()
         parent, outcome = np.nonzero(info.predictive > 0)
         info = info.update(outcome, parent)
     assert np.isnan(bare.info.upper)
@@ -70,7 +70,7 @@ def test_decisions_do_not_change(make_tree):
 
 def test_values_are_homogeneous_and_no_more_than_stopping(make_tree):
     problem, _, _, refined = solved(make_tree(1, n_classes=3))
-    info = problem.begin()
+    info = problem.initial_belief()
     for _ in range(problem.n_stages):
         found = refined.successor_values(info)
         stop = problem.stopping_cost(info.joint)
@@ -80,7 +80,7 @@ def test_values_are_homogeneous_and_no_more_than_stopping(make_tree):
         if info.stage + 1 < problem.n_stages:
             ahead = refined.values.costs_ahead(info)
             twice, nothing = (
-                refined._refined(info.stage + 1, CostsAhead(*(scale * values for values in ahead))) for scale in (2, 0)
+                refined._refine(info.stage + 1, CostsAhead(*(scale * values for values in ahead))) for scale in (2, 0)
             )
             np.testing.assert_allclose(twice, 2 * found.ravel(), rtol=1e-9, atol=1e-12)
             assert (nothing == 0).all()
@@ -93,6 +93,6 @@ def test_unfitted_values_are_those_that_were_given():
     problem = TableProblem([0.5, 0.5], table, prices=0.1)
     values = CorrectedValues(problem, ProjectedValues(problem, problem, StoppingValue(problem)))
     refined = MartingaleValues(values)
-    info = problem.begin()
-    assert (refined.successor_values(info) == values.successor_values(info)).all()
-    assert (refined.value(0, info.belief) == values.value(0, info.belief)).all()
+    belief = problem.initial_belief()
+    assert (refined.successor_values(belief) == values.successor_values(belief)).all()
+    assert (refined.value(0, belief.posterior) == values.value(0, belief.posterior)).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqclass.deciding.problem import ModelProblem
+from seqclass.agent.problem import ModelProblem
 from seqclass.pomdp import Perseus, TableProblem, evaluate
 from seqclass.pomdp.alpha import SharedVectors
 
@@ -45,7 +45,7 @@ def test_vectors_of_one_context_are_wrong_in_another():
 def test_the_next_stages_vectors_are_not_kept_for_being_lower():
     """Next a useless feature, then a perfect one, at .3 each: stop, at .5; not claim .3, go on and pay .6."""
     problem = TableProblem([0.5, 0.5], np.array([np.full((2, 2), 0.5), np.eye(2)]), 0.3)
-    for solver in (Perseus(), Perseus(**SHARED), Perseus.published()):
+    for solver in (Perseus(), Perseus(**SHARED), Perseus.from_paper()):
         policy = solver.solve(problem)
         assert claim(policy) == pytest.approx(0.5)
         assert policy.info.upper == policy.info.lower == pytest.approx(0.5)
@@ -61,7 +61,7 @@ def test_nothing_it_claims_is_reported(make_tree):
             problem = ModelProblem(tree.model, tree.prior, tree.order, prices, loss, max_contexts=max_contexts)
             policy = Perseus(10**5, **SHARED).solve(problem)
             assert isinstance(policy.values, SharedVectors)
-            assert np.isinf(policy.values.plan_cost(problem.begin(), np.arange(1))).all()
+            assert np.isinf(policy.values.plan_cost(problem.initial_belief(), np.arange(1))).all()
             cost = evaluate(problem, policy).cost
             assert policy.info.lower <= truth + 1e-9
             assert policy.info.upper >= cost - 1e-9
@@ -90,4 +90,4 @@ def test_rounds_go_on_with_shared_vectors(make_tree):
 
 
 def test_published_settings_share():
-    assert Perseus.published().get_params()["share_contexts"] is True
+    assert Perseus.from_paper().get_params()["share_contexts"] is True

@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer
 
 import seqclass
 from seqclass.pomdp import DECIDE, AcquisitionProblem, LinearThresholdSPSA, TableProblem, evaluate
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.solvers import thresholds as spsa
 from seqclass.pomdp.solvers.thresholds import (
     LinearThresholdPolicy,
@@ -19,7 +19,7 @@ from seqclass.pomdp.solvers.thresholds import (
     close_corners,
     initial_thresholds,
     joint_gradient,
-    normalised,
+    normalise,
 )
 
 QUICK = {"certificate_paths": 0}
@@ -50,17 +50,17 @@ def test_corners_always_stop(n_decisions, price):
     own = policy.thresholds[:, problem.decide(corners), np.arange(3)]
     assert (own <= 0).all()
     for stage in range(2):
-        info = InformationState(problem, stage, corners, np.zeros(3, dtype=int), None)
-        assert policy.act(info).tolist() == [DECIDE] * 3
-    assert policy.act(problem.begin()).tolist() == [0]
+        belief = BeliefState(problem, stage, corners, np.zeros(3, dtype=int), None)
+        assert policy.action(belief).tolist() == [DECIDE] * 3
+    assert policy.action(problem.initial_belief()).tolist() == [0]
 
 
 def test_the_threshold_of_the_cheapest_decision_counts():
     problem = TableProblem([0.5, 0.5], [[[0.6, 0.4], [0.4, 0.6]]], 0.001)
     policy = LinearThresholdPolicy(problem, [[[-1.0, 3.0], [9.0, -1.0]]])
-    belief = np.array([[0.8, 0.2], [0.7, 0.3], [0.2, 0.8], [0.05, 0.95]])
-    info = InformationState(problem, 0, belief, np.zeros(4, dtype=int), None)
-    assert policy.act(info).tolist() == [DECIDE, 0, 0, DECIDE]
+    posterior = np.array([[0.8, 0.2], [0.7, 0.3], [0.2, 0.8], [0.05, 0.95]])
+    belief = BeliefState(problem, 0, posterior, np.zeros(4, dtype=int), None)
+    assert policy.action(belief).tolist() == [DECIDE, 0, 0, DECIDE]
 
 
 def test_scale_of_thresholds_is_irrelevant():
@@ -68,7 +68,7 @@ def test_scale_of_thresholds_is_irrelevant():
     thresholds = random_thresholds(problem, 1)
     costs = [evaluate(problem, LinearThresholdPolicy(problem, s * thresholds)).cost for s in (1e-9, 1, 1e9)]
     assert costs[0] == pytest.approx(costs[1], abs=1e-12) == costs[2]
-    assert np.abs(normalised(thresholds)).max(axis=-1) == pytest.approx(1)
+    assert np.abs(normalise(thresholds)).max(axis=-1) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("shape", [(7, 3, 3), (2, 3, 2), (2, 2, 3), (3, 3)])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqclass.deciding.problem import ModelProblem
+from seqclass.agent.problem import ModelProblem
 from seqclass.pomdp import (
     GridValueIteration,
     Perseus,
@@ -21,8 +21,8 @@ from seqclass.pomdp import (
     optimal_cost,
 )
 from seqclass.pomdp.bounds.optimum import optimal_costs
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import LookaheadPolicy, scale_prices
+from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.sweeps.solving import MAX_RATIO, InterpolatedSweep, InterpolatedValues, anchors, solve_sweep
 from seqclass.pomdp.values import ProjectedValues
 
@@ -145,14 +145,14 @@ def test_blends_are_means_of_their_ends_and_plans_stay_above_look_ahead(make_cas
     ends = [Perseus(300, certificate_paths=0).solve(scale_prices(problem, m)).values for m in (1.0, 2.0)]
     middle = scale_prices(problem, 1.25)
     blend = InterpolatedValues(middle, *ends, share=0.25)
-    belief = np.random.default_rng(0).dirichlet(np.ones(4), 50)
+    posterior = np.random.default_rng(0).dirichlet(np.ones(4), 50)
     for stage in range(problem.n_stages + 1):
-        first, second = (values.value(stage, belief) for values in ends)
-        np.testing.assert_allclose(blend.value(stage, belief), 0.75 * first + 0.25 * second)
-    info = middle.begin()
+        first, second = (values.value(stage, posterior) for values in ends)
+        np.testing.assert_allclose(blend.value(stage, posterior), 0.75 * first + 0.25 * second)
+    belief = middle.initial_belief()
     rows = np.arange(1)
-    assert blend.plan_cost(info, rows)[0] >= LookaheadPolicy(blend).continuation_cost(info)[0] - 1e-12
-    end = InformationState(middle, problem.n_stages, belief[:1], info.state)
+    assert blend.plan_cost(belief, rows)[0] >= LookaheadPolicy(blend).continuation_cost(belief)[0] - 1e-12
+    end = BeliefState(middle, problem.n_stages, posterior[:1], belief.state)
     assert np.isinf(blend.plan_cost(end, rows)).all()
     assert blend.size == sum(values.size for values in ends)
 
@@ -160,13 +160,15 @@ def test_blends_are_means_of_their_ends_and_plans_stay_above_look_ahead(make_cas
 def test_a_blend_of_one_end_alone_is_that_end(make_case):
     problem = make_case(3, n_classes=4, n_stages=5).problem
     ends = [Perseus(300, certificate_paths=0).solve(scale_prices(problem, m)).values for m in (1.0, 2.0)]
-    belief = np.random.default_rng(0).dirichlet(np.ones(4), 50)
+    posterior = np.random.default_rng(0).dirichlet(np.ones(4), 50)
     for share, end in enumerate(ends):
         blend = InterpolatedValues(end.problem, *ends, share=share)
         for stage in range(problem.n_stages):
-            np.testing.assert_array_equal(blend.value(stage, belief), end.value(stage, belief))
-            info, rows = InformationState(problem, stage, belief, problem.start(50)), np.arange(50)
-            np.testing.assert_array_equal(blend.plan_cost(info, rows), end.plan_cost(info, rows))  # some are infinite
+            np.testing.assert_array_equal(blend.value(stage, posterior), end.value(stage, posterior))
+            belief, rows = BeliefState(problem, stage, posterior, problem.start(50)), np.arange(50)
+            np.testing.assert_array_equal(
+                blend.plan_cost(belief, rows), end.plan_cost(belief, rows)
+            )  # some are infinite
     with pytest.raises(ValueError, match="share must be between 0 and 1"):
         InterpolatedValues(problem, *ends, share=1.5)
 
@@ -221,11 +223,11 @@ def test_the_team_acts_as_its_policies_do():
     problem = weak_features(n_stages=5)
     for solver in (Perseus(200), GridValueIteration(6)):
         team = solve_sweep(solver, problem, CLOSE)
-        info, rng = problem.begin(), np.random.default_rng(0)
+        info, rng = problem.initial_belief(), np.random.default_rng(0)
         for _ in range(problem.n_stages):
             active = np.ones((len(info), len(CLOSE)), dtype=bool)
             go_on = team.goes_on(info, active)[0]
             for j, policy in enumerate(team.policies):
-                np.testing.assert_array_equal(go_on[:, j], policy.act(info) >= 0)
+                np.testing.assert_array_equal(go_on[:, j], policy.action(info) >= 0)
             rows = np.repeat(np.arange(len(info)), 3)
             info = info.update(rng.integers(4, size=rows.size), rows)

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from seqclass.pomdp import FunctionPolicy, TableProblem, evaluate
 from seqclass.pomdp.alpha import select
-from seqclass.pomdp.answers import AllAnswers, SampledAnswers, TooLarge
 from seqclass.pomdp.bounds.optimum import optimal_cost
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.walk import parted
+from seqclass.pomdp.observations import AllObservations, SampledObservations, TooLarge
+from seqclass.pomdp.problem import BeliefState
+from seqclass.pomdp.walk import split_by_question
 
 
 def test_all_branches_with_their_probabilities(make_case):
     for seed in range(5):
         case = make_case(seed, "zeros", n_stages=3)
-        info, weight = case.problem.begin(), np.ones(1)
+        info, weight = case.problem.initial_belief(), np.ones(1)
         for _ in range(3):
-            parent, outcome, following = AllAnswers().branch(info, weight, np.arange(len(info)))
+            parent, outcome, following = AllObservations().branch(info, weight, np.arange(len(info)))
             assert following.sum() == pytest.approx(1)
             assert following.min() > 0
             pairs = set(zip(parent.tolist(), outcome.tolist()))
@@ -38,7 +38,9 @@ def test_sampled_paths_are_all_kept_and_spread_as_the_model_says():
     rng = np.random.default_rng(0)
     counts = np.zeros(4)
     for _ in range(50):
-        parent, outcome, paths = SampledAnswers(rng).branch(problem.begin(2), np.array([600.0, 400.0]), np.arange(2))
+        parent, outcome, paths = SampledObservations(rng).branch(
+            problem.initial_belief(2), np.array([600.0, 400.0]), np.arange(2)
+        )
         assert np.bincount(parent, weights=paths).tolist() == [600, 400]
         np.add.at(counts, outcome, paths)
     assert counts[3] == 0
@@ -85,12 +87,12 @@ def test_histories_that_would_be_too_many_are_not_copied_first(monkeypatch):
 
     def counted(info, row, question):
         split.append(row.size)
-        return parted(info, row, question)
+        return split_by_question(info, row, question)
 
-    monkeypatch.setattr("seqclass.pomdp.walk.parted", counted)
+    monkeypatch.setattr("seqclass.pomdp.walk.split_by_question", counted)
     rng = np.random.default_rng(0)
     yes = rng.uniform(0.3, 0.7, size=(40, 2))
-    problem = TableProblem([0.5, 0.5], np.stack([yes, 1 - yes], axis=1), 1e-4, free=True)
+    problem = TableProblem([0.5, 0.5], np.stack([yes, 1 - yes], axis=1), 1e-4, any_order=True)
     with pytest.raises(TooLarge, match="max_histories=20000"):
         optimal_cost(problem, max_histories=20_000)
     # 40 questions, then 39 after each answer; the third level, of 3120 histories with 38 questions, is too much
@@ -98,30 +100,32 @@ def test_histories_that_would_be_too_many_are_not_copied_first(monkeypatch):
 
 
 def test_histories_are_counted_before_any_is_followed(monkeypatch):
-    followed, update = [], InformationState.update
+    followed, update = [], BeliefState.update
 
     def counted(self, outcome, rows=None, **how):
         followed.append(len(outcome))
         return update(self, outcome, rows, **how)
 
-    monkeypatch.setattr(InformationState, "update", counted)
+    monkeypatch.setattr(BeliefState, "update", counted)
     yes = np.random.default_rng(0).uniform(0.3, 0.7, size=(9, 2))
-    problem = TableProblem([0.5, 0.5], np.stack([yes, 1 - yes], axis=1), 1e-4, free=True)
+    problem = TableProblem([0.5, 0.5], np.stack([yes, 1 - yes], axis=1), 1e-4, any_order=True)
     # what is asked last follows from the answers, so that the level falls into two parts
-    policy = FunctionPolicy(problem, lambda info: info.stage + ((info.stage == 7) & (info.belief[:, 0] > 0.5)))
+    policy = FunctionPolicy(problem, lambda b: b.stage + ((b.stage == 7) & (b.posterior[:, 0] > 0.5)))
     with pytest.raises(TooLarge):
         evaluate(problem, policy, method="exact", max_histories=2**9 - 2)
     assert sum(followed) == 2**8 - 2
 
 
-@pytest.mark.parametrize("free", [False, True])
-def test_an_enumeration_that_comes_to_too_much_is_seen_from_few_rows(free: bool) -> None:
+@pytest.mark.parametrize("any_order", [False, True])
+def test_an_enumeration_that_comes_to_too_much_is_seen_from_few_rows(any_order: bool) -> None:
     rng, n_asked = np.random.default_rng(0), []
-    problem = TableProblem([0.5, 0.5], rng.dirichlet(np.ones(50), (4, 2)).transpose(0, 2, 1), prices=0.0, free=free)
+    problem = TableProblem(
+        [0.5, 0.5], rng.dirichlet(np.ones(50), (4, 2)).transpose(0, 2, 1), prices=0.0, any_order=any_order
+    )
 
-    def ask(info: InformationState) -> np.ndarray:
-        n_asked.append(len(info))
-        return np.full(len(info), info.stage if info.stage < info.problem.n_stages else -1)
+    def ask(belief: BeliefState) -> np.ndarray:
+        n_asked.append(len(belief))
+        return np.full(len(belief), belief.stage if belief.stage < belief.problem.n_stages else -1)
 
     # 1, 50 and 2,500 histories, of which each has 50 branches
     with pytest.raises(TooLarge, match="more than max_histories=10000 histories"):

@@ -25,12 +25,12 @@ from seqclass.report import Explored, explore, write_report
 from seqclass.report import _pictures as acquisition_module
 from seqclass.report._markup import Markup, element, features, prices, script_json, table, together
 from seqclass.report._pictures import (
-    MOST,
+    LAYOUT,
     Scale,
     calibration,
     codes_of,
     feature_counts,
-    fitted,
+    fit_scale,
     limits,
     shares_of,
     ticks,
@@ -231,11 +231,11 @@ def test_what_was_added_later_stands_beside_its_kind(tmp_path: Path) -> None:
 
 def test_many_data_sets_are_capped_and_said(tmp_path: Path) -> None:
     iris = load("iris")
-    sets = [replace(iris, name=f"iris {i}") for i in range(MOST + 2)]
+    sets = [replace(iris, name=f"iris {i}") for i in range(LAYOUT.max_sets + 2)]
     results = Experiment(sets, ["sklearn:DummyClassifier"], cv=2).run(tmp_path / "many.run")
     text = written(results, tmp_path)
-    assert f"Drawn are the first {MOST} of {MOST + 2} data sets" in text
-    assert len([a for a in Page(text).named("svg") if a.get("role") == "img"]) == MOST
+    assert f"Drawn are the first {LAYOUT.max_sets} of {LAYOUT.max_sets + 2} data sets" in text
+    assert len([a for a in Page(text).named("svg") if a.get("role") == "img"]) == LAYOUT.max_sets
 
 
 def test_ranks_of_three_methods(tmp_path: Path) -> None:
@@ -326,7 +326,7 @@ def test_what_does_not_fit_is_named(results: Results, tmp_path: Path, monkeypatc
         "Left out, so that the page stays small: etana on wine.",
     )
     assert found.note in Page(written(results, tmp_path)).inside("p")
-    monkeypatch.setattr(acquisition_module, "MOST", 1)
+    monkeypatch.setattr(acquisition_module, "LAYOUT", replace(LAYOUT, max_sets=1))
     text = written(results, tmp_path)
     assert text.count("Left out, so that the page stays small: etana on wine.") == 2
 
@@ -476,16 +476,16 @@ def test_ticks_lie_on_the_axis(low: float, high: float) -> None:
 
 def test_axes_hold_their_intervals_and_begin_where_they_should() -> None:
     wide = [(0.5, 0.1, 0.99), (0.9, 0.8, 1.0), (0.7, float("nan"), float("nan"))]
-    shares = fitted(wide, 0.0, 100.0, high=1.0)
+    shares = fit_scale(wide, 0.0, 100.0, high=1.0)
     assert 0 <= shares.low < 0.1
     assert shares.high == 1
-    costs = fitted([(2.0, 1.5, 3.0), (4.0, 3.0, 6.0)], 0.0, 100.0, may_log=True, zero=True)
+    costs = fit_scale([(2.0, 1.5, 3.0), (4.0, 3.0, 6.0)], 0.0, 100.0, may_log=True, zero=True)
     assert (costs.low, costs.log) == (0.0, False)
     assert costs.high > 6
-    far = fitted([(0.1, 0.05, 0.2), (4.0, 3.0, 60.0)], 0.0, 100.0, may_log=True, zero=True)
+    far = fit_scale([(0.1, 0.05, 0.2), (4.0, 3.0, 60.0)], 0.0, 100.0, may_log=True, zero=True)
     assert far.log
     assert 0 < far.low < 0.05 < 60 < far.high
     # an interval that reaches zero, or nearly, would have no place on logarithms
-    assert not fitted([(0.1, 0.0, 0.2), (4.0, 3.0, 6.0)], 0.0, 100.0, may_log=True, zero=True).log
-    assert not fitted([(0.1, 1e-9, 0.2), (4.0, 3.0, 6.0)], 0.0, 100.0, may_log=True, zero=True).log
-    assert fitted([(0.0, 0.0, 0.0)], 0.0, 100.0, zero=True).low == 0
+    assert not fit_scale([(0.1, 0.0, 0.2), (4.0, 3.0, 6.0)], 0.0, 100.0, may_log=True, zero=True).log
+    assert not fit_scale([(0.1, 1e-9, 0.2), (4.0, 3.0, 6.0)], 0.0, 100.0, may_log=True, zero=True).log
+    assert fit_scale([(0.0, 0.0, 0.0)], 0.0, 100.0, zero=True).low == 0

@@ -189,7 +189,7 @@ def test_a_selector_that_fails_on_a_stream_is_a_note(stand_ins: Path) -> None:
     broken, other = table.rows(Context(stand_ins / "run.db", stand_ins))
     assert np.isnan(broken.published)
     assert np.isnan(broken.ours)
-    assert "broken, published, failed, ValueError" in broken.note
+    assert "broken, published, failed, ParameterError" in broken.note
     assert other.note == ""
     assert 0 < other.ours <= 1
 

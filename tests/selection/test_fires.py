@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from seqclass.selection import FIRES, FiresANN, FiresGLM, FiresSDT
+from seqclass.selection import FIRES, FiresANN, FiresGLM, FiresSDT, fires
 from seqclass.selection.fires import FiresModel, fires_weights
 
 #: Settings that learn from little.
@@ -147,7 +148,7 @@ def test_a_block_of_rows_at_a_time_is_all_rows_at_once(monkeypatch: pytest.Monke
     X, y = stream(101)
     mu, sigma = np.full((1, 20), 0.1), np.full((1, 20), 0.9)
     whole = FiresGLM().gradient(X, 2.0 * y[None] - 1, mu, sigma, np.random.default_rng(0))
-    monkeypatch.setattr("seqclass.selection.fires.CACHE_BYTES", 8 * 20 * 7)
+    monkeypatch.setattr(fires, "TUNING", replace(fires.TUNING, chunk_bytes=8 * 20 * 7))
     parts = FiresGLM().gradient(X, 2.0 * y[None] - 1, mu, sigma, np.random.default_rng(0))
     np.testing.assert_allclose(parts, whole, atol=1e-14)
 
@@ -388,7 +389,7 @@ def test_unscaled_features() -> None:
     scaled = FIRES(2, batch_size=3000).fit((X - X.min(axis=0)) / np.ptp(X, axis=0), y)
     np.testing.assert_allclose(whole.weights_, scaled.weights_)
     with pytest.raises(ValueError, match="MaxAbsScaler"):
-        FIRES(2, scale="minmax")._scaled(sp.csr_array(X))
+        FIRES(2, scale="minmax")._minmax_scale(sp.csr_array(X))
 
 
 def drift(n: int = 4000) -> tuple[Any, Any]:

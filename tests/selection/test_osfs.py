@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -204,9 +205,9 @@ def test_columns_tested_together_fare_as_one_by_one(selector, coding, monkeypatc
     for columns in np.array_split(np.arange(80), 11):
         stream.partial_fit_features(X[:, columns], y)
     assert stream.selected_.tolist() == found.selected_.tolist()
-    monkeypatch.setattr(osfs, "_CELLS", 500)
+    monkeypatch.setattr(osfs, "TUNING", replace(osfs.TUNING, chunk_cells=500))
     assert selector(alpha=0.05, class_coding=coding).fit(X, y).selected_.tolist() == found.selected_.tolist()
-    monkeypatch.setattr(PartialCorrelationTest, "passing", lambda *_: 0)
+    monkeypatch.setattr(PartialCorrelationTest, "count_passing", lambda *_: 0)
     assert selector(alpha=0.05, class_coding=coding).fit(X, y).selected_.tolist() == found.selected_.tolist()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tracemalloc
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -13,7 +14,6 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import seqclass.selection._rough_set as neighbourhoods
 import seqclass.selection._rough_set as rough_set
 from seqclass.selection import OFSA3M, OFSDensity
 from seqclass.selection._rough_set import Density, Dependency, Gap
@@ -110,14 +110,13 @@ def made(seed: int, n: int = 16, p: int = 7, n_values: int = 5) -> tuple[np.ndar
 @pytest.fixture(params=["usual", "one by one", "by lists"])
 def regime(request: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     """Every way in which a dependency is come by, on few rows."""
+    small = rough_set.TUNING
     if request.param != "usual":
-        monkeypatch.setattr(rough_set, "_FEW", 0)
-        monkeypatch.setattr(rough_set, "_CELLS", 70)
-        monkeypatch.setattr(neighbourhoods, "_NEAR", 6)
-        monkeypatch.setattr(neighbourhoods, "_SHORT", 8)
+        small = replace(small, max_joint_rows=0, chunk_cells=70, n_nearest=6, min_nearest_rows=8)
     if request.param == "by lists":
-        monkeypatch.setattr(rough_set, "_MANY", 0)
+        small = replace(small, min_listed_rows=0)
         monkeypatch.setattr(rough_set.NearestRows, "LISTED", 7)
+    monkeypatch.setattr(rough_set, "TUNING", small)
     return str(request.param)
 
 
@@ -130,18 +129,21 @@ def test_dependencies_are_those_of_the_definition(
     scaled = X / X.std(axis=0)
     for gap, rule in ((True, Gap(18)), (False, Density())):
         held = Dependency(y, y.max() + 1, rule, max_bytes, first_out)
-        found, expected = held.of(scaled).tolist(), [plain_dependency(X[:, [j]], y, gap, first_out) for j in range(5)]
+        found, expected = (
+            held.with_column(scaled).tolist(),
+            [plain_dependency(X[:, [j]], y, gap, first_out) for j in range(5)],
+        )
         for k in range(3):
             held.add(scaled[:, k].copy())
             for _ in range(2):  # lists of the nearest rows are there from the second on
-                found += held.of(scaled[:, [3, 4]]).tolist()
+                found += held.with_column(scaled[:, [3, 4]]).tolist()
             expected += 2 * [plain_dependency(X[:, [*range(k + 1), j]], y, gap, first_out) for j in (3, 4)]
         for gone in ([0], [1], [0, 2], [0, 1, 2]):
-            found.append(held.without(gone, scaled[:, 4]))
+            found.append(held.without_members(gone, scaled[:, 4]))
             kept = [j for j in (0, 1, 2, 4) if j not in gone]
             expected.append(plain_dependency(X[:, kept], y, gap, first_out))
         held.drop([1])
-        found += held.of(scaled[:, [3]]).tolist()
+        found += held.with_column(scaled[:, [3]]).tolist()
         expected.append(plain_dependency(X[:, [0, 2, 3]], y, gap, first_out))
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
@@ -160,15 +162,14 @@ def test_selections_are_those_of_the_rules(cls: Any, published: bool, regime: st
 
 
 def test_settled_sums_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rough_set, "_FEW", 0)
-    monkeypatch.setattr(rough_set, "_CELLS", 30)
+    monkeypatch.setattr(rough_set, "TUNING", replace(rough_set.TUNING, max_joint_rows=0, chunk_cells=30))
     X, y = made(3, 30, 4, 1000)
     held = Dependency(y, 3, Density(), 1e9, False)
-    (exact,) = held.of(X[:, [0]] / X[:, 0].std())
+    (exact,) = held.with_column(X[:, [0]] / X[:, 0].std())
     column = X[:, [0]] / X[:, 0].std()
-    assert held.of(column, floor=exact - 1e-9, enough=exact + 1e-9) == [exact]
-    assert held.of(column, floor=exact + 1e-9) == [-np.inf]
-    assert exact - 0.2 < held.of(column, enough=exact - 0.2)[0] <= exact
+    assert held.with_column(column, floor=exact - 1e-9, enough=exact + 1e-9) == [exact]
+    assert held.with_column(column, floor=exact + 1e-9) == [-np.inf]
+    assert exact - 0.2 < held.with_column(column, enough=exact - 0.2)[0] <= exact
 
 
 def test_the_matrix_is_no_larger_than_said() -> None:
@@ -182,8 +183,8 @@ def test_the_matrix_is_no_larger_than_said() -> None:
             held = Dependency(y, 2, Density(), max_bytes, False)
             for j in range(4):
                 held.add(X[:, j].copy())
-            held.of(X[:, [4]])
-            found[max_bytes] = (*held.of(X[:, [4]]), held.without([1], X[:, 4]))
+            held.with_column(X[:, [4]])
+            found[max_bytes] = (*held.with_column(X[:, [4]]), held.without_members([1], X[:, 4]))
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

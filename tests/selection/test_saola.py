@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -74,9 +75,8 @@ def discrete(seed, n, p, n_outcomes, n_classes, missing=0.0):
 def small_batches(request, monkeypatch):
     """Batches and tiles so small that every path is taken."""
     first, tile, smallest = request.param
-    monkeypatch.setattr(scan_module, "_FIRST_TILE", first)
-    monkeypatch.setattr(scan_module, "_TILE", tile)
-    monkeypatch.setattr(scan_module, "_SMALLEST", smallest)
+    small = replace(scan_module.TUNING, first_tile=first, tile=tile, min_batch=smallest)
+    monkeypatch.setattr(scan_module, "TUNING", small)
 
 
 @pytest.mark.parametrize("measure", ["mi", "su"])

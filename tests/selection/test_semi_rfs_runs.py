@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from seqclass.persistence import save
 from seqclass.selection import SemiRFS
-from seqclass.selection.semi_rfs import described
+from seqclass.selection.semi_rfs import describe_setting
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
@@ -232,13 +232,13 @@ def test_settings_are_told_apart_whole(data: Any, tmp_path: Path) -> None:
     # the repr of a long array has dots in its middle, and so has that of an estimator of many settings
     priors = [np.full(2000, 0.01), np.full(2000, 0.01)]
     priors[1][1000] = 0.5
-    texts = [described(GaussianNB(priors=array)) for array in priors]
+    texts = [describe_setting(GaussianNB(priors=array)) for array in priors]
     assert texts[0] != texts[1]
-    assert texts[0] == described(GaussianNB(priors=priors[0].copy()))
+    assert texts[0] == describe_setting(GaussianNB(priors=priors[0].copy()))
     deep = [make_pipeline(*[FunctionTransformer(kw_args={"a": i}) for i in range(40)], GaussianNB()) for _ in range(2)]
     deep[1].set_params(**{"functiontransformer-20__kw_args": {"a": 0}})
-    assert described(deep[0]) != described(deep[1])
-    assert described([(priors[0], priors[1])]) != described([(priors[0], priors[0])])
+    assert describe_setting(deep[0]) != describe_setting(deep[1])
+    assert describe_setting([(priors[0], priors[1])]) != describe_setting([(priors[0], priors[0])])
 
 
 def test_a_state_needs_a_search(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from seqclass.selection._semi_evaluate import (
     CoolDown,
-    Stage,
+    SearchProgress,
     acceptance_probability,
     first_best,
     group_size,
@@ -32,7 +32,7 @@ def settings(**changes: object) -> SearchSettings:
 
 
 def state(n: int, n_selected: int, **changes: object) -> SearchState:
-    values: dict[str, object] = {"seed": 0, "score": 0.5, "c": 10.0, "stage": Stage(), "cool": None}
+    values: dict[str, object] = {"seed": 0, "score": 0.5, "c": 10.0, "stage": SearchProgress(), "cool": None}
     return SearchState(np.arange(n) < n_selected, **(values | changes))  # type: ignore[arg-type]
 
 
@@ -84,7 +84,7 @@ def test_the_stage_follows_equations_2_and_5() -> None:
     shares = [0.5, 0.25, 0.0, 0.0, 1.0, 0.0]
     w, w_prime = 0.25, 0.75
     count, n, share = 0, 0.0, 0.0
-    stage = Stage()
+    stage = SearchProgress()
     assert (stage.smoothed_n, stage.smoothed_share) == (0.0, 0.0)
     for k, (better, pct) in enumerate(zip(improved, shares), 1):
         count = 0 if better else count + 1
@@ -136,19 +136,19 @@ def test_cool_down_factors() -> None:
     cool.warm_up()
     cool.warm_up()
     assert cool.factors.tolist() == [1.0] * 4 + [1.0] * 9
-    cool.tried(np.array([5]), 0.02, 9)
-    cool.tried(np.array([6]), 0.0, 9)
-    cool.tried(np.array([7]), -0.05, 9)
-    cool.tried(np.array([8]), -5.0, 9)
-    cool.tried(np.array([9]), -math.inf, 9)
+    cool.note_change(np.array([5]), 0.02, 9)
+    cool.note_change(np.array([6]), 0.0, 9)
+    cool.note_change(np.array([7]), -0.05, 9)
+    cool.note_change(np.array([8]), -5.0, 9)
+    cool.note_change(np.array([9]), -math.inf, 9)
     assert cool.factors[5:10].tolist() == [1.0, 3.0, pytest.approx(4.5), 9.0, 9.0]
     p = cool.probabilities(np.array([4, 6, 8]))
     assert p == pytest.approx(np.array([1, 1 / 3, 1 / 9]) / (1 + 1 / 3 + 1 / 9))  # eq. (6)
-    cool.moved(np.array([1]), 4)
+    cool.note_join(np.array([1]), 4)
     assert cool.factors[1] == 6.0
     flat = CoolDown(selected, cooling=2.0, scale=0.0)
-    flat.tried(np.array([0]), -1e-3, 4)
-    flat.tried(np.array([1]), 0.0, 4)
+    flat.note_change(np.array([0]), -1e-3, 4)
+    flat.note_change(np.array([1]), 0.0, 4)
     assert flat.factors[:2].tolist() == [6.0, 2.0]
 
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from seqclass._chunks.source import Chunk, Chunks, n_rows, some
-from seqclass._utils.text import near, shown
+from seqclass._chunks.source import Chunk, Chunks, n_rows, require_total
+from seqclass._utils.text import near, short_repr
 
 T = TypeVar("T")
-
-#: So many statistics are added up at a time.
-_FAN = 8
 
 
 def from_dask(X: Any, y: Any = None, *, target: str | None = None) -> DaskChunks:
@@ -58,7 +55,7 @@ def from_dask(X: Any, y: Any = None, *, target: str | None = None) -> DaskChunks
     if target is not None:
         names = [str(name) for name in getattr(X, "columns", [])]
         if target not in names:
-            raise ValueError(f"target: there is no column {shown(target)}; {near(target, names)}")
+            raise ValueError(f"target: there is no column {short_repr(target)}; {near(target, names)}")
         return DaskChunks(_parts(X), None, target)
     parts, labels = _parts(X), _parts(y)
     if len(parts) != len(labels):
@@ -69,8 +66,8 @@ def from_dask(X: Any, y: Any = None, *, target: str | None = None) -> DaskChunks
 def _parts(collection: Any) -> list[Any]:
     if hasattr(collection, "chunks") and getattr(collection, "ndim", 1) == 2 and collection.numblocks[1] > 1:
         collection = collection.rechunk({1: -1})
-    found = collection.to_delayed()
-    return list(found.ravel()) if hasattr(found, "ravel") else list(found)
+    delayed_parts = collection.to_delayed()
+    return list(delayed_parts.ravel()) if hasattr(delayed_parts, "ravel") else list(delayed_parts)
 
 
 class DaskChunks(Chunks):
@@ -82,7 +79,7 @@ class DaskChunks(Chunks):
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         for number in range(len(self._x)):
-            yield self._delayed(_split, number).compute()
+            yield self._delay(_split, number).compute()
 
     def total(self, of: Callable[[Chunk], T], add: Callable[[T, T], T]) -> T:
         """Work out a statistic of each partition where it lies, and add them up as a tree; see `Chunks`."""
@@ -90,14 +87,15 @@ class DaskChunks(Chunks):
         from dask.delayed import delayed
 
         shared = delayed(of, pure=False, traverse=False)
-        parts = [self._delayed(_statistic, number, shared) for number in range(len(self._x))]
-        added = delayed(_added, pure=False)
+        parts = [self._delay(_statistic, number, shared) for number in range(len(self._x))]
+        added = delayed(_add_up, pure=False)
         while len(parts) > 1:
-            parts = [added(add, parts[at : at + _FAN]) for at in range(0, len(parts), _FAN)]
+            # eight statistics are added up at a time
+            parts = [added(add, parts[at : at + 8]) for at in range(0, len(parts), 8)]
         total: T | None = compute(*parts)[0] if parts else None
-        return some(total)
+        return require_total(total)
 
-    def _delayed(self, task: Callable[..., Any], number: int, *more: Any) -> Any:
+    def _delay(self, task: Callable[..., Any], number: int, *more: Any) -> Any:
         from dask.delayed import delayed
 
         y = self.target_name if self._y is None else self._y[number]
@@ -118,7 +116,7 @@ def _statistic(number: int, X: Any, y: Any, of: Callable[[Chunk], Any]) -> Any:
     return of(Chunk(number, X, y)) if n_rows(X) else None
 
 
-def _added(add: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
+def _add_up(add: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
     total = None
     for part in parts:
         if part is not None:

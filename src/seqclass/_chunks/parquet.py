@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._chunks.source import Chunks, told_apart
+from seqclass._chunks.source import Chunks, number_labels
 from seqclass._utils.arrays import CHUNK_BYTES
 from seqclass._utils.frames import is_numeric
-from seqclass._utils.text import near, shown
+from seqclass._utils.text import near, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.datasets._tables import USUAL, as_cells
 
@@ -22,8 +22,6 @@ from seqclass.datasets._tables import USUAL, as_cells
 _MOST_ROWS = 2**17
 #: Bytes of a chunk as numbers: the pages of all columns, which are read beside it, take more.
 _CHUNK_BYTES = CHUNK_BYTES // 4
-#: Bytes that are read from a file at a time, of each column.
-_BUFFER = 2**18
 #: What pandas calls a row index without a name.
 _NAMELESS = re.compile(r"__index_level_\d+__")
 
@@ -101,7 +99,7 @@ class ParquetChunks(Chunks):
         names = parquet_names(self.files[0], path)
         for name in (*([] if target is None else [target]), *(columns or ()), *drop):
             if name not in names:
-                raise ValueError(f"{path} has no column {shown(name)}; {near(name, names)}")
+                raise ValueError(f"{path} has no column {short_repr(name)}; {near(name, names)}")
         wanted = [name for name in names if name not in {target, *drop}] if columns is None else list(columns)
         self.columns = [name for name in wanted if name != target]
         if not self.columns:
@@ -120,7 +118,7 @@ class ParquetChunks(Chunks):
                     frame, y = frame[~missing], y[~missing]
                 elif missing.any():
                     raise ValueError(
-                        f"{file}: column {shown(self.target_name)} has a missing label in row "
+                        f"{file}: column {short_repr(self.target_name)} has a missing label in row "
                         f"{frame.index[int(missing.argmax())]}; fill it in, or leave such rows out."
                     )
                 yield frame, y
@@ -130,7 +128,7 @@ class ParquetChunks(Chunks):
         target, parts = [self.target_name or ""], []
         for file in self.files:
             for _, labels in frames(file, self.path, target, _MOST_ROWS, target):
-                parts.append(told_apart(labels_of(labels, target[0]).dropna())[0])
+                parts.append(number_labels(labels_of(labels, target[0]).dropna())[0])
         return np.unique(np.concatenate(parts))
 
     def n_rows(self) -> int:
@@ -149,15 +147,15 @@ def parquet_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     hidden = (".", "_")
-    found = sorted(
+    paths = sorted(
         file
         for ending in ("parquet", "pq")
         for file in path.rglob(f"*.{ending}")
         if file.is_file() and not any(part.startswith(hidden) for part in file.relative_to(path).parts)
     )
-    if not found:
+    if not paths:
         raise FileNotFoundError(f"{path} holds no file that ends in .parquet or .pq.")
-    return found
+    return paths
 
 
 def parquet_file(file: Path) -> Any:
@@ -165,7 +163,7 @@ def parquet_file(file: Path) -> Any:
     try:
         import pyarrow.parquet as pq
 
-        return pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
+        return pq.ParquetFile(file, buffer_size=2**18, pre_buffer=False)  # bytes of each column that are read at a time
     except ImportError as error:
         raise ValueError("reading Parquet needs pyarrow: run pip install 'seqclass[parquet]'.") from error
     except (OSError, ValueError) as error:
@@ -195,7 +193,7 @@ def frames(
     names = set(opened.schema_arrow.names)
     absent = next((name for name in (*columns, *more) if name not in names and name not in given), None)
     if absent is not None:
-        raise ValueError(f"{file} lacks the column {shown(absent)}, which other files have.")
+        raise ValueError(f"{file} lacks the column {short_repr(absent)}, which other files have.")
     read = [name for name in dict.fromkeys((*columns, *more)) if name in names]
     written = {**(opened.schema_arrow.metadata or {})}
     if b"pandas" in written:  # of whose columns none is to become an index again

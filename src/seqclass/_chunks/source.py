@@ -13,12 +13,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
-from seqclass._utils.frames import is_frame, plain
-from seqclass._utils.text import shown
+from seqclass._utils.frames import is_frame, plain_data
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer, check_n_classes, plain_labels
-
-#: So many standard deviations, and so many rows, are drawn beyond what is wanted, and then cut off.
-_SLACK, _SPARE = 6.0, 20.0
 
 
 @dataclass
@@ -49,7 +46,7 @@ class Drawn:
             kept.append(own[np.argsort(self.key[own], kind="stable")[:most]])
         rows = np.concatenate(kept)
         rows = rows[np.lexsort((self.place[rows], self.chunk[rows]))]
-        return Drawn(self.key[rows], self.chunk[rows], self.place[rows], [_picked(self.X, rows)], [y[rows]])
+        return Drawn(self.key[rows], self.chunk[rows], self.place[rows], [_pick_rows(self.X, rows)], [y[rows]])
 
     def rows(self) -> tuple[Any, Any]:
         return self.X[0], self.y[0]
@@ -69,24 +66,25 @@ def keys(seed: int, chunk: int, n: int) -> FloatArray:
 def draw(sizes: dict[Any, int], n: int, random_state: int) -> Callable[[Any], Drawn]:
     """What gives the candidates of a chunk: somewhat more than will be needed of each class."""
     check_integer(n, "sample_rows", 1)
+    # six standard deviations, and 20 rows, beyond what is wanted are drawn, and then cut off
     below = {
-        label: 1.0 if most == sizes[label] else (most + _SLACK * np.sqrt(most) + _SPARE) / sizes[label]
+        label: 1.0 if most == sizes[label] else (most + 6 * np.sqrt(most) + 20) / sizes[label]
         for label, most in shares(sizes, n).items()
     }
-    return partial(_drawn, below, random_state)
+    return partial(_draw_of_chunk, below, random_state)
 
 
-def _drawn(below: dict[Any, float], seed: int, chunk: Any) -> Drawn:
-    found, at = told_apart(chunk.y)
+def _draw_of_chunk(below: dict[Any, float], seed: int, chunk: Any) -> Drawn:
+    distinct, at = number_labels(chunk.y)
     key = keys(seed, chunk.number, len(at))
-    limit = np.array([below.get(label, 0.0) for label in found.tolist()])
+    limit = np.array([below.get(label, 0.0) for label in distinct.tolist()])
     place = np.flatnonzero(key < limit[at])
-    X = plain(chunk.X)
+    X = plain_data(chunk.X)
     rows = X.iloc[place] if is_frame(X) else X[place]
-    return Drawn(key[place], np.full(len(place), chunk.number), place, [rows], [found[at[place]]])
+    return Drawn(key[place], np.full(len(place), chunk.number), place, [rows], [distinct[at[place]]])
 
 
-def _picked(parts: list[Any], rows: IntArray) -> Any:
+def _pick_rows(parts: list[Any], rows: IntArray) -> Any:
     if is_frame(parts[0]):
         import pandas as pd
 
@@ -99,8 +97,8 @@ def _picked(parts: list[Any], rows: IntArray) -> Any:
 
 def label_counts(chunk: Any) -> dict[Any, int]:
     """Rows of each label."""
-    found, at = told_apart(chunk.y)
-    return dict(zip(found.tolist(), np.bincount(at).tolist()))
+    distinct, at = number_labels(chunk.y)
+    return dict(zip(distinct.tolist(), np.bincount(at).tolist()))
 
 
 def sizes_sum(one: dict[Any, int], other: dict[Any, int]) -> dict[Any, int]:
@@ -112,7 +110,7 @@ def sizes_sum(one: dict[Any, int], other: dict[Any, int]) -> dict[Any, int]:
     return total
 
 
-def told_apart(y: Any, name: str = "y") -> tuple[npt.NDArray[Any], IntArray]:
+def number_labels(y: Any, name: str = "y") -> tuple[npt.NDArray[Any], IntArray]:
     """Labels of a chunk that differ, in rising order, and which of them each row has."""
     import pandas as pd
 
@@ -127,14 +125,14 @@ def told_apart(y: Any, name: str = "y") -> tuple[npt.NDArray[Any], IntArray]:
         why = rows if np.isnan(wrong[0]) else "labels are classes, not quantities"
         raise ValueError(f"{name} holds {wrong[0]:g}: {why}.")
     if labels.dtype.kind not in "OU":
-        found, codes = np.unique(labels, return_inverse=True)
-        return found, codes.ravel()
+        distinct, codes = np.unique(labels, return_inverse=True)
+        return distinct, codes.ravel()
     # by hashing: to sort millions of texts takes longer than to read them
-    codes, found = pd.factorize(labels)
-    order = np.argsort(found)
+    codes, distinct = pd.factorize(labels)
+    order = np.argsort(distinct)
     rank = np.empty(len(order), dtype=np.intp)
     rank[order] = np.arange(len(order))
-    return np.asarray(found[order], dtype=labels.dtype), rank[codes]
+    return np.asarray(distinct[order], dtype=labels.dtype), rank[codes]
 
 
 T = TypeVar("T")
@@ -199,7 +197,7 @@ class Chunks(ABC):
             if n_rows(X):
                 part = of(Chunk(number, X, y))
                 total = part if total is None else add(total, part)
-        return some(total)
+        return require_total(total)
 
     def sample(self, n: int = 20_000, random_state: int = 0) -> tuple[Any, Any]:
         """Draw rows at random: the same share of every class, and at least one row of each.
@@ -217,9 +215,9 @@ class Chunks(ABC):
         X : data frame, ndarray or sparse array of shape (n, n_features)
         y : ndarray of shape (n,)
         """
-        return self._drawn(self.total(label_counts, sizes_sum), n, random_state).rows()
+        return self._draw_rows(self.total(label_counts, sizes_sum), n, random_state).rows()
 
-    def _drawn(self, sizes: dict[Any, int], n: int, random_state: int) -> Drawn:
+    def _draw_rows(self, sizes: dict[Any, int], n: int, random_state: int) -> Drawn:
         return self.total(draw(sizes, n, random_state), Drawn.__add__).cut(sizes, n)
 
 
@@ -235,7 +233,7 @@ class IteratedChunks(Chunks):
                 raise TypeError(f"chunk {number} must be a pair (X, y), got {type(pair).__name__}.")
             X, y = pair
             if not hasattr(X, "shape"):
-                X = made if is_frame(made := plain(X)) else np.asarray(X)
+                X = made if is_frame(made := plain_data(X)) else np.asarray(X)
             if n_rows(X) != len(y):
                 raise ValueError(f"chunk {number} has {n_rows(X)} rows and {len(y)} labels; give one for each row.")
             self.target_name = named if isinstance(named := getattr(y, "name", None), str) else self.target_name
@@ -253,7 +251,7 @@ def as_chunks(given: Any) -> Chunks:
     if is_frame(given) or hasattr(given, "dtype") or isinstance(given, (str, dict)):
         raise TypeError(
             f"chunks must be a list of pairs (X, y), a function that gives them, or what seqclass.large.read_parquet "
-            f"or from_dask gives, got {shown(given) if isinstance(given, str) else type(given).__name__}."
+            f"or from_dask gives, got {short_repr(given) if isinstance(given, str) else type(given).__name__}."
         )
     if isinstance(given, Iterator):
         raise TypeError(
@@ -271,7 +269,7 @@ def n_rows(X: Any) -> int:
     return int(X.shape[0])
 
 
-def some(total: T | None) -> T:
+def require_total(total: T | None) -> T:
     """Give a total, if there was anything to add up."""
     if total is None:
         raise ValueError("the chunks hold no rows: a function has to make a new iterator each time it is called.")

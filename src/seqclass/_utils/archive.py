@@ -15,10 +15,6 @@ import numpy.typing as npt
 MANIFEST = "manifest.json"
 #: Kind of the digest, and name of its entry.
 DIGEST = "sha256"
-#: Most brackets, and most brackets and commas, of a manifest: tens of seconds go by where there are millions.
-_MOST_NODES = 1_000_000
-_MOST_ITEMS = 5_000_000
-_PIECE = 2**20
 #: Deflating makes nothing smaller than by this.
 _DEFLATED = 1040
 
@@ -26,7 +22,8 @@ _DEFLATED = 1040
 def check_size(manifest: bytes) -> None:
     """Refuse a manifest of too many parts."""
     signs = [manifest.count(sign) for sign in (b"[", b"{", b",")]
-    for many, most, what in ((sum(signs[:2]), _MOST_NODES, "lists"), (sum(signs), _MOST_ITEMS, "parts")):
+    # tens of seconds go by where there are millions
+    for many, most, what in ((sum(signs[:2]), 1_000_000, "lists"), (sum(signs), 5_000_000, "parts")):
         if many > most:
             raise ValueError(f"the model has {many:,} {what}, more than the {most:,} that can be read again")
 
@@ -43,7 +40,7 @@ def write_archive(file: IO[bytes], manifest: str, arrays: list[npt.NDArray[Any]]
                 watched = _Watched(entry)
                 np.lib.format.write_array(watched, array, version=(1, 0), allow_pickle=False)
             digests[info.filename] = watched.digest.hexdigest()
-        archive.writestr(zipfile.ZipInfo(DIGEST), _joined(digests))
+        archive.writestr(zipfile.ZipInfo(DIGEST), _digest_all(digests))
 
 
 class _Watched:
@@ -58,7 +55,7 @@ class _Watched:
         return self.file.write(data)
 
 
-def _joined(digests: dict[str, str]) -> str:
+def _digest_all(digests: dict[str, str]) -> str:
     text = "".join(f"{name} {digest}\n" for name, digest in digests.items())
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -90,13 +87,13 @@ class Archive:
     def check_digest(self) -> None:
         """Refuse an archive in which anything is not as it was written."""
         digests = {name: self._digest(name) for name in self._zip.namelist() if name != DIGEST}
-        if DIGEST not in self._zip.namelist() or self._zip.read(DIGEST) != _joined(digests).encode():
+        if DIGEST not in self._zip.namelist() or self._zip.read(DIGEST) != _digest_all(digests).encode():
             raise ValueError("its parts are not those that were written together")
 
     def _digest(self, name: str) -> str:
         digest = hashlib.sha256()
         with self._zip.open(name) as entry:
-            while piece := entry.read(_PIECE):
+            while piece := entry.read(2**20):
                 digest.update(piece)
         return digest.hexdigest()
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.progress import look
-from seqclass._utils.text import shown
+from seqclass._utils.progress import check_deadline
+from seqclass._utils.text import short_repr
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.integer[Any]]
@@ -18,8 +18,6 @@ BoolArray = npt.NDArray[np.bool_]
 
 #: Working memory that a batched computation may take at a time, in bytes.
 CHUNK_BYTES = 64 * 2**20
-#: So many columns a sparse matrix may have whatever is in them, as many as scikit-learn's hashing makes.
-_WIDE = 2**20
 
 
 _GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
@@ -29,10 +27,10 @@ def as_generator(random_state: Any = None, purpose: str = "") -> np.random.Gener
     """Turn any form of ``random_state`` into a numpy generator."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1, size=4))
-    return np.random.default_rng(another_stream(random_state, purpose) if purpose else _seed(random_state))
+    return np.random.default_rng(another_stream(random_state, purpose) if purpose else _numpy_seed(random_state))
 
 
-def _seed(random_state: Any) -> Any:
+def _numpy_seed(random_state: Any) -> Any:
     """A seed that numpy takes."""
     if random_state is None or isinstance(random_state, (*_GENERATORS, np.random.SeedSequence)):
         return random_state
@@ -40,7 +38,7 @@ def _seed(random_state: Any) -> Any:
         return np.random.SeedSequence(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"random_state must be None, an integer from 0 on or a numpy generator, got {shown(random_state)}."
+            f"random_state must be None, an integer from 0 on or a numpy generator, got {short_repr(random_state)}."
         ) from error
 
 
@@ -48,18 +46,19 @@ def another_stream(random_state: Any, purpose: str = "") -> Any:
     """Seed of a stream that is independent of the one that ``random_state`` itself seeds."""
     if random_state is None or isinstance(random_state, _GENERATORS):
         return random_state
-    random_state = _seed(random_state)
+    random_state = _numpy_seed(random_state)
     salt = zlib.crc32(purpose.encode()) if purpose else 0x5EED
     return np.random.SeedSequence(random_state.entropy, spawn_key=(*random_state.spawn_key, salt))
 
 
 def check_width(n_columns: int, n_bytes: int) -> None:
     """Refuse a sparse matrix of very many columns that comes from a small file: each column takes memory."""
-    if n_columns > max(_WIDE, n_bytes):
+    # as many as scikit-learn's hashing makes a matrix may have, whatever is in them
+    if n_columns > max(2**20, n_bytes):
         raise ValueError(f"it states {n_columns:,} columns, of which it can hold hardly any; leave out the empty ones.")
 
 
-def unmasked(X: Any, fill: float = np.nan) -> Any:
+def unmask(X: Any, fill: float = np.nan) -> Any:
     """Give a masked array as an ordinary one, ``fill`` where it is masked; anything else as it is."""
     if not isinstance(X, np.ma.MaskedArray):
         return X
@@ -72,7 +71,7 @@ def chunks(n: int, bytes_per_row: float, budget: int = CHUNK_BYTES) -> Iterator[
     """Cut ``n`` rows into slices whose work fits in ``budget`` bytes."""
     step = max(1, int(budget // max(1.0, bytes_per_row)))
     for start in range(0, n, step):
-        look()
+        check_deadline()
         yield slice(start, min(n, start + step))
 
 
@@ -108,14 +107,11 @@ def mean_and_variance(values: FloatArray, weight: FloatArray | None = None) -> t
     return mean, n**2 / (n - 1) * float(share**2 @ (values - mean) ** 2) if n > 1 else np.nan
 
 
-#: Vectors from which on it pays to look whether they are costs of 0 and 1.
-_MANY = 8
-
-
 def lower_envelope(X: FloatArray, vectors: FloatArray) -> FloatArray:
     """Smallest product of each row with one of a few vectors."""
     rows = X.reshape(-1, X.shape[-1])
-    if len(vectors) >= _MANY and np.array_equal(vectors, 1 - np.eye(len(vectors))):
+    # of fewer it does not pay to look whether they are costs of 0 and 1
+    if len(vectors) >= 8 and np.array_equal(vectors, 1 - np.eye(len(vectors))):
         # a mistake costs 1: all but the likeliest, and not as many products as there are pairs of classes
         return np.asarray((row_sums(rows) - rows.max(axis=1)).reshape(X.shape[:-1]))
     result = np.empty(len(rows))
@@ -133,7 +129,7 @@ def smallest_int(largest: int) -> np.dtype[Any]:
     return np.dtype("int64")
 
 
-def picked(values: Any, places: IntArray) -> Any:
+def pick(values: Any, places: IntArray) -> Any:
     """Some entries of an array or of a list, in the order of the places."""
     return [values[place] for place in places.tolist()] if isinstance(values, list) else values[places]
 
@@ -147,7 +143,7 @@ def within_classes(state: FloatArray, table: FloatArray, members: list[IntArray]
     return result.reshape(len(state), *table.shape[:-1], len(members))
 
 
-def conditioned(state: FloatArray, shown: FloatArray, hidden_class: IntArray, member: FloatArray) -> FloatArray:
+def condition_on_answer(state: FloatArray, shown: FloatArray, hidden_class: IntArray, member: FloatArray) -> FloatArray:
     """P(hidden state | class) after an answer of the given probability in each hidden state."""
     joint = state * shown
     total = joint @ member

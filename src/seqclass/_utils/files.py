@@ -27,7 +27,7 @@ def check_regular(path: str | os.PathLike[str], error: type[ValueError] = ValueE
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a new file beside ``path`` that takes its place in one step, or vanishes if anything fails."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
@@ -35,7 +35,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         raise ValueError(f"cannot write {os.fspath(path)}: it is a folder, device or pipe; name a file.")
     # not by tempfile, whose files nobody else may read: the new file would stay so
-    temporary = target.with_name(f"{_beginning(target)}{os.getpid()}-{secrets.token_hex(4)}{target.suffix}")
+    temporary = target.with_name(f"{_temporary_prefix(target)}{os.getpid()}-{secrets.token_hex(4)}{target.suffix}")
     former = target.stat() if target.exists() else None
     try:
         # never open to more people than what it replaces, not while it is written either
@@ -58,10 +58,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def remove_leftovers(targets: Iterable[Path]) -> None:
-    """Remove what `replacing` left beside some files in processes that were killed."""
+    """Remove what `replace_file` left beside some files in processes that were killed."""
     beginnings: dict[Path, set[str]] = {}
     for target in (Path(os.path.realpath(target)) for target in targets):
-        beginnings.setdefault(target.parent, set()).add(_beginning(target))
+        beginnings.setdefault(target.parent, set()).add(_temporary_prefix(target))
     for folder, wanted in beginnings.items():
         for file in folder.glob(".seqclass-*"):
             writing = _LEFTOVER.fullmatch(file.name)
@@ -74,7 +74,7 @@ def remove_leftovers(targets: Iterable[Path]) -> None:
 _LEFTOVER = re.compile(r"(\.seqclass-[0-9a-f]{8}-)(\d{1,9})-.*")
 
 
-def _beginning(target: Path) -> str:
+def _temporary_prefix(target: Path) -> str:
     return f".seqclass-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:8]}-"
 
 
@@ -91,9 +91,8 @@ def _runs(process: int) -> bool:
     return True
 
 
-#: Seconds to wait for other processes; the log is tried for as long, at times so far apart.
-_PATIENCE, _PAUSE = 60.0, 0.05
-_TRIES = round(_PATIENCE / _PAUSE)
+#: Seconds to wait for other processes.
+_PATIENCE = 60.0
 #: What to do about an error of SQLite, by a word of its message.
 _HINTS = {
     "full": " Make room and run it again: the parts that are done are kept.",
@@ -137,13 +136,13 @@ def _prepare(
     connection.execute("BEGIN IMMEDIATE" if tables else "BEGIN")
     with connection:
         names = ("application_id", "user_version")
-        found, written = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+        application, written = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
         empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if found != number and not (tables and empty and found == 0):
+        if application != number and not (tables and empty and application == 0):
             raise ValueError(f"{path} is not the file of {what}: it is another database.")
         if written > version:
             raise ValueError(f"{path} was written by a newer version: upgrade seqclass to read it.")
-        if tables and (found, written) != (number, version):
+        if tables and (application, written) != (number, version):
             values = (number, version)
             for statement in (*tables, *(f"PRAGMA {name} = {value}" for name, value in zip(names, values))):
                 connection.execute(statement)
@@ -153,7 +152,8 @@ def _prepare(
 
 def _put_on_log(connection: sqlite3.Connection) -> None:
     """Let others read what is being written; SQLite does not wait by itself where another process opens or closes."""
-    for _ in range(_TRIES):
+    pause = 0.05  # seconds
+    for _ in range(round(_PATIENCE / pause)):
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")  # in WAL this never damages the file
@@ -161,4 +161,4 @@ def _put_on_log(connection: sqlite3.Connection) -> None:
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
                 raise
-        time.sleep(_PAUSE)
+        time.sleep(pause)

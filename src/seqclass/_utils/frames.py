@@ -13,29 +13,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmasked
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmask
 from seqclass._utils.model_files import register
-from seqclass._utils.text import folded, listed, raise_all, shown
+from seqclass._utils.stored import check_array, is_fitted, require
+from seqclass._utils.text import MAX_EXACT, fold_text, join_names, raise_all, short_repr
 
-#: A text column with more different values than this, and than half of its rows, is no category.
-_MANY_CATEGORIES = 50
-#: More texts than this are not remembered, and are no categories.
-_MOST = 100_000
-#: So many cells of a column are told of where they are wrong.
-_TOLD = 3
+#: A column with more different texts than this, and than half of its rows, names rows: it is no category, and no class.
+MAX_CATEGORIES = 50
+#: Cells of a column that a message shows where they are wrong.
+_MAX_EXAMPLES = 3
 #: What is taken off the edges of categories; pages and C code take off the same.
 BLANKS = " \t\n\r\f\v"
-#: Bits of whole numbers of which Python still writes the digits.
-_LONG = 10_000
-#: Beyond it floats are no longer all whole numbers.
-_WHOLE = 2**53
 
 
 def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "iloc")
 
 
-def plain(X: Any) -> Any:
+def plain_data(X: Any) -> Any:
     """Give data in a form that is read as it is meant: polars and Arrow as pandas, masked cells as missing."""
     if hasattr(X, "columns") and hasattr(X, "get_column"):
         import pandas as pd
@@ -52,19 +47,19 @@ def plain(X: Any) -> Any:
         return _without_arrow(X)
     if isinstance(X, (str, os.PathLike)):
         raise TypeError(
-            f"X is {shown(X)}, a path or a text: read the table first, as by pandas.read_csv, and give that."
+            f"X is {short_repr(X)}, a path or a text: read the table first, as by pandas.read_csv, and give that."
         )
-    X = unmasked(X)
+    X = unmask(X)
     if isinstance(X, (np.ndarray, list, tuple)):
         array = X if isinstance(X, np.ndarray) else _as_objects(X)
         refuse_cells(array, "X")
-        return framed(array) if array.ndim == 2 and array.dtype.kind in "OUT" and _needs_frame(array) else X
+        return to_frame(array) if array.ndim == 2 and array.dtype.kind in "OUT" and _needs_frame(array) else X
     return X
 
 
 def _needs_frame(array: npt.NDArray[Any]) -> bool:
     """Whether an array holds what numpy would make no floats of, or wrong ones: texts, or large whole numbers."""
-    if array.dtype.kind == "O" and any(isinstance(v, int) and abs(v) > _WHOLE for v in array.ravel().tolist()):
+    if array.dtype.kind == "O" and any(isinstance(v, int) and abs(v) > MAX_EXACT for v in array.ravel().tolist()):
         return True
     try:
         array.astype(np.float64)
@@ -75,7 +70,7 @@ def _needs_frame(array: npt.NDArray[Any]) -> bool:
     return False
 
 
-def framed(array: Any) -> Any:
+def to_frame(array: Any) -> Any:
     """An array as a data frame, each column of its own kind."""
     import pandas as pd
 
@@ -91,7 +86,7 @@ def _of_polars(column: Any) -> Any:
 
 
 def _without_arrow(X: Any) -> Any:
-    """The same with Arrow's columns as Arrow gives them to pandas, which itself takes Arrow's NaN for a value."""
+    """Data frame whose Arrow columns are as Arrow gives them to pandas, which itself takes Arrow's NaN for a value."""
     import pandas as pd
 
     arrow = getattr(pd, "ArrowDtype", ())
@@ -137,23 +132,24 @@ def refuse_numbers(column: Any, name: Any) -> None:
     values = present.to_numpy()
     if values.dtype.kind == "f" and np.isinf(values).any():
         row = present.index[int(np.isinf(values).argmax())]
-        raise ValueError(f"column {shown(name)} holds infinity in row {row}: correct it, or leave it missing.")
-    if values.dtype.kind in "iu" and values.size and (values.max() > _WHOLE or values.min() < -_WHOLE):
+        raise ValueError(f"column {short_repr(name)} holds infinity in row {row}: correct it, or leave it missing.")
+    if values.dtype.kind in "iu" and values.size and (values.max() > MAX_EXACT or values.min() < -MAX_EXACT):
         known = np.unique(values)
         same = np.flatnonzero(np.diff(known.astype(np.float64)) == 0)
         if same.size:
             pair = " and ".join(map(str, known[same[0] : same[0] + 2].tolist()))
             raise ValueError(
-                f"column {shown(name)} holds {pair}, which are one number to a float: take off what they share, or "
+                f"column {short_repr(name)} holds {pair}, which are one number to a float: take off what they "
+                f"share, or "
                 "leave the column out if it numbers the rows."
             )
 
 
 def spelt(value: Any) -> str:
     """How a category is written, wherever it comes from: without blanks at its edges, whole numbers without a point."""
-    if isinstance(value, int) and value.bit_length() > _LONG:
-        return shown(value)
-    whole = isinstance(value, (float, np.floating)) and value == np.floor(value) and abs(value) < _WHOLE
+    if isinstance(value, int) and value.bit_length() > 10_000:  # of which Python does not write the digits
+        return short_repr(value)
+    whole = isinstance(value, (float, np.floating)) and value == np.floor(value) and abs(value) < MAX_EXACT
     return str(int(value) if whole else value).strip(BLANKS)
 
 
@@ -200,17 +196,17 @@ class Levels:
     wrong: str = ""
 
     @classmethod
-    def of(cls, column: Any) -> Levels:
+    def from_column(cls, column: Any) -> Levels:
         try:
-            return cls._of(column)
+            return cls._from_column(column)
         except ValueError as error:
             return cls(wrong=str(error))
 
     @classmethod
-    def _of(cls, column: Any) -> Levels:
+    def _from_column(cls, column: Any) -> Levels:
         import pandas as pd
 
-        refuse_cells(column, f"column {shown(column.name)}")
+        refuse_cells(column, f"column {short_repr(column.name)}")
         refuse_dates(column)
         there = _present(column)
         if is_numeric(column):
@@ -225,19 +221,20 @@ class Levels:
         no_number = numbers.isna().to_numpy()
         if not no_number.any():
             refuse_numbers(numbers, column.name)
-        others = [(present.iloc[at], present.index[at]) for at in np.flatnonzero(no_number)[:_TOLD].tolist()]
+        others = [(present.iloc[at], present.index[at]) for at in np.flatnonzero(no_number)[:_MAX_EXAMPLES].tolist()]
         keys = {key for key in column_keys(present) if key is not None}
         return cls(0, len(present), len(present) - int(no_number.sum()), False, keys, others)
 
     def __add__(self, other: Levels) -> Levels:
-        keys = self.keys if len(self.keys) > _MOST else self.keys | other.keys
+        # of more texts, which are no categories, no further are remembered
+        keys = self.keys if len(self.keys) > 100_000 else self.keys | other.keys
         return Levels(
             self.n_numbers + other.n_numbers,
             self.n_texts + other.n_texts,
             self.n_numeric_texts + other.n_numeric_texts,
             self.categorical or other.categorical,
             keys,
-            (self.others + other.others)[:_TOLD],
+            (self.others + other.others)[:_MAX_EXAMPLES],
             self.wrong or other.wrong,
         )
 
@@ -254,19 +251,19 @@ class Levels:
             return None
         if self.n_numbers:
             raise ValueError(
-                f"column {shown(name)} holds numbers in some chunks and texts in others: read it as one of these."
+                f"column {short_repr(name)} holds numbers in some chunks and texts in others: read it as one of these."
             )
         if not self.categorical and 2 * self.n_numeric_texts > self.n_texts:
             _refuse_mixture(name, self.others, self.n_texts - self.n_numeric_texts)
-        found = np.array(sorted(self.keys), dtype=str)
-        _refuse_many(name, found, self.n_texts, self.categorical)
-        return found
+        categories = np.array(sorted(self.keys), dtype=str)
+        _refuse_many(name, categories, self.n_texts, self.categorical)
+        return categories
 
 
 def levels_of(X: Any) -> dict[Any, Levels]:
     """What each column of a data frame holds."""
     check_names(X)
-    return {name: Levels.of(X[name]) for name in X.columns}
+    return {name: Levels.from_column(X[name]) for name in X.columns}
 
 
 def with_texts(rows: Any, X: Any, known: Any) -> Any:
@@ -276,12 +273,12 @@ def with_texts(rows: Any, X: Any, known: Any) -> Any:
     import pandas as pd
 
     told = [name for name in check_names(X) if not is_numeric(X[name]) and not hasattr(X[name], "cat")]
-    told = [name for name in told if not Levels.of(X[name]).numeric]
+    told = [name for name in told if not Levels.from_column(X[name]).numeric]
     rows = rows.copy() if told else rows
     for name in told:
-        found = Levels.of(known[name])
-        found.categories(name)  # refuses what is none
-        rows[name] = pd.Categorical(column_keys(rows[name]), categories=sorted(found.keys))
+        levels_known = Levels.from_column(known[name])
+        levels_known.categories(name)  # refuses what is none
+        rows[name] = pd.Categorical(column_keys(rows[name]), categories=sorted(levels_known.keys))
     return rows
 
 
@@ -309,8 +306,8 @@ class FrameEncoder:
     def fit_levels(self, levels: dict[Any, Levels]) -> FrameEncoder:
         """Learn the categories of columns that hold this; as `fit`."""
         self.columns_ = list(levels)
-        found = each_column(levels, lambda name: levels[name].categories(name))
-        self.categories_ = {name: categories for name, categories in found.items() if categories is not None}
+        by_column = each_column(levels, lambda name: levels[name].categories(name))
+        self.categories_ = {name: categories for name, categories in by_column.items() if categories is not None}
         return self
 
     def encode(self, X: Any, unknown: str = "error") -> Any:
@@ -318,7 +315,7 @@ class FrameEncoder:
         import pandas as pd
 
         check_names(X)
-        each_column(X.columns, lambda name: refuse_cells(X[name], f"column {shown(name)}"))
+        each_column(X.columns, lambda name: refuse_cells(X[name], f"column {short_repr(name)}"))
         if not self.categories_ and all(is_numeric(X[name]) for name in X.columns):
             return X
 
@@ -332,7 +329,7 @@ class FrameEncoder:
 
     def code(self, name: Any, value: Any, unknown: str = "error") -> float:
         """Number of one value of a categorical column; NaN where it is unknown and that counts as missing."""
-        numbers, key = _numbered(self.categories_[name]), spelt(value)
+        numbers, key = _number_categories(self.categories_[name]), spelt(value)
         if key not in numbers and unknown == "missing":
             return float("nan")
         if key not in numbers:
@@ -341,13 +338,13 @@ class FrameEncoder:
 
     def n_unknown(self, X: Any) -> int:
         """How many cells hold a category that is not known, in a data frame of some of the columns."""
-        known = {str(name): {None, *_numbered(categories)} for name, categories in self.categories_.items()}
+        known = {str(name): {None, *_number_categories(categories)} for name, categories in self.categories_.items()}
         return sum(
             key not in known[name] for name in map(str, X.columns) if name in known for key in column_keys(X[name])
         )
 
     def _encode_column(self, column: Any, name: Any, unknown: str) -> FloatArray:
-        categories: dict[str | None, float] = dict(_numbered(self.categories_[name]).items())
+        categories: dict[str | None, float] = dict(_number_categories(self.categories_[name]).items())
         at: IntArray | None = None
         if hasattr(column, "cat"):  # each category once, not each cell
             seen, at = np.unique(column.cat.codes.to_numpy(), return_inverse=True)
@@ -361,8 +358,19 @@ class FrameEncoder:
         numbers = np.array([categories.get(key, math.nan) for key in keys])
         return numbers if at is None else numbers[at]
 
+    def _check_stored(self) -> None:
+        if not is_fitted(self):
+            return
+        require(type(self.columns_) is list and type(self.categories_) is dict, "its columns are no list")
+        require(len(set(self.columns_)) == len(self.columns_), "two columns are of one name")
+        for name, categories in self.categories_.items():
+            require(name in self.columns_, "there is a category of no column")
+            values = check_array(categories, "categories", "U", None).tolist()
+            require(len(set(values)) == len(values), "two categories are alike")
+            require(all(spelt(value) == value for value in values), "categories have blanks at their edges")
 
-def _numbered(categories: npt.NDArray[Any]) -> dict[str, float]:
+
+def _number_categories(categories: npt.NDArray[Any]) -> dict[str, float]:
     """Numbers of categories by how they are spelt, those with a point, as states of networks are, also as floats are.
 
     Where several are the same float, only how they are spelt tells them apart.
@@ -374,13 +382,13 @@ def _numbered(categories: npt.NDArray[Any]) -> dict[str, float]:
 
 
 def _unknown(name: Any, new: list[Any], categories: npt.NDArray[Any]) -> str:
-    alike = {folded(known): known for known in categories.tolist()}
-    meant = [f"{value!a} for {alike[key]!a}" for value in new if (key := folded(str(value))) in alike]
-    more = f"Unknown as well: {listed(new[1:])}. " if new[1:] else ""
-    more += f"Perhaps {', '.join(meant[:_TOLD])}. " if meant else ""
+    alike = {fold_text(known): known for known in categories.tolist()}
+    meant = [f"{value!a} for {alike[key]!a}" for value in new if (key := fold_text(str(value))) in alike]
+    more = f"Unknown as well: {join_names(new[1:])}. " if new[1:] else ""
+    more += f"Perhaps {', '.join(meant[:_MAX_EXAMPLES])}. " if meant else ""
     return (
-        f"column {shown(name)} holds the unknown category {shown(new[0])}; known are "
-        f"{listed(categories.tolist()) or 'none'}. {more}"
+        f"column {short_repr(name)} holds the unknown category {short_repr(new[0])}; known are "
+        f"{join_names(categories.tolist()) or 'none'}. {more}"
         "handle_unknown='missing' (--unknown missing on the command line) takes such cells as missing."
     )
 
@@ -389,7 +397,7 @@ def check_names(X: Any) -> list[Any]:
     names = list(X.columns)
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"X has more than one column named {shown(twice)}; rename or drop one.")
+        raise ValueError(f"X has more than one column named {short_repr(twice)}; rename or drop one.")
     return names
 
 
@@ -402,7 +410,7 @@ def refuse_dates(column: Any) -> None:
 
     objects = column.dtype.kind == "O" and not hasattr(column, "cat")
     if column.dtype.kind in "mM" or (objects and infer_dtype(column, skipna=True) in _DATES):
-        raise ValueError(f"column {shown(column.name)} holds dates or durations; turn it into numbers first.")
+        raise ValueError(f"column {short_repr(column.name)} holds dates or durations; turn it into numbers first.")
 
 
 def each_column(names: Iterable[Any], work: Callable[[Any], Any], place: str = "") -> dict[Any, Any]:
@@ -418,24 +426,25 @@ def each_column(names: Iterable[Any], work: Callable[[Any], Any], place: str = "
 
 
 def _refuse_mixture(name: Any, others: list[tuple[Any, Any]], n: int) -> None:
-    cells = ", ".join(f"{shown(value)} in row {row}" for value, row in others)
+    cells = ", ".join(f"{short_repr(value)} in row {row}" for value, row in others)
     more = f" and {n - len(others)} more" if n > len(others) else ""
     one = "is not one; correct it or leave the cell empty"
     raise ValueError(
-        f"column {shown(name)} holds numbers, but {cells}{more} "
+        f"column {short_repr(name)} holds numbers, but {cells}{more} "
         f"{one if n == 1 else 'are not; correct them or leave the cells empty'}."
         f"{as_if_numbers([str(value) for value, _ in others])}"
     )
 
 
 def _refuse_many(name: Any, categories: npt.NDArray[Any], n_present: int, declared: bool) -> None:
-    if len(categories) <= _MANY_CATEGORIES:
+    if len(categories) <= MAX_CATEGORIES:
         return
     hint = as_if_numbers(texts := categories.tolist())
-    if len(categories) > n_present // 2 or (_like(_DATE, texts) and not declared):
+    if len(categories) > n_present // 2 or (_match_mostly(_DATE, texts) and not declared):
         fewer = " or declare fewer, as cat.remove_unused_categories() of pandas does" if declared else ""
         raise ValueError(
-            f"column {shown(name)} has {len(categories)} different texts in {n_present} rows, too many for a category"
+            f"column {short_repr(name)} has {len(categories)} different texts in {n_present} rows, too many for "
+            f"a category"
             f"{hint and '.'}{hint or f'; drop it or group its values{fewer}.'}"
         )
 
@@ -460,7 +469,7 @@ _WRITTEN = (
 )
 
 
-def _like(pattern: re.Pattern[str], texts: Collection[str], plain: bool = False) -> bool:
+def _match_mostly(pattern: re.Pattern[str], texts: Collection[str], plain: bool = False) -> bool:
     """Whether nine of ten texts are of a form, or are plain numbers if those may be, and not all of them are."""
     like = sum(pattern.fullmatch(text) is not None for text in texts)
     numbers = sum(_NUMBER.fullmatch(text) is not None for text in texts) if plain else 0
@@ -470,16 +479,16 @@ def _like(pattern: re.Pattern[str], texts: Collection[str], plain: bool = False)
 def as_if_numbers(texts: Collection[str]) -> str:
     """Sentence, after a blank, that says how texts were read as the numbers or dates that they seem; else nothing."""
     for pattern, remedy in _WRITTEN:
-        if _like(pattern, texts, plain=True):
+        if _match_mostly(pattern, texts, plain=True):
             return f" Are they numbers? {remedy}"
-    units = [found[1].strip() for text in texts if (found := _WITH_UNIT.fullmatch(text))]
+    units = [match[1].strip() for text in texts if (match := _WITH_UNIT.fullmatch(text))]
     unit = max(set(units), key=units.count, default="")
     if units and 10 * units.count(unit) >= 9 * len(texts):
-        return f" Are they numbers? Take the unit {shown(unit)} off."
+        return f" Are they numbers? Take the unit {short_repr(unit)} off."
     # the same minutes at every hour are rather names of hours
-    if _like(_TIME, texts) and (len(texts) == 1 or len({text.partition(":")[2] for text in texts}) > 1):
+    if _match_mostly(_TIME, texts) and (len(texts) == 1 or len({text.partition(":")[2] for text in texts}) > 1):
         return " Are they times? Turn them into numbers, such as minutes."
-    if _like(_DATE, texts):
+    if _match_mostly(_DATE, texts):
         return " Are they dates? Turn them into numbers, such as days since one of them, or leave the column out."
     return ""
 
@@ -514,23 +523,19 @@ def to_numeric(column: Any) -> Any:
     return numbers
 
 
-#: Truth as text, by its number.
-_LOGICAL = {"True": 1.0, "False": 0.0}
-
-
 def _numbers(column: Any, name: Any) -> FloatArray:
     if not is_numeric(column):
-        present = _present(column)
-        if present.any() and column[present].isin(_LOGICAL).all():  # as files have them
-            column = column.astype(object).map(_LOGICAL)
+        present, logical = _present(column), {"True": 1.0, "False": 0.0}  # as files have them
+        if present.any() and column[present].isin(logical).all():
+            column = column.astype(object).map(logical)
         numbers = to_numeric(column)
         wrong = numbers.isna().to_numpy() & present
         if wrong.any():
             rows = np.flatnonzero(wrong).tolist()
-            hint = as_if_numbers([str(column.iloc[row]) for row in rows[:_TOLD]])
-            told = rows[: 1 if hint else _TOLD]  # of a way to write them one example tells all
-            cells = ", ".join(f"row {column.index[row]} has {shown(column.iloc[row])}" for row in told)
+            hint = as_if_numbers([str(column.iloc[row]) for row in rows[:_MAX_EXAMPLES]])
+            told = rows[: 1 if hint else _MAX_EXAMPLES]  # of a way to write them one example tells all
+            cells = ", ".join(f"row {column.index[row]} has {short_repr(column.iloc[row])}" for row in told)
             more = "" if hint or len(told) == len(rows) else f" and {len(rows) - len(told)} more have none"
-            raise ValueError(f"column {shown(name)} must hold numbers, but {cells}{more}.{hint}")
+            raise ValueError(f"column {short_repr(name)} must hold numbers, but {cells}{more}.{hint}")
         column = numbers
     return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))

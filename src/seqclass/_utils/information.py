@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -13,10 +14,16 @@ from scipy.special import chdtrc, gammaln, xlogy
 
 from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, chunks, smallest_int
 
-#: Columns counted at a time: wide enough to vectorise, narrow enough that their counts stay in cache.
-_COLUMNS = 1024
-#: Terms of the expected information summed at a time.
-_TERMS = 2**19
+
+@dataclass(frozen=True)
+class ChunkSizes:
+    """What is counted, and summed, at a time."""
+
+    columns: int = 1024  #: wide enough to vectorise, narrow enough that their counts stay in cache
+    terms: int = 2**19  #: of the expected information
+
+
+CHUNK_SIZES = ChunkSizes()
 
 
 def contingency_table(
@@ -48,7 +55,7 @@ def _count_dense(X: IntArray, y: IntArray, C: int, V: int, weight: FloatArray | 
     n, n_features = X.shape
     counts = np.empty((n_features, V, C))
     y = y.astype(np.intp, copy=False)
-    for columns in chunks(n_features, 1, budget=_COLUMNS):
+    for columns in chunks(n_features, 1, budget=CHUNK_SIZES.columns):
         width = columns.stop - columns.start
         # a slot for the missing cells in front of the outcomes spares a mask
         block = np.zeros((width, V + 1, C))
@@ -237,7 +244,8 @@ class _ExpectedInformation:
         high = np.minimum(np.minimum(a, b), np.ceil(mean + reach).astype(np.int64))
         length = np.where((a > 0) & (b > 0), np.maximum(high - low + 1, 0), 0)
         result = np.zeros(len(n))
-        edges = np.searchsorted(np.cumsum(length), np.arange(0, length.sum() + _TERMS, _TERMS), side="right")
+        step = CHUNK_SIZES.terms
+        edges = np.searchsorted(np.cumsum(length), np.arange(0, length.sum() + step, step), side="right")
         edges = np.unique(np.append(edges, [0, len(n)]))
         for start, stop in pairwise(edges):
             part = slice(start, stop)

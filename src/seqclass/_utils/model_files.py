@@ -28,18 +28,28 @@ import scipy.sparse as sp
 
 from seqclass import __version__
 from seqclass._utils.archive import Archive, check_size, write_archive
-from seqclass._utils.files import check_regular, replacing
+from seqclass._utils.files import check_regular, replace_file
 from seqclass._utils.text import brief
 
 __all__ = ["ModelFileError", "load", "register", "save"]
 
 
-_CHECKS: list[tuple[type, Callable[[Any], None]]] = []
+_CHECKS: dict[type, Callable[[Any], None]] = {}
+_LAST: dict[type, Callable[[Any], None]] = {}
 
 
-def check_when_read(kind: type, check: Callable[[Any], None]) -> None:
-    """Have instances of a class checked when they come from a file; ``check`` raises where they are wrong."""
-    _CHECKS.append((kind, check))
+def check_when_read(kind: type, check: Callable[[Any], None], last: bool = False) -> None:
+    """Have instances of a class checked when they come from a file, as a ``_check_stored`` of the class would."""
+    (_LAST if last else _CHECKS)[kind] = check
+
+
+def _check(instance: Any) -> None:
+    """Have each of its classes check what was read, bases first; a ``_check_stored`` raises where it is wrong."""
+    bases = type(instance).__mro__[::-1]
+    checks = [vars(base).get("_check_stored", _CHECKS.get(base)) for base in bases]
+    for check in [*checks, *map(_LAST.get, bases)]:
+        if check is not None:
+            check(instance)
 
 
 def _is_record(cls: Any) -> bool:
@@ -71,7 +81,7 @@ def state_of(instance: Any) -> Any:
     return {name: value for name, value in state.items() if name not in ("_sklearn_version", *cached)}
 
 
-def restored(cls: Any, state: dict[str, Any]) -> Any:
+def restore(cls: Any, state: dict[str, Any]) -> Any:
     """An instance of a registered class that holds ``state``, with what must hold of it."""
     if not all(type(name) is str for name in state):
         raise ValueError(f"an attribute of a {cls.__name__} has no name")
@@ -82,10 +92,8 @@ def restored(cls: Any, state: dict[str, Any]) -> Any:
     else:
         _fill(instance, cls, state)
     if hasattr(cls, "_get_param_names"):
-        _complete(instance, cls, [name for name in cls._get_param_names() if name not in vars(instance)])
-    for kind, check in _CHECKS:
-        if isinstance(instance, kind):
-            check(instance)
+        _require(cls, [name for name in cls._get_param_names() if name not in vars(instance)])
+    _check(instance)
     return instance
 
 
@@ -98,20 +106,12 @@ def _fill(instance: Any, cls: Any, state: dict[str, Any]) -> None:
             object.__setattr__(instance, name, value)
         else:  # not setattr, with which a property of that name would run
             instance.__dict__[name] = value
-    _complete(instance, cls, [name for name in fields if not hasattr(instance, name)])
+    _require(cls, [name for name in fields if not hasattr(instance, name)])
 
 
-def _complete(instance: Any, cls: Any, names: list[str]) -> None:
-    """Give what files of earlier releases lack (`_later` of the class) its default; what lacks more is refused."""
-    later = set(getattr(cls, "_later", ()))
-    if absent := [name for name in names if name not in later]:
+def _require(cls: Any, absent: list[str]) -> None:
+    if absent:
         raise ValueError(f"a {cls.__name__} lacks {', '.join(absent)}")
-    parts = {part.name: part for part in dataclasses.fields(cls)} if _is_record(cls) else {}
-    for name in names:
-        # a field of a record that is absent has no plain default, which would stand in its class
-        make: Any = parts[name].default_factory if name in parts else dataclasses.MISSING
-        plain = make is dataclasses.MISSING
-        object.__setattr__(instance, name, inspect.signature(cls).parameters[name].default if plain else make())
 
 
 FORMAT = "seqclass-model"
@@ -234,7 +234,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     manifest |= {"root": root, "objects": writer.objects}
     text = json.dumps(manifest, allow_nan=False, separators=(",", ":"))
     check_size(text.encode())
-    with replacing(path) as temporary, open(temporary, "wb") as file:
+    with replace_file(path) as temporary, open(temporary, "wb") as file:
         write_archive(file, text, writer.arrays)
 
 
@@ -311,19 +311,26 @@ def parts(*methods: str) -> dict[str, type]:
     }
 
 
-def meant(name: str, methods: Collection[str]) -> list[str]:
+def suggest_parts(name: str, methods: Collection[str]) -> list[str]:
     """What to write for a part that is given by a name, such as ``seqclass.selection.SAOLA()`` for ``"saola"``."""
     known = parts(*methods)
     plain = {key.replace("_", ""): key for key in known}
     wanted = re.sub("[^a-z0-9]", "", name.lower())
-    found = [plain[wanted]] if wanted in plain else [key for key in known if wanted in key.split("_")]
-    found = found or [plain[key] for key in get_close_matches(wanted, plain)]
-    return [f"{'.'.join(known[key].__module__.split('.')[:2])}.{known[key].__name__}()" for key in found]
+    matching = [plain[wanted]] if wanted in plain else [key for key in known if wanted in key.split("_")]
+    matching = matching or [plain[key] for key in get_close_matches(wanted, plain)]
+    return [f"{'.'.join(known[key].__module__.split('.')[:2])}.{known[key].__name__}()" for key in matching]
 
 
 def _register_ours() -> None:
     """Have the package's own classes known, whatever was imported so far."""
-    for room in ("classifier", "adaptive_classifier", "persistence._checks"):
+    for room in (
+        "classifier",
+        "adaptive_classifier",
+        "selection",
+        "evaluation.contract",
+        "pomdp.sweeps.ladder",
+        "persistence._checks",
+    ):
         importlib.import_module(f"seqclass.{room}")
 
 
@@ -360,10 +367,10 @@ class _Writer:
         if cls is dict:
             return {"type": "dict", "items": self._pairs(value, where, depth)}
         if isinstance(value, np.generic) and value.dtype.kind in _KINDS:
-            return {"type": "scalar", "value": self._shared(np.asarray(value), where, depth)}
+            return {"type": "scalar", "value": self._reference(np.asarray(value), where, depth)}
         if isinstance(value, enum.Enum) and _CLASSES.get(cls.__name__) is cls:
             return {"type": "enum", "class": cls.__name__, "value": value.name}
-        return self._shared(value, where, depth)
+        return self._reference(value, where, depth)
 
     def _items(self, values: Any, where: str, depth: int) -> list[Any]:
         return [self.encode(value, f"{where}[{i}]", depth + 1) for i, value in enumerate(values)]
@@ -378,7 +385,7 @@ class _Writer:
         if type(value) not in (type(None), bool, int, float, str) and not isinstance(value, np.generic):
             raise TypeError(f"{what} cannot be saved, as {_name(type(value))} is no plain scalar ({_ADVICE})")
 
-    def _shared(self, value: Any, where: str, depth: int) -> dict[str, Any]:
+    def _reference(self, value: Any, where: str, depth: int) -> dict[str, Any]:
         """Reference to an entry of the table, which is made at the first meeting."""
         if id(value) not in self._seen:
             self._seen[id(value)] = (value, None)
@@ -395,7 +402,7 @@ class _Writer:
         if cls in (np.ndarray, np.memmap) and (value.dtype.kind in _KINDS or value.dtype == object):
             return self._array(np.asarray(value), where)
         if _SPARSE.get(cls.__name__) is cls:
-            parts = [self._shared(part, where, 0) for part in (value.data, value.indices, value.indptr)]
+            parts = [self._reference(part, where, 0) for part in (value.data, value.indices, value.indptr)]
             shape = [int(n) for n in value.shape]
             return {"type": "sparse", "class": cls.__name__, "shape": shape, "parts": parts}
         if _CLASSES.get(cls.__name__) is cls:
@@ -464,7 +471,7 @@ def _decode(node: Any, table: list[Any]) -> Any:
 def _decode_entry(node: dict[str, Any], table: list[Any], archive: Archive) -> Any:
     """An entry of the table, which may refer to the earlier ones."""
     if node["type"] == "instance":
-        return restored(_class(node["class"]), {name: _decode(part, table) for name, part in node["state"]})
+        return restore(_class(node["class"]), {name: _decode(part, table) for name, part in node["state"]})
     if node["type"] == "sparse":
         parts = tuple(_decode(node["parts"], table))
         matrix = _SPARSE[node["class"]](parts, shape=tuple(node["shape"]))

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 
-#: `seqclass.testing.solvers.ticking` puts its own here.
+#: `seqclass.testing.solvers.count_ticks` puts its own here.
 _clock = time.perf_counter
 _end: ContextVar[float] = ContextVar("end", default=inf)
 
 
-class TimeUp(Exception):
+class DeadlineExceeded(Exception):
     """The time of the innermost `within` that has run out is over."""
 
 
@@ -23,20 +23,20 @@ def now() -> float:
     return _clock()
 
 
-def left() -> float:
+def remaining_seconds() -> float:
     """Seconds that are left; inf where there is no limit."""
     end = _end.get()
     return end - now() if end < inf else inf
 
 
-def look() -> None:
-    """Raise `TimeUp` where no time is left."""
-    if left() <= 0:
-        raise TimeUp
+def check_deadline() -> None:
+    """Raise `DeadlineExceeded` where no time is left."""
+    if remaining_seconds() <= 0:
+        raise DeadlineExceeded
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float) -> Iterator[None]:
     """Limit what is done to so many seconds, or fewer where less is left."""
     before = _end.set(min(_end.get(), now() + seconds) if seconds < inf else _end.get())
     try:
@@ -55,7 +55,7 @@ def tell_share(done: int, total: int) -> None:
 
 
 @contextmanager
-def telling(step: str) -> Iterator[None]:
+def report_progress(step: str) -> Iterator[None]:
     """Tell that a step begins, after those that it is part of."""
     steps = (*_steps.get(), step)
     before = _steps.set(steps)

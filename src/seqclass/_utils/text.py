@@ -15,20 +15,20 @@ from typing import Any
 #: A saving that is this close to none, or to the price lost, is taken for it: texts have four decimals.
 _NEAR = 5e-5
 #: Whole numbers up to here are exact as floats.
-_WHOLE = 2**53
+MAX_EXACT = 2**53
 
 
 def value_text(value: Any) -> str:
     """Write a raw value as a person would: whole numbers in full, six digits of others, no trailing zeros."""
     if isinstance(value, Real) and not isinstance(value, Integral):  # numpy's too
         number = float(value) + 0.0  # nobody writes -0
-        return f"{number:.0f}" if number.is_integer() and 0 < abs(number) < _WHOLE else f"{number:.6g}"
+        return f"{number:.0f}" if number.is_integer() and 0 < abs(number) < MAX_EXACT else f"{number:.6g}"
     if isinstance(value, dict):  # of a bundle, by name
         return ", ".join(f"{name} {value_text(one)}" for name, one in value.items())
     return str(value)
 
 
-def answered(question: str, text: str, sign: str = " = ") -> str:
+def answer_text(question: str, text: str, sign: str = " = ") -> str:
     """A question, or a name, with what it showed."""
     return visible(f"{question}{' ' if question.endswith(('?', ':', '.', '!')) else sign}{text}", keep="")
 
@@ -122,30 +122,51 @@ class Problems(ValueError):
     """Several things that are wrong, a line each."""
 
 
-#: So many problems are told at once.
-_PROBLEMS = 20
-
-
 def raise_all(problems: Sequence[str]) -> None:
     """Raise all that is wrong, if anything is."""
+    most = 20  # lines
     if len(problems) == 1:
         raise ValueError(problems[0])
     if problems:
-        more = [f"There are {len(problems) - _PROBLEMS} more problems."] if len(problems) > _PROBLEMS else []
-        raise Problems("\n".join([*problems[:_PROBLEMS], *more]))
+        more = [f"There are {len(problems) - most} more problems."] if len(problems) > most else []
+        raise Problems("\n".join([*problems[:most], *more]))
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """A text without what nobody sees or means: case, blanks, characters of no width, and how letters are composed."""
     seen = (c for c in unicodedata.normalize("NFC", text) if not c.isspace() and unicodedata.category(c) != "Cf")
     return "".join(seen).casefold()
 
 
-#: Most characters of a name or a cell in a message, and of a whole message.
-_LONGEST_VALUE = 60
+#: Most characters of a message.
 _LONGEST = 600
-#: Among so many names one that is like another is looked for.
-_MANY_NAMES = 10_000
+
+
+class OfParameter:
+    """What an error about one parameter says: its name, and what is wrong, which are its arguments."""
+
+    args: tuple[Any, ...]
+
+    @property
+    def parameter(self) -> str:
+        """Name of the parameter in Python; other surfaces have their own."""
+        return str(self.args[0])
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, to be read after the name."""
+        return str(self.args[1])
+
+    def __str__(self) -> str:
+        return f"{self.parameter} {self.problem}"
+
+
+class ParameterError(OfParameter, ValueError):
+    """A parameter has a wrong value."""
+
+
+class ParameterTypeError(OfParameter, TypeError):
+    """A parameter is of a wrong kind."""
 
 
 def sentence(error: BaseException) -> str:
@@ -154,7 +175,7 @@ def sentence(error: BaseException) -> str:
         return " ".join(map(end_sentence, map(brief, str(error).splitlines())))
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
-        text = error.strerror if error.filename is None else f"{error.strerror}: {shown(str(error.filename))}"
+        text = error.strerror if error.filename is None else f"{error.strerror}: {short_repr(str(error.filename))}"
     elif isinstance(error, MemoryError):
         text = f"it takes more memory than there is: {text}" if text else "it takes more memory than there is"
     return end_sentence(brief(" ".join(text.split())) or type(error).__name__)
@@ -165,17 +186,18 @@ def end_sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """Write a name or a cell as Python would, its middle left out where it is long."""
+    most = 60  # characters
     if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0:
         value = value.item()
     # of a long text only what is shown is written out
-    long = isinstance(value, (str, bytes)) and len(value) > 2 * _LONGEST_VALUE
+    long = isinstance(value, (str, bytes)) and len(value) > 2 * most
     try:
-        text = repr(value[:_LONGEST_VALUE] + value[-_LONGEST_VALUE:] if long else value)
+        text = repr(value[:most] + value[-most:] if long else value)
     except (ValueError, RecursionError):  # Python writes no number of thousands of digits, nor lists in such depth
         text = f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
-    return brief(text, _LONGEST_VALUE)
+    return brief(text, most)
 
 
 def brief(text: str, longest: int = _LONGEST) -> str:
@@ -209,11 +231,11 @@ def wrap(text: object, width: int) -> str:
     return "\n".join(textwrap.wrap(shorten(text, 3 * width - 6), width)[:3])
 
 
-def listed(names: Iterable[Any], most: int = 6) -> str:
+def join_names(names: Iterable[Any], most: int = 6) -> str:
     """List some names as Python would write them, and how many more there are."""
     names = list(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(shown, islice(names, most))) + more
+    return ", ".join(map(short_repr, islice(names, most))) + more
 
 
 def near(name: str, names: Sequence[str], what: str = "the columns are") -> str:
@@ -221,9 +243,9 @@ def near(name: str, names: Sequence[str], what: str = "the columns are") -> str:
     wanted = name.strip().casefold()
     same = [n for n in names if n.strip().casefold() == wanted]
     # likeness takes its time, so neither among names without end nor among very long ones
-    short = [n for n in names[:_MANY_NAMES] if len(n) <= _LONGEST] if len(name) <= _LONGEST else []
+    short = [n for n in names[:10_000] if len(n) <= _LONGEST] if len(name) <= _LONGEST else []
     parts = [n for n in short if len(wanted) > 2 and f"_{wanted}" in n.casefold()]  # cost: feature_costs
     matches = same or list(dict.fromkeys([*get_close_matches(name, short, n=3, cutoff=0.5), *parts]))
     if matches:
-        return f"did you mean {' or '.join(map(shown, matches[:3]))}?"
-    return f"{what} {listed(names)}."
+        return f"did you mean {' or '.join(map(short_repr, matches[:3]))}?"
+    return f"{what} {join_names(names)}."

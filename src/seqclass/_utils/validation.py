@@ -12,13 +12,11 @@ import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.model_files import meant
-from seqclass._utils.text import listed, near, shown, value_text
+from seqclass._utils.model_files import suggest_parts
+from seqclass._utils.text import ParameterError, ParameterTypeError, join_names, near, short_repr, value_text
 
 #: Costs that are not 0: products and quotients of such are neither 0 nor infinite, and not rounded more than others.
 _COSTS = (1e-100, 1e100)
-#: Each decision has a cost for each class: of so many, 200 MB.
-_MOST_CLASSES = 5000
 
 
 def in_order(value: Any, name: str, *labels: Any) -> Any:
@@ -44,7 +42,8 @@ def _places(own: list[Any], wanted: list[Any], name: str, what: str) -> list[int
     texts, asked = [value_text(label) for label in own], [value_text(label) for label in wanted]
     if sorted(texts) != sorted(asked):
         raise ValueError(
-            f"{name}: its {what} are called {listed(own)}, which should be {listed(wanted)}; call them so, or give an "
+            f"{name}: its {what} are called {join_names(own)}, which should be {join_names(wanted)}; call them "
+            f"so, or give an "
             "array in that order."
         )
     return [texts.index(text) for text in asked]
@@ -54,11 +53,11 @@ def check_distribution(value: npt.ArrayLike, n: int | None, name: str) -> FloatA
     """Check a probability vector and return it normalised to a sum of exactly one."""
     array = check_finite(value, name, shape=None if n is None else (n,))
     if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"{name} must be a vector of probabilities, got shape {array.shape}.")
+        raise ParameterError(name, f"must be a vector of probabilities, got shape {array.shape}.")
     if array.min() < 0:
-        raise ValueError(f"{name} must not be negative, got {array.min():g}.")
+        raise ParameterError(name, f"must not be negative, got {array.min():g}.")
     if abs(array.sum() - 1) > 1e-6:
-        raise ValueError(f"{name} must sum to 1, it sums to {array.sum():g}.")
+        raise ParameterError(name, f"must sum to 1, it sums to {array.sum():g}.")
     return np.asarray(array / array.sum())
 
 
@@ -67,11 +66,11 @@ def check_finite(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None 
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold numbers only: {error}.") from error
+        raise ParameterError(name, f"must hold numbers only: {error}.") from error
     if shape is not None and array.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
+        raise ParameterError(name, f"must have shape {shape}, got {array.shape}.")
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite; it holds NaN or infinity.")
+        raise ParameterError(name, "must be finite; it holds NaN or infinity.")
     return array
 
 
@@ -81,8 +80,8 @@ def check_costs(value: npt.ArrayLike, name: str, shape: tuple[int, ...] | None =
     low, high = _COSTS
     wrong = (array > high) | ((array > 0) & (array < low))
     if wrong.any():
-        raise ValueError(
-            f"{name} must be 0 or between {low:g} and {high:g}, got {array[wrong][0]:g}: count costs in another unit."
+        raise ParameterError(
+            name, f"must be 0 or between {low:g} and {high:g}, got {array[wrong][0]:g}: count costs in another unit."
         )
     return array
 
@@ -97,7 +96,7 @@ def check_not_negative(value: npt.ArrayLike, name: str, shape: tuple[int, ...] |
     """Return ``value`` as a float64 array: finite, not negative, of the wanted shape."""
     array = check_finite(value, name, shape)
     if array.size and array.min() < 0:
-        raise ValueError(f"{name} must not be negative, got {array.min():g}.")
+        raise ParameterError(name, f"must not be negative, got {array.min():g}.")
     return array
 
 
@@ -115,33 +114,30 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     return weight
 
 
-#: Half-lives after which a row counts no less: of rows without weight a class would be forgotten.
-_MOST_FADED = 50.0
-
-
-def faded(n_rows: int, half_life: Any, weight: FloatArray | None = None) -> FloatArray:
+def exponential_forgetting(n_rows: int, half_life: Any, weight: FloatArray | None = None) -> FloatArray:
     """Weights of rows in order of time, half of what they were after ``half_life`` further ones of any weight."""
     rows = check_real(half_life, "half_life")
     if not 0 < rows < np.inf:
-        raise ValueError(f"half_life must be a number of rows above 0, or None, got {shown(half_life)}.")
+        raise ValueError(f"half_life must be a number of rows above 0, or None, got {short_repr(half_life)}.")
     weight = np.ones(n_rows) if weight is None else weight
     later: IntArray = np.cumsum(weight[::-1] > 0)[::-1] - (weight > 0)
-    return weight * fading(later, rows)
+    return weight * decay_weights(later, rows)
 
 
-def fading(age: FloatArray | IntArray, half_life: float) -> FloatArray:
+def decay_weights(age: FloatArray | IntArray, half_life: float) -> FloatArray:
     """Weights of rows by how many came after each."""
-    return np.asarray(np.exp2(-np.minimum(age / half_life, _MOST_FADED)))
+    # rows of 50 half-lives count no less: without weight a class would be forgotten
+    return np.asarray(np.exp2(-np.minimum(age / half_life, 50)))
 
 
 def check_integer(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Return ``value`` as an int between ``low`` and ``high``."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be an integer, got {shown(value)}.")
+        raise ParameterTypeError(name, f"must be an integer, got {short_repr(value)}.")
     number = int(value)
     if number < low or (high is not None and number > high):
         limits = f"at least {low}" if high is None else f"between {low} and {high}"
-        raise ValueError(f"{name} must be {limits}, got {shown(number)}.")
+        raise ParameterError(name, f"must be {limits}, got {short_repr(number)}.")
     return number
 
 
@@ -150,7 +146,9 @@ def check_jobs(n_jobs: Any) -> int | None:
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral):
-        raise TypeError(f"n_jobs must be a number of processes, -1 for one a processor, or None, got {shown(n_jobs)}.")
+        raise TypeError(
+            f"n_jobs must be a number of processes, -1 for one a processor, or None, got {short_repr(n_jobs)}."
+        )
     if n_jobs == 0:
         raise ValueError("n_jobs must be a number of processes, -1 for one a processor, or None, got 0.")
     return int(n_jobs)
@@ -159,20 +157,20 @@ def check_jobs(n_jobs: Any) -> int | None:
 def check_real(value: Any, name: str, low: float = -np.inf, high: float = np.inf) -> float:
     """Return ``value`` as a float between ``low`` and ``high``, both included."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {shown(value)}.")
+        raise ParameterTypeError(name, f"must be a number, got {short_repr(value)}.")
     try:
         number = float(value)
     except OverflowError:  # a whole number that no float can hold
         number = np.nan
     if not low <= number <= high:
-        raise ValueError(f"{name} must be between {low:g} and {high:g}, got {shown(value)}.")
+        raise ParameterError(name, f"must be between {low:g} and {high:g}, got {short_repr(value)}.")
     return number
 
 
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     """Return ``value`` if it is one of ``choices``."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shown(value)}.")
+        raise ParameterError(name, f"must be one of {', '.join(map(repr, choices))}, got {short_repr(value)}.")
     return value
 
 
@@ -182,34 +180,36 @@ def columns_of(features: Iterable[Any], n_columns: int, names: Iterable[Any] | N
     if names is None and any(isinstance(feature, str) for feature in features):
         names = (f"x{column}" for column in range(n_columns))
     known = {} if names is None else {name: column for column, name in enumerate(names)}
-    found: dict[int, None] = {}
+    columns: dict[int, None] = {}
     for feature in features:
         number = isinstance(feature, numbers.Integral) and not isinstance(feature, bool)
         try:
             column = known.get(feature, int(feature) if number else -1)
         except TypeError:  # a list, say
-            raise ValueError(f"{what} names {shown(feature)}, which is no feature: give names or numbers.") from None
+            raise ValueError(
+                f"{what} names {short_repr(feature)}, which is no feature: give names or numbers."
+            ) from None
         if not 0 <= column < n_columns:
             told = near(str(feature), list(map(str, known)), "the features are")
             told = f"they are 0..{n_columns - 1}." if number or not known else told
-            raise ValueError(f"{what} names {shown(feature)}, which is not a feature; {told}")
-        if column in found:
-            raise ValueError(f"{what} names feature {shown(feature)} more than once.")
-        found[column] = None
-    return np.array(list(found), dtype=np.intp)
+            raise ValueError(f"{what} names {short_repr(feature)}, which is not a feature; {told}")
+        if column in columns:
+            raise ValueError(f"{what} names feature {short_repr(feature)} more than once.")
+        columns[column] = None
+    return np.array(list(columns), dtype=np.intp)
 
 
 def check_n_classes(n_classes: int) -> None:
-    if n_classes > _MOST_CLASSES:
+    if n_classes > 5000:  # of which the costs of decisions take 200 MB
         raise ValueError(
-            f"y holds more than {_MOST_CLASSES:,} classes, the most that can be planned for, as every decision has a "
+            "y holds more than 5,000 classes, the most that can be planned for, as every decision has a "
             "cost for every class: if labels are numbers or names of rows, choose another target; otherwise group them."
         )
 
 
 def check_flag(value: Any, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {shown(value)}.")
+        raise ParameterTypeError(name, f"must be True or False, got {short_repr(value)}.")
     return bool(value)
 
 
@@ -219,7 +219,7 @@ def check_settings(settings: Mapping[str, Any], maker: Any, kind: Any) -> None:
     for name in settings:
         if name not in known:
             there = near(name, list(dict.fromkeys(known)), "there are")
-            raise TypeError(f"{maker.__name__} has no setting {shown(name)}; {there}")
+            raise TypeError(f"{maker.__name__} has no setting {short_repr(name)}; {there}")
 
 
 def check_part(value: Any, name: str, what: str, methods: tuple[str, ...]) -> None:
@@ -227,8 +227,8 @@ def check_part(value: Any, name: str, what: str, methods: tuple[str, ...]) -> No
     if isinstance(value, type):
         raise TypeError(f"{name} must be {what}, got the class {value.__name__}: write {value.__name__}().")
     if not all(hasattr(value, method) for method in methods):
-        known = " or ".join(meant(value, methods)[:3]) if isinstance(value, str) else ""
-        raise TypeError(f"{name} must be {what}, got {shown(value)}{known and f': write {known}'}.")
+        known = " or ".join(suggest_parts(value, methods)[:3]) if isinstance(value, str) else ""
+        raise TypeError(f"{name} must be {what}, got {short_repr(value)}{known and f': write {known}'}.")
 
 
 def plain_labels(labels: Any, name: str = "y") -> Any:
@@ -258,12 +258,14 @@ def _plain_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     if {"numbers", "others"} & set(kinds):
         row = next((i for i, value in enumerate(values) if _is_missing(value)), None)
         if row is not None:
-            raise ValueError(f"{name} holds {shown(values[row])} in row {row}: leave out the rows without a label.")
+            raise ValueError(
+                f"{name} holds {short_repr(values[row])} in row {row}: leave out the rows without a label."
+            )
     if "others" in kinds:
         raise ValueError(f"{name} holds {kinds['others'].__name__}: labels must be numbers, texts or booleans.")
     if len(kinds) > 1:
         (a, one), (b, other) = list(kinds.items())[:2]
-        pair = " and ".join(shown(next(value for value in values if type(value) is kind)) for kind in (one, other))
+        pair = " and ".join(short_repr(next(value for value in values if type(value) is kind)) for kind in (one, other))
         raise ValueError(f"{name} mixes {a} with {b}, as {pair}: give all labels as {a} or all as {b}.")
     if "texts" in kinds or not values:
         return array
@@ -281,12 +283,12 @@ def class_numbers(
     texts = all(isinstance(label, str) for label in known)
     # decisions such as "refer" may stand among numbers
     mixed = other is not None or (not texts and any(isinstance(label, str) for label in known))
-    found = np.asarray(labels if mixed else plain_labels(labels, name))
-    found = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
-    if found.ndim != 1 or (n is not None and len(found) != n):
+    given_labels = np.asarray(labels if mixed else plain_labels(labels, name))
+    given_labels = given_labels[:, 0] if given_labels.ndim == 2 and given_labels.shape[1] == 1 else given_labels
+    if given_labels.ndim != 1 or (n is not None and len(given_labels) != n):
         rows = "row" if n is None else f"of the {n} rows"
-        raise ValueError(f"{name} must have one label for each {rows}, got shape {found.shape}.")
-    values = found.tolist()
+        raise ValueError(f"{name} must have one label for each {rows}, got shape {given_labels.shape}.")
+    values = given_labels.tolist()
     place = {label: i for i, label in enumerate(known)}
     as_numbers = {as_number(label): i for i, label in reversed(list(enumerate(known)))}
     for label in dict.fromkeys(values):
@@ -298,9 +300,11 @@ def class_numbers(
             at = place.get(str(label), as_numbers.get(as_number(label), other))
         if _is_missing(label):
             row = values.index(label)
-            raise ValueError(f"{name} holds {shown(label)} in row {row}: leave out the rows without a label.")
+            raise ValueError(f"{name} holds {short_repr(label)} in row {row}: leave out the rows without a label.")
         if at is None:
-            raise ValueError(f"{name} holds {shown(label)}, which is no class of the model: there are {listed(known)}.")
+            raise ValueError(
+                f"{name} holds {short_repr(label)}, which is no class of the model: there are {join_names(known)}."
+            )
         place[label] = at
     return np.array([place[label] for label in values], dtype=np.intp)
 
@@ -342,12 +346,3 @@ def _is_missing(value: Any) -> bool:
     # pandas is not imported for its NA and NaT
     nan = isinstance(value, (float, np.floating)) and value != value
     return nan or type(value).__name__ in ("NoneType", "NAType", "NaTType")
-
-
-def check_support(selector: Any) -> None:
-    """Check that a selector that was read from a file knows which features it keeps, if it was fitted."""
-    if not any(name.endswith("_") for name in vars(selector)):
-        return
-    mask = np.asarray(selector.get_support())
-    if mask.dtype != bool or mask.shape != (selector.n_features_in_,):
-        raise ValueError(f"a {type(selector).__name__} keeps other features than it has")

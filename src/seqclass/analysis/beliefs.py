@@ -9,13 +9,10 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_real
-from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect, ratio
+from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.simple import FixedLengthPolicy
-
-#: Keeps round beliefs, such as 1/2 or 0.3, off the borders of the cells that merge them.
-_OFFSET = 0.3819660112501051
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class ReachableBeliefs:
     >>> import numpy as np
     >>> from seqclass.pomdp import TableProblem
     >>> beliefs = reachable_beliefs(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1))
-    >>> beliefs.n_stages, beliefs.at(1).probability.round(2)
+    >>> beliefs.n_stages, beliefs.at_stage(1).probability.round(2)
     (1, array([0.55, 0.45]))
     """
 
@@ -61,7 +58,7 @@ class ReachableBeliefs:
         """Most features that can be asked for."""
         return int(self.stage[-1])
 
-    def at(self, stage: int) -> ReachableBeliefs:
+    def at_stage(self, stage: int) -> ReachableBeliefs:
         """Return the beliefs of one stage."""
         rows = self.stage == stage
         own = {name: each[rows] for name, each in vars(self).items() if name != "method"}
@@ -112,16 +109,19 @@ def reachable_beliefs(
     >>> from seqclass.pomdp import GridValueIteration, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.04)
     >>> beliefs = reachable_beliefs(problem)  # the order of two outcomes does not matter: three beliefs, not four
-    >>> beliefs.at(2).belief[:, 1].round(2), beliefs.at(2).probability.round(3)
+    >>> beliefs.at_stage(2).belief[:, 1].round(2), beliefs.at_stage(2).probability.round(3)
     (array([0.05, 0.64, 0.98]), array([0.425, 0.25 , 0.325]))
     >>> beliefs = reachable_beliefs(problem, GridValueIteration().solve(problem))
-    >>> beliefs.at(1).asked.round(2)  # one of the two beliefs after the first feature is not sure enough yet
+    >>> beliefs.at_stage(1).asked.round(2)  # one of the two beliefs after the first feature is not sure enough yet
     array([0.55, 0.  ])
     """
     check_real(tolerance, "tolerance", 1e-15, 1.0)
-    effort = Effort(method, n_paths, max_histories, random_state)
+    simulation = Simulation(method, n_paths, max_histories, random_state)
     tally, served = collect(
-        problem, FixedLengthPolicy(problem) if policy is None else policy, lambda: _Beliefs(problem, tolerance), effort
+        problem,
+        FixedLengthPolicy(problem) if policy is None else policy,
+        lambda: _Beliefs(problem, tolerance),
+        simulation,
     )
     stage, belief, probability, asked, decision = (np.concatenate(column) for column in zip(*tally.levels))
     return ReachableBeliefs(stage, belief, probability, asked, decision, served)
@@ -133,13 +133,14 @@ class _Beliefs:
         self.levels: list[tuple[IntArray, FloatArray, FloatArray, FloatArray, IntArray]] = []
 
     def add(self, level: Level) -> None:
-        cell = np.floor(level.info.belief[:, ::-1] / self.tolerance + _OFFSET)
+        # the offset keeps round beliefs, such as 1/2 or 0.3, off the borders of the cells that merge them
+        cell = np.floor(level.belief.posterior[:, ::-1] / self.tolerance + 0.3819660112501051)
         _, number = np.unique(cell, axis=0, return_inverse=True)
         number = number.reshape(-1)
         size = int(number.max()) + 1
         joint = np.zeros((size, self.problem.n_classes))
         probability, asked = np.zeros(size), np.zeros(size)
-        np.add.at(joint, number, level.info.belief * level.weight[:, None])
+        np.add.at(joint, number, level.belief.posterior * level.weight[:, None])
         np.add.at(probability, number, level.weight)
         np.add.at(asked, number, level.weight * level.go_on)
         belief = joint / joint.sum(axis=1, keepdims=True)
@@ -216,8 +217,8 @@ def entropy_path(
     >>> path.overall.round(3), path.going_on.round(3)  # the less certain ones go on
     (array([0.693, 0.418, 0.319]), array([0.693, 0.474,   nan]))
     """
-    effort = Effort(method, n_paths, max_histories, random_state)
-    tally, served = collect(problem, policy, _Entropy, effort)
+    simulation = Simulation(method, n_paths, max_histories, random_state)
+    tally, served = collect(problem, policy, _Entropy, simulation)
     asked, going_on, ended, stopped = np.array(tally.rows).T
     overall = going_on + np.cumsum(stopped)
     return EntropyPath(overall, ratio(going_on, asked), ratio(stopped, ended), asked, served)
@@ -228,7 +229,7 @@ class _Entropy:
         self.rows: list[list[float]] = []
 
     def add(self, level: Level) -> None:
-        nats = entropy(level.info.belief)
+        nats = entropy(level.belief.posterior)
         on, off = level.weight[level.go_on], level.weight[~level.go_on]
         sums = (on.sum(), on @ nats[level.go_on], off.sum(), off @ nats[~level.go_on])
         self.rows.append([float(value) for value in sums])

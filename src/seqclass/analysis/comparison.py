@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass.analysis._walk import MAX_HISTORIES, Effort
+from seqclass.analysis._walk import MAX_HISTORIES, Simulation
 from seqclass.pomdp import DECIDE, Policy
-from seqclass.pomdp.answers import Answers
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.needs import needed_no_visits, needed_order
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.needs import require_fixed_order, require_no_visits
+from seqclass.pomdp.observations import ObservationSource
+from seqclass.pomdp.one_step import deciding_cost
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.walk import ALL, Level, check_questions, walk
 
 
@@ -108,22 +108,21 @@ def regret(
     >>> result.stopped_late.round(3)  # it buys the second feature even where the first one settled the matter
     array([0.   , 0.018, 0.   ])
     """
-    effort = Effort(method, n_paths, max_histories, random_state)
+    simulation = Simulation(method, n_paths, max_histories, random_state)
 
-    def run(answers: Answers, limit: float) -> Regret:
-        return _Pair(problem, policy, other, answers, effort.total(answers)).run(limit)
+    def run(answers: ObservationSource, limit: float) -> Regret:
+        return _Pair(problem, policy, other, answers, simulation.total(answers)).run(limit)
 
-    needed_order(problem, "regret", "evaluate for each of the two")
-    needed_no_visits(problem, "regret", "evaluate for each of the two")
-    result, _ = effort.run(run)
-    return result
+    require_fixed_order(problem, "regret", "evaluate for each of the two")
+    require_no_visits(problem, "regret", "evaluate for each of the two")
+    return simulation.run(run)
 
 
 class _Pair:
     """Two policies on the same histories; a row is dropped once both have stopped."""
 
     def __init__(
-        self, problem: AcquisitionProblem, policy: Policy, other: Policy, answers: Answers, total: float
+        self, problem: AcquisitionProblem, policy: Policy, other: Policy, answers: ObservationSource, total: float
     ) -> None:
         self.problem, self.policies, self.answers, self.total = problem, (policy, other), answers, total
         self.cost = np.zeros(2)
@@ -131,48 +130,48 @@ class _Pair:
         self.part: list[list[float]] = []  # a stage's early and late regret, and their weights
 
     def run(self, max_histories: float) -> Regret:
-        info, weight, self.lots = self._begin()
-        n = len(info)
+        belief, weight, self.lots = self._begin()
+        n = len(belief)
         self.settled, self.parted = np.zeros(n), np.full(n, -1)
         self.alive = self.go_on = np.ones((n, 2), dtype=bool)
-        for _ in walk(info, weight, self._ask, self.answers, max_histories):
+        for _ in walk(belief, weight, self._ask, self.answers, max_histories):
             pass
         return self._result()
 
     def _ask(self, level: Level) -> IntArray:
-        info = level.info
+        belief = level.belief
         if self.part:
             rows = level.parent
             self.alive, self.lots = self.go_on[rows], self.lots[rows]
             self.parted, self.settled = self.parted[rows], self.settled[rows]
         self.part.append([0.0] * 4)
-        self.go_on = np.column_stack([self._goes_on(k, info) for k in (0, 1)])
-        cost = info.spent + info.deciding_cost
+        self.go_on = np.column_stack([self._goes_on(k, belief) for k in (0, 1)])
+        cost = belief.spent + deciding_cost(belief)
         self._settle(level.weight, cost)
         apart = (self.alive.all(axis=1)) & (self.go_on[:, 0] != self.go_on[:, 1])
-        self.parted[apart], self.settled[apart] = info.stage, cost[apart]
-        return np.where(self.go_on.any(axis=1), info.stage, DECIDE)
+        self.parted[apart], self.settled[apart] = belief.stage, cost[apart]
+        return np.where(self.go_on.any(axis=1), belief.stage, DECIDE)
 
-    def _begin(self) -> tuple[InformationState, FloatArray, IntArray]:
-        chances = [policy.begin()[1] for policy in self.policies]
+    def _begin(self) -> tuple[BeliefState, FloatArray, IntArray]:
+        chances = [policy.initial_belief()[1] for policy in self.policies]
         probability = np.outer(*chances).ravel()
         pairs = np.stack(np.divmod(np.arange(probability.size), len(chances[1])), axis=1)
-        first, share = self.problem.opening()
+        first, share = self.problem.initial_beliefs()
         row, pair = np.divmod(np.arange(share.size * probability.size), probability.size)
         weight = self.answers.spread(self.total, share[row] * probability[pair])
         drawn = np.flatnonzero(weight)
         return first[row[drawn]], weight[drawn], pairs[pair[drawn]]
 
-    def _goes_on(self, k: int, info: InformationState) -> BoolArray:
-        go_on = np.zeros(len(info), dtype=bool)
+    def _goes_on(self, k: int, belief: BeliefState) -> BoolArray:
+        go_on = np.zeros(len(belief), dtype=bool)
         rows = np.flatnonzero(self.alive[:, k])
         if rows.size:
-            asking = info[rows]
-            asking.lot = self.lots[rows, k]
-            question = self.policies[k].act(asking)
+            asking = belief[rows]
+            asking.component = self.lots[rows, k]
+            question = self.policies[k].action(asking)
             on = question != DECIDE
             go_on[rows] = on
-            check_questions(info, rows[on], question[on])
+            check_questions(belief, rows[on], question[on])
         return go_on
 
     def _settle(self, weight: FloatArray, cost: FloatArray) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.validation import check_integer
+from seqclass.agent.agent import agent_of
+from seqclass.agent.components import Component, component, largest_first
 from seqclass.bn import ClassMixture
-from seqclass.deciding.components import Component, component, largest_first
-from seqclass.deciding.decider import decider_of
 
 
 def describe_components(
-    classifier: DecidingClassifier,
+    classifier: BaseSequentialClassifier,
     *,
     n_traits: int = 3,
     feature_names: Sequence[str] | Mapping[int, str] | None = None,
@@ -49,13 +49,13 @@ def describe_components(
     >>> print(describe_components(clf)[1])
     other, kind 2 of 2 (50% of the class): x0 = 1 (98% of them, 50% of all); x1 = 0 (98% of them, 50% of all)
     """
-    decider = decider_of(classifier)
-    model = decider.model
+    agent = agent_of(classifier)
+    model = agent.model
     if not isinstance(model, ClassMixture):
         raise ValueError(f"describe_components needs a ClassMixture, and model_ is a {type(model).__name__}.")
     check_integer(n_traits, "n_traits", 0)
     return [
-        component(decider, model, hidden, n_traits, feature_names)
-        for c in range(len(decider.classes))
+        component(agent, model, hidden, n_traits, feature_names)
+        for c in range(len(agent.classes))
         for hidden in largest_first(model, c).tolist()
     ]

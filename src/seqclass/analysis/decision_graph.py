@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.text import shorten, wrap
 from seqclass._utils.validation import check_integer, check_real
+from seqclass.agent._case import Questions
+from seqclass.agent.agent import agent_of
 from seqclass.classifier import SequentialClassifier
-from seqclass.deciding._case import Questions
-from seqclass.deciding.decider import decider_of
 from seqclass.pomdp import Policy
-from seqclass.pomdp.answers import AllAnswers
+from seqclass.pomdp.observations import AllObservations
 from seqclass.pomdp.policy import DECIDE, decided
 from seqclass.pomdp.walk import Level, next_of, walk
 
@@ -30,7 +30,7 @@ _SLACK = 1 - 1e-9
 
 
 @dataclass(frozen=True)
-class Histories:
+class StageHistories:
     """Histories of one stage, ``n`` rows.
 
     Attributes
@@ -69,42 +69,44 @@ class Histories:
 
 def histories_of(
     policy: Policy, max_depth: int, min_probability: float, missing: float, charge_missing: bool
-) -> list[Histories]:
+) -> list[StageHistories]:
     """Follow a policy for at most ``max_depth`` features, histories below ``min_probability`` no further."""
-    stages: list[Histories] = []
-    info, mass = policy.begin()
+    stages: list[StageHistories] = []
+    belief, mass = policy.initial_belief()
     visits, shape = policy.problem.visits, (-1, policy.problem.n_questions)
-    listed = np.array([not policy.problem.is_sampled(question) for question in range(shape[1])], dtype=bool)
+    listed = np.array([not policy.problem.structure.is_sampled(question) for question in range(shape[1])], dtype=bool)
 
     def ask(level: Level) -> IntArray:
-        read = level.info.waiting
+        read = level.belief.account.waits
         question = next_of(policy, level)
         panel = np.zeros((len(question), shape[1]), dtype=bool)
-        if visits is not None and level.info.ordered is not None:
-            panel = level.info.ordered & ~read[:, None]
+        if visits is not None and level.belief.account.ordered is not None:
+            panel = level.belief.account.ordered & ~read[:, None]
             # what asks one question at a time orders each by itself
             alone = (question != DECIDE) & ~read & ~panel.any(axis=1)
             panel[alone, question[alone]] = True
         parent, outcome = (level.parent, level.outcome) if stages else (np.zeros_like(level.parent), level.parent)
         price = np.full(len(question), np.nan)
-        following = np.where(question == DECIDE, policy.following(level.info), question)
+        following = np.where(question == DECIDE, policy.next_question(level.belief), question)
         known = following != DECIDE
-        prices = np.broadcast_to(level.info.prices, (len(question), policy.problem.n_questions))
+        prices = np.broadcast_to(level.belief.prices, (len(question), policy.problem.n_questions))
         price[known] = prices[known, following[known]]
-        if visits is not None and level.info.ordered is not None:
-            ordered = level.info.ordered[known, following[known]]
-            price[known] -= np.where(ordered, 0.0, visits.alone[following[known]])
-        visit = np.zeros(len(question)) if visits is None else visits.of(panel)
-        decision, feature = decided(policy, level.info.belief), question.copy()
+        if visits is not None and level.belief.account.ordered is not None:
+            ordered = level.belief.account.ordered[known, following[known]]
+            price[known] -= np.where(ordered, 0.0, visits.single_costs[following[known]])
+        visit = np.zeros(len(question)) if visits is None else visits.panel_costs(panel)
+        decision, feature = decided(policy, level.belief.posterior), question.copy()
         feature[question != DECIDE] = policy.problem.features[question[question != DECIDE]]
         stages.append(
-            Histories(parent, outcome, level.weight, level.info.belief, feature, decision, price, panel, visit, read)
+            StageHistories(
+                parent, outcome, level.weight, level.belief.posterior, feature, decision, price, panel, visit, read
+            )
         )
         go_on = (question != DECIDE) & (level.weight >= min_probability * _SLACK) & (level.stage < max_depth)
         go_on[go_on] = listed[question[go_on]]
         return np.where(go_on, question, DECIDE)
 
-    for _ in walk(info, mass, ask, AllAnswers(missing, charge_missing)):
+    for _ in walk(belief, mass, ask, AllObservations(missing, charge_missing)):
         pass
     return stages
 
@@ -140,10 +142,10 @@ class Node:
     visit: float = np.nan
 
 
-def fold(stages: list[Histories], min_probability: float, features: IntArray) -> list[Node]:
+def fold(stages: list[StageHistories], min_probability: float, features: IntArray) -> list[Node]:
     """Merge histories of a stage that go on alike, and all that end alike; the last node is the first of the graph."""
-    followed = _followed(stages, min_probability)
-    nodes = _Nodes(stages[0].belief.shape[1])
+    followed = _rows_to_draw(stages, min_probability)
+    nodes = _MergedNodes(stages[0].belief.shape[1])
     below: dict[int, dict[int, tuple[int, float]]] = {}
     last = len(stages) - 1
     for k in range(last, -1, -1):
@@ -166,7 +168,7 @@ def fold(stages: list[Histories], min_probability: float, features: IntArray) ->
     return nodes.found
 
 
-def _followed(stages: list[Histories], min_probability: float) -> list[BoolArray]:
+def _rows_to_draw(stages: list[StageHistories], min_probability: float) -> list[BoolArray]:
     """Rows of each stage whose answers are drawn: those with one that is not just rare."""
     result: list[BoolArray] = []
     for k, stage in enumerate(stages):
@@ -179,7 +181,7 @@ def _followed(stages: list[Histories], min_probability: float) -> list[BoolArray
     return result
 
 
-def _kind(stage: Histories, k: int, row: int, followed: bool, min_probability: float) -> tuple[str | int, ...]:
+def _kind(stage: StageHistories, k: int, row: int, followed: bool, min_probability: float) -> tuple[str | int, ...]:
     feature = int(stage.feature[row])
     if feature == DECIDE:
         return ("decide", int(stage.decision[row]))
@@ -188,7 +190,7 @@ def _kind(stage: Histories, k: int, row: int, followed: bool, min_probability: f
     return ("more", k, feature) if stage.mass[row] >= min_probability * _SLACK else ("rare",)
 
 
-class _Nodes:
+class _MergedNodes:
     """Nodes by what happens from there on."""
 
     def __init__(self, n_classes: int) -> None:
@@ -218,8 +220,6 @@ class _Nodes:
 
 
 Names = Sequence[Any] | Mapping[int, Any] | None
-#: Factor by which ways are made rarer until the graph is small enough.
-_RAISE = 1.25
 
 
 def decision_graph(
@@ -326,15 +326,15 @@ def decision_graph(
     stages = histories_of(names_of.policy, max_depth, min_probability, float(missing), names_of.charge_missing)
     nodes, least = _fold(stages, min_probability, max_nodes, names_of.policy.problem.features)
     note = _note(nodes, max_depth, least, f" (for at most {max_nodes} nodes)" if least > min_probability else "")
-    nodes = [replace(node, number=names_of.numbered(node)) for node in nodes]
+    nodes = [replace(node, number=names_of.node_numbers(node)) for node in nodes]
     return write(nodes, names_of.labels(nodes, names, decisions, classes, outcomes), note)
 
 
-def _fold(stages: list[Histories], least: float, max_nodes: int, features: IntArray) -> tuple[list[Node], float]:
+def _fold(stages: list[StageHistories], least: float, max_nodes: int, features: IntArray) -> tuple[list[Node], float]:
     """Fold the histories into at most so many nodes; return them with the probability that was needed for it."""
     nodes = fold(stages, least, features)
     while len(nodes) > max_nodes and least < 1:
-        least = min(_RAISE * least, 1.0)
+        least = min(1.25 * least, 1.0)  # ways are made rarer until the graph is small enough
         nodes = fold(stages, least, features)
     return nodes, least
 
@@ -353,15 +353,15 @@ class _Names:
 
     def __init__(self, owner: Policy | SequentialClassifier) -> None:
         self.classifier, self.charge_missing = None, False
-        if isinstance(owner, DecidingClassifier):
+        if isinstance(owner, BaseSequentialClassifier):
             check_is_fitted(owner, "policy_")
-            self.classifier, self.policy, self.charge_missing = owner, owner.policy_, decider_of(owner).charge_missing
+            self.classifier, self.policy, self.charge_missing = owner, owner.policy_, agent_of(owner).charge_missing
         elif isinstance(owner, Policy):
             self.policy = owner
         else:
             raise TypeError(f"policy must be a Policy or a fitted SequentialClassifier, got {type(owner).__name__}.")
 
-    def numbered(self, node: Node) -> tuple[int, ...]:
+    def node_numbers(self, node: Node) -> tuple[int, ...]:
         """Stage and feature of a node; of a classifier's features the column."""
         if self.classifier is None or node.kind not in ("ask", "more"):
             return node.number
@@ -370,7 +370,7 @@ class _Names:
 
     def labels(
         self, nodes: list[Node], names: Names, decisions: Names, classes: Names, outcomes: Mapping[int, Any] | None
-    ) -> Labels:
+    ) -> NodeWords:
         """Name all that occurs in the nodes: as given, or else as the classifier does."""
         clf, problem, bundles = self.classifier, self.policy.problem, self._bundles(nodes)
         asked = {feature for node in nodes if node.kind in ("ask", "more") for feature in node.number[1:]}
@@ -378,15 +378,17 @@ class _Names:
         bins = {} if outcomes is None else dict(outcomes)
         if clf is not None:
             told = {column: shown for column, (_, shown) in bundles.items()}
-            bins = {column: decider_of(clf).outcome_labels(column) for column in asked} | told | bins
+            bins = {column: agent_of(clf).outcome_labels(column) for column in asked} | told | bins
         for node in nodes:
             if node.kind == "ask" and node.number[1] in bins:
                 _check_length(bins[node.number[1]], f"outcomes[{node.number[1]}]", max(node.edges))
         every = np.concatenate([problem.prices, problem.full_prices])
-        return Labels(
-            _named(names, "names", asked, lambda j: bundles[j][0] if j in bundles else self._name(j)),
-            _named(decisions, "decisions", taken, str if clf is None else lambda j: clf.decisions_.tolist()[j]),
-            _named(
+        return NodeWords(
+            _names_by_number(names, "names", asked, lambda j: bundles[j][0] if j in bundles else self._name(j)),
+            _names_by_number(
+                decisions, "decisions", taken, str if clf is None else lambda j: clf.decisions_.tolist()[j]
+            ),
+            _names_by_number(
                 classes,
                 "classes",
                 range(problem.n_classes),
@@ -404,22 +406,24 @@ class _Names:
         """Name of each bundle of a classifier by its first column, and what its answers are called that are drawn."""
         if self.classifier is None:
             return {}
-        decider = decider_of(self.classifier)
-        questions, found = Questions(decider, decider.problem), dict[int, tuple[str, dict[int, str]]]()
-        for question in range(decider.problem.n_questions):
-            if (bundle := decider.problem.bundle(question)) is None:
+        agent = agent_of(self.classifier)
+        questions, bundles = Questions(agent, agent.problem), dict[int, tuple[str, dict[int, str]]]()
+        for question in range(agent.problem.n_questions):
+            if (bundle := agent.problem.structure.bundle(question)) is None:
                 continue
-            labels = [decider.outcome_labels(feature.column) for feature in questions.features(question)]
-            column = int(decider.support[decider.problem.features[question]])
+            labels = [agent.outcome_labels(feature.column) for feature in questions.features(question)]
+            column = int(agent.support[agent.problem.features[question]])
             drawn = [node for node in nodes if node.kind == "ask" and node.number[1] == column]
             outcomes = sorted({outcome for node in drawn for outcome in node.edges if outcome >= 0})
             shown = bundle.decode(np.array(outcomes, dtype=np.int64)).tolist()
             texts = ["; ".join(one[v] if v >= 0 else "missing" for one, v in zip(labels, row)) for row in shown]
-            found[column] = questions.name(question), {o: f"({text})" for o, text in zip(outcomes, texts)}
-        return found
+            bundles[column] = questions.name(question), {o: f"({text})" for o, text in zip(outcomes, texts)}
+        return bundles
 
 
-def _named(given: Names, what: str, numbers: Collection[int], default: Callable[[int], Any]) -> dict[int, Any]:
+def _names_by_number(
+    given: Names, what: str, numbers: Collection[int], default: Callable[[int], Any]
+) -> dict[int, Any]:
     if given is None or isinstance(given, Mapping):
         return {number: default(number) for number in numbers} | dict(given or {})
     _check_length(given, what, max(numbers, default=-1))
@@ -435,17 +439,27 @@ def _check_length(given: Any, what: str, number: int) -> None:
 _FILLS = ("#99C6E0", "#EEBF99", "#99D8C7", "#EBC9DC", "#F5D999", "#BBE1F6", "#BFBFBF")
 #: Of what is left out.
 _GREY = 'color="#8C8C8C", fontcolor="#6E6E6E"'
-#: Of more that are ordered together so many are named.
-_MOST_NAMED = 6
-#: Most characters of a line in a node, of the note beside an edge, and of a class label.
-_LINE, _EDGE, _CLASS = 26, 30, 18
+
+
+@dataclass(frozen=True)
+class LabelWidths:
+    """What fits into a picture of a graph, in characters."""
+
+    max_named: int = 6  #: features that are named, of more that are ordered together
+    line: int = 26  #: of a node
+    edge: int = 30  #: of the note beside an edge
+    class_label: int = 18  #: of a class
+
+
+WIDTHS = LabelWidths()
+
 _INTERVAL = re.compile(r"\[(?P<low>[^,\[\]()]+), (?P<high>[^,\[\]()]+)\)|< (?P<below>[^,]+)|>= (?P<above>[^,]+)")
 #: Characters that XML, and so SVG, cannot hold.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True)
-class Labels:
+class NodeWords:
     """What things are called; what is not named is called by its number.
 
     Attributes
@@ -480,7 +494,7 @@ class Labels:
     def _class(self, number: int) -> str:
         """Name of a class; a number alone would be taken for a share."""
         label = self.classes.get(number, number)
-        return shorten(label if isinstance(label, str) else f"class {label}", _CLASS)
+        return shorten(label if isinstance(label, str) else f"class {label}", WIDTHS.class_label)
 
     def answers(self, feature: int, outcomes: Sequence[int]) -> str:
         """Write the outcomes that lead from one node to another."""
@@ -488,13 +502,13 @@ class Labels:
         seen = [str(o) if names is None else " ".join(str(names[o]).split()) for o in outcomes if o >= 0]
         text = join_labels(seen) + ["missing"] * (-1 in outcomes)
         shown = [text[0]]
-        while len(shown) < len(text) and len(", ".join([*shown, text[len(shown)]])) <= _EDGE:
+        while len(shown) < len(text) and len(", ".join([*shown, text[len(shown)]])) <= WIDTHS.edge:
             shown.append(text[len(shown)])
         more = len(text) - len(shown)
-        return ", ".join(shorten(part, _EDGE) for part in shown) + (f"\nand {more} more" if more else "")
+        return ", ".join(shorten(part, WIDTHS.edge) for part in shown) + (f"\nand {more} more" if more else "")
 
 
-def write(nodes: list[Node], labels: Labels, note: str) -> str:
+def write(nodes: list[Node], labels: NodeWords, note: str) -> str:
     """Write a graph, its first node first."""
     order = sorted(range(len(nodes)), key=lambda i: (_rank(nodes[i]), -round(nodes[i].reach, 12), i))
     name = {place: f"n{i}" for i, place in enumerate(order)}
@@ -519,7 +533,7 @@ def _rank(node: Node) -> tuple[int, int]:
     return (1, node.number[0]) if node.kind in ("ask", "more") else (2, 0)
 
 
-def _node(node: Node, labels: Labels) -> str:
+def _node(node: Node, labels: NodeWords) -> str:
     data = [f'kind={node.kind}, reach="{node.reach:.12g}"']
     data.append(f'posterior="{" ".join(f"{p:.6g}" for p in (node.joint / node.joint.sum()).tolist())}"')
     style, more, before = 'shape=box, style="rounded"', "", ""
@@ -544,19 +558,19 @@ def _node(node: Node, labels: Labels) -> str:
             before = _panel([labels.feature(number) for number in panel], node.visit)
         if node.kind == "more":
             more, style = "\nand so on", 'shape=box, style="rounded,dashed"'
-    body = f"{before}{wrap(text, _LINE)}{more}\nreached {percent(node.reach)}\n{labels.belief(node.joint)}"
+    body = f"{before}{wrap(text, WIDTHS.line)}{more}\nreached {percent(node.reach)}\n{labels.belief(node.joint)}"
     return f"label={quote(body)}, {style}, {', '.join(data)}"
 
 
 def _panel(names: list[str], visit: float) -> str:
     """What is ordered together, a line each, and what the visit costs."""
-    few = [shorten(name, _LINE) for name in names[:_MOST_NAMED]]
-    few += [f"and {len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+    few = [shorten(name, WIDTHS.line) for name in names[: WIDTHS.max_named]]
+    few += [f"and {len(names) - WIDTHS.max_named} more"] if len(names) > WIDTHS.max_named else []
     head = "order together" if len(names) > 1 else "order"
     return "\n".join([f"{head} (visit {visit:.4g})", *few, "", ""])
 
 
-def _edges(nodes: list[Node], node: Node, labels: Labels) -> list[tuple[int, str]]:
+def _edges(nodes: list[Node], node: Node, labels: NodeWords) -> list[tuple[int, str]]:
     """Node at the end of each edge, and its attributes; outcomes that lead to the same node are one edge."""
     targets: dict[int, list[int]] = {}
     for outcome in sorted(node.edges, key=lambda o: (o < 0, o)):
@@ -581,8 +595,8 @@ def join_labels(labels: Sequence[str]) -> list[str]:
     """Join descriptions of bins where one begins at the edge at which the one before it ends."""
     joined: list[tuple[str, str | None, str | None]] = []  # text, lower and upper edge
     for text in labels:
-        found = _INTERVAL.fullmatch(text)
-        low, high = (found["low"] or found["above"], found["high"] or found["below"]) if found else (None, None)
+        match = _INTERVAL.fullmatch(text)
+        low, high = (match["low"] or match["above"], match["high"] or match["below"]) if match else (None, None)
         if joined and low is not None and joined[-1][2] == low:
             low = joined.pop()[1]
             text = f"[{low}, {high})" if low and high else f"< {high}" if high else f">= {low}" if low else "any"

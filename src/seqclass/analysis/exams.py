@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_integer
+from seqclass.agent.agent import agent_of
+from seqclass.agent.record import EncodedRows
 from seqclass.bn import ItemResponse
-from seqclass.deciding.decider import decider_of
-from seqclass.deciding.record import EncodedRows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +82,7 @@ class ExamReport:
 
 
 def exam_report(
-    clf: DecidingClassifier, n_persons: int = 2000, *, n_bands: int = 8, random_state: Any = 0
+    clf: BaseSequentialClassifier, n_persons: int = 2000, *, n_bands: int = 8, random_state: Any = 0
 ) -> ExamReport:
     """Give an adaptive test to simulated persons: exposure by item, and precision by ability.
 
@@ -117,35 +117,33 @@ def exam_report(
     """
     check_integer(n_persons, "n_persons", 1)
     check_integer(n_bands, "n_bands", 1, n_persons)
-    decider, rng = decider_of(clf), as_generator(random_state)
-    model: Any = decider.model
+    agent, rng = agent_of(clf), as_generator(random_state)
+    model: Any = agent.model
     if not isinstance(model, ItemResponse):
         raise ValueError(
             f"clf: its model must be an ItemResponse, which knows of abilities; it is a {type(model).__name__}."
         )
-    if decider.coder.discretizer_ is not None:
+    if agent.coder.discretizer_ is not None:
         raise ValueError('clf must be given outcomes as they are: fit it with discretizer="precomputed".')
     model = copy.copy(model)
-    model.class_prior_ = decider.problem.prior  # which `with_prior` has changed
+    model.class_prior_ = agent.problem.prior  # which `with_prior` has changed
     share = model.class_prior_[model.hidden_class_] * model.weights_
     state = np.sort(rng.choice(len(share), n_persons, p=share / share.sum()))
-    codes: IntArray = np.empty((n_persons, len(decider.support)), dtype=np.intp)
+    codes: IntArray = np.empty((n_persons, len(agent.support)), dtype=np.intp)
     for part in chunks(n_persons, 8.0 * 3 * model.tables_.shape[0] * model.tables_.shape[1]):
-        below = model.tables_[:, :, state[part]].cumsum(axis=1) <= rng.random(
-            (len(decider.support), 1, len(state[part]))
-        )
+        below = model.tables_[:, :, state[part]].cumsum(axis=1) <= rng.random((len(agent.support), 1, len(state[part])))
         codes[part] = np.minimum(below.sum(axis=1).T, model.n_outcomes_ - 1)
     # persons who would answer alike draw lots of their own
-    rows = EncodedRows(codes, np.arange(len(decider.support)), np.arange(1.0, n_persons + 1)[:, None])
-    record = decider.told(decider.follow(rows, False, decider.known))
+    rows = EncodedRows(codes, np.arange(len(agent.support)), np.arange(1.0, n_persons + 1)[:, None])
+    record = agent.told(agent.follow(rows, False, agent.known))
     row, at = np.nonzero(record.order >= 0)
-    asked = np.zeros((n_persons, decider.n_features), dtype=bool)
+    asked = np.zeros((n_persons, agent.n_features), dtype=bool)
     asked[row, record.order[row, at]] = True
-    asked = asked[:, decider.support]
-    for members in map(decider.problem.members, range(decider.problem.n_questions)):
+    asked = asked[:, agent.support]
+    for members in map(agent.problem.structure.members, range(agent.problem.n_questions)):
         asked[:, members] = asked[:, members[:1]]  # a record tells of a bundle by its first column
     told = asked.copy()
-    told[:, decider.known] = True
+    told[:, agent.known] = True
     mean, sd = model.ability(np.where(told, codes, -1))
     true, label = model.ability_[state], model.classes_[model.hidden_class_[state]]
     wrong = (record.decision != label) & np.isin(record.decision, model.classes_)
@@ -155,7 +153,7 @@ def exam_report(
         return np.array([values[band].mean() for band in bands])
 
     return ExamReport(
-        tuple(decider.feature_name(column) for column in decider.support.tolist()),
+        tuple(agent.feature_name(column) for column in agent.support.tolist()),
         asked.mean(axis=0),
         by_band(true),
         np.array([len(band) for band in bands]),

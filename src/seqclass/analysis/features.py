@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
-from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect, ratio
+from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import DECIDE, Policy
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.one_step import deciding_cost
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 
 
 @dataclass(frozen=True)
@@ -98,11 +98,11 @@ def feature_values(
     >>> values.asked.round(2), values.gain.round(3), values.saving.round(3)
     (array([1.  , 0.55]), array([0.35 , 0.064]), array([0.323, 0.024]))
     """
-    effort = Effort(method, n_paths, max_histories, random_state)
-    tally, served = collect(problem, policy, lambda: _Features(policy), effort)
+    simulation = Simulation(method, n_paths, max_histories, random_state)
+    tally, served = collect(problem, policy, lambda: _Features(policy), simulation)
     reached, asked, price, gain, saving, expected = tally.by_question()
     question = np.flatnonzero(reached > 0)
-    if problem.free:  # the most asked first
+    if problem.any_order:  # the most asked first
         question = question[np.lexsort((question, -asked[question]))]
     asked, reached = asked[question], reached[question]
     return FeatureValues(
@@ -135,24 +135,24 @@ class _Features:
         self.levels: list[_Histories] = []
 
     def add(self, level: Level) -> None:
-        info, question = level.info, level.question
+        belief, question = level.belief, level.question
         following, stopped = question.copy(), np.flatnonzero(question == DECIDE)
-        following[stopped] = self.policy.following(info[stopped])
-        prices = np.broadcast_to(info.prices, (len(info), info.problem.n_questions))
-        price = np.where(question == DECIDE, 0.0, prices[np.arange(len(info)), question]) if prices.size else 0.0
-        price = np.broadcast_to(price, len(info))
-        expected = self._expected(info)
+        following[stopped] = self.policy.next_question(belief[stopped])
+        prices = np.broadcast_to(belief.prices, (len(belief), belief.problem.n_questions))
+        price = np.where(question == DECIDE, 0.0, prices[np.arange(len(belief)), question]) if prices.size else 0.0
+        price = np.broadcast_to(price, len(belief))
+        expected = self._expected_saving(belief)
         self.levels.append(
-            _Histories(level.weight, level.parent, info.deciding_cost, question, following, price, expected)
+            _Histories(level.weight, level.parent, deciding_cost(belief), question, following, price, expected)
         )
 
-    def _expected(self, info: InformationState) -> FloatArray:
+    def _expected_saving(self, belief: BeliefState) -> FloatArray:
         """What the policy expects to save by going on."""
-        saving = np.empty(len(info))
-        row_bytes = 8.0 * 3 * float(info.problem.n_outcomes.max(initial=1)) * info.problem.n_classes
-        for part in chunks(len(info), row_bytes):
-            rows = np.arange(len(info))[part]
-            saving[rows] = info.deciding_cost[rows] - self.policy.continuation_cost(info[rows])
+        saving = np.empty(len(belief))
+        row_bytes = 8.0 * 3 * float(belief.problem.n_outcomes.max(initial=1)) * belief.problem.n_classes
+        for part in chunks(len(belief), row_bytes):
+            rows = np.arange(len(belief))[part]
+            saving[rows] = deciding_cost(belief)[rows] - self.policy.continuation_cost(belief[rows])
         return saving
 
     def by_question(self) -> FloatArray:
@@ -253,8 +253,8 @@ def class_profile(
     >>> profile.n_features.round(2), profile.decision_given_class.round(2).tolist()
     (array([1.9, 1.2]), [[0.81, 0.19], [0.04, 0.96]])
     """
-    effort = Effort(method, n_paths, max_histories, random_state)
-    tally, served = collect(problem, policy, lambda: _Classes(problem), effort)
+    simulation = Simulation(method, n_paths, max_histories, random_state)
+    tally, served = collect(problem, policy, lambda: _Classes(problem), simulation)
     stages = np.column_stack(tally.stages)
     by_class = stages.sum(axis=1)
     joint = tally.joint
@@ -280,8 +280,8 @@ class _Classes:
 
     def add(self, level: Level) -> None:
         stop = np.flatnonzero(~level.go_on)
-        joint = level.info.belief[stop] * level.weight[stop, None]
-        decided = self.problem.decide(level.info.belief[stop])[:, None] == np.arange(self.problem.n_decisions)
+        joint = level.belief.posterior[stop] * level.weight[stop, None]
+        decided = self.problem.decide(level.belief.posterior[stop])[:, None] == np.arange(self.problem.n_decisions)
         self.joint += joint.T @ decided
-        self.price += level.info.spent[stop] @ joint
+        self.price += level.belief.spent[stop] @ joint
         self.stages.append(joint.sum(axis=0))

@@ -9,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_finite, check_integer, class_numbers
-from seqclass.deciding.decider import check_classifier, decider_of
+from seqclass.agent.agent import agent_of, check_classifier
 from seqclass.pomdp import acquire
 
-#: Shares of the cells to remove, from those of the paper's Fig. 5.
-SHARES = (0.0001, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5)
 #: A posterior of zero counts as this in the log loss, which would else be infinite.
 _LEAST = float(np.finfo(np.float64).eps)
 _MEASURES = ("accuracy", "n_features", "n_asked", "cost", "log_loss")
@@ -73,10 +71,10 @@ class MissingSweep:
 
 
 def missing_sweep(
-    clf: DecidingClassifier,
+    clf: BaseSequentialClassifier,
     X: Any,
     y: npt.ArrayLike,
-    shares: npt.ArrayLike = SHARES,
+    shares: npt.ArrayLike = (0.0001, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5),
     n_repeats: int = 5,
     random_state: Any = 0,
 ) -> MissingSweep:
@@ -96,7 +94,7 @@ def missing_sweep(
     y : array-like of shape (n,)
         Labels.
     shares : array-like of shape (m,)
-        Probabilities with which a cell is removed, between 0 and 1.
+        Probabilities with which a cell is removed, between 0 and 1; by default from those of the paper's Fig. 5.
     n_repeats : int
         Number of random removals at each share.
     random_state : int, generator or None
@@ -133,12 +131,12 @@ def missing_sweep(
     check_integer(n_repeats, "n_repeats", 1)
     rng = as_generator(random_state, "missing cells")
     codes, columns, keys = rows = clf.encode(X)
-    start = decider_of(clf).opening(rows)
+    start = agent_of(clf).opening(rows)
     truth = class_numbers(clf.classes_, y, n=codes.shape[0])
     position = np.empty(clf.n_features_in_, dtype=np.intp)
     position[clf.support_] = np.arange(len(clf.support_))
     asked = position[clf.order_]
-    gone = decider_of(clf).coder.gone[clf.order_]
+    gone = agent_of(clf).coder.missing_code[clf.order_]
     codes, take = codes[:, columns[asked]], np.zeros(len(columns), dtype=np.intp)
     take[asked] = np.arange(len(asked))
     totals = np.zeros((n_repeats, len(share), len(_MEASURES)))
@@ -159,7 +157,7 @@ def missing_sweep(
 
 
 def _sums(
-    clf: DecidingClassifier, variants: IntArray, columns: IntArray, keys: Any, truth: IntArray, start: Any
+    clf: BaseSequentialClassifier, variants: IntArray, columns: IntArray, keys: Any, truth: IntArray, start: Any
 ) -> FloatArray:
     """Sum of each measure over the rows of each variant, (n_repeats, m, n_measures)."""
     shape, n_variants = variants.shape[:3], variants.shape[0] * variants.shape[1]
@@ -167,7 +165,7 @@ def _sums(
     if keys is not None:
         keys = keys[np.tile(np.arange(len(truth)), n_variants)]
     # all at once: most variants of a row share their first answers
-    charged = decider_of(clf).charge_missing
+    charged = agent_of(clf).charge_missing
     acquired = acquire(clf.policy_, codes, columns=columns, charge_missing=charged, keys=keys, start=start)
     leaf = acquired.leaf.reshape(shape)
     decision = acquired.leaf_decision[leaf]

@@ -5,21 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass._utils.text import shown
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.analysis._stage_states import drawn_lot, n_contexts, one_row, spread
+from seqclass.analysis._stage_states import n_contexts, one_row, select_component, spread
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.needs import needed_no_visits, needed_order
-
-#: Steps along an edge of the simplex, by number of classes; 20 beyond.
-_RESOLUTION = {2: 1000, 3: 100}
-_MOST_POINTS = 1_000_000
+from seqclass.pomdp.needs import require_fixed_order, require_no_visits
+from seqclass.pomdp.problem import BeliefState
 
 
 @dataclass(frozen=True)
@@ -136,11 +131,11 @@ def stopping_regions(
     check_integer(context, "context", 0, n_contexts(problem, stage) - 1)
     check_real(tolerance, "tolerance", 0, 1)
     if resolution is None:
-        resolution = _RESOLUTION.get(problem.n_classes, 20)
+        resolution = {2: 1000, 3: 100}.get(problem.n_classes, 20)
     check_integer(resolution, "resolution", 1)
     belief = _mesh(problem.n_classes, resolution)
     row = one_row(problem, stage, context)
-    row.lot = drawn_lot(policy, lot)
+    row.component = select_component(policy, lot)
     region = _region(policy, row, belief)
     if problem.n_classes != 2:
         return StoppingRegions(stage, context, belief, region, None, None)
@@ -234,24 +229,24 @@ def thresholds(
     rows = []
     for stage in range(n_stages):
         for context in range(n_contexts(problem, stage)):
-            found = stopping_regions(
+            stages_found = stopping_regions(
                 policy, stage, context=context, lot=lot, resolution=resolution, tolerance=tolerance
             )
-            if found.edges is not None and found.between is not None:
-                ends = [0.0, *found.edges.tolist(), 1.0]
-                rows += [(stage, context, *row) for row in zip(ends, ends[1:], found.between.tolist())]
+            if stages_found.edges is not None and stages_found.between is not None:
+                ends = [0.0, *stages_found.edges.tolist(), 1.0]
+                rows += [(stage, context, *row) for row in zip(ends, ends[1:], stages_found.between.tolist())]
     table = np.array(rows, dtype=np.float64).reshape(-1, 5)
     stages, contexts, regions = (table[:, k].astype(np.intp) for k in (0, 1, 4))
     return Thresholds(stages, contexts, table[:, 2], table[:, 3], regions, problem.features[:n_stages].copy())
 
 
-def _region(policy: Policy, row: InformationState, belief: FloatArray) -> IntArray:
-    go_on: BoolArray = policy.act(spread(row, belief)) != DECIDE
+def _region(policy: Policy, row: BeliefState, belief: FloatArray) -> IntArray:
+    go_on: BoolArray = policy.action(spread(row, belief)) != DECIDE
     return np.where(go_on, DECIDE, policy.decide(belief))
 
 
 def _edges(
-    policy: Policy, row: InformationState, p: FloatArray, region: IntArray, tolerance: float
+    policy: Policy, row: BeliefState, p: FloatArray, region: IntArray, tolerance: float
 ) -> tuple[FloatArray, IntArray]:
     """Every change of region: bisect towards the end of what holds on the left until nothing is left between."""
 
@@ -261,7 +256,7 @@ def _edges(
     before = np.flatnonzero(np.diff(region))
     low, high, last = p[before], p[before + 1], region[before + 1]
     here = region[before]
-    found: list[tuple[float, int]] = []
+    changes: list[tuple[float, int]] = []
     while low.size:
         end, right, there = high.copy(), high.copy(), last.copy()
         while True:
@@ -274,20 +269,20 @@ def _edges(
             low = np.where(wide & same, middle, low)
             right = np.where(wide & ~same, middle, right)
             there = np.where(wide & ~same, label, there)
-        found += zip(((low + right) / 2).tolist(), there.tolist())
+        changes += zip(((low + right) / 2).tolist(), there.tolist())
         more = there != last
         low, high, last, here = right[more], end[more], last[more], there[more]
-    found.sort(key=lambda edge: edge[0])
-    edges = np.array([edge for edge, _ in found], dtype=np.float64)
-    return edges, np.array([int(region[0]), *(label for _, label in found)], dtype=np.intp)
+    changes.sort(key=lambda edge: edge[0])
+    edges = np.array([edge for edge, _ in changes], dtype=np.float64)
+    return edges, np.array([int(region[0]), *(label for _, label in changes)], dtype=np.intp)
 
 
 def _mesh(n_classes: int, resolution: int) -> FloatArray:
     """All beliefs whose entries are multiples of ``1 / resolution``, P(last class) ascending."""
     size = comb(resolution + n_classes - 1, n_classes - 1)
-    if size > _MOST_POINTS:
+    if size > 1_000_000:
         raise ValueError(
-            f"a mesh of {resolution} steps over {n_classes} classes has {size:,} points, over {_MOST_POINTS:,}; "
+            f"a mesh of {resolution} steps over {n_classes} classes has {size:,} points, over 1,000,000; "
             "lower resolution."
         )
     if n_classes == 1:
@@ -302,10 +297,10 @@ def _mesh(n_classes: int, resolution: int) -> FloatArray:
     return np.asarray(counts[np.lexsort(counts.T)] / resolution)
 
 
-def _problem_of(policy: Any, caller: str) -> AcquisitionProblem:
+def _problem_of(policy: object, caller: str) -> AcquisitionProblem:
     """The problem of a policy that asks in one order."""
     if not isinstance(policy, Policy):
-        raise TypeError(f"policy must be a Policy, such as clf.policy_, got {shown(policy)}.")
-    needed_order(policy.problem, caller, "decision_graph")
-    needed_no_visits(policy.problem, caller, "decision_graph")
+        raise TypeError(f"policy must be a Policy, such as clf.policy_, got {short_repr(policy)}.")
+    require_fixed_order(policy.problem, caller, "decision_graph")
+    require_no_visits(policy.problem, caller, "decision_graph")
     return policy.problem

@@ -12,16 +12,17 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_costs, check_distribution
-from seqclass.analysis._walk import MAX_HISTORIES, Effort, Level, collect
-from seqclass.pomdp import DECIDE, Policy, Solver, evaluate
-from seqclass.pomdp.evaluation import Evaluation
-from seqclass.pomdp.information import InformationState, affords
+from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect
+from seqclass.pomdp import DECIDE, Policy, Solver
+from seqclass.pomdp.account import pays_in_full, prices_without_visits
+from seqclass.pomdp.evaluation import Evaluation, evaluate_policy
 from seqclass.pomdp.policy import BorrowedPolicy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.panel_policy import panel_prices
 from seqclass.pomdp.sweeps.budget import within_budget
+from seqclass.pomdp.ties import affords
 
 __all__ = ["HeldPolicy", "Sensitivity", "WhatIf", "sensitivity", "what_if"]
 
@@ -29,34 +30,34 @@ __all__ = ["HeldPolicy", "Sensitivity", "WhatIf", "sensitivity", "what_if"]
 class HeldPolicy(BorrowedPolicy):
     """A policy that goes on asking what it asks in its own problem, run on one with other costs or another prior."""
 
-    def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
+    def panels(self, belief: BeliefState, least: int = 0) -> BoolArray | None:
         """What each row orders now, as the policy has it; see `Policy.panels`."""
-        panels, most = super().panels(info, least), self.problem.max_cost
+        panels, most = super().panels(belief, least), self.problem.max_cost
         if panels is None or most is None or self.problem.visits is None:
             return panels
-        paid = info.spent + panel_prices(info, panels) + self.problem.visits.of(panels)
+        paid = belief.spent + panel_prices(belief, panels) + self.problem.visits.panel_costs(panels)
         return np.asarray(panels & affords(most, paid)[:, None])
 
-    def _act(self, info: InformationState) -> IntArray:
-        question = super()._act(info)
-        may = np.take_along_axis(info.open, np.maximum(question, 0)[:, None], axis=1)[:, 0]
-        if self.problem.max_cost is not None and (panels := self.panels(info)) is not None:
-            may &= info.waiting | panels.any(axis=1)
+    def _action(self, belief: BeliefState) -> IntArray:
+        question = super()._action(belief)
+        may = np.take_along_axis(belief.available, np.maximum(question, 0)[:, None], axis=1)[:, 0]
+        if self.problem.max_cost is not None and (panels := self.panels(belief)) is not None:
+            may &= belief.account.waits | panels.any(axis=1)
         return np.where(may, question, DECIDE)  # what it has planned may be beyond the other problem's budget
 
-    def _own(self, info: InformationState) -> InformationState:
+    def _own(self, belief: BeliefState) -> BeliefState:
         before, after = self.policy.problem.prior, self.problem.prior
         if np.array_equal(before, after):
-            own = copy.copy(info)
+            own = copy.copy(belief)
             own.problem = self.policy.problem
-            for name in ("deciding_cost", "context"):
+            for name in ("_deciding_cost", "_context", "_one_step_costs"):
                 own.__dict__.pop(name, None)
         else:  # in each class the answers are as likely as they are there: it asks by what it would believe there
-            weight = info.belief * np.divide(before, after, out=np.zeros_like(before), where=after > 0)
+            weight = belief.posterior * np.divide(before, after, out=np.zeros_like(before), where=after > 0)
             total = weight.sum(axis=1, keepdims=True)
-            belief = np.divide(weight, total, out=info.belief.copy(), where=total > 0)
-            own = info.but(problem=self.policy.problem, belief=belief)
-        own.__dict__["open"] = info.open  # what the other problem's budget leaves
+            posterior = np.divide(weight, total, out=belief.posterior.copy(), where=total > 0)
+            own = belief.replace(problem=self.policy.problem, posterior=posterior)
+        own.__dict__["available"] = belief.available  # what the other problem's budget leaves
         return own
 
 
@@ -82,7 +83,7 @@ class WhatIf:
     >>> from seqclass.pomdp import GridValueIteration, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> result = what_if(problem, GridValueIteration().solve(problem), prices=[1.0])
-    >>> result.after.n_features, round(result.adapting, 3)
+    >>> result.after.n_features, round(result.saving_of_replanning, 3)
     (0.0, 0.65)
     """
 
@@ -98,7 +99,7 @@ class WhatIf:
         return self.after.cost - self.before.cost
 
     @property
-    def adapting(self) -> float:
+    def saving_of_replanning(self) -> float:
         """What solving again saves after the change."""
         return self.held.cost - self.after.cost
 
@@ -159,7 +160,7 @@ def what_if(
     """
     changes: dict[str, FloatArray] = {}
     if prices is not None:
-        alone = 0.0 if problem.visits is None else problem.visits.alone
+        alone = 0.0 if problem.visits is None else problem.visits.single_costs
         new = _new_prices(problem, prices) + alone
         changes = {"prices": new, "full_prices": np.maximum(problem.full_prices + new - problem.prices, new)}
     if decision_costs is not None:
@@ -172,9 +173,9 @@ def what_if(
     old = HeldPolicy(policy, whole)  # which would not know the states of one cut shorter
     old.n_stages = min(old.n_stages, changed.n_stages)
     solved = policy_of(default_solver(changed, random_state) if solver is None else solver, changed)
-    effort = vars(Effort(method, n_paths, max_histories, random_state))
+    simulation = Simulation(method, n_paths, max_histories, random_state)
     before, held, after = (
-        evaluate(where, who, **effort) for where, who in ((problem, policy), (whole, old), (changed, solved))
+        evaluate_policy(where, who, simulation) for where, who in ((problem, policy), (whole, old), (changed, solved))
     )
     return WhatIf(changed, solved, before, held, after)
 
@@ -182,7 +183,7 @@ def what_if(
 def _new_prices(problem: AcquisitionProblem, prices: npt.ArrayLike | Mapping[int, float]) -> FloatArray:
     if not isinstance(prices, Mapping):
         return check_costs(prices, "prices", (problem.n_questions,))
-    new = problem.own_prices.copy()
+    new = prices_without_visits(problem).copy()
     for feature, price in prices.items():
         stages = np.flatnonzero(problem.features == feature)
         if not stages.size:
@@ -261,8 +262,8 @@ def sensitivity(
     >>> result.price.round(2), result.decision_cost.round(3).tolist()
     (array([1.  , 0.55]), [[0.405, 0.095], [0.02, 0.48]])
     """
-    effort = Effort(method, n_paths, max_histories, random_state)
-    tally, served = collect(problem, policy, lambda: _Shares(problem), effort)
+    simulation = Simulation(method, n_paths, max_histories, random_state)
+    tally, served = collect(problem, policy, lambda: _Shares(problem), simulation)
     cost = float(tally.paid + (tally.joint * problem.decision_costs).sum())
     return Sensitivity(tally.price, tally.full, tally.joint, cost, served)
 
@@ -275,17 +276,17 @@ class _Shares:
 
     def add(self, level: Level) -> None:
         stop, on = np.flatnonzero(~level.go_on), np.flatnonzero(level.go_on)
-        belief = level.info.belief[stop]
-        self.paid += float(level.weight[stop] @ level.info.spent[stop])
+        belief = level.belief.posterior[stop]
+        self.paid += float(level.weight[stop] @ level.belief.spent[stop])
         # ties are told apart by an absolute tolerance, under which the joint of a rare history would drown
         chosen = self.problem.decide(belief)[:, None] == np.arange(self.problem.n_decisions)
         self.joint += (belief * level.weight[stop, None]).T @ chosen
         if on.size:
             question, weight, n = level.question[on], level.weight[on], self.problem.n_questions
-            first = np.bincount(question, weight * self._first(level, on), n)
+            first = np.bincount(question, weight * self._first_of_group(level, on), n)
             self.price += np.bincount(question, weight, n) - first
             self.full += first
 
-    def _first(self, level: Level, on: IntArray) -> BoolArray:
+    def _first_of_group(self, level: Level, on: IntArray) -> BoolArray:
         """Which of them pay in full for their group."""
-        return level.info[on].asking(level.question[on]).pays_in_full
+        return pays_in_full(level.belief[on].asking(level.question[on]))

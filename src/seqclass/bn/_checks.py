@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from seqclass._utils.arrays import FloatArray, IntArray, unmasked
+from seqclass._utils.arrays import FloatArray, IntArray, unmask
 from seqclass._utils.validation import check_choice, check_distribution, in_order, plain_labels
 
 #: A discretised matrix: integer ndarray or scipy CSR of outcome codes, -1 where nothing is known.
@@ -26,8 +26,8 @@ def check_codes(X: Any, *, n_outcomes: Any = None, n_features: int | None = None
             X.sum_duplicates()
     else:
         if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "iub":
-            X = unmasked(X.astype(np.int64), -1)
-        X = np.asarray(unmasked(X))
+            X = unmask(X.astype(np.int64), -1)
+        X = np.asarray(unmask(X))
     if X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions (rows, features), got shape {X.shape}")
     if X.dtype.kind not in "iub":
@@ -90,7 +90,7 @@ def check_n_outcomes(n_outcomes: Any, n_features: int) -> IntArray:
     return given.astype(np.intp, copy=False)
 
 
-def seen_outcomes(X: Codes) -> IntArray:
+def count_outcomes(X: Codes) -> IntArray:
     """Count outcomes of each feature as its largest code plus one, at least 1."""
     largest = X.max(axis=0)
     if sparse.issparse(largest):
@@ -124,32 +124,31 @@ def resolve_prior(prior: Any, class_count: FloatArray, classes: Any = None) -> F
 
 #: Sums of probabilities may be off by so much, as those of single precision are.
 SUM_TOLERANCE = 1e-3
-#: A probability may be below zero by so much, as differences of single precision are; it is then taken as zero.
-NEGATIVE_TOLERANCE = 1e-6
 
 
-def check_likelihood(found: FloatArray, wanted: tuple[int, int, int], method: str) -> FloatArray:
+def check_likelihood(likelihood: FloatArray, wanted: tuple[int, int, int], method: str) -> FloatArray:
     """Check shape, signs and sums of what a model gives as P(outcome | evidence, class)."""
-    if np.shape(found) != wanted:
-        got = np.shape(found)
+    if np.shape(likelihood) != wanted:
+        got = np.shape(likelihood)
         raise ValueError(f"{method} must give an array of shape {wanted}: rows, outcomes, classes; it gave {got}.")
-    found = np.asarray(found)
-    if found.dtype.kind not in "fiub":
-        raise ValueError(f"{method} must give real numbers, P(outcome | evidence, class); it gave {found.dtype}.")
-    if (found < 0).any():
-        if found.min() < -NEGATIVE_TOLERANCE:
+    likelihood = np.asarray(likelihood)
+    if likelihood.dtype.kind not in "fiub":
+        raise ValueError(f"{method} must give real numbers, P(outcome | evidence, class); it gave {likelihood.dtype}.")
+    if (likelihood < 0).any():
+        if likelihood.min() < -1e-6:
             raise ValueError(
-                f"{method} must give P(outcome | evidence, class), which is nowhere negative; it gave {found.min():g}."
+                f"{method} must give P(outcome | evidence, class), which is nowhere negative; it gave "
+                f"{likelihood.min():g}."
             )
-        found = np.maximum(found, 0)
-    sums = np.einsum("nvc->nc", found, dtype=np.float64)  # some times quicker than sum: it is done at every stage
+        likelihood = np.maximum(likelihood, 0)
+    sums = np.einsum("nvc->nc", likelihood, dtype=np.float64)  # some times quicker than sum: it is done at every stage
     wrong = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
     if wrong.any():
         raise ValueError(
             f"{method} must give P(outcome | evidence, class), which does not sum to 1 over the outcomes but to "
             f"{sums[wrong][0]:g}."
         )
-    return found
+    return likelihood
 
 
 def blank(evidence: Codes, feature: int) -> Codes:

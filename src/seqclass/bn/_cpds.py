@@ -93,7 +93,7 @@ def backoff(counts: FloatArray, marginal: FloatArray, strength: float) -> FloatA
     return np.asarray((counts + strength * base) / (counts.sum(axis=0, keepdims=True) + strength))
 
 
-def held_out(
+def leave_one_out_log_likelihood(
     counts: FloatArray, single: FloatArray, alpha: float, unit: float, strengths: FloatArray = STRENGTHS
 ) -> FloatArray:
     """Log-likelihood of a feature given parents and class, each row predicted from all others, with backoff."""
@@ -121,7 +121,7 @@ def smooth_family(
     if smoothing == "laplace":
         return laplace(counts, alpha), np.nan
     if smoothing == "backoff":
-        strength = float(STRENGTHS[_best(held_out(counts, single, alpha, unit))])
+        strength = float(STRENGTHS[_last_best(leave_one_out_log_likelihood(counts, single, alpha, unit))])
     else:
         strength = float(smoothing)
     return backoff(counts, laplace(single, alpha), strength), strength
@@ -130,16 +130,16 @@ def smooth_family(
 def pays_off(counts: FloatArray, single: FloatArray, alpha: float, smoothing: str | float, unit: float) -> bool:
     """Whether the parent helps to predict held-out rows under the smoothing asked for."""
     if smoothing == "backoff":
-        return _best(held_out(counts, single, alpha, unit)) < len(STRENGTHS) - 1
-    alone = held_out(counts, single, alpha, unit, np.array([np.inf]))[0]
+        return _last_best(leave_one_out_log_likelihood(counts, single, alpha, unit)) < len(STRENGTHS) - 1
+    alone = leave_one_out_log_likelihood(counts, single, alpha, unit, np.array([np.inf]))[0]
     if smoothing == "laplace":
         joint = float((counts * np.log(_without_one(counts, alpha or 1.0, unit))).sum())
     else:
-        joint = held_out(counts, single, alpha, unit, np.array([float(smoothing)]))[0]
+        joint = leave_one_out_log_likelihood(counts, single, alpha, unit, np.array([float(smoothing)]))[0]
     return bool(joint > alone + _TIE * abs(alone))
 
 
-def _best(scores: FloatArray) -> int:
+def _last_best(scores: FloatArray) -> int:
     """Position of the largest score; of equal ones the last, which trusts the parent least."""
     near = scores >= scores.max() - _TIE * abs(scores.max())
     return len(scores) - 1 - int(np.argmax(near[::-1]))

@@ -11,21 +11,29 @@ from scipy.special import gammaln, ndtr, ndtri
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_choice
 
-#: Rows that what is shared may count for; the last is all but certain of it.
-_SHRUNKEN_ROWS = (2.0, 8.0, 32.0, 128.0, 1e6)
-#: Rows that a shared mean may count for.
-_MEAN_ROWS = (0.5, 2.0, 8.0, 32.0, 128.0, 1e6)
-#: Rows that a shared variance counts for.
-_SPREAD_ROWS = 10.0
-#: Smallest variance, in squared widths of bins or of normal scores.
-_LEAST = 0.02
+
+@dataclass(frozen=True)
+class DensityTuning:
+    """How tables and normal distributions are drawn to what is shared, and what bounds them."""
+
+    #: rows that a shared table may count for; the last is all but certain of it
+    table_rows: tuple[float, ...] = (2.0, 8.0, 32.0, 128.0, 1e6)
+    mean_rows: tuple[float, ...] = (0.5, 2.0, 8.0, 32.0, 128.0, 1e6)  #: rows that a shared mean may count for
+    #: rows that a normal distribution may count for where counts correct it
+    normal_rows: tuple[float, ...] = (32.0, 128.0, 512.0, 1e6)
+    variance_rows: float = 10.0  #: rows that a shared variance counts for
+    min_variance: float = 0.02  #: in squared widths of bins or of normal scores
+    min_outcomes: int = 4  #: with fewer (but for one of zeros) a normal distribution says no more than counts would
+    even_fraction: float = 0.002  #: of a normal distribution that is spread evenly: no far value decides alone
+
+
+TUNING = DensityTuning()
+
 #: Smallest parameter of a Dirichlet distribution, so that what is shared rules nothing out.
 _TINY = 1e-12
 
 
-def shrunk(
-    counts: FloatArray, bases: Iterable[tuple[FloatArray, FloatArray]], rows: Iterable[float] = _SHRUNKEN_ROWS
-) -> FloatArray:
+def shrunk(counts: FloatArray, bases: Iterable[tuple[FloatArray, FloatArray]], rows: Iterable[float]) -> FloatArray:
     """Tables drawn to one of some bases, with the strength that makes the counts of all classes most probable."""
     total = counts.sum(axis=1)
     best = np.full(total.shape[:2], -np.inf)
@@ -44,13 +52,13 @@ def shrunk(
 def count_tables(counts: FloatArray, n_outcomes: IntArray, alpha: float) -> FloatArray:
     """Tables from counts, drawn to those of the context in all classes or of the class in all contexts."""
     real = (np.arange(counts.shape[1]) < n_outcomes[:, None])[:, :, None, None]
-    in_context = _normalised(counts.sum(axis=3, keepdims=True) + alpha * real)
+    in_context = _normalise(counts.sum(axis=3, keepdims=True) + alpha * real)
     bases = [(in_context, in_context)]
     if counts.shape[2] > 1:
         of_class = counts.sum(axis=2, keepdims=True)
         # a context is held against the others alone: its own rows would speak for themselves
-        bases.append((_normalised(of_class - counts + alpha * real), _normalised(of_class + alpha * real)))
-    return shrunk(counts, bases)
+        bases.append((_normalise(of_class - counts + alpha * real), _normalise(of_class + alpha * real)))
+    return shrunk(counts, bases, TUNING.table_rows)
 
 
 def normal_tables(counts: FloatArray, edges: FloatArray, centres: FloatArray) -> FloatArray:
@@ -58,43 +66,43 @@ def normal_tables(counts: FloatArray, edges: FloatArray, centres: FloatArray) ->
     n = counts.sum(axis=1)
     sums = np.einsum("jvzc,jv->jzc", counts, centres)
     squares = np.einsum("jvzc,jv->jzc", counts, centres**2)
-    mean = _over(sums, n)
+    mean = _divide(sums, n)
     within = np.maximum(squares - sums * mean, 0.0)
-    mean = _shrunk_means(n, sums, _pooled(within, np.maximum(n - 1, 0.0)))
+    mean = _shrunk_means(n, sums, _pool_variance(within, np.maximum(n - 1, 0.0)))
     # about the means in use
     within = np.maximum(squares - 2 * mean * sums + n * mean**2, 0.0)
-    shared = _pooled(within, n)[:, :, None]
-    variance = (within + _SPREAD_ROWS * shared) / (n + _SPREAD_ROWS)
-    deviation = np.sqrt(np.maximum(variance, _LEAST))
+    shared = _pool_variance(within, n)[:, :, None]
+    variance = (within + TUNING.variance_rows * shared) / (n + TUNING.variance_rows)
+    deviation = np.sqrt(np.maximum(variance, TUNING.min_variance))
     below = ndtr((edges[:, :, None, None] - mean[:, None]) / deviation[:, None])
     return np.asarray(np.diff(below, axis=1))
 
 
-def _pooled(within: FloatArray, n: FloatArray) -> FloatArray:
+def _pool_variance(within: FloatArray, n: FloatArray) -> FloatArray:
     """Variance of a feature in each context, (n_features, n_contexts), drawn to that in all contexts."""
-    overall = _over(within.sum(axis=(1, 2)), n.sum(axis=(1, 2)))[:, None]
-    pooled = (within.sum(axis=2) + _SPREAD_ROWS * overall) / (n.sum(axis=2) + _SPREAD_ROWS)
-    return np.asarray(np.maximum(pooled, _LEAST))
+    overall = _divide(within.sum(axis=(1, 2)), n.sum(axis=(1, 2)))[:, None]
+    pooled = (within.sum(axis=2) + TUNING.variance_rows * overall) / (n.sum(axis=2) + TUNING.variance_rows)
+    return np.asarray(np.maximum(pooled, TUNING.min_variance))
 
 
 def _shrunk_means(n: FloatArray, sums: FloatArray, variance: FloatArray) -> FloatArray:
     """Means of the cells, (n_features, n_contexts, n_classes)."""
-    mean, result = _over(sums, n), np.zeros(sums.shape)
+    mean, result = _divide(sums, n), np.zeros(sums.shape)
     best = np.full(variance.shape, -np.inf)
     seen, spread = n > 0, variance[:, :, None]
     of_class, n_class = sums.sum(axis=1, keepdims=True), n.sum(axis=1, keepdims=True)
-    in_context = _over(sums.sum(axis=2), n.sum(axis=2))[:, :, None]
+    in_context = _divide(sums.sum(axis=2), n.sum(axis=2))[:, :, None]
     for by_class in (False, True) if n.shape[1] > 1 else (False,):
-        for k in _MEAN_ROWS:
-            noise = _over(spread, n) + spread / k
+        for k in TUNING.mean_rows:
+            noise = _divide(spread, n) + spread / k
             if by_class:  # against the other contexts alone
                 n_others = n_class - n
-                others = np.where(n_others > 0, _over(of_class - sums, n_others), in_context)
+                others = np.where(n_others > 0, _divide(of_class - sums, n_others), in_context)
                 noise = noise + spread / np.maximum(n_others, 1.0)
-                target, lost = np.broadcast_to(_over(of_class, n_class), n.shape), 0.0
+                target, lost = np.broadcast_to(_divide(of_class, n_class), n.shape), 0.0
             else:
                 share = np.where(seen, 1 / noise, 0.0)
-                others = target = _over((share * mean).sum(axis=2), share.sum(axis=2))[:, :, None]
+                others = target = _divide((share * mean).sum(axis=2), share.sum(axis=2))[:, :, None]
                 lost = np.log(np.maximum(share.sum(axis=2), _TINY)) / 2  # what estimating the target takes
             fit = -np.where(seen, np.log(noise) + (mean - others) ** 2 / noise, 0.0).sum(axis=2) / 2 - lost
             better = (fit > best)[:, :, None]
@@ -116,26 +124,20 @@ def scale(counts: FloatArray, n_outcomes: IntArray, atom: BoolArray, *, rank: bo
     edges = np.where(place <= lowest, -np.inf, np.where(place >= highest, np.inf, ndtri(np.clip(below, 0, 1))))
     # the mean of a normal score in its bin
     density = np.where(np.isfinite(edges), np.exp(-(np.where(np.isfinite(edges), edges, 0.0) ** 2) / 2), 0.0)
-    return edges, _over((density[:, :-1] - density[:, 1:]) / np.sqrt(2 * np.pi), np.diff(below, axis=1))
+    return edges, _divide((density[:, :-1] - density[:, 1:]) / np.sqrt(2 * np.pi), np.diff(below, axis=1))
 
 
-def _over(top: FloatArray, bottom: FloatArray) -> FloatArray:
+def _divide(top: FloatArray, bottom: FloatArray) -> FloatArray:
     """Quotient; by zero, zero of what is zero and else something large."""
     return np.asarray(top / np.maximum(bottom, _TINY))
 
 
-def _normalised(counts: FloatArray) -> FloatArray:
-    return _over(counts, counts.sum(axis=1, keepdims=True))
+def _normalise(counts: FloatArray) -> FloatArray:
+    return _divide(counts, counts.sum(axis=1, keepdims=True))
 
 
 #: Counted outcomes; a normal distribution of values; one of the normal scores of their ranks.
 FAMILIES = ("tables", "normal", "rank")
-#: From so many outcomes on (but for one of zeros) a normal distribution says less than counts would.
-_FEWEST = 4
-#: Rows that a normal distribution counts for where counts may correct it.
-_ROWS = (32.0, 128.0, 512.0, 1e6)
-#: Share of a normal distribution that is spread evenly, so that no far value decides alone.
-_EVEN = 0.002
 
 
 def check_families(density: str) -> tuple[str, ...]:
@@ -160,48 +162,48 @@ class Scales:
         for kind in np.unique(family).tolist():
             some = np.flatnonzero(family == kind)
             for part in chunks(len(some), 64.0 * counts[0].size):
-                result[some[part]] = self._of(counts[some[part]], some[part], FAMILIES[kind])
+                result[some[part]] = self._family_tables(counts[some[part]], some[part], FAMILIES[kind])
         return result
 
-    def some(self, features: IntArray) -> Scales:
+    def select(self, features: IntArray) -> Scales:
         apart = None if self.apart is None else self.apart[features]
         return Scales(self.n_outcomes[features], self.counts[features], self.alpha, apart)
 
     @property
-    def _valued(self) -> Scales:
-        """The same of outcomes that are values."""
+    def _without_missing(self) -> Scales:
+        """Scales of the outcomes that are values, without those of missing cells."""
         if self.apart is None:
             return self
         counts = np.array(self.counts)
         counts[self.apart, self.n_outcomes[self.apart] - 1] = 0.0
         return Scales(self.n_outcomes - self.apart, counts, self.alpha)
 
-    def suited(self, folds: FloatArray, allowed: tuple[str, ...]) -> IntArray:
+    def choose_family(self, folds: FloatArray, allowed: tuple[str, ...]) -> IntArray:
         """Number of the family by which the rows of each fold are most probable, given the others; (n_features,)."""
         best, score = np.full(len(self.n_outcomes), FAMILIES.index(allowed[0])), np.full(len(self.n_outcomes), -np.inf)
         if len(allowed) == 1:
-            return self._ordered(best)
+            return self._counts_where_few(best)
         whole = folds.sum(axis=0)
         for kind in map(FAMILIES.index, allowed):
             family, fit = np.full(len(best), kind), np.zeros(len(best))
             for held in folds:
-                logs = np.log(np.maximum(self.tables(whole - held, self._ordered(family)), 1e-300))
+                logs = np.log(np.maximum(self.tables(whole - held, self._counts_where_few(family)), 1e-300))
                 fit += np.where(held > 0, held * logs, 0.0).sum(axis=(1, 2, 3))
             better = fit > score
             best, score = np.where(better, kind, best), np.maximum(fit, score)
-        return self._ordered(best)
+        return self._counts_where_few(best)
 
-    def _ordered(self, family: IntArray) -> IntArray:
+    def _counts_where_few(self, family: IntArray) -> IntArray:
         """Counts instead, where outcomes are too few to be ordered."""
-        valued = self._valued
-        return np.asarray(np.where(valued.n_outcomes - valued._atom >= _FEWEST, family, 0))
+        valued = self._without_missing
+        return np.asarray(np.where(valued.n_outcomes - valued._atom >= TUNING.min_outcomes, family, 0))
 
     @property
     def _atom(self) -> IntArray:
         """Whether outcome 0 stands for one value, as where zeros have a bin of their own: more than half the rows."""
         return np.asarray(2 * self.counts[:, 0] > self.counts.sum(axis=1), dtype=np.intp)
 
-    def _of(self, counts: FloatArray, features: IntArray, family: str) -> FloatArray:
+    def _family_tables(self, counts: FloatArray, features: IntArray, family: str) -> FloatArray:
         n_outcomes = self.n_outcomes[features]
         if family == "tables":
             return count_tables(counts, n_outcomes, self.alpha)
@@ -209,7 +211,7 @@ class Scales:
             some = np.flatnonzero(self.apart[features])
             last, own = n_outcomes[some] - 1, np.array(counts)
             own[some, last] = 0.0
-            table = self._valued._of(own, features, family)
+            table = self._without_missing._family_tables(own, features, family)
             two = np.stack([counts[some, last], own[some].sum(axis=1)], axis=1)
             gone = count_tables(two, np.full(len(two), 2), self.alpha)[:, :1]
             table[some] *= 1 - gone
@@ -226,5 +228,5 @@ class Scales:
             zero = count_tables(two, np.full(len(two), 2), self.alpha)[:, :1]
             table[atom] *= 1 - zero
             table[atom, 0] = zero[:, 0]
-        table = (1 - _EVEN) * table + _EVEN * even
-        return shrunk(counts, [(table, table)], _ROWS)
+        table = (1 - TUNING.even_fraction) * table + TUNING.even_fraction * even
+        return shrunk(counts, [(table, table)], TUNING.normal_rows)

@@ -17,7 +17,7 @@ from seqclass.bn._tables import smooth
 
 
 @dataclass(frozen=True)
-class Rows:
+class TrainingRows:
     """Training rows."""
 
     X: Codes  # (n, n_features)
@@ -29,8 +29,8 @@ class Rows:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __getitem__(self, some: IntArray) -> Rows:
-        return Rows(self.X[some], self.codes[some], self.weight[some], self.n_classes, self.n_outcomes)
+    def __getitem__(self, some: IntArray) -> TrainingRows:
+        return TrainingRows(self.X[some], self.codes[some], self.weight[some], self.n_classes, self.n_outcomes)
 
     def counts(self, context: IntArray | None = None, n_contexts: int = 1, folds: IntArray | None = None) -> FloatArray:
         """Rows of each outcome by fold, context and class, (n_folds, n_features, V, n_contexts, n_classes)."""
@@ -43,7 +43,7 @@ class Rows:
         shape = (*table.shape[:2], n_folds, n_contexts, self.n_classes)
         return np.ascontiguousarray(table.reshape(shape).transpose(2, 0, 1, 3, 4))
 
-    def shared_out(self, share: FloatArray) -> FloatArray:
+    def share_out(self, share: FloatArray) -> FloatArray:
         """Rows of each outcome, each in every context by a share, (n_features, V, n_contexts, n_classes)."""
         return np.concatenate([replace(self, weight=self.weight * p).counts()[0] for p in share.T], axis=2)
 
@@ -60,10 +60,24 @@ def stratified_folds(codes: IntArray, n_classes: int, cv: int, rng: np.random.Ge
     return folds
 
 
-#: Up to this share of ones a sparse product is faster than a dense one.
-_DENSITY = 0.06
-#: Up to so many bytes a dense matrix is kept between products.
-_KEPT_BYTES = 4 * CHUNK_BYTES
+@dataclass(frozen=True)
+class EMTuning:
+    """How mixtures are fitted, and how many components they have."""
+
+    max_sparse_density: float = 0.06  #: share of ones up to which a sparse product is faster than a dense one
+    max_kept_bytes: int = 4 * CHUNK_BYTES  #: up to which a dense matrix is kept between products
+    min_rows: int = 3  #: rows a component has at least, in the mean: classes of few rows have fewer components
+    spare_rows: float = 1.0  #: rows that each component has beside its own, so that none is left without a weight
+    averaged: tuple[int, ...] = (1, 2, 4, 8)  #: numbers of components that are averaged over
+    candidates: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)  #: numbers of components that are tried, from below
+    n_folds: int = 3  #: held out in turn
+    max_rows: int = 5_000  #: rows that a choice looks at
+    #: relative change that ends a trial: which number predicts best shows before a mixture is done
+    rough_tol: float = 1e-5
+    patience: int = 2  #: candidates in a row that are clearly worse than the best, which end the search
+
+
+TUNING = EMTuning()
 
 
 class Design:
@@ -71,7 +85,7 @@ class Design:
 
     def __init__(self, codes: Codes, n_outcomes: int) -> None:
         self.n_rows, self.n_features = codes.shape
-        seen = _occurring(codes, n_outcomes)
+        seen = _find_occurring(codes, n_outcomes)
         self.feature, self.level = np.nonzero(seen[:, 1:-1])
         self.level = self.level + 1
         self.missing = np.flatnonzero(seen[:, -1])
@@ -82,12 +96,12 @@ class Design:
         n_ones = codes.nnz if sparse.issparse(codes) else np.count_nonzero(codes)
         self._codes: Any = None
         self._kept: Any = None
-        if sparse.issparse(codes) or n_ones <= _DENSITY * self.n_rows * self.n_columns:
+        if sparse.issparse(codes) or n_ones <= TUNING.max_sparse_density * self.n_rows * self.n_columns:
             self._kept = _ones(sparse.csr_array(codes), column, self.n_columns)
             self._transposed = self._kept.T.tocsr()
         else:
             self._codes = np.asfortranarray(codes)
-            if 8 * self.n_rows * self.n_columns <= _KEPT_BYTES:
+            if 8 * self.n_rows * self.n_columns <= TUNING.max_kept_bytes:
                 self._kept = self._dense(slice(None))
 
     def parts(self, width: int) -> Iterator[tuple[slice, Any]]:
@@ -111,18 +125,18 @@ class Design:
         """Sum of the rows' weights (n_rows, m) where there are ones, (n_columns, m)."""
         result = np.zeros((self.n_columns, weight.shape[1]))
         for rows, ones in self.parts(weight.shape[1]):
-            result += self.transposed(ones) @ weight[rows]
+            result += self.transpose(ones) @ weight[rows]
         return result
 
     def counts(self, sums: FloatArray, total: FloatArray, n_outcomes: int) -> FloatArray:
         """Weight of each outcome, 0 too, (n_features, n_outcomes, m), from `sums` and the weight of all rows, (m,)."""
         n_ones = len(self.feature)
-        found = np.zeros((self.n_features, n_outcomes, len(total)))
-        found[self.feature, self.level] = sums[:n_ones]
+        counts = np.zeros((self.n_features, n_outcomes, len(total)))
+        counts[self.feature, self.level] = sums[:n_ones]
         known: FloatArray = np.tile(total, (self.n_features, 1))
         known[self.missing] -= sums[n_ones:]
-        found[:, 0] = np.maximum(known - found.sum(axis=1), 0.0)
-        return found
+        counts[:, 0] = np.maximum(known - counts.sum(axis=1), 0.0)
+        return counts
 
     def columns(self, logs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """What ones add to a row's sum of logarithms (n_features, n_outcomes, m), and that sum were all outcomes 0."""
@@ -130,7 +144,7 @@ class Design:
         ones = np.concatenate([logs[self.feature, self.level] - zero[self.feature], -zero[self.missing]])
         return ones, np.asarray(zero.sum(axis=0))
 
-    def transposed(self, ones: Any) -> Any:
+    def transpose(self, ones: Any) -> Any:
         """Turn what `parts` gave, by column; of a sparse matrix that takes time and is kept."""
         return self._transposed if ones is self._kept and sparse.issparse(ones) else ones.T
 
@@ -144,7 +158,7 @@ class Design:
         return ones
 
 
-def _occurring(codes: Codes, n_outcomes: int) -> Any:
+def _find_occurring(codes: Codes, n_outcomes: int) -> Any:
     """Which outcomes other than 0 occur of each feature, (n_features, n_outcomes + 1); the last is missing."""
     seen = np.zeros((codes.shape[1], n_outcomes + 1), dtype=bool)
     if sparse.issparse(codes):
@@ -179,12 +193,6 @@ def distinct(codes: Codes, weight: FloatArray, seed: int = 0) -> tuple[IntArray,
     return some[first[order]], total[order]
 
 
-#: Rows a component has at least, in the mean: classes of few rows have fewer components.
-MIN_ROWS = 3
-#: Rows of no consequence that every component has beside its own, so that none is left without a weight.
-SPARE = 1.0
-
-
 @dataclass(frozen=True)
 class FittedClass:
     """What was fitted to the rows of a class."""
@@ -209,11 +217,11 @@ def fit_mixture(
 ) -> FittedClass:
     """Fit a mixture to the rows of a class, or several side by side, each to a bootstrap sample of them."""
     rows, weight = distinct(codes, weight)
-    most = min(n_components, max(1, int(weight.sum() // MIN_ROWS)), max(1, len(rows)))
+    most = min(n_components, max(1, int(weight.sum() // TUNING.min_rows)), max(1, len(rows)))
     if most == 1:
         return FittedClass(np.ones(1), np.array(marginal[:, :, None]), 1, [])
     bags = np.repeat(weight[:, None], n_bags, axis=1) if n_bags == 1 else _bootstraps(weight, n_bags, rng)
-    search = _Search(Design(codes[rows], marginal.shape[1]), bags, marginal, strength)
+    search = _ClassFit(Design(codes[rows], marginal.shape[1]), bags, marginal, strength)
     return search.run(search.seeds(most, rng), max_iter, tol)
 
 
@@ -233,7 +241,7 @@ class _Bags:
     log_prior: FloatArray  # of the parameters, (bags,)
 
 
-class _Search:
+class _ClassFit:
     """The data of one class, and the two steps on it."""
 
     def __init__(self, design: Design, bags: FloatArray, marginal: FloatArray, strength: FloatArray) -> None:
@@ -245,7 +253,7 @@ class _Search:
         self.level, self.zero = marginal[design.feature, design.level][:, None], marginal[:, :1]
         # what the class's table says of outcomes that no row has
         self.unseen = np.maximum(1 - self.zero - self.of_feature @ self.level, 0.0)
-        self.alone = self._alone()
+        self.alone = self._own_table_log_likelihood()
 
     def seeds(self, n_components: int, rng: np.random.Generator) -> list[IntArray]:
         """Rows at which the components of each bag start: a symmetric start would never leave its saddle."""
@@ -301,9 +309,9 @@ class _Search:
         level = np.log(counts[:m] / self.level + given[feature]) - scale[feature]
         prior = (given * self.zero * zero).sum(axis=0) + (given[feature] * self.level * level).sum(axis=0)
         prior = prior + (given * self.unseen * (np.log(given) - scale)).sum(axis=0)
-        shares = totals.reshape(n_bags, -1) + SPARE
+        shares = totals.reshape(n_bags, -1) + TUNING.spare_rows
         log_weights = np.log(shares / shares.sum(axis=1, keepdims=True))
-        log_prior = prior.reshape(n_bags, -1).sum(axis=1) + SPARE * log_weights.sum(axis=1)
+        log_prior = prior.reshape(n_bags, -1).sum(axis=1) + TUNING.spare_rows * log_weights.sum(axis=1)
         columns = np.concatenate([level - zero[feature], -zero[self.design.missing]])
         return _Bags(zero, columns, log_weights, log_prior)
 
@@ -322,11 +330,11 @@ class _Search:
             likelihood += np.einsum("ij,ij->j", weight, (np.log(sums) + top)[:, :, 0])
             joint *= weight[:, :, None] / sums
             share = joint.reshape(len(joint), -1)
-            counts += self.design.transposed(ones) @ share
+            counts += self.design.transpose(ones) @ share
             totals += share.sum(axis=0)
         return likelihood, counts, totals
 
-    def _alone(self) -> FloatArray:
+    def _own_table_log_likelihood(self) -> FloatArray:
         """Log-likelihood of each bag by the class's own table."""
         m = len(self.design.feature)
         counts, totals = self.design.sums(self.bags), self.bags.sum(axis=0)
@@ -343,13 +351,13 @@ class _Search:
         tables[design.feature, design.level] += count[:m]
         tables[:, 0] += np.where(self.zero > 0, np.maximum(known - self.of_feature @ count[:m], 0.0), 0.0)
         tables /= tables.sum(axis=1, keepdims=True)
-        shares = total.reshape(len(counts), -1) + SPARE
+        shares = total.reshape(len(counts), -1) + TUNING.spare_rows
         weights = (shares / shares.sum(axis=1, keepdims=True) / len(counts)).ravel()
         return FittedClass(weights, tables, len(weights) // len(counts), history)
 
 
 @dataclass(frozen=True)
-class Settings:
+class MixtureSettings:
     """How mixtures are fitted: the parameters of `ClassMixture`, checked."""
 
     alpha: float
@@ -371,7 +379,9 @@ class Components:
     bag: IntArray  # number, within its class, of the mixture that a state is of
 
 
-def fit_components(rows: Rows, sizes: IntArray, settings: Settings, rng: np.random.Generator) -> Components:
+def fit_components(
+    rows: TrainingRows, sizes: IntArray, settings: MixtureSettings, rng: np.random.Generator
+) -> Components:
     marginals = smooth(rows.counts()[0, :, :, 0], rows.n_outcomes, settings.alpha)
     strength: FloatArray = settings.shrinkage * rows.n_outcomes.astype(np.float64)
     mixtures = []
@@ -413,16 +423,6 @@ def side_by_side(mixtures: Sequence[Components]) -> Components:
     )
 
 
-#: Numbers of components that are averaged over.
-AVERAGED = (1, 2, 4, 8)
-#: Numbers of components that are tried, from below.
-CANDIDATES = (1, 2, 4, 8, 16, 32, 64)
-#: Folds that are held out in turn, and the most rows that are looked at.
-FOLDS, MOST_ROWS = 3, 5_000
-#: Which number of components predicts best shows long before a mixture is done.
-_ROUGH = 1e-5
-#: So many candidates in a row that are clearly worse than the best end the search.
-_PATIENCE = 2
 #: Smallest probability that is scored.
 TINY = 1e-300
 
@@ -432,37 +432,39 @@ def rows_looked_at(n: int, most: int, rng: np.random.Generator) -> IntArray:
     return np.sort(np.random.default_rng(rng.integers(2**63)).choice(n, most, replace=False))
 
 
-def choose_components(rows: Rows, settings: Settings, rng: np.random.Generator) -> tuple[int, dict[int, float]]:
+def choose_components(
+    rows: TrainingRows, settings: MixtureSettings, rng: np.random.Generator
+) -> tuple[int, dict[int, float]]:
     """Choose by the held-out likelihood of rows given their class: the fewest within a standard error of the best."""
-    settings = replace(settings, n_bags=1, tol=max(settings.tol, _ROUGH))
-    if len(rows) > MOST_ROWS:
-        rows = rows[rows_looked_at(len(rows), MOST_ROWS, rng)]
+    settings = replace(settings, n_bags=1, tol=max(settings.tol, TUNING.rough_tol))
+    if len(rows) > TUNING.max_rows:
+        rows = rows[rows_looked_at(len(rows), TUNING.max_rows, rng)]
     n_classes = rows.n_classes
-    folds, seed = stratified_folds(rows.codes, n_classes, FOLDS, rng), int(rng.integers(2**63))
+    folds, seed = stratified_folds(rows.codes, n_classes, TUNING.n_folds, rng), int(rng.integers(2**63))
     scored = np.flatnonzero((folds >= 0) & (rows.weight > 0))
-    heaviest = np.bincount(rows.codes, rows.weight, n_classes).max() * (FOLDS - 1) / FOLDS
-    found: dict[int, FloatArray] = {}
+    heaviest = np.bincount(rows.codes, rows.weight, n_classes).max() * (TUNING.n_folds - 1) / TUNING.n_folds
+    log_likelihoods: dict[int, FloatArray] = {}
     weight, best, worse = rows.weight[scored], 1, 0
-    for n in CANDIDATES:
-        if not scored.size or (found and n >= 2 * max(1, heaviest // MIN_ROWS)):
+    for n in TUNING.candidates:
+        if not scored.size or (log_likelihoods and n >= 2 * max(1, heaviest // TUNING.min_rows)):
             break  # all classes have had as many as they may have
-        found[n] = _held_out(rows, np.full(n_classes, n), settings, folds, seed)[:, scored]
-        above, error = difference(found[n][0], found[best][0], weight)
+        log_likelihoods[n] = _held_out_log_likelihood(rows, np.full(n_classes, n), settings, folds, seed)[:, scored]
+        above, error = difference(log_likelihoods[n][0], log_likelihoods[best][0], weight)
         best = n if above > 0 else best
         worse = worse + 1 if above < -error else 0
-        if worse == _PATIENCE:
+        if worse == TUNING.patience:
             break
-    return _fewest(found, best, weight), {
-        n: float(np.average(score, weights=weight)) for n, (score, _) in found.items()
+    return _fewest(log_likelihoods, best, weight), {
+        n: float(np.average(score, weights=weight)) for n, (score, _) in log_likelihoods.items()
     }
 
 
-def _fewest(found: dict[int, FloatArray], best: int, weight: FloatArray) -> int:
+def _fewest(log_likelihoods: dict[int, FloatArray], best: int, weight: FloatArray) -> int:
     """Choose among those that were tried."""
-    for n, (rows, classes) in found.items():
-        above, error = difference(found[best][0], rows, weight)
+    for n, (rows, classes) in log_likelihoods.items():
+        above, error = difference(log_likelihoods[best][0], rows, weight)
         if above <= error:
-            better, error = difference(found[1][1], classes, weight)
+            better, error = difference(log_likelihoods[1][1], classes, weight)
             return 1 if better > error else n
     return best
 
@@ -474,10 +476,12 @@ def difference(one: FloatArray, other: FloatArray, weight: FloatArray) -> tuple[
     return mean, float(np.sqrt(np.average((difference - mean) ** 2, weights=weight) / weight.sum()))
 
 
-def _held_out(rows: Rows, sizes: IntArray, settings: Settings, folds: IntArray, seed: int) -> FloatArray:
+def _held_out_log_likelihood(
+    rows: TrainingRows, sizes: IntArray, settings: MixtureSettings, folds: IntArray, seed: int
+) -> FloatArray:
     """Log-likelihoods of each row given its class, and of its class, by the other folds, (2, n); 0 of rows in none."""
     result = np.zeros((2, len(rows)))
-    for fold in range(FOLDS):
+    for fold in range(TUNING.n_folds):
         kept, held = rows[np.flatnonzero(folds != fold)], np.flatnonzero(folds == fold)
         states = fit_components(kept, sizes, settings, np.random.default_rng(seed))
         prior = np.bincount(kept.codes, kept.weight, rows.n_classes) / kept.weight.sum()

@@ -14,11 +14,24 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass.bn._em import Design
 
 #: Probabilities below it are taken for it where one divides by them, or takes their logarithm.
-LEAST = 1e-12
-#: Where parameters are kept, so that curves that want to be steps do not run away.
-_SLOPE, _LOG_SLOPE, _INTERCEPT, _ASYMPTOTE = 40.0, 3.7, 120.0, 12.0
-#: Largest change of a parameter in a step, halvings of a step, and steps in an iteration.
-_STEP, _HALVINGS, _STEPS = 2.0, 6, 2
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class CurveTuning:
+    """How the parameters of items are fitted, and where they are kept."""
+
+    max_slope: float = 40.0  #: limits keep curves that want to be steps from running away
+    max_log_slope: float = 3.7  #: about log(max_slope)
+    max_intercept: float = 120.0  #: three times the steepest slope: an ability of three standard deviations
+    max_asymptote: float = 12.0  #: in logits
+    max_step: float = 2.0  #: change of a parameter in a step
+    n_halvings: int = 6  #: of a step that makes nothing better
+    n_steps: int = 2  #: of scoring in an iteration
+    rows_per_parameter: int = 5  #: from which on the information of all parameters together is trusted
+
+
+TUNING = CurveTuning()
 
 
 class Curves(ABC):
@@ -40,10 +53,10 @@ class Curves(ABC):
         """Probabilities (n_items, V, n_points), and their derivatives by the parameters, one axis more."""
 
     @abstractmethod
-    def reported(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def to_reported(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Reported parameters (n_items, 2 V), and their derivatives by the free ones, one axis more."""
 
-    def rescaled(self, given: FloatArray, mean: float, sd: float) -> FloatArray:
+    def rescale(self, given: FloatArray, mean: float, sd: float) -> FloatArray:
         """Parameters by which ability z has the curves that mean + sd z has by these: here log slope and intercept."""
         moved = given[:, 1] + np.exp(given[:, 0]) * mean
         return np.concatenate([given[:, :1] + np.log(sd), moved[:, None], given[:, 2:]], axis=1)
@@ -76,10 +89,10 @@ class Graded(Curves):
     def _by_cut(self, given: FloatArray) -> FloatArray:
         """Derivatives of the d_k by all parameters, (n_items, K, n_free)."""
         n_cuts = self.n_outcomes - 1
-        found = np.zeros((len(given), n_cuts, self.n_free))
-        found[:, :, 1] = 1.0
-        found[:, :, 2:] = -np.exp(given[:, None, 2:]) * np.tri(n_cuts, n_cuts - 1, -1)
-        return found
+        derivatives = np.zeros((len(given), n_cuts, self.n_free))
+        derivatives[:, :, 1] = 1.0
+        derivatives[:, :, 2:] = -np.exp(given[:, None, 2:]) * np.tri(n_cuts, n_cuts - 1, -1)
+        return derivatives
 
     def derivatives(self, given: FloatArray, ability: FloatArray) -> tuple[FloatArray, FloatArray]:
         slope = np.exp(given[:, :1, None])
@@ -93,7 +106,7 @@ class Graded(Curves):
         slopes = np.concatenate([edges, by_cut, edges], axis=1)
         return whole[:, :-1] - whole[:, 1:], slopes[:, :-1] - slopes[:, 1:]
 
-    def reported(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def to_reported(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:
         n, n_cuts = len(given), self.n_outcomes - 1
         values = np.concatenate(
             [np.repeat(np.exp(given[:, :1]), n_cuts, axis=1), self._cuts(given), np.zeros((n, 1)), np.ones((n, 1))],
@@ -109,7 +122,9 @@ class Graded(Curves):
         return np.concatenate([[0.0, 0.0], gaps]), np.concatenate([[0.5, 3.0], gaps + 1.5])
 
     def limits(self) -> FloatArray:
-        return np.concatenate([np.array([_LOG_SLOPE, _INTERCEPT]), np.full(self.n_outcomes - 2, 5.0)])
+        return np.concatenate(
+            [np.array([TUNING.max_log_slope, TUNING.max_intercept]), np.full(self.n_outcomes - 2, 5.0)]
+        )
 
 
 class Asymptotic(Curves):
@@ -134,7 +149,7 @@ class Asymptotic(Curves):
         up = np.stack(parts[: self.n_free], axis=2)
         return np.stack([1 - right, right], axis=1), np.stack([-up, up], axis=1)
 
-    def reported(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def to_reported(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:
         n, slope = len(given), np.exp(given[:, 0])
         low, high = expit(given[:, 2]), expit(-given[:, 3]) if self.n_free > 3 else np.ones(n)
         by_free = np.zeros((n, 4, self.n_free))
@@ -149,7 +164,9 @@ class Asymptotic(Curves):
         return mean[: self.n_free], sd[: self.n_free]
 
     def limits(self) -> FloatArray:
-        return np.array([_LOG_SLOPE, _INTERCEPT, _ASYMPTOTE, _ASYMPTOTE])[: self.n_free]
+        return np.array([TUNING.max_log_slope, TUNING.max_intercept, TUNING.max_asymptote, TUNING.max_asymptote])[
+            : self.n_free
+        ]
 
 
 class Nominal(Curves):
@@ -170,13 +187,13 @@ class Nominal(Curves):
         by_level = chance[..., None] * (own[:, None, :] - chance[:, None, 1:].transpose(0, 1, 3, 2))
         return chance, np.concatenate([by_level * ability[:, None], by_level], axis=3)
 
-    def reported(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def to_reported(self, given: FloatArray) -> tuple[FloatArray, FloatArray]:
         n = len(given)
         by_free = np.zeros((n, 2 * self.n_outcomes, self.n_free))
         by_free[:, : self.n_free] = np.eye(self.n_free)
         return np.concatenate([given, np.zeros((n, 1)), np.ones((n, 1))], axis=1), by_free
 
-    def rescaled(self, given: FloatArray, mean: float, sd: float) -> FloatArray:
+    def rescale(self, given: FloatArray, mean: float, sd: float) -> FloatArray:
         slopes, levels = np.split(given, 2, axis=1)
         return np.concatenate([slopes * sd, levels + slopes * mean], axis=1)
 
@@ -184,7 +201,7 @@ class Nominal(Curves):
         return np.zeros(self.n_free), np.repeat([self.spread, 3.0 * self.spread], self.n_outcomes - 1)
 
     def limits(self) -> FloatArray:
-        return np.repeat([_SLOPE, _INTERCEPT], self.n_outcomes - 1)
+        return np.repeat([TUNING.max_slope, TUNING.max_intercept], self.n_outcomes - 1)
 
 
 @dataclass
@@ -212,25 +229,25 @@ class Group:
 def maximise(group: Group, counts: FloatArray, ability: FloatArray) -> None:
     """Raise what counts (n_items, V, n_points) expect of the log-likelihood, by a few steps of Fisher scoring."""
     n_free = group.curves.n_free
-    for _ in range(_STEPS):
+    for _ in range(TUNING.n_steps):
         for rows in chunks(len(group.columns), 8.0 * 4 * counts.shape[1] * len(ability) * n_free):
             some = Group(group.columns[rows], group.curves, group.mean, group.precision, group.tied, group.given[rows])
             score, information = _slope_of(some, counts[rows], ability, len(group.columns))
             if group.tied:  # the others first, the shared one after
                 score[:, 0], information[:, 0, 1:], information[:, 1:, 0] = 0.0, 0.0, 0.0
             step = np.linalg.solve(information, score[..., None])[..., 0].astype(np.float64)
-            group.given[rows] = _risen(some, counts[rows], ability, np.clip(step, -_STEP, _STEP))
+            group.given[rows] = _ascend(some, counts[rows], ability, np.clip(step, -TUNING.max_step, TUNING.max_step))
         if group.tied:
             score, information = _slope_of(group, counts, ability, len(group.columns))
             step = np.zeros_like(score)
-            step[:, 0] = np.clip(score[:, 0].sum() / information[:, 0, 0].sum(), -_STEP, _STEP)
-            group.given = _risen(group, counts, ability, step, together=True)
+            step[:, 0] = np.clip(score[:, 0].sum() / information[:, 0, 0].sum(), -TUNING.max_step, TUNING.max_step)
+            group.given = _ascend(group, counts, ability, step, together=True)
 
 
 def _slope_of(group: Group, counts: FloatArray, ability: FloatArray, n_items: int) -> tuple[FloatArray, FloatArray]:
     """First derivatives and expected information of the parameters of each item."""
     chance, by_free = group.curves.derivatives(group.given, ability)
-    floor = np.maximum(chance, LEAST)
+    floor = np.maximum(chance, TINY)
     score = np.einsum("jvg,jvgp->jp", counts / floor, by_free)
     weight = counts.sum(axis=1)[:, None] / floor
     flat = by_free.reshape(len(by_free), -1, by_free.shape[3])
@@ -241,26 +258,26 @@ def _slope_of(group: Group, counts: FloatArray, ability: FloatArray, n_items: in
     return score, information
 
 
-def _risen(
+def _ascend(
     group: Group, counts: FloatArray, ability: FloatArray, step: FloatArray, together: bool = False
 ) -> FloatArray:
     """Parameters after a step, which is halved for items, or for all together, that it makes no better."""
     before, limits = _objective(group, counts, ability, group.given, together), group.curves.limits()
-    found, left = group.given.copy(), np.arange(len(group.given))
-    for _ in range(_HALVINGS):
+    parameters, left = group.given.copy(), np.arange(len(group.given))
+    for _ in range(TUNING.n_halvings):
         tried = np.clip(group.given[left] + step[left], -limits, limits)
         some = Group(group.columns[left], group.curves, group.mean, group.precision, group.tied)
         better = _objective(some, counts[left], ability, tried, together) >= before[left] - 1e-12
-        found[left[better]] = tried[better]
+        parameters[left[better]] = tried[better]
         left = left[~better]
         if not left.size:
             break
         step = step / 2
-    return np.asarray(found)
+    return np.asarray(parameters)
 
 
 def _objective(group: Group, counts: FloatArray, ability: FloatArray, given: FloatArray, together: bool) -> FloatArray:
-    logs = np.log(np.maximum(group.chances(ability, given), LEAST))
+    logs = np.log(np.maximum(group.chances(ability, given), TINY))
     each = (counts * logs).sum(axis=(1, 2)) + group.log_prior(given)
     return np.full(len(each), float(each.sum())) if together else np.asarray(each)
 
@@ -293,37 +310,40 @@ def maximise_likelihood(
     spread = float(ability.max() - ability.min()) / 16
     place = _first_scores(design, rows.weight) * spread * 2 + ability.mean()
     guessed = -0.5 * ((ability - place[:, None]) / spread) ** 2
-    counts = _expected(design, rows, lambda part, ones: guessed[part], n_outcomes).counts
+    counts = _expect_rows(design, rows, lambda part, ones: guessed[part], n_outcomes).counts
     for group in groups:
         own = counts[group.columns, : group.curves.n_outcomes].sum(axis=2) + 0.5
         group.given = group.curves.start(own / own.sum(axis=1, keepdims=True))
-    found, before = Found(-np.inf, counts, np.full(len(ability), np.nan)), [group.chances(ability) for group in groups]
+    expectation, before = (
+        Found(-np.inf, counts, np.full(len(ability), np.nan)),
+        [group.chances(ability) for group in groups],
+    )
     centre, spread = _moments(np.exp(rows.log_prior[0]), ability)
     scaled, reached = len(rows.log_prior) == 1, -np.inf
     for iteration in range(1, max_iter + 1):
         for group in groups:
-            maximise(group, found.counts[group.columns, : group.curves.n_outcomes], ability)
+            maximise(group, expectation.counts[group.columns, : group.curves.n_outcomes], ability)
         plain = [group.given for group in groups]
         if scaled and iteration > 1:
             # abilities as they were found have another scale: it is put right at once, not in hundreds of steps
-            mean, sd = _moments(found.total, ability)
+            mean, sd = _moments(expectation.total, ability)
             for group in groups:
-                group.given = group.curves.rescaled(group.given, mean - centre * sd / spread, sd / spread)
+                group.given = group.curves.rescale(group.given, mean - centre * sd / spread, sd / spread)
         now = [group.chances(ability) for group in groups]
-        after = expected(design, rows, tables_of(groups, now, design.n_features, n_outcomes, len(ability)))
+        after = expected_counts(design, rows, tables_of(groups, now, design.n_features, n_outcomes, len(ability)))
         if _height(after, groups) < reached and scaled and iteration > 1:
             # with priors, and on a grid, that is no better where all but little is done
             scaled = False
             for group, given in zip(groups, plain):
                 group.given = given
             now = [group.chances(ability) for group in groups]
-            after = expected(design, rows, tables_of(groups, now, design.n_features, n_outcomes, len(ability)))
-        found, reached = after, _height(after, groups)
+            after = expected_counts(design, rows, tables_of(groups, now, design.n_features, n_outcomes, len(ability)))
+        expectation, reached = after, _height(after, groups)
         moved = max((float(np.abs(a - b).max(initial=0.0)) for a, b in zip(before, now)), default=0.0)
         before = now
         if moved < tol:
-            return found.log_likelihood, iteration, True
-    return found.log_likelihood, max_iter, False
+            return expectation.log_likelihood, iteration, True
+    return expectation.log_likelihood, max_iter, False
 
 
 def _moments(share: FloatArray, ability: FloatArray) -> tuple[float, float]:
@@ -332,9 +352,9 @@ def _moments(share: FloatArray, ability: FloatArray) -> tuple[float, float]:
     return mean, float(np.sqrt(share @ (ability - mean) ** 2 / share.sum()))
 
 
-def _height(found: Found, groups: Sequence[Group]) -> float:
+def _height(expectation: Found, groups: Sequence[Group]) -> float:
     """Logarithm of likelihood and priors, up to a constant."""
-    return found.log_likelihood + sum(float(group.log_prior(group.given).sum()) for group in groups)
+    return expectation.log_likelihood + sum(float(group.log_prior(group.given).sum()) for group in groups)
 
 
 def tables_of(
@@ -348,13 +368,13 @@ def tables_of(
     return tables
 
 
-def expected(design: Design, rows: Answers, tables: FloatArray) -> Found:
+def expected_counts(design: Design, rows: Answers, tables: FloatArray) -> Found:
     """Rows of each outcome of each item in each hidden state, by what their answers make of the state."""
-    columns, zero = design.columns(np.log(np.maximum(tables, LEAST)))
-    return _expected(design, rows, lambda part, ones: np.asarray(ones @ columns + zero), tables.shape[1])
+    columns, zero = design.columns(np.log(np.maximum(tables, TINY)))
+    return _expect_rows(design, rows, lambda part, ones: np.asarray(ones @ columns + zero), tables.shape[1])
 
 
-def _expected(
+def _expect_rows(
     design: Design, rows: Answers, log_likelihoods: Callable[[slice, Any], FloatArray], n_outcomes: int
 ) -> Found:
     n_states = rows.log_prior.shape[1]
@@ -365,7 +385,7 @@ def _expected(
         share = np.exp(joint - top[:, None]) * rows.weight[part, None]
         likelihood += float(rows.weight[part] @ top)
         total += share.sum(axis=0)
-        sums += design.transposed(ones) @ share
+        sums += design.transpose(ones) @ share
     return Found(likelihood, design.counts(sums, total, n_outcomes), total)
 
 
@@ -377,13 +397,13 @@ def _first_scores(design: Design, weight: FloatArray) -> FloatArray:
     mean = design.sums(weight[:, None])[:, 0] / total
     known = np.ones(design.n_features)
     known[design.missing] -= mean[n_ones:]
-    mean = mean[:n_ones] / np.maximum(known[design.feature], LEAST)
+    mean = mean[:n_ones] / np.maximum(known[design.feature], TINY)
     score = direction = design.level / np.sqrt(np.maximum(mean * (1 - mean), 1e-3))
     rising = None
     for _ in range(12):
         absent = np.bincount(design.feature, mean * direction, design.n_features)[design.missing]
         along = design.times(np.concatenate([direction, absent])[:, None])[:, 0] - mean @ direction
-        along /= np.sqrt(max(float(weight @ along**2) / total, LEAST))
+        along /= np.sqrt(max(float(weight @ along**2) / total, TINY))
         rising = along if rising is None else rising
         score = along
         direction = design.sums((weight * along)[:, None])[:n_ones, 0]
@@ -394,7 +414,7 @@ def _first_scores(design: Design, weight: FloatArray) -> FloatArray:
 def posterior_of(rows: Answers, tables: FloatArray) -> FloatArray:
     """P(hidden state | answers) of each row, (n, n_states)."""
     design = Design(rows.X, tables.shape[1])
-    columns, zero = design.columns(np.log(np.maximum(tables, LEAST)))
+    columns, zero = design.columns(np.log(np.maximum(tables, TINY)))
     return np.asarray(softmax(design.times(columns) + zero + rows.log_prior[rows.kind], axis=1))
 
 
@@ -414,10 +434,6 @@ def item_scores(X: IntArray, share: FloatArray, by_log: FloatArray) -> FloatArra
     return result
 
 
-#: Rows by parameter from which on the information of all parameters together is trusted.
-_ROWS_A_PARAMETER = 5
-
-
 def covariances(
     scores: Sequence[FloatArray], weight: FloatArray, precisions: Sequence[FloatArray], tied: Sequence[BoolArray]
 ) -> list[FloatArray]:
@@ -429,8 +445,8 @@ def covariances(
     sizes = [part.shape[1] * part.shape[2] for part in scores]
     n_all = sum(sizes)
     shared = np.concatenate([np.tile(which, part.shape[1]) for part, which in zip(scores, tied)])
-    if weight.sum() < _ROWS_A_PARAMETER * n_all:
-        return [_apart(part, weight, own, which) for part, own, which in zip(scores, precisions, tied)]
+    if weight.sum() < TUNING.rows_per_parameter * n_all:
+        return [_invert_information(part, weight, own, which) for part, own, which in zip(scores, precisions, tied)]
     flat = np.concatenate([part.reshape(len(part), -1) for part in scores], axis=1)
     precision = np.concatenate([np.broadcast_to(own, part.shape[1:]).ravel() for part, own in zip(scores, precisions)])
     # parameters that are shared are one
@@ -441,16 +457,16 @@ def covariances(
     np.add.at(merged.T, place, flat.T)
     information = (merged * weight[:, None]).T @ merged + np.diag(precision[first])
     covariance = np.linalg.pinv(information, hermitian=True)[np.ix_(place, place)]
-    found, begin = [], 0
+    result, begin = [], 0
     for part, size in zip(scores, sizes):
         n_items, n_free = part.shape[1:]
         block = covariance[begin : begin + size, begin : begin + size].reshape(n_items, n_free, n_items, n_free)
-        found.append(np.ascontiguousarray(np.moveaxis(np.diagonal(block, axis1=0, axis2=2), -1, 0)))
+        result.append(np.ascontiguousarray(np.moveaxis(np.diagonal(block, axis1=0, axis2=2), -1, 0)))
         begin += size
-    return found
+    return result
 
 
-def _apart(part: FloatArray, weight: FloatArray, precision: FloatArray, tied: BoolArray) -> FloatArray:
+def _invert_information(part: FloatArray, weight: FloatArray, precision: FloatArray, tied: BoolArray) -> FloatArray:
     own = np.broadcast_to(precision, part.shape[1:])
     information = np.einsum("njp,njq,n->jpq", part, part, weight, optimize=True) + own[:, :, None] * np.eye(
         own.shape[1]

@@ -12,12 +12,18 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 
-#: Bytes of the largest table of a chunk of rows: small enough to stay near the cache.
-_CHUNK_BYTES = 2**23
-#: Products for which a clique's share of a call, whatever the rows, stands.
-_OVERHEAD = 200_000
-#: Bytes of messages that a junction tree keeps for the evidence that they carry; beyond it all are forgotten.
-_MESSAGE_BYTES = 2**26
+
+@dataclass(frozen=True)
+class JunctionTuning:
+    """What a junction tree works on at a time, and keeps."""
+
+    chunk_bytes: int = 2**23  #: largest table of a chunk of rows: small enough to stay near the cache
+    call_products: int = 200_000  #: products that a clique's share of a call costs, whatever the rows
+    max_message_bytes: int = 2**26  #: messages kept for the evidence that they carry; beyond it all are forgotten
+
+
+TUNING = JunctionTuning()
+
 
 #: Variables, in increasing order, and a table over them; its last axes are the class, or 1, and rows, or 1.
 Factor = tuple[tuple[int, ...], FloatArray]
@@ -48,7 +54,7 @@ class _Collected:
         #: The message, or P(class, evidence) at a root; None if it says nothing.
         self.up: Any = message
         if clique.parent >= 0:
-            self.up = None if np.abs(message - 1).max() <= 1e-15 else _scaled(message)
+            self.up = None if np.abs(message - 1).max() <= 1e-15 else _scale(message)
         self._maps: dict[tuple[int, ...], FloatArray] = {}
 
     @property
@@ -58,12 +64,12 @@ class _Collected:
     def sums(self, message: FloatArray | None) -> Callable[[tuple[int, ...]], FloatArray]:
         """Sums of the table times a message from above over all but some variables."""
         if message is not None and self.full.shape[-1] == 1:
-            return partial(self._mapped, message)
+            return partial(self._map_messages, message)
         full = self.full if message is None else self.full * _spread(message, self.clique.shared, self.clique.scope)
         return lambda kept: np.asarray(full.sum(axis=self.clique.axes(kept)))
 
-    def _mapped(self, message: FloatArray, kept: tuple[int, ...]) -> FloatArray:
-        """The same where rows share the table: a matrix that is made once, times the messages of all rows."""
+    def _map_messages(self, message: FloatArray, kept: tuple[int, ...]) -> FloatArray:
+        """Sums where rows share the table: a matrix that is made once, times the messages of all rows."""
         shared = self.clique.shared
         both = tuple(i for i in shared if i in kept)
         ours = tuple(i for i in kept if i not in both)
@@ -79,11 +85,11 @@ class _Collected:
             )
         by = message.transpose(0, *(1 + shared.index(i) for i in (*both, *theirs)), message.ndim - 1)
         by = by.reshape(*by.shape[: 1 + len(both)], -1, message.shape[-1])
-        found = np.matmul(self._maps[kept], by)
+        product = np.matmul(self._maps[kept], by)
         sizes = [self.full.shape[1 + self.clique.scope.index(i)] for i in ours]
-        found = found.reshape(*found.shape[: 1 + len(both)], *sizes, found.shape[-1])
+        product = product.reshape(*product.shape[: 1 + len(both)], *sizes, product.shape[-1])
         order = (*both, *ours)
-        return np.asarray(found.transpose(0, *(1 + order.index(i) for i in kept), found.ndim - 1))
+        return np.asarray(product.transpose(0, *(1 + order.index(i) for i in kept), product.ndim - 1))
 
 
 class JunctionTree:
@@ -129,11 +135,11 @@ class JunctionTree:
         others = np.flatnonzero((seen[1:] != seen[:-1]).any(axis=1)) + 1
         first = 0
         for last in [*others.tolist(), n]:
-            if last < n and (last - first) * self.total < _OVERHEAD * len(self.cliques):
+            if last < n and (last - first) * self.total < TUNING.call_products * len(self.cliques):
                 continue
             fixed = [j for j, column in zip(known, seen[first:last].T) if column.all()]
             cells = max(self._cells(clique, fixed) for clique in self.cliques) * self.n_classes
-            for rows in chunks(last - first, min(8.0 * cells, _CHUNK_BYTES / 16), _CHUNK_BYTES):
+            for rows in chunks(last - first, min(8.0 * cells, TUNING.chunk_bytes / 16), TUNING.chunk_bytes):
                 yield slice(first + rows.start, min(first + rows.stop, last))
             first = last
 
@@ -151,9 +157,9 @@ class JunctionTree:
         fixed = {j: codes for j, codes in known.items() if (codes >= 0).all()}
         collected = self._collect(known, fixed)
         total: Any = np.ones((1, 1))
-        for found, clique in zip(collected, self.cliques):
+        for message, clique in zip(collected, self.cliques):
             if clique.parent < 0:
-                total = total * found.up
+                total = total * message.up
         marginals = self._distribute(collected, tuple(wanted)) if len(wanted) else {}
         for j in fixed:
             if j in marginals:
@@ -178,18 +184,20 @@ class JunctionTree:
             if alike and key in self._kept:
                 collected[number] = self._kept[key]
                 continue
-            table = _at(clique, [(j, fixed[j][:1] if j in same else fixed[j]) for j in clique.scope if j in fixed])
+            table = _table_at(
+                clique, [(j, fixed[j][:1] if j in same else fixed[j]) for j in clique.scope if j in fixed]
+            )
             here = [(j, known[j]) for j in behind[number] if j not in fixed and self.home[j] == number]
             collected[number] = _Collected(clique, self._times(number, table, here, collected))
             if alike:
                 self._keep(key, collected[number])
         return collected
 
-    def _keep(self, key: Any, found: _Collected) -> None:
-        self._kept_bytes += found.nbytes
-        if self._kept_bytes > _MESSAGE_BYTES:
-            self._kept, self._kept_bytes = {}, found.nbytes
-        self._kept[key] = found
+    def _keep(self, key: Any, messages: _Collected) -> None:
+        self._kept_bytes += messages.nbytes
+        if self._kept_bytes > TUNING.max_message_bytes:
+            self._kept, self._kept_bytes = {}, messages.nbytes
+        self._kept[key] = messages
 
     def _times(
         self, number: int, table: FloatArray, here: list[tuple[int, IntArray]], collected: list[_Collected]
@@ -215,8 +223,8 @@ class JunctionTree:
         for number in reversed(range(len(self.cliques))):
             if not passes[number]:
                 continue
-            clique, found, above = self.cliques[number], collected[number], down.pop(number, None)
-            summed = found.sums(above)
+            clique, upward, above = self.cliques[number], collected[number], down.pop(number, None)
+            summed = upward.sums(above)
             for j in asked[number]:
                 marginals[j] = summed((j,))
             for child in clique.children:
@@ -226,7 +234,7 @@ class JunctionTree:
                 sent = collected[child].up
                 if sent is not None:  # it is not sent back; where it was nothing, nothing will come of it
                     message = message / np.where(sent > 0, sent, np.inf)
-                down[child] = _scaled(message)
+                down[child] = _scale(message)
         return marginals
 
     def _passes(self, wanted: tuple[int, ...]) -> tuple[BoolArray, list[list[int]]]:
@@ -248,7 +256,7 @@ class JunctionTree:
     def _hung(self, scopes: list[tuple[int, ...]], factors: Sequence[Factor]) -> tuple[list[_Clique], dict[int, int]]:
         """Cliques with their tables, children before parents, and the smallest clique of each variable."""
         cells = [math.prod(self.sizes[i] for i in scope) for scope in scopes]
-        holding: dict[int, list[int]] = {j: [] for j in _all(scopes)}
+        holding: dict[int, list[int]] = {j: [] for j in _all_variables(scopes)}
         for number, scope in enumerate(scopes):
             for j in scope:
                 holding[j].append(number)
@@ -272,7 +280,7 @@ class JunctionTree:
         return cliques, home
 
 
-def _at(clique: _Clique, fixed: list[tuple[int, IntArray]]) -> FloatArray:
+def _table_at(clique: _Clique, fixed: list[tuple[int, IntArray]]) -> FloatArray:
     """A clique's table at states of some variables, one of each row or the same of all."""
     if not fixed:
         return clique.table
@@ -289,7 +297,7 @@ def _size(table: FloatArray, scope: list[int], some: tuple[int, ...]) -> int:
     return math.prod(table.shape[1 + scope.index(i)] for i in some)
 
 
-def _scaled(message: FloatArray) -> FloatArray:
+def _scale(message: FloatArray) -> FloatArray:
     """A message with a largest entry of one in each row."""
     largest = message.max(axis=tuple(range(message.ndim - 1)))
     return np.asarray(message / np.where(largest > 0, largest, 1.0))
@@ -301,7 +309,7 @@ def _spread(message: FloatArray, own: tuple[int, ...], scope: tuple[int, ...]) -
     return message.reshape(len(message), *(next(shape) if i in own else 1 for i in scope), message.shape[-1])
 
 
-def _all(scopes: Iterable[tuple[int, ...]]) -> list[int]:
+def _all_variables(scopes: Iterable[tuple[int, ...]]) -> list[int]:
     return sorted({i for scope in scopes for i in scope})
 
 
@@ -310,14 +318,14 @@ def _scopes(
 ) -> list[tuple[int, ...]]:
     """Maximal cliques of a triangulated graph, by that of some orders of elimination which makes the least tables."""
     cells: float = math.inf
-    found: list[set[int]] = []
+    cliques: list[set[int]] = []
     for score in (_fill, _weight, _weighted_fill):
-        tried = _eliminated([scope for scope, _ in factors], sizes, score)
+        tried = _eliminate([scope for scope, _ in factors], sizes, score)
         total = sum(math.prod(float(sizes[i]) for i in clique) for clique in tried)
-        cells, found = min((cells, found), (total, tried), key=lambda pair: pair[0])
+        cells, cliques = min((cells, cliques), (total, tried), key=lambda pair: pair[0])
         if cells * n_classes <= small:
             break
-    largest = max(found, key=lambda clique: math.prod(float(sizes[i]) for i in clique), default=set())
+    largest = max(cliques, key=lambda clique: math.prod(float(sizes[i]) for i in clique), default=set())
     most = math.prod(float(sizes[i]) for i in largest) * n_classes
     if most > max_cells:
         raise ValueError(
@@ -326,23 +334,23 @@ def _scopes(
             f"max_cells={max_cells:,.15g} are the most. Ask fewer questions, leave parents with weak influence out, or "
             f"set max_cells to {math.ceil(most):,}: it takes about {_memory_said(2 * 8 * n_classes * cells)}."
         )
-    found = [c for number, c in enumerate(found) if not any(c <= other for other in found[:number])]
+    cliques = [c for number, c in enumerate(cliques) if not any(c <= other for other in cliques[:number])]
     of_class = [set(scope) for scope, table in factors if table.shape[-2] > 1]
-    return _hanging([tuple(sorted(clique)) for clique in found], of_class) or [()]
+    return _order_cliques([tuple(sorted(clique)) for clique in cliques], of_class) or [()]
 
 
 def _memory_said(n_bytes: float) -> str:
     return f"{n_bytes / 2**30:,.1f} GB of memory" if n_bytes >= 2**30 else f"{n_bytes / 2**20:,.0f} MB of memory"
 
 
-def _eliminated(scopes: Sequence[tuple[int, ...]], sizes: Sequence[int], score: Callable[..., Any]) -> list[set[int]]:
+def _eliminate(scopes: Sequence[tuple[int, ...]], sizes: Sequence[int], score: Callable[..., Any]) -> list[set[int]]:
     """Cliques that eliminating the variables makes, that of the lowest score first."""
-    near: dict[int, set[int]] = {i: set() for i in _all(scopes)}
+    near: dict[int, set[int]] = {i: set() for i in _all_variables(scopes)}
     for scope in scopes:
         for i in scope:
             near[i] |= set(scope) - {i}
     scores = {i: score(i, near, sizes) for i in near}
-    found: list[set[int]] = []
+    cliques: list[set[int]] = []
     while near:
         best = min(scores, key=scores.__getitem__)
         clique = {best, *near[best]}
@@ -353,8 +361,8 @@ def _eliminated(scopes: Sequence[tuple[int, ...]], sizes: Sequence[int], score: 
             touched |= {i, *near[i]}
         del near[best], scores[best]
         scores |= {i: score(i, near, sizes) for i in touched - {best}}
-        found.append(clique)
-    return found
+        cliques.append(clique)
+    return cliques
 
 
 def _fill(i: int, near: Mapping[int, set[int]], sizes: Sequence[int]) -> tuple[float, float, int]:
@@ -376,7 +384,7 @@ def _weighted_fill(i: int, near: Mapping[int, set[int]], sizes: Sequence[int]) -
     return round(missing, 9), _weight(i, near, sizes)[0], i
 
 
-def _hanging(scopes: list[tuple[int, ...]], of_class: list[set[int]]) -> list[tuple[int, ...]]:
+def _order_cliques(scopes: list[tuple[int, ...]], of_class: list[set[int]]) -> list[tuple[int, ...]]:
     """The cliques in an order in which each shares with those to come what one of them holds: a maximal tree.
 
     The last ones, where messages come together, are those that hold most of the tables that depend on the class.

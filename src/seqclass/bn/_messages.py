@@ -49,16 +49,21 @@ def _number(key: IntArray, size: int) -> tuple[IntArray, int]:
     return number[key], int(number[-1]) + 1
 
 
-#: Logarithm below which a product of probabilities is left to logarithms; doubles end near -708.
-_LOW = -600.0
-#: Logarithm below which a message is scaled to a largest entry of one.
-_SMALL = -100.0
-#: Bytes of a message of a chunk of rows: small enough to stay in cache.
-_MESSAGE_BYTES = 2**18
+@dataclass(frozen=True)
+class MessageTuning:
+    """How messages of probabilities are scaled, and what is worked on at a time."""
+
+    min_log: float = -600.0  #: logarithm below which a product is left to logarithms; doubles end near -708
+    scaled_log: float = -100.0  #: logarithm below which a message is scaled to a largest entry of one
+    chunk_bytes: int = 2**18  #: message of a chunk of rows: small enough to stay in cache
+    max_cells: int = 2**24  #: entries of the largest intermediate table of a row, over all classes
+
+
+TUNING = MessageTuning()
 
 
 @dataclass(frozen=True)
-class Step:
+class MessageStep:
     """A node that sends a message to a neighbour: matrix @ (product of what the node has received)."""
 
     node: int
@@ -77,7 +82,7 @@ class _Plan:
     target: int
     top: int
     """The node next to the root; its marginal stands for all that is above."""
-    steps: list[Step]
+    steps: list[MessageStep]
 
 
 class Forest:
@@ -106,7 +111,7 @@ class Forest:
         table = np.empty((len(rows), len(self.cpds[feature]), self.n_classes))
         for part in self._chunks(len(rows)):
             some: Columns = {j: column[rows[part]].astype(np.intp) for j, column in relevant.items()}
-            table[part] = normalised(self._collect(plan, some)[0]).transpose(2, 1, 0)
+            table[part] = normalise(self._collect(plan, some)[0]).transpose(2, 1, 0)
         if len(rows) == 1:
             return np.broadcast_to(table, (n, *table.shape[1:]))
         return table if len(rows) == n else table[inverse]
@@ -125,7 +130,7 @@ class Forest:
 
     def _chunks(self, n: int) -> Iterable[slice]:
         largest = max((len(cpd) for cpd in self.cpds), default=1)
-        return chunks(n, 8.0 * self.n_classes * largest, _MESSAGE_BYTES)
+        return chunks(n, 8.0 * self.n_classes * largest, TUNING.chunk_bytes)
 
     def _descend(self) -> tuple[list[int], list[FloatArray]]:
         """Position of each feature in a depth-first walk from the roots, and P(outcome | class)."""
@@ -174,7 +179,7 @@ class Forest:
 
     def _approach(self, feature: int, codes: Columns, n: int) -> tuple[Columns, _Plan]:
         """What bears on a feature, row by row, and the messages that bring it there."""
-        joined = self._joined(feature, codes)
+        joined = self._neighbours_on_paths(feature, codes)
         seen: Columns = {}
         edges: list[tuple[int, int]] = []
         stack: list[tuple[int, int, BoolArray | None]] = [(feature, -1, None)]
@@ -205,7 +210,7 @@ class Forest:
             top = self.parent[top]
         return seen, _Plan(feature, top, steps)
 
-    def _joined(self, feature: int, codes: Columns) -> dict[int, list[int]]:
+    def _neighbours_on_paths(self, feature: int, codes: Columns) -> dict[int, list[int]]:
         """Neighbours of each node on the paths between a feature, its root and the evidence of its tree."""
         joined: dict[int, list[int]] = {}
         at, below = feature, -1
@@ -227,7 +232,7 @@ class Forest:
                 j = node
         return joined
 
-    def step(self, node: int, into: int) -> Step:
+    def step(self, node: int, into: int) -> MessageStep:
         """Message that a feature sends to its parent or to a child."""
         upward = self.parent[node] == into
         child = node if upward else into
@@ -244,7 +249,7 @@ class Forest:
                 self._down[child] = np.ones((self.n_classes, cpd.shape[0], cpd.shape[1] + 1))
                 self._down[child][:, :, :-1] = cpd.transpose(2, 0, 1)
             matrix = self._down[child]
-        return Step(node, into, matrix, low, positive)
+        return MessageStep(node, into, matrix, low, positive)
 
     # messages
 
@@ -303,11 +308,11 @@ class Product:
 
     def times(self, other: Product) -> Product:
         low = self.low + other.low
-        if low >= _LOW and not (self.logarithmic or other.logarithmic):
+        if low >= TUNING.min_log and not (self.logarithmic or other.logarithmic):
             return Product(self.values * other.values, low)
         return Product(self._logarithms() + other._logarithms(), low, True)
 
-    def send(self, step: Step) -> tuple[Product, FloatArray | float]:
+    def send(self, step: MessageStep) -> tuple[Product, FloatArray | float]:
         """Message along a step, and the logarithm that was taken out of each class and row."""
         matrix = step.matrix[:, :, :-1]
         if self.logarithmic and not step.positive:
@@ -317,7 +322,7 @@ class Product:
         values, lost = self.linear()
         message = matrix @ values
         low = step.low if self.logarithmic else self.low + step.low
-        if low < _SMALL or self.logarithmic:
+        if low < TUNING.scaled_log or self.logarithmic:
             largest = message.max(axis=1, keepdims=True)
             with np.errstate(divide="ignore"):
                 lost = lost + np.log(largest[:, 0])
@@ -340,7 +345,7 @@ class Product:
             return np.log(self.values)
 
 
-def normalised(values: FloatArray) -> FloatArray:
+def normalise(values: FloatArray) -> FloatArray:
     """Scale to a sum of one over outcomes; uniform where evidence excludes the class, as any distribution would do."""
     total = values.sum(axis=1, keepdims=True)
     if total.min(initial=1.0) > 0:
@@ -388,7 +393,7 @@ def _up_and_down(forest: Forest, order: list[int], codes: Columns, out: FloatArr
             arriving[j] = forest.prior(j)
         here = arriving.pop(j)
         belief, _ = (here if j not in received else here.times(received[j])).linear()
-        out[j, :, : belief.shape[1]] = normalised(belief)
+        out[j, :, : belief.shape[1]] = normalise(belief)
         _send_down(forest, j, _times(here, own[j]), sent, arriving)
 
 
@@ -419,8 +424,6 @@ def _times(first: Product | None, second: Product | None) -> Product | None:
     return first.times(second)
 
 
-#: Entries of the largest intermediate table of a row, over all classes.
-_MAX_CELLS = 2**24
 #: A table and the features its axes stand for; axes (rows or 1, feature, ..., class).
 _Factor = tuple[tuple[int, ...], FloatArray]
 
@@ -481,7 +484,7 @@ class Elimination:
         hidden = [j for j in needed if j not in columns and j != target]
         scopes = [tuple(i for i in (j, *self.parents[j].tolist()) if i not in columns) for j in needed]
         steps, peak = self._order(scopes, hidden)
-        if peak * self.n_classes > _MAX_CELLS:
+        if peak * self.n_classes > TUNING.max_cells:
             raise ValueError(
                 "the graph is too densely connected for exact inference: use conditioning='ancestor', or a structure "
                 "with fewer edges."
@@ -597,27 +600,27 @@ class PairTables:
         while level:
             level = sorted({int(p) for j in level for p in self.parents[j]} - seen)
             seen.update(level)
-            found = [j for j in level if j in known]
-            yield from sorted(found, key=lambda j: (-self._share(feature, j), j))
+            known_here = [j for j in level if j in known]
+            yield from sorted(known_here, key=lambda j: (-self._share(feature, j), j))
 
     def table(self, feature: int, ancestor: int) -> FloatArray:
         """P(outcome | outcome of the ancestor, class), (V, V_ancestor, n_classes)."""
         if (feature, ancestor) not in self._tables:
             table, _ = smooth_family(
-                self._pair(feature, ancestor), self._alone(feature), self.alpha, self.smoothing, self.unit
+                self._pair(feature, ancestor), self._single_counts(feature), self.alpha, self.smoothing, self.unit
             )
             self._tables[feature, ancestor] = table
         return self._tables[feature, ancestor]
 
     def single(self, feature: int) -> FloatArray:
         """P(outcome | class), (V, n_classes)."""
-        return laplace(self._alone(feature), self.alpha)
+        return laplace(self._single_counts(feature), self.alpha)
 
     def _pair(self, feature: int, ancestor: int) -> FloatArray:
         rows, columns = (slice(self.starts[j], self.ends[j]) for j in (feature, ancestor))
         return np.asarray(self.counts[rows, columns])
 
-    def _alone(self, feature: int) -> FloatArray:
+    def _single_counts(self, feature: int) -> FloatArray:
         at = np.arange(self.starts[feature], self.ends[feature])
         return np.asarray(self.counts[at, at])
 

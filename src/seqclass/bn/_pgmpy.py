@@ -32,7 +32,7 @@ class Network(Named, Protocol):
     cpds_: list[Any]
 
 
-class States(Named, Protocol):
+class ModelWithStates(Named, Protocol):
     """What there is of a `ClassMixture` or `ContextBayes`."""
 
     hidden_class_: IntArray
@@ -50,7 +50,7 @@ def to_pgmpy(
     """Give a fitted network as a pgmpy ``DiscreteBayesianNetwork`` with its tables; see `TreeNetwork.to_pgmpy`."""
     from pgmpy.models import DiscreteBayesianNetwork
 
-    names, states = _named(model, feature_names, state_names, plain_names, [class_name])
+    names, states = _names_and_states(model, feature_names, state_names, plain_names, [class_name])
     *features, label = names
     network = DiscreteBayesianNetwork()
     network.add_nodes_from([label, *features])
@@ -70,7 +70,7 @@ def to_pgmpy(
     return network
 
 
-def _named(
+def _names_and_states(
     model: Named,
     feature_names: Sequence[Hashable] | None,
     state_names: Mapping[Any, Sequence[Any]] | None,
@@ -83,7 +83,7 @@ def _named(
     names = node_names(model, feature_names, *others)
     states = [*all_states(model, names[: len(names) - len(further)], state_names), *further]
     if plain_names:
-        names, states = plain(names, letter_first=True), [plain(of_node) for of_node in states]
+        names, states = plain_identifiers(names, letter_first=True), [plain_identifiers(of_node) for of_node in states]
     return names, dict(zip(names, states))
 
 
@@ -104,21 +104,21 @@ def network_of(
     names = check_order([node for node in network.nodes if node != class_node], feature_names)
     number = {name: j for j, name in enumerate(names)}
     prior = tables[class_node]
-    classes, by_label = sorted_classes(prior.state_names[class_node], class_node)
+    classes, by_label = sort_classes(prior.state_names[class_node], class_node)
     parents, cpds = [], []
     for name in names:
-        above, table = _oriented(tables[name], class_node, len(classes))
+        above, table = _put_class_last(tables[name], class_node, len(classes))
         parents.append(np.array([number[node] for node in above], dtype=np.intp))
         cpds.append(np.ascontiguousarray(table[..., by_label]))
     states = {j: list(tables[name].state_names[name]) for name, j in number.items()}
-    weight = normalised(np.asarray(prior.values, dtype=np.float64))[by_label]
+    weight = normalise_columns(np.asarray(prior.values, dtype=np.float64))[by_label]
     made = {"classes": classes, "class_prior": weight, "parents": parents, "cpds": cpds}
     return made | {"feature_names": names, "state_names": states}
 
 
-def _oriented(table: Any, class_node: Hashable, n_classes: int) -> tuple[list[Hashable], FloatArray]:
+def _put_class_last(table: Any, class_node: Hashable, n_classes: int) -> tuple[list[Hashable], FloatArray]:
     """Feature parents of a node, and its table with the class on the last axis."""
-    values = normalised(np.asarray(table.values, dtype=np.float64))
+    values = normalise_columns(np.asarray(table.values, dtype=np.float64))
     above = list(table.variables[1:])
     if class_node in above:
         axis = above.index(class_node)
@@ -128,7 +128,7 @@ def _oriented(table: Any, class_node: Hashable, n_classes: int) -> tuple[list[Ha
     return above, np.repeat(values[..., None], n_classes, axis=-1)
 
 
-def normalised(table: FloatArray) -> FloatArray:
+def normalise_columns(table: FloatArray) -> FloatArray:
     """Make the sums over the first axis exact; pgmpy, and rounded files, are content with 1 +- 0.01."""
     return np.asarray(table / table.sum(axis=0))
 
@@ -140,25 +140,25 @@ def check_network(network: Any, class_node: Hashable, hidden: Hashable = None) -
     if not isinstance(network, DiscreteBayesianNetwork):
         raise TypeError(f"network must be a pgmpy DiscreteBayesianNetwork, got {type(network).__name__}.")
     if class_node not in network:
-        raise ValueError(f"class_node {class_node!r} is no node of the network: {_listed(network.nodes)}.")
+        raise ValueError(f"class_node {class_node!r} is no node of the network: {_join_reprs(network.nodes)}.")
     if len(network) < 2:
         raise ValueError(f"the network has no node but the class {class_node!r}: there is nothing to acquire.")
     above = list(network.predecessors(class_node))
     if above:
         raise ValueError(
-            f"the class {class_node!r} has the parents {_listed(above)}: only networks with the class on top are "
+            f"the class {class_node!r} has the parents {_join_reprs(above)}: only networks with the class on top are "
             "supported. Reverse these edges (a naive Bayes or tree network of the same data), or choose another class."
         )
     latents = [node for node in network.latents if node != hidden]
     if latents:
         raise ValueError(
-            f"the network has the latent nodes {_listed(latents)}, which are not supported: sum them out, or "
+            f"the network has the latent nodes {_join_reprs(latents)}, which are not supported: sum them out, or "
             "make them ordinary nodes that are never acquired."
         )
     tables = {table.variable: table for table in network.cpds}
     missing = [node for node in network.nodes if node not in tables]
     if missing:
-        raise ValueError(f"the network has no table (CPD) for {_listed(missing)}.")
+        raise ValueError(f"the network has no table (CPD) for {_join_reprs(missing)}.")
     network.check_model()
     return tables
 
@@ -170,12 +170,13 @@ def check_order(nodes: list[Hashable], given: Sequence[Hashable] | None) -> list
     if len(names) != len(nodes) or set(names) != set(nodes):
         wrong = [name for name in names if name not in nodes] or [node for node in nodes if node not in names] or names
         raise ValueError(
-            f"feature_names must hold every node but the class once, in the order of the columns; see {_listed(wrong)}."
+            f"feature_names must hold every node but the class once, in the order of the columns; see "
+            f"{_join_reprs(wrong)}."
         )
     return names
 
 
-def sorted_classes(states: Sequence[Any], class_node: Hashable) -> tuple[Any, Any]:
+def sort_classes(states: Sequence[Any], class_node: Hashable) -> tuple[Any, Any]:
     """Labels in sorted order, as everywhere else, and where each is among the states."""
     if len({type(state) for state in states}) > 1:
         raise ValueError(f"the states of the class {class_node!r} must be of one type, got {list(states)}.")
@@ -196,7 +197,7 @@ def node_names(model: Named, feature_names: Sequence[Hashable] | None, *others: 
     names = [*(_python(name) for name in names), *others]
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        raise ValueError(f"feature_names and class_name must differ from one another; see {_listed(twice)}.")
+        raise ValueError(f"feature_names and class_name must differ from one another; see {_join_reprs(twice)}.")
     return names
 
 
@@ -213,13 +214,13 @@ def all_states(model: Named, names: list[Any], given: Mapping[Any, Sequence[Any]
             raise ValueError(f"state_names of feature {name!r} must be {n_outcomes} different names, got {chosen}.")
         states.append(chosen)
     if given:
-        raise ValueError(f"state_names has {_listed(given)}, which are no features; the class has its labels.")
+        raise ValueError(f"state_names has {_join_reprs(given)}, which are no features; the class has its labels.")
     return [*states, model.classes_.tolist()]
 
 
-def plain(names: Iterable[Any], letter_first: bool = False) -> list[str]:
+def plain_identifiers(names: Iterable[Any], letter_first: bool = False) -> list[str]:
     """Reduce names to letters, digits and underscores, and number those that would coincide."""
-    found: list[str] = []
+    identifiers: list[str] = []
     used: set[str] = set()
     for name in names:
         stem = re.sub(r"\W+", "_", str(name), flags=re.ASCII) or "_"
@@ -230,8 +231,8 @@ def plain(names: Iterable[Any], letter_first: bool = False) -> list[str]:
             times += 1
             unique = f"{stem}_{times}"
         used.add(unique)
-        found.append(unique)
-    return found
+        identifiers.append(unique)
+    return identifiers
 
 
 def _python(name: Any) -> Any:
@@ -239,13 +240,13 @@ def _python(name: Any) -> Any:
     return name.item() if isinstance(name, np.generic) else name
 
 
-def _listed(names: Iterable[Any]) -> str:
+def _join_reprs(names: Iterable[Any]) -> str:
     shown = [repr(name) for name in names]
     return ", ".join(shown[:5]) + (", ..." if len(shown) > 5 else "")
 
 
 def mixture_to_pgmpy(
-    model: States,
+    model: ModelWithStates,
     feature_names: Sequence[Hashable] | None = None,
     class_name: Hashable = "class",
     component_name: Hashable = "component",
@@ -256,7 +257,7 @@ def mixture_to_pgmpy(
     from pgmpy.models import DiscreteBayesianNetwork
 
     others, components = [class_name, component_name], list(range(len(model.weights_)))
-    names, states = _named(model, feature_names, state_names, plain_names, others, components)
+    names, states = _names_and_states(model, feature_names, state_names, plain_names, others, components)
     *features, label, component = names
     edges = [(label, component), *((component, name) for name in features)]
     network = DiscreteBayesianNetwork(edges, latents={component})
@@ -286,18 +287,19 @@ def mixture_of(
         others = sorted(map(str, set(tables[name].variables[1:]) - allowed))
         if others:
             raise ValueError(f"{name!r} depends on {others}; only {sorted(map(str, allowed))} may be above it.")
-    classes, by_label = sorted_classes(tables[class_node].state_names[class_node], class_node)
+    classes, by_label = sort_classes(tables[class_node].state_names[class_node], class_node)
     n_components, n_classes = int(tables[component_node].values.shape[0]), len(classes)
     shape = (n_components, n_classes)
-    within = _by(tables[component_node], [class_node], shape[1:])[:, by_label]
+    within = _expand_axes(tables[component_node], [class_node], shape[1:])[:, by_label]
     # class by class
     label, component = np.nonzero(within.T > 0)
     likelihoods = [
-        _by(tables[name], [component_node, class_node], shape)[:, :, by_label][:, component, label] for name in names
+        _expand_axes(tables[name], [component_node, class_node], shape)[:, :, by_label][:, component, label]
+        for name in names
     ]
     return {
         "classes": classes,
-        "class_prior": normalised(np.asarray(tables[class_node].values, dtype=np.float64))[by_label],
+        "class_prior": normalise_columns(np.asarray(tables[class_node].values, dtype=np.float64))[by_label],
         "hidden_class": label,
         "weights": within[component, label],
         "tables": likelihoods,
@@ -306,9 +308,9 @@ def mixture_of(
     }
 
 
-def _by(table: Any, above: list[Hashable], shape: tuple[int, ...]) -> FloatArray:
+def _expand_axes(table: Any, above: list[Hashable], shape: tuple[int, ...]) -> FloatArray:
     """A node's table with axes for all of some nodes, whether it depends on them or not."""
-    values = normalised(np.asarray(table.values, dtype=np.float64))
+    values = normalise_columns(np.asarray(table.values, dtype=np.float64))
     given = list(table.variables[1:])
     values = values.transpose(0, *(1 + given.index(node) for node in above if node in given))
     axes = tuple(slice(None) if node in given else None for node in above)

@@ -30,10 +30,21 @@ from seqclass.bn._cpds import (
 )
 from seqclass.bn.base import CodedChunks
 
-#: float32 holds integers up to here exactly.
-_FLOAT32_EXACT = 2**24
-#: Indicator columns a block of features has at most in products of pairs.
-_INDICATORS = 1536
+
+@dataclass(frozen=True)
+class StructureTuning:
+    """How pairs of features are weighed, and up to which size."""
+
+    max_indicators: int = 1536  #: columns of a block of features in products of pairs
+    max_pair_bytes: int = 2**30  #: counts of all pairs of outcomes
+    max_table: int = 2**16  #: entries of a table of several feature parents; larger ones are not kept
+    max_paired: int = 20_000  #: features: more need more memory for the weights of all pairs than a structure is worth
+    single_precision: int = 4000  #: features from which on weights are kept in single precision
+    tie: float = 1e-12  #: relative difference below which two weights count as equal
+    random_parents: float = 2.0  #: feature parents of a feature of a random structure, in the mean
+
+
+TUNING = StructureTuning()
 
 
 def conditional_mutual_information(
@@ -78,7 +89,7 @@ def _column_sizes(X: Any) -> IntArray:
 def _feature_blocks(sizes: IntArray) -> Iterator[slice]:
     start = 0
     while start < len(sizes):
-        stop = min(len(sizes), start + max(1, _INDICATORS // int(sizes[start])))
+        stop = min(len(sizes), start + max(1, TUNING.max_indicators // int(sizes[start])))
         yield slice(start, stop)
         start = stop
 
@@ -115,7 +126,8 @@ def _joint_counts(
         a, b = (_pair_indicators(X[:, block], w, missing) for block, w in zip((left, right), widths))
         return (a.T @ b).toarray(), np.asarray(a.sum(axis=0)).ravel(), np.asarray(b.sum(axis=0)).ravel()
     n_a, n_b = (missing * (block.stop - block.start) + sum(w) for block, w in zip((left, right), widths))
-    joint = np.zeros((n_a, n_b), dtype=np.float32 if len(X) < _FLOAT32_EXACT else np.float64)
+    # up to which float32 holds integers exactly
+    joint = np.zeros((n_a, n_b), dtype=np.float32 if len(X) < 2**24 else np.float64)
     sum_a, sum_b = np.zeros(n_a), np.zeros(n_b)
     for rows in chunks(len(X), 4 * (n_a + n_b), budget=CHUNK_BYTES // 2):
         a = _pair_indicators(X[rows, left], widths[0], missing)
@@ -176,14 +188,10 @@ def _marginals(widths: list[int], stacked: FloatArray) -> list[FloatArray]:
     return np.split(stacked, np.cumsum(widths)[:-1]) if widths else []
 
 
-#: Bytes of the counts of all pairs of outcomes.
-_MAX_PAIRS = 2**30
-
-
 def check_pairs(sizes: IntArray, n_classes: int) -> None:
     """Refuse features with so many outcomes that counts of all pairs do not fit."""
     n_bytes = 8.0 * int(sizes.sum()) ** 2 * n_classes
-    if n_bytes > _MAX_PAIRS:
+    if n_bytes > TUNING.max_pair_bytes:
         raise ValueError(
             f"the counts of all pairs of {len(sizes)} features would take {n_bytes / 2**30:.1f} GiB: keep fewer "
             "features, for example with InformationFilter, or choose structure='tree' with all rows in memory."
@@ -211,10 +219,6 @@ def sum_pairs(
     return result
 
 
-#: Entries of a table of a feature with several feature parents; larger ones are not kept.
-_MAX_TABLE = 2**16
-
-
 @dataclass(repr=False, eq=False)
 class Learner:
     """Counts of a training set, taken of its rows when they are needed, or those that were summed over chunks."""
@@ -234,7 +238,7 @@ class Learner:
         self.unit = 1.0 if self.weight is None else float(self.weight[self.weight > 0].mean())
 
     @classmethod
-    def summed(
+    def from_chunks(
         cls, chunks: CodedChunks, sizes: IntArray, n_classes: int, alpha: float, smoothing: str | float
     ) -> Learner:
         """Learn from rows that come in chunks; each feature then has one feature parent at most."""
@@ -259,17 +263,17 @@ class Learner:
 
     def parents(self, structure: Any, rng: np.random.Generator) -> list[IntArray]:
         """Feature parents of each feature under a structure; see `TreeNetwork`."""
-        found = self._parents(structure, rng)
-        if self.pairs is not None and any(len(above) > 1 for above in found):
+        parents = self._parents(structure, rng)
+        if self.pairs is not None and any(len(above) > 1 for above in parents):
             raise ValueError(
                 "structure: from chunks only pairs of features are counted, so a feature has one feature parent at "
                 "most; choose 'tree', 'forest' or 'line', or fit to a sample of the rows."
             )
-        return found
+        return parents
 
     def _parents(self, structure: Any, rng: np.random.Generator) -> list[IntArray]:
         if not isinstance(structure, str):
-            return given_graph(structure, len(self.sizes), self.scores)
+            return read_graph(structure, len(self.sizes), self.scores)
         if structure == "line":
             return line(self.scores)
         if structure == "clique":
@@ -341,7 +345,7 @@ class Learner:
         family = [child, *above.tolist()]
         # of thousands of parents this is infinite, which numpy would warn of
         size = math.prod(self.sizes[family].astype(np.float64).tolist()) * self.n_classes
-        if size > _MAX_TABLE:
+        if size > TUNING.max_table:
             return None, np.nan
         counts = count_family(self.X, self.codes, family, self.sizes, self.n_classes, self.weight)
         return self.smooth(counts, self.single(child))
@@ -366,32 +370,26 @@ class Learner:
 
 #: Name of the class's node in graphs.
 CLASS_NODE = "class"
-#: More features would need more memory for the weights of all pairs than a structure is worth.
-MAX_PAIRED = 20_000
-#: From so many features on, weights are kept in single precision.
-_SINGLE = 4000
-#: Relative difference below which two weights count as equal.
-_TIE = 1e-12
-#: Feature parents that a feature of a random structure has on average.
-_RANDOM_PARENTS = 2.0
 
 
 def pair_weights(X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, weight: FloatArray | None) -> FloatArray:
     """I(feature; feature | class) of all pairs, in nats."""
     K = X.shape[1]
-    if K > MAX_PAIRED:
+    if TUNING.max_paired < K:
         raise ValueError(
             f"the structure of {K} features needs the dependence of {K * (K - 1) // 2} pairs, which does not fit in "
-            f"memory: keep at most {MAX_PAIRED} features, for example with InformationFilter, or give the graph."
+            f"memory: keep at most {TUNING.max_paired} features, for example with InformationFilter, or give the graph."
         )
     if weight is None:
-        dtype = np.float32 if K > _SINGLE else np.float64
+        dtype = np.float32 if TUNING.single_precision < K else np.float64
         return np.asarray(conditional_mutual_information(X, codes, dtype=dtype))
-    return _weighted(X, codes, sizes, n_classes, weight)
+    return _weighted_pair_weights(X, codes, sizes, n_classes, weight)
 
 
-def _weighted(X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, weight: FloatArray) -> FloatArray:
-    """Do the same for weighted rows, by products of indicators."""
+def _weighted_pair_weights(
+    X: Codes, codes: IntArray, sizes: IntArray, n_classes: int, weight: FloatArray
+) -> FloatArray:
+    """Weights of all pairs from weighted rows, by products of indicators."""
     K = X.shape[1]
     result = np.zeros((K, K))
     largest = int(sizes.max(initial=1))
@@ -443,7 +441,7 @@ def maximum_spanning_tree(weights: FloatArray) -> IntArray:
     off = float(np.abs(weights[0]).max(initial=0.0))
     for row in weights:
         off = max(off, float(np.abs(row).max()))
-    tie = off * (_TIE if weights.dtype == np.float64 else 1e-6)
+    tie = off * (TUNING.tie if weights.dtype == np.float64 else 1e-6)
     outside = np.ones(n, dtype=bool)
     outside[0] = False
     key, link = weights[0].astype(np.float64), np.zeros(n, dtype=np.intp)
@@ -484,7 +482,7 @@ def orient(edges: IntArray, scores: FloatArray) -> list[IntArray]:
 
 def by_score(scores: FloatArray) -> IntArray:
     """Features by falling score; scores that differ by rounding only go by index."""
-    step = _TIE * max(float(np.abs(scores).max(initial=0.0)), 1e-300)
+    step = TUNING.tie * max(float(np.abs(scores).max(initial=0.0)), 1e-300)
     return np.argsort(-np.round(scores / step), kind="stable")
 
 
@@ -509,14 +507,14 @@ def clique(scores: FloatArray) -> list[IntArray]:
 def random_graph(n: int, rng: np.random.Generator) -> list[IntArray]:
     """Random directed acyclic graph: a random order, and each edge along it with the same probability."""
     order = rng.permutation(n)
-    chance = min(1.0, 2 * _RANDOM_PARENTS / max(n - 1, 1))
+    chance = min(1.0, 2 * TUNING.random_parents / max(n - 1, 1))
     parents: list[IntArray] = [np.empty(0, dtype=np.intp)] * n
     for at, feature in enumerate(order):
         parents[feature] = np.sort(order[:at][rng.random(at) < chance])
     return parents
 
 
-def given_graph(graph: Any, n: int, scores: FloatArray) -> list[IntArray]:
+def read_graph(graph: Any, n: int, scores: FloatArray) -> list[IntArray]:
     """Read a networkx graph over the features 0..n-1, the class's node being optional."""
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise TypeError(f"structure must be a name or a networkx graph, got {type(graph).__name__}.")
@@ -569,14 +567,14 @@ def _check_forest(edges: list[tuple[int, int]], n: int) -> None:
 
 def ancestors(nodes: Sequence[int], parents: Sequence[Any]) -> list[int]:
     """Nodes and all above them, in increasing order."""
-    found: set[int] = set()
+    above: set[int] = set()
     left = list(nodes)
     while left:
         j = left.pop()
-        if j not in found:
-            found.add(j)
+        if j not in above:
+            above.add(j)
             left.extend(map(int, parents[j]))
-    return sorted(found)
+    return sorted(above)
 
 
 def topological(parents: Sequence[IntArray]) -> IntArray:

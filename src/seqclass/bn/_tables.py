@@ -11,11 +11,6 @@ from scipy import sparse
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass.bn._checks import Codes, raise_impossible
 
-#: Entries of a joint table of several features: small enough to stay in cache.
-_JOINT_LEVELS = 4096
-#: Rows handled at a time: what they need stays in cache.
-_ROWS = 16384
-
 
 def smooth(counts: FloatArray, n_outcomes: IntArray, alpha: float) -> FloatArray:
     """Turn counts into P(outcome | class) = (count + alpha) / (S + alpha V)."""
@@ -59,7 +54,8 @@ def sum_dense(codes: Any, table: FloatArray, out: FloatArray) -> None:
     n_rows, n_features = codes.shape
     n_levels, n_classes = table.shape[1] + 1, table.shape[2]
     width = 1
-    while n_levels ** (width + 1) <= min(_JOINT_LEVELS, max(n_rows, 1)):
+    # so many entries of a joint table of several features, and rows below, stay in cache
+    while n_levels ** (width + 1) <= min(4096, max(n_rows, 1)):
         width += 1
     if width == 1:
         _sum_few_rows(codes, table, out)
@@ -72,8 +68,8 @@ def sum_dense(codes: Any, table: FloatArray, out: FloatArray) -> None:
         for at in range(stop - start):
             last = min((at // width + 1) * width, stop - start) - 1
             weights[at, at // width] = n_levels ** (last - at)
-        for first in range(0, n_rows, _ROWS):
-            rows = slice(first, min(first + _ROWS, n_rows))
+        for first in range(0, n_rows, 16384):
+            rows = slice(first, min(first + 16384, n_rows))
             digits = codes[rows, start:stop].astype(np.float32)
             digits += 1.0
             keys = (digits @ weights).T.astype(np.intp)
@@ -116,12 +112,12 @@ def sum_sparse(codes: Any, table_of: Callable[[slice], FloatArray], out: FloatAr
         # only differences between classes matter, and a million large equal terms would cost digits
         largest = table.max(axis=2, keepdims=True)
         largest[np.isneginf(largest)] = 0.0
-        out += _stored_sum(part, np.where(impossible, 0.0, table - largest))
+        out += _sum_stored(part, np.where(impossible, 0.0, table - largest))
         if impossible.any():
-            out[_stored_sum(part, impossible.astype(np.float64)) > 0.5] = -np.inf
+            out[_sum_stored(part, impossible.astype(np.float64)) > 0.5] = -np.inf
 
 
-def _stored_sum(codes: Any, table: FloatArray) -> FloatArray:
+def _sum_stored(codes: Any, table: FloatArray) -> FloatArray:
     zero = table[:, 0]
     levels = np.concatenate([table, np.zeros_like(table[:, :1])], axis=1) - zero[:, None]
     n_levels = levels.shape[1]

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.model_files import Stored
-from seqclass._utils.validation import check_integer, check_weights
+from seqclass._utils.stored import is_fitted, stored_array, stored_numbers, stored_whole
+from seqclass._utils.validation import check_distribution, check_integer, check_weights
 from seqclass.bn._checks import (
     Codes,
     blank,
@@ -24,9 +25,9 @@ from seqclass.bn._checks import (
     check_likelihood,
     check_n_outcomes,
     check_outcome,
+    count_outcomes,
     raise_impossible,
     resolve_prior,
-    seen_outcomes,
 )
 
 __all__ = ["HiddenTables", "ObservationModel"]
@@ -82,7 +83,7 @@ class CodedChunks(ABC):
         """Work out a statistic of each chunk's codes and classes, which can be pickled, and add them up."""
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """Whether the sample is all there is."""
         return bool(len(self.sample[1]) == self.class_count.sum())
 
@@ -107,8 +108,6 @@ def chain_posterior(prior: FloatArray, evidence: Any, likelihood_of: Callable[[i
 
 
 Model = TypeVar("Model", bound="ObservationModel")
-#: Relative difference below which two class probabilities count as equal; the lower class then wins.
-_TIE = 1e-12
 
 
 class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -188,14 +187,14 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         weight = check_weights(sample_weight, X.shape[0])
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self.n_features_in_ = X.shape[1]
-        self.n_outcomes_ = seen_outcomes(X) if n_outcomes is None else check_n_outcomes(n_outcomes, X.shape[1]).copy()
+        self.n_outcomes_ = count_outcomes(X) if n_outcomes is None else check_n_outcomes(n_outcomes, X.shape[1]).copy()
         counts = np.bincount(codes, weights=weight, minlength=len(self.classes_)).astype(np.float64)
         self.class_prior_ = resolve_prior(None, counts)
         self._fit(X, codes, weight)
         self.__dict__.pop("_apart", None)
         return self
 
-    def _among(self: Model, columns: IntArray, names: Sequence[Any] | None, bundles: IntArray | None) -> Model:
+    def _note_columns(self: Model, columns: IntArray, names: Sequence[Any] | None, bundles: IntArray | None) -> Model:
         """Hear before `fit`: columns of the features in the data, names of all columns, bundles of the features."""
         return self
 
@@ -217,7 +216,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
             "ClassMixture and TreeNetwork; or fit to a sample of the rows, clf.fit(*chunks.sample(100_000))."
         )
 
-    def tempered(self: Model, exponents: npt.ArrayLike) -> Model:
+    def with_exponents(self: Model, exponents: npt.ArrayLike) -> Model:
         """Return the same fitted model, with what each feature says flattened towards what all classes show.
 
         P(v | class) becomes proportional to P(v) (P(v | class) / P(v))^w, P(v) the mean over the classes, or over the
@@ -243,7 +242,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         --------
         >>> from seqclass.bn import NaiveBayes
         >>> model = NaiveBayes().fit([[0, 0], [1, 1], [1, 0], [0, 1]] * 5, [0, 1, 1, 0] * 5)
-        >>> model.tempered([0.5, 1.0]).posterior([[0, -1], [-1, 0]]).round(2)
+        >>> model.with_exponents([0.5, 1.0]).posterior([[0, -1], [-1, 0]]).round(2)
         array([[0.77, 0.23],
                [0.5 , 0.5 ]])
         """
@@ -295,7 +294,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
                 [0.333, 0.75 ]]])
         """
         feature, evidence = self._check_query(feature, evidence)
-        return self._shaped(feature, evidence)
+        return self._check_likelihood(feature, evidence)
 
     def predictive(self, feature: int, evidence: Any) -> FloatArray:
         """P(outcome of the feature | evidence).
@@ -320,7 +319,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         """
         feature, evidence = self._check_query(feature, evidence)
         belief = self._posterior(evidence)
-        return np.asarray((self._shaped(feature, evidence) @ belief[:, :, None])[:, :, 0])
+        return np.asarray((self._check_likelihood(feature, evidence) @ belief[:, :, None])[:, :, 0])
 
     def posterior(self, evidence: Any) -> FloatArray:
         """P(class | evidence).
@@ -369,7 +368,8 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
             Labels from ``classes_``.
         """
         belief = self.posterior(X)
-        best = np.argmax(belief >= belief.max(axis=1, keepdims=True) * (1 - _TIE), axis=1)
+        # relative; of classes as probable as each other the lower wins
+        best = np.argmax(belief >= belief.max(axis=1, keepdims=True) * (1 - 1e-12), axis=1)
         return self.classes_[best]
 
     def start(self, n: int) -> Any:
@@ -387,7 +387,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
 
     def stage_likelihood(self, feature: int, state: Any) -> FloatArray:
         """P(outcome of the feature | what the state has seen, class); like :meth:`likelihood`, unchecked."""
-        return self._shaped(feature, state)
+        return self._check_likelihood(feature, state)
 
     def advance(self, feature: int, state: Any, outcome: npt.ArrayLike) -> Any:
         """State after the feature's outcome was seen; the state passed in stays valid.
@@ -433,7 +433,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         """
         result = np.zeros((len(state), len(features), int(self.n_outcomes_.max(initial=1)), len(self.classes_)))
         for place, feature in enumerate(np.asarray(features).tolist()):
-            result[:, place, : self.n_outcomes_[feature]] = self._staged(feature, state)
+            result[:, place, : self.n_outcomes_[feature]] = self._check_stage_likelihood(feature, state)
         return result
 
     def join(self, states: Sequence[Any]) -> Any:
@@ -458,7 +458,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         table = np.zeros((len(chosen), int(self.n_outcomes_.max(initial=1)), len(self.classes_)))
         nothing = self.start(1)
         for row, feature in zip(table, chosen):
-            row[: self.n_outcomes_[feature]] = self._staged(int(feature), nothing)[0]
+            row[: self.n_outcomes_[feature]] = self._check_stage_likelihood(int(feature), nothing)[0]
         return table
 
     def tables(self, order: npt.ArrayLike) -> Any:
@@ -476,7 +476,7 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         """
         return None
 
-    def hidden(self, features: npt.ArrayLike) -> HiddenTables | None:
+    def latent_tables(self, features: npt.ArrayLike) -> HiddenTables | None:
         """Tables by hidden states beside the class, where the model has such, given which features are independent.
 
         Parameters
@@ -536,20 +536,20 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
 
     def _posterior(self, evidence: Any) -> FloatArray:
         """Posterior of checked evidence: the chain of likelihoods, one feature after the other."""
-        return chain_posterior(self.class_prior_, evidence, self._shaped)
+        return chain_posterior(self.class_prior_, evidence, self._check_likelihood)
 
-    def _shaped(self, feature: int, evidence: Any) -> FloatArray:
+    def _check_likelihood(self, feature: int, evidence: Any) -> FloatArray:
         """What `_likelihood` gives, if it is of the shape that it must have."""
         shape = (evidence.shape[0], int(self.n_outcomes_[feature]), len(self.classes_))
         return check_likelihood(self._likelihood(feature, evidence), shape, f"{type(self).__name__}._likelihood")
 
-    def _staged(self, feature: int, state: Any) -> FloatArray:
+    def _check_stage_likelihood(self, feature: int, state: Any) -> FloatArray:
         """What `stage_likelihood` gives, if it is of the shape that it must have; of our own models it is."""
-        found = self.stage_likelihood(feature, state)
+        likelihood = self.stage_likelihood(feature, state)
         if type(self).stage_likelihood.__module__.startswith(f"{__name__.split('.')[0]}."):
-            return found  # of the default `_shaped` has looked
+            return likelihood  # of the default `_check_likelihood` has looked
         shape = (len(state), int(self.n_outcomes_[feature]), len(self.classes_))
-        return check_likelihood(found, shape, f"{type(self).__name__}.stage_likelihood")
+        return check_likelihood(likelihood, shape, f"{type(self).__name__}.stage_likelihood")
 
     def _check_evidence(self, evidence: Any) -> Any:
         if sparse.issparse(evidence) and not self._accepts_sparse:
@@ -562,3 +562,13 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         feature = check_integer(feature, "feature", 0, self.n_features_in_ - 1)
         evidence = self._check_evidence(evidence)
         return feature, blank(evidence, feature)
+
+    def _check_stored(self) -> None:
+        if not is_fitted(self):
+            return
+        stored_array(self, "n_outcomes_", "iu", stored_whole(self, "n_features_in_", 1), low=1)
+        check_distribution(stored_numbers(self, "class_prior_", len(self.classes_)), None, "class_prior_")
+        self._check_stored_fit()
+
+    def _check_stored_fit(self) -> None:
+        """Check what was learnt, of a model that was read from a file."""

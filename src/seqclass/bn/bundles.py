@@ -18,7 +18,7 @@ def joint_likelihood(model: ObservationModel, features: IntArray, state: Any) ->
     joint = np.ones((n, 1, len(model.classes_)))
     for feature in np.asarray(features).tolist():
         size = int(model.n_outcomes_[feature])
-        likelihood = model._staged(feature, state)
+        likelihood = model._check_stage_likelihood(feature, state)
         joint = (joint[:, :, None] * likelihood.reshape(n, -1, size, joint.shape[2])).reshape(n, -1, joint.shape[2])
         row = np.repeat(np.arange(len(state)), size)
         state = model.advance(feature, state[row], np.tile(np.arange(size), len(state)))
@@ -31,13 +31,13 @@ def likelihood_along(model: ObservationModel, features: IntArray, state: Any, va
     for feature, value in zip(np.asarray(features).tolist(), values.T):
         seen = np.flatnonzero(value >= 0)
         if seen.size:
-            likelihood = model._staged(feature, state[seen])
+            likelihood = model._check_stage_likelihood(feature, state[seen])
             result[seen] *= likelihood[np.arange(seen.size), value[seen]]
         state = model.advance(feature, state, value)
     return result
 
 
-def drawn_jointly(
+def draw_jointly(
     model: ObservationModel, features: IntArray, state: Any, label: IntArray, uniforms: FloatArray
 ) -> tuple[IntArray, FloatArray]:
     """Draw what several features show, given the class."""
@@ -45,7 +45,7 @@ def drawn_jointly(
     values = np.empty(uniforms.shape, dtype=np.intp)
     result = np.ones((len(label), len(model.classes_)))
     for place, feature in enumerate(np.asarray(features).tolist()):
-        likelihood = model._staged(feature, state)
+        likelihood = model._check_stage_likelihood(feature, state)
         cumulative = likelihood[rows, :, label].cumsum(axis=1)
         drawn = (cumulative <= uniforms[:, place, None] * cumulative[:, -1:]).sum(axis=1)
         values[:, place] = np.minimum(drawn, likelihood.shape[1] - 1)

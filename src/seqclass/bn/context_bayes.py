@@ -13,14 +13,14 @@ from scipy.special import entr, log_softmax, softmax
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.information import mutual_information
-from seqclass._utils.text import shown
+from seqclass._utils.stored import require, stored_array, stored_list
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_real
 from seqclass.bn._checks import Codes, resolve_prior
 from seqclass.bn._densities import FAMILIES, Scales, check_families
+from seqclass.bn._em import TUNING as EM
 from seqclass.bn._em import (
-    FOLDS,
-    MOST_ROWS,
-    Rows,
+    TrainingRows,
     class_likelihoods,
     difference,
     rows_looked_at,
@@ -28,18 +28,36 @@ from seqclass.bn._em import (
     stratified_folds,
 )
 from seqclass.bn._structure import pair_weights
-from seqclass.bn.contexts import GROUPS, MOST_COLUMNS, MOST_OUTCOMES, Contexts, coarse, contexts_of, halved
+from seqclass.bn.contexts import TUNING as GROUPS
+from seqclass.bn.contexts import Contexts, coarse, contexts_of, halve
 from seqclass.bn.mixture import Mixture
 
 __all__ = ["ContextBayes"]
 
 
-#: Iterations for rows whose context is not seen, and the change of a probability that ends them.
-MAX_ITER, _TOL = 20, 1e-3
+@dataclass(frozen=True)
+class ContextTuning:
+    """How contexts are looked for, held against none, and fitted."""
+
+    max_iter: int = 20  #: iterations for rows whose context is not seen
+    tol: float = 1e-3  #: change of a probability that ends them
+    n_single: int = 6  #: single columns that are looked at
+    max_features: int = 1000  #: beyond which no single column is: all pairs are counted
+    max_groups: int = 2  #: groups of columns tied to each other that are looked at
+    max_tied_features: int = 200  #: beyond which no group is: all triples are compared
+    tied_deviations: float = 5.0  #: standard deviations beyond chance from which on two columns are tied
+    max_tested_rows: int = 3000  #: rows that are looked at to see whether contexts are worth a try
+    little: float = 0.1  #: a context says this share of what the best column says of the class, at most
+    by_chance: float = 2.0  #: beside it, so many times what it would say by chance
+    clear_errors: float = 3.0  #: standard errors by which classes of held-out rows have to be more probable
+    min_gain: float = 0.02  #: share of their entropy by which they have to be
+
+
+TUNING = ContextTuning()
 
 
 @dataclass(frozen=True)
-class States:
+class ContextStates:
     """Hidden states, class by class, and within a class context by context."""
 
     classes: IntArray
@@ -49,69 +67,58 @@ class States:
 
 def states_of(
     contexts: Contexts | None, counts: FloatArray, by_class: FloatArray, scales: Scales, family: IntArray
-) -> States:
+) -> ContextStates:
     """Tables and weights of the hidden states from counts."""
     n_features, n_outcomes, n_contexts, n_classes = counts.shape
     tables, share = scales.tables(counts, family), np.ones((1, n_classes))
     if contexts is not None:
         columns = contexts.columns
-        marginal = scales.some(columns).tables(by_class[columns], family[columns])[:, :, 0]
+        marginal = scales.select(columns).tables(by_class[columns], family[columns])[:, :, 0]
         width = contexts.group.shape[1]
         own, share = contexts.tables(counts[columns][:, :width], marginal[:, :width], scales.alpha)
         tables[columns] = 0.0
         tables[columns, :width] = own
     flat = tables.transpose(0, 1, 3, 2).reshape(n_features, n_outcomes, -1)
-    return States(np.repeat(np.arange(n_classes), n_contexts), share.T.reshape(-1), np.ascontiguousarray(flat))
+    return ContextStates(np.repeat(np.arange(n_classes), n_contexts), share.T.reshape(-1), np.ascontiguousarray(flat))
 
 
-def fit_states(rows: Rows, contexts: Contexts | None, scales: Scales, family: IntArray) -> tuple[States, int]:
+def fit_states(
+    rows: TrainingRows, contexts: Contexts | None, scales: Scales, family: IntArray
+) -> tuple[ContextStates, int]:
     """Fit the hidden states; where a row's context is not seen, by expectation maximisation."""
     by_class = rows.counts()[0]
     if contexts is None:
         return states_of(None, by_class, by_class, scales, family), 0
-    context, n_contexts = contexts.of(rows.X), len(contexts.patterns)
+    context, n_contexts = contexts.assign(rows.X), len(contexts.patterns)
     seen = rows.counts(context, n_contexts)[0]
     states = states_of(contexts, seen, by_class, scales, family)
     unseen = rows[np.flatnonzero((context < 0) & (rows.weight > 0))]
     before, step = np.zeros((len(unseen), n_contexts)), 0
-    while len(unseen) and step < MAX_ITER:
+    while len(unseen) and step < TUNING.max_iter:
         step += 1
         joint = state_likelihoods(unseen.X, states.tables) + np.log(states.weights)
         own = joint.reshape(-1, rows.n_classes, n_contexts)[np.arange(len(unseen)), unseen.codes]
         share = softmax(own, axis=1)
-        states = states_of(contexts, seen + unseen.shared_out(share), by_class, scales, family)
-        if np.abs(share - before).max() < _TOL:
+        states = states_of(contexts, seen + unseen.share_out(share), by_class, scales, family)
+        if np.abs(share - before).max() < TUNING.tol:
             break
         before = share
     return states, step
 
 
-#: So many single columns are looked at, and of no more than so many features.
-SHORT_LIST, MOST_FEATURES = 6, 1000
-#: So many groups of columns that tell of each other are looked at, of no more than so many features, and from so many
-#: standard deviations beyond chance on.
-_MOST_GROUPS, _MOST_TIED, _TIED = 2, 200, 5.0
-#: Rows that are looked at to see whether contexts are worth a try.
-MOST_TESTED = 3000
-#: A context says little itself: this share of what the best column says, and not much more than by chance.
-_LITTLE, _BY_CHANCE = 0.1, 2.0
-#: Standard errors, and share of their entropy, that classes of held-out rows have to be more probable by.
-_CLEARLY, _LEAST_GAIN = 3.0, 0.02
-
-
 def choose_context(
-    rows: Rows, scales: Scales, family: IntArray, bundles: Sequence[IntArray], rng: np.random.Generator
+    rows: TrainingRows, scales: Scales, family: IntArray, bundles: Sequence[IntArray], rng: np.random.Generator
 ) -> tuple[Contexts | None, list[tuple[tuple[int, ...], float]]]:
     """Choose the columns given which held-out rows of the other columns are most probable, or none."""
-    if len(rows) > MOST_ROWS:
-        rows = rows[rows_looked_at(len(rows), MOST_ROWS, rng)]
-    folds = stratified_folds(rows.codes, rows.n_classes, FOLDS, rng)
+    if len(rows) > EM.max_rows:
+        rows = rows[rows_looked_at(len(rows), EM.max_rows, rng)]
+    folds = stratified_folds(rows.codes, rows.n_classes, EM.n_folds, rng)
     scored = np.flatnonzero((folds >= 0) & (rows.weight > 0))
     best, gains, most = None, list[tuple[tuple[int, ...], float]](), 0.0
     if not scored.size:
         return best, gains
     single, weight = rows.counts(folds=folds), rows.weight[scored]
-    for contexts in _looked_at(rows, bundles):
+    for contexts in _candidate_contexts(rows, bundles):
         others, classes = _gains(rows, folds, single, contexts, scales, family)[:, scored]
         gain, error = difference(others, np.zeros(len(scored)), weight)
         told, told_error = difference(classes, np.zeros(len(scored)), weight)
@@ -125,26 +132,26 @@ def changes_what_others_tell(
     X: Codes, codes: IntArray, weight: FloatArray, n_outcomes: IntArray, bundles: Sequence[IntArray]
 ) -> bool:
     """Whether columns that say next to nothing about the class themselves change what the others say of it."""
-    rng, rows = np.random.default_rng(0), Rows(X, codes, weight, int(codes.max()) + 1, n_outcomes)
-    if len(rows) > MOST_TESTED:
-        rows = rows[np.sort(rng.choice(len(rows), MOST_TESTED, replace=False))]
-    folds = stratified_folds(rows.codes, rows.n_classes, FOLDS, rng)
+    rng, rows = np.random.default_rng(0), TrainingRows(X, codes, weight, int(codes.max()) + 1, n_outcomes)
+    if len(rows) > TUNING.max_tested_rows:
+        rows = rows[np.sort(rng.choice(len(rows), TUNING.max_tested_rows, replace=False))]
+    folds = stratified_folds(rows.codes, rows.n_classes, EM.n_folds, rng)
     scored = np.flatnonzero((folds >= 0) & (rows.weight > 0))
     if not scored.size:
         return False
     said = mutual_information(rows.X, rows.codes, n_outcomes=n_outcomes, sample_weight=rows.weight)
     chance = (rows.n_classes - 1) / (2 * rows.weight.sum())
-    little = _LITTLE * float((said - chance * (n_outcomes - 1)).max(initial=0.0))
+    little = TUNING.little * float((said - chance * (n_outcomes - 1)).max(initial=0.0))
     share = np.bincount(rows.codes, rows.weight) / rows.weight.sum()
     entropy = float(entr(share).sum())
     family, scales = np.zeros(len(n_outcomes), dtype=np.intp), None
     single = None
-    for contexts in _looked_at(rows, bundles):
+    for contexts in _candidate_contexts(rows, bundles):
         if len(contexts.columns) == len(n_outcomes):
             continue
-        context, n_contexts = contexts.of(rows.X)[:, None], len(contexts.patterns)
+        context, n_contexts = contexts.assign(rows.X)[:, None], len(contexts.patterns)
         own = mutual_information(context, rows.codes, n_outcomes=n_contexts, sample_weight=rows.weight)[0]
-        if own > little + _BY_CHANCE * chance * (n_contexts - 1):
+        if own > little + TUNING.by_chance * chance * (n_contexts - 1):
             continue
         if single is None or scales is None:
             single = rows.counts(folds=folds)
@@ -153,40 +160,40 @@ def changes_what_others_tell(
         (others, error), (told, told_error) = (
             difference(gain, np.zeros(len(scored)), rows.weight[scored]) for gain in gains
         )
-        if others > error and told > max(_CLEARLY * told_error, _LEAST_GAIN * entropy):
+        if others > error and told > max(TUNING.clear_errors * told_error, TUNING.min_gain * entropy):
             return True
     return False
 
 
-def _looked_at(rows: Rows, bundles: Sequence[IntArray]) -> Iterator[Contexts]:
+def _candidate_contexts(rows: TrainingRows, bundles: Sequence[IntArray]) -> Iterator[Contexts]:
     """Contexts that may be worth it: of bundles, of columns tied to each other, of single columns."""
-    tied = _tied(rows, bundles)
+    tied = _group_tied(rows, bundles)
     for number, columns in enumerate([*bundles, *tied, *_short_list(rows)], -len(bundles)):
         contexts = contexts_of(rows.X, columns, rows.n_outcomes, rows.weight)
         # what nobody named may take no longer than a single column
-        if contexts is not None and not (0 <= number < len(tied) and len(contexts.patterns) > MOST_OUTCOMES):
+        if contexts is not None and not (0 <= number < len(tied) and len(contexts.patterns) > GROUPS.max_outcomes):
             yield contexts
 
 
-def _short_list(rows: Rows) -> list[IntArray]:
+def _short_list(rows: TrainingRows) -> list[IntArray]:
     """Single columns that say most about the others given the class, beyond what chance would let them say."""
-    if len(rows.n_outcomes) > MOST_FEATURES:
+    if len(rows.n_outcomes) > TUNING.max_features:
         return []
-    X, sizes = coarse(rows.X, rows.n_outcomes, rows.weight, MOST_OUTCOMES, GROUPS)
+    X, sizes = coarse(rows.X, rows.n_outcomes, rows.weight, GROUPS.max_outcomes, GROUPS.n_groups)
     said = np.asarray(pair_weights(X, rows.codes, sizes, rows.n_classes, rows.weight))
     free = (sizes - 1.0)[:, None] * (sizes - 1.0)
     beyond = said - free * rows.n_classes / (2 * rows.weight.sum())
     np.fill_diagonal(beyond, 0.0)
     total = beyond.sum(axis=1)
-    order = np.argsort(-total, kind="stable")[:SHORT_LIST]
+    order = np.argsort(-total, kind="stable")[: TUNING.n_single]
     return [np.array([j]) for j in order.tolist() if total[j] > 0 and sizes[j] > 1]
 
 
-def _tied(rows: Rows, bundles: Sequence[IntArray]) -> list[IntArray]:
+def _group_tied(rows: TrainingRows, bundles: Sequence[IntArray]) -> list[IntArray]:
     """Groups of columns each of which clearly tells of each other given the class, as the columns of a one-hot do."""
-    if not 2 < len(rows.n_outcomes) <= _MOST_TIED:
+    if not 2 < len(rows.n_outcomes) <= TUNING.max_tied_features:
         return []
-    X, sizes = halved(rows.X, rows.n_outcomes, rows.weight)
+    X, sizes = halve(rows.X, rows.n_outcomes, rows.weight)
     said = 2 * rows.weight.sum() * np.asarray(pair_weights(X, rows.codes, sizes, rows.n_classes, rows.weight))
     # by chance as a chi-squared variable of so many degrees of freedom
     beyond = (said - rows.n_classes) / np.sqrt(2.0 * rows.n_classes)
@@ -194,14 +201,14 @@ def _tied(rows: Rows, bundles: Sequence[IntArray]) -> list[IntArray]:
     for columns in bundles:
         beyond[columns] = beyond[:, columns] = 0.0
     groups: list[IntArray] = []
-    while len(groups) < _MOST_GROUPS:
+    while len(groups) < TUNING.max_groups:
         # a column may tell most of one that tells of no other: three say more
         weakest = np.array([np.minimum(np.minimum.outer(row, row), beyond).max(axis=1) for row in beyond])
         first, second = np.unravel_index(int(weakest.argmax()), weakest.shape)
-        if weakest[first, second] <= _TIED:
+        if weakest[first, second] <= TUNING.tied_deviations:
             break
         group = [int(first), int(second)]
-        while len(group) < MOST_COLUMNS and (least := beyond[group].min(axis=0)).max() > _TIED:
+        while len(group) < GROUPS.max_columns and (least := beyond[group].min(axis=0)).max() > TUNING.tied_deviations:
             group.append(int(least.argmax()))
         beyond[group] = beyond[:, group] = 0.0
         groups.append(np.sort(np.array(group, dtype=np.intp)))
@@ -209,12 +216,12 @@ def _tied(rows: Rows, bundles: Sequence[IntArray]) -> list[IntArray]:
 
 
 def _gains(
-    rows: Rows, folds: IntArray, single: FloatArray, contexts: Contexts, scales: Scales, family: IntArray
+    rows: TrainingRows, folds: IntArray, single: FloatArray, contexts: Contexts, scales: Scales, family: IntArray
 ) -> FloatArray:
     """What contexts add to the log-likelihood of each row's other columns, and of its class, (2, n)."""
-    result, context, n_contexts = np.zeros((2, len(rows))), contexts.of(rows.X), len(contexts.patterns)
+    result, context, n_contexts = np.zeros((2, len(rows))), contexts.assign(rows.X), len(contexts.patterns)
     split = rows.counts(context, n_contexts, folds)
-    for fold in range(FOLDS):
+    for fold in range(EM.n_folds):
         held, kept = np.flatnonzero(folds == fold), np.arange(len(single)) != fold
         by_class, by_context = single[kept].sum(axis=0), split[kept].sum(axis=0)
         without = states_of(None, by_class, by_class, scales, family)
@@ -228,14 +235,14 @@ def _gains(
     return result
 
 
-def _of_state(X: Codes, states: States, left_out: IntArray, own: IntArray) -> FloatArray:
+def _of_state(X: Codes, states: ContextStates, left_out: IntArray, own: IntArray) -> FloatArray:
     """Log-likelihood of all but some columns of each row in its own hidden state."""
     tables = np.array(states.tables)
     tables[left_out] = 1.0
     return np.asarray(state_likelihoods(X, tables)[np.arange(len(own)), own])
 
 
-def _of_class(rows: Rows, states: States, prior: FloatArray) -> FloatArray:
+def _of_class(rows: TrainingRows, states: ContextStates, prior: FloatArray) -> FloatArray:
     joint = class_likelihoods(rows.X, states.classes, states.weights, states.tables) + prior[:, None]
     return np.asarray(log_softmax(joint, axis=0)[rows.codes, np.arange(len(rows))])
 
@@ -365,7 +372,7 @@ class ContextBayes(Mixture):
         known = int(np.flatnonzero(features == self.context_[0])[0])
         return [seen if stage <= known else self.context_ for stage, seen in enumerate(everything)]
 
-    def _among(self, columns: IntArray, names: Sequence[Any] | None, bundles: IntArray | None) -> ContextBayes:
+    def _note_columns(self, columns: IntArray, names: Sequence[Any] | None, bundles: IntArray | None) -> ContextBayes:
         """Have contexts that are named after columns of the data, or their numbers there, mean the features."""
         labels = np.empty(0) if bundles is None else bundles
         self._bundles = [np.flatnonzero(labels == bundle) for bundle in np.unique(labels[labels >= 0])]
@@ -378,37 +385,37 @@ class ContextBayes(Mixture):
         for one in np.atleast_1d(np.asarray(given, dtype=object)).tolist():
             column = named.get(one, one)
             if column not in place:
-                raise ValueError(f"context: {shown(one)} is no column, or none that the selector kept.")
+                raise ValueError(f"context: {short_repr(one)} is no column, or none that the selector kept.")
             self.context.append(place[column])
         return self
 
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
-        allowed = self._allowed()
+        allowed = self._check_families()
         weight = np.ones(len(codes)) if sample_weight is None else sample_weight
-        rows = Rows(X, codes, weight, len(self.classes_), self.n_outcomes_)
+        rows = TrainingRows(X, codes, weight, len(self.classes_), self.n_outcomes_)
         self.class_count_ = np.bincount(codes, weights=weight, minlength=rows.n_classes).astype(np.float64)
         self.class_prior_ = resolve_prior(self.prior, self.class_count_, self.classes_)
         rng, began = as_generator(self.random_state), perf_counter()
-        folds = stratified_folds(codes, rows.n_classes, FOLDS, rng)
+        folds = stratified_folds(codes, rows.n_classes, EM.n_folds, rng)
         by_fold = rows.counts(folds=folds)
         scales = Scales(self.n_outcomes_, by_fold.sum(axis=(0, 3, 4)), float(self.alpha), self._apart)
-        family = scales.suited(by_fold, allowed)
+        family = scales.choose_family(by_fold, allowed)
         contexts, self.candidates_ = self._contexts(rows, scales, family, rng)
-        found = perf_counter()
+        searched_at = perf_counter()
         states, self.n_iter_ = fit_states(rows, contexts, scales, family)
         self._set_states(states.classes, states.weights, states.tables)
         self.densities_ = [FAMILIES[kind] for kind in family.tolist()]
         self.context_ = np.empty(0, dtype=np.intp) if contexts is None else contexts.columns
         self.context_values_ = np.empty((0, 0), dtype=np.intp) if contexts is None else contexts.patterns
         self.state_names_ = self.feature_names_ = None
-        self.timings_ = {"structure": found - began, "parameters": perf_counter() - found}
+        self.timings_ = {"structure": searched_at - began, "parameters": perf_counter() - searched_at}
 
     def _as_given(self) -> None:
         self.context_, self.context_values_ = np.empty(0, dtype=np.intp), np.empty((0, 0), dtype=np.intp)
         self.densities_, self.candidates_, self.n_iter_ = ["tables"] * self.n_features_in_, [], 0
 
     def _contexts(
-        self, rows: Rows, scales: Scales, family: IntArray, rng: np.random.Generator
+        self, rows: TrainingRows, scales: Scales, family: IntArray, rng: np.random.Generator
     ) -> tuple[Contexts | None, list[tuple[tuple[int, ...], float]]]:
         bundles = self.__dict__.pop("_bundles", [])
         if self.context is None:
@@ -416,10 +423,10 @@ class ContextBayes(Mixture):
         if isinstance(self.context, str) and self.context == "auto":
             return choose_context(rows, scales, family, bundles, rng)
         columns = np.atleast_1d(np.asarray(self.context))
-        if columns.ndim > 1 or columns.dtype.kind not in "iu" or not 0 < len(columns) <= MOST_COLUMNS:
+        if columns.ndim > 1 or columns.dtype.kind not in "iu" or not 0 < len(columns) <= GROUPS.max_columns:
             raise ValueError(
-                f'context must be "auto", None, the number of a feature or those of up to {MOST_COLUMNS} features, got '
-                f"{shown(self.context)}; names are for a SequentialClassifier, whose data have them."
+                f'context must be "auto", None, the number of a feature or those of up to {GROUPS.max_columns} '
+                f"features, got {short_repr(self.context)}; names are for a SequentialClassifier, whose data have them."
             )
         columns = np.unique(columns.astype(np.intp))
         if columns[0] < 0 or columns[-1] >= self.n_features_in_:
@@ -429,7 +436,14 @@ class ContextBayes(Mixture):
         contexts = contexts_of(rows.X, columns, self.n_outcomes_, rows.weight)
         return contexts, []
 
-    def _allowed(self) -> tuple[str, ...]:
+    def _check_families(self) -> tuple[str, ...]:
         if check_real(self.alpha, "alpha", 0) == 0:
             raise ValueError("alpha must be above 0: a context or an outcome that training did not show may come.")
         return check_families(self.density)
+
+    def _check_stored_fit(self) -> None:
+        super()._check_stored_fit()
+        columns = stored_array(self, "context_", "i", None, low=0, high=self.n_features_in_ - 1)
+        n_states = len(self.classes_) * len(stored_array(self, "context_values_", "i", None, len(columns)))
+        require(not len(columns) or n_states == len(self.hidden_class_), "context_values_ are wrong")
+        stored_list(self, "densities_", self.n_features_in_, "features")

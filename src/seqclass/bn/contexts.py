@@ -14,7 +14,7 @@ from scipy import sparse
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.information import contingency_table
 from seqclass._utils.model_files import register
-from seqclass._utils.text import shown
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.bn._checks import Codes
 from seqclass.bn._cpds import dense_columns
@@ -24,14 +24,24 @@ from seqclass.bn.ordering import check_order
 __all__ = ["StageContexts", "stage_contexts"]
 
 
-#: A single column of more outcomes is cut into groups, so many.
-MOST_OUTCOMES, GROUPS = 12, 4
-#: Of several columns one of more outcomes is cut in two.
-_MOST_OF_SEVERAL = 3
-#: Joint outcomes of several columns that are contexts: those of so many rows, and of these the most frequent.
-LEAST_ROWS, MOST_CONTEXTS = 5, 32
-#: Most columns that make contexts together.
-MOST_COLUMNS = 16
+@dataclass(frozen=True)
+class GroupTuning:
+    """How columns make contexts, and which are remembered stage by stage."""
+
+    max_outcomes: int = 12  #: a single column of more is cut into groups
+    n_groups: int = 4  #: that it is cut into
+    max_outcomes_of_several: int = 3  #: of several columns one of more is cut in two
+    min_rows: int = 5  #: of joint outcomes of several columns that are a context
+    max_contexts: int = 32  #: the most frequent ones
+    max_columns: int = 16  #: that make contexts together
+    window: int = 6  #: stages ahead that a feature is asked about
+    discount: float = 0.8  #: each of them counts so much less than the one before
+    tie: float = 1e-12  #: nats of information
+    #: likelihood tables that are kept; those of further stages are computed whenever they are asked for
+    max_kept_bytes: float = 512e6
+
+
+TUNING = GroupTuning()
 
 
 @dataclass(frozen=True)
@@ -56,16 +66,16 @@ class Contexts:
         """Whether a row has no other context than its columns say: there is one column."""
         return len(self.columns) == 1
 
-    def of(self, X: Codes) -> IntArray:
+    def assign(self, X: Codes) -> IntArray:
         """Context of each row; -1 where a column is missing, or together they make none."""
         shown = dense_columns(X, self.columns).astype(np.intp)
         groups = np.where(shown >= 0, self.group[np.arange(len(self.columns)), shown], -1)
         width = self.group.max() + 2
         powers = int(width) ** np.arange(len(self.columns))
         keys, order = self.patterns @ powers, np.argsort(self.patterns @ powers)
-        found = groups @ powers
-        place = order[np.minimum(np.searchsorted(keys, found, sorter=order), len(keys) - 1)]
-        return np.where((groups >= 0).all(axis=1) & (keys[place] == found), place, -1)
+        key = groups @ powers
+        place = order[np.minimum(np.searchsorted(keys, key, sorter=order), len(keys) - 1)]
+        return np.where((groups >= 0).all(axis=1) & (keys[place] == key), place, -1)
 
     def tables(self, counts: FloatArray, marginal: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
         """P(outcome | context, class) of the columns, and P(context | class)."""
@@ -88,25 +98,25 @@ def contexts_of(X: Codes, columns: IntArray, n_outcomes: IntArray, weight: Float
     group = np.full((len(columns), int(sizes.max())), -1)
     for row, size, column in zip(group, sizes.tolist(), shown.T):
         rows = np.bincount(column[column >= 0], weight[column >= 0], size)
-        row[:size] = _in_two(rows) if len(columns) > 1 else grouped(rows, MOST_OUTCOMES, GROUPS)
+        row[:size] = _in_two(rows) if len(columns) > 1 else group_outcomes(rows, TUNING.max_outcomes, TUNING.n_groups)
     if len(columns) == 1:
         patterns = np.unique(group[0][group[0] >= 0])[:, None]
         return Contexts(columns, group, patterns) if len(patterns) > 1 else None
     complete = (shown >= 0).all(axis=1)
     kinds, which = np.unique(group[np.arange(len(columns)), shown[complete]], axis=0, return_inverse=True)
     rows = np.bincount(which.reshape(-1), weight[complete], len(kinds))
-    often = np.sort(np.argsort(-rows, kind="stable")[:MOST_CONTEXTS])
-    patterns = kinds[often[rows[often] >= LEAST_ROWS]]
+    often = np.sort(np.argsort(-rows, kind="stable")[: TUNING.max_contexts])
+    patterns = kinds[often[rows[often] >= TUNING.min_rows]]
     return Contexts(columns, group, patterns) if len(patterns) > 1 else None
 
 
-def grouped(rows: Any, most: int, n_groups: int) -> IntArray:
+def group_outcomes(rows: Any, most: int, n_groups: int) -> IntArray:
     """Group of each outcome of a column, of about as many rows each; its own where they are few."""
     size, total = len(rows), max(float(rows.sum()), 1e-12)
     if size <= most:
         return np.arange(size)
     if n_groups > 1 and 2 * rows[0] > total:
-        return np.append(0, 1 + grouped(rows[1:], n_groups - 1, n_groups - 1))
+        return np.append(0, 1 + group_outcomes(rows[1:], n_groups - 1, n_groups - 1))
     share = (np.cumsum(rows) - rows / 2) / total
     quantile = np.minimum((share * n_groups).astype(np.intp), n_groups - 1)
     return np.asarray(np.unique(quantile, return_inverse=True)[1].reshape(-1))
@@ -115,7 +125,7 @@ def grouped(rows: Any, most: int, n_groups: int) -> IntArray:
 def _in_two(rows: Any) -> IntArray:
     """Two groups whose means lie furthest apart (Otsu, 1979), where there are more than three outcomes."""
     size = len(rows)
-    if size <= _MOST_OF_SEVERAL:
+    if size <= TUNING.max_outcomes_of_several:
         return np.arange(size)
     below, sums = np.cumsum(rows)[:-1], np.cumsum(rows * np.arange(size))
     above, top = rows.sum() - below, sums[-1] - sums[:-1]
@@ -123,9 +133,9 @@ def _in_two(rows: Any) -> IntArray:
     return (np.arange(size) > np.argmax(apart)).astype(np.intp)
 
 
-def halved(X: Codes, n_outcomes: IntArray, weight: FloatArray) -> tuple[Codes, IntArray]:
+def halve(X: Codes, n_outcomes: IntArray, weight: FloatArray) -> tuple[Codes, IntArray]:
     """Rows whose columns of more than three outcomes are cut in two, and the number of outcomes of each column."""
-    return _regrouped(X, n_outcomes, weight, _in_two)
+    return _regroup(X, n_outcomes, weight, _in_two)
 
 
 def coarse(
@@ -137,10 +147,10 @@ def coarse(
     """
     if not (n_outcomes > most).any():
         return X, n_outcomes
-    return _regrouped(X, n_outcomes, weight, lambda rows: grouped(rows, most, n_groups), apart)
+    return _regroup(X, n_outcomes, weight, lambda rows: group_outcomes(rows, most, n_groups), apart)
 
 
-def _regrouped(
+def _regroup(
     X: Codes,
     n_outcomes: IntArray,
     weight: FloatArray,
@@ -161,12 +171,6 @@ def _regrouped(
     return type(X)((groups[X.indices, X.data], X.indices, X.indptr), shape=X.shape), sizes
 
 
-#: So many stages ahead it is asked what a feature says about them; each counts so much less than the one before.
-WINDOW, DISCOUNT = 6, 0.8
-#: Nats of information closer than this are a tie.
-_TIE = 1e-12
-
-
 def likelihood_of_rows(model: ObservationModel, feature: int, features: IntArray, rows: IntArray) -> FloatArray:
     """P(outcome of the feature | values of some others, class), a row a combination of values."""
     n_features = model.n_features_in_
@@ -183,17 +187,17 @@ def strongest(
 ) -> IntArray:
     """Forget features one by one, each time the one that says least about those to come beside the others."""
     known = weight.any(axis=1)
-    rows, weight = _merged(rows[known], weight[known])
+    rows, weight = _merge_rows(rows[known], weight[known])
     kept = np.arange(len(features))
     while kept.size and np.prod(model.n_outcomes_[features[kept]] + 1.0) > most:
         lost = np.zeros(kept.size)
         groups = [_numbers(np.delete(rows, position, axis=1)) for position in range(kept.size)]
-        for distance, j in enumerate(ahead[:WINDOW]):
+        for distance, j in enumerate(ahead[: TUNING.window]):
             joint = likelihood_of_rows(model, int(j), features[kept], rows) * weight[:, None]
-            lost += DISCOUNT**distance * np.array([_news(joint, group) for group in groups])
-        weakest = int((lost <= lost.min() + _TIE).argmax())
+            lost += TUNING.discount**distance * np.array([_news(joint, group) for group in groups])
+        weakest = int((lost <= lost.min() + TUNING.tie).argmax())
         kept = np.delete(kept, weakest)
-        rows, weight = _merged(np.delete(rows, weakest, axis=1), weight)
+        rows, weight = _merge_rows(np.delete(rows, weakest, axis=1), weight)
     return kept
 
 
@@ -222,13 +226,9 @@ def _sums(values: FloatArray, group: IntArray) -> FloatArray:
     return total
 
 
-def _merged(rows: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
+def _merge_rows(rows: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
     distinct, group = np.unique(rows, axis=0, return_inverse=True)
     return distinct, _sums(weight, np.asarray(group).ravel())
-
-
-#: Memory of the likelihood tables that are kept; those of further stages are computed whenever they are asked for.
-_KEPT_BYTES = 512e6
 
 
 def stage_contexts(model: ObservationModel, order: npt.ArrayLike, *, max_contexts: int = 256) -> StageContexts:
@@ -322,14 +322,14 @@ class StageContexts:
     @cached_property
     def memory(self) -> list[IntArray]:
         """For each stage the features asked before whose values its likelihood and later ones depend on."""
-        found, n = self.model.context_features(self.order), self.model.n_features_in_
-        memory = [np.asarray(features) for features in found] if isinstance(found, Sequence) else []
+        by_stage, n = self.model.context_features(self.order), self.model.n_features_in_
+        memory = [np.asarray(features) for features in by_stage] if isinstance(by_stage, Sequence) else []
         memory = [features if features.size else features.astype(np.intp) for features in memory]
         known = all(some.dtype.kind in "iu" and not np.setdiff1d(some, np.arange(n)).size for some in memory)
         if len(memory) != self.n_stages or not known:
             raise ValueError(
                 f"{type(self.model).__name__}.context_features must give a list of {self.n_stages} arrays, one a "
-                f"stage, of numbers of features, 0..{n - 1}; it gave {shown(found)}."
+                f"stage, of numbers of features, 0..{n - 1}; it gave {short_repr(by_stage)}."
             )
         return memory
 
@@ -357,7 +357,7 @@ class StageContexts:
         self._reach(stage)
         if stage not in self._tables:
             table = self._tabulate(stage)
-            if sum(kept.nbytes for kept in self._tables.values()) + table.nbytes > _KEPT_BYTES:
+            if sum(kept.nbytes for kept in self._tables.values()) + table.nbytes > TUNING.max_kept_bytes:
                 return table
             self._tables[stage] = table
         return self._tables[stage]
@@ -411,7 +411,7 @@ class StageContexts:
         context, outcome = np.nonzero(seen.any(axis=2))
         value = np.where(outcome == n_outcomes, -1, outcome).astype(rows.dtype)
         longer = np.column_stack([rows[context], value])
-        kept = self._kept(stage + 1, candidates, longer, weight[context, outcome])
+        kept = self._keep_relevant(stage + 1, candidates, longer, weight[context, outcome])
         following, number = np.unique(longer[:, kept], axis=0, return_inverse=True)
         number = number.ravel()
         transitions = np.zeros((len(rows), n_outcomes + 1), dtype=np.intp)
@@ -424,7 +424,7 @@ class StageContexts:
         self._rows.append(following)
         self._transitions.append(transitions)
 
-    def _kept(self, stage: int, candidates: IntArray, rows: IntArray, weight: FloatArray) -> IntArray:
+    def _keep_relevant(self, stage: int, candidates: IntArray, rows: IntArray, weight: FloatArray) -> IntArray:
         if stage == self.n_stages:
             return np.empty(0, dtype=np.intp)
         relevant = np.flatnonzero(np.isin(candidates, self.memory[stage]))

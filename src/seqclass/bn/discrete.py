@@ -15,7 +15,8 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
-from seqclass._utils.text import listed, shown
+from seqclass._utils.stored import require, stored_array, stored_part
+from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes
 from seqclass.bn._junction import Factor, JunctionTree
@@ -25,8 +26,18 @@ from seqclass.bn.network_tables import NetworkTables, read_network
 __all__ = ["DiscreteNetwork"]
 
 
-#: Bytes of what is remembered; beyond it all is forgotten, but for what the last call was about.
-MAX_BYTES = 2**28
+@dataclass(frozen=True)
+class NetworkTuning:
+    """What is remembered of a network, and up to which size it is gone through."""
+
+    max_bytes: int = 2**28  #: remembered; beyond it all is forgotten, but for what the last call was about
+    #: numbers in all tables, over all classes, at which no other order of elimination is looked for
+    small_tree: int = 2**18
+    large_tree: int = 2**20  #: numbers beyond which not all tables are gone through for one question
+    max_classes: int = 64  #: joint states of the targets, beyond which they are refused
+
+
+TUNING = NetworkTuning()
 
 
 class RowMemory:
@@ -34,7 +45,7 @@ class RowMemory:
 
     def __init__(self, shape: tuple[int, int], compute: Callable[..., Any]):
         self.shape, self.compute = shape, compute
-        self.most = max(1, MAX_BYTES // (8 * int(np.prod(shape))))
+        self.most = max(1, TUNING.max_bytes // (8 * int(np.prod(shape))))
         self.slots: dict[bytes, int] = {}
         self._make(0)
 
@@ -66,14 +77,6 @@ class RowMemory:
             return
         self._make(max(needed, min(2 * len(self.beliefs), self.most), 16))
         self.likelihoods[:used], self.beliefs[:used] = before[0][:used], before[1][:used]
-
-
-#: With so many numbers in all tables, over all classes, another order of elimination is not worth looking for where a
-#: tree serves one question, and beyond so many it is not worth going through all of them for one.
-_SMALL, _LARGE = 2**18, 2**20
-
-#: Joint states of the targets, beyond which they are refused.
-MAX_CLASSES = 64
 
 
 @dataclass(repr=False, eq=False)
@@ -130,7 +133,7 @@ class DiscreteNetwork(ObservationModel):
     """
 
     #: What is worked out when it is first needed.
-    _cached = ("_nodes", "_found", "_memory", "_stored", "_places")
+    _cached = ("_nodes", "_tree_or_error", "_memory", "_memory_order", "_places")
 
     network: Any
     target: Any
@@ -177,7 +180,7 @@ class DiscreteNetwork(ObservationModel):
         self._states = list(itertools.product(*(range(self.network_.sizes[t]) for t in self.targets_)))
         self._states = [self._states[i] for i in by_label.tolist()]
         blank = np.full((1, len(nodes)), -1)
-        self.class_prior_ = self._pruned(blank, [])[1][0]
+        self.class_prior_ = self._compute_pruned(blank, [])[1][0]
         if X is not None:
             self._check_data(X, y, n_outcomes)
         return self
@@ -255,14 +258,14 @@ class DiscreteNetwork(ObservationModel):
         if len(state) > memory.most:  # they would push one another out: of each that is different this feature alone
             rows, place = np.unique(state, axis=0, return_inverse=True)
             if len(rows) > memory.most:
-                return np.asarray(self._computed(rows, [feature])[0][place.reshape(-1)])
-        memory, slots = self._remembered(state)
+                return np.asarray(self._compute(rows, [feature])[0][place.reshape(-1)])
+        memory, slots = self._look_up(state)
         first = int(self._places[feature])
         return np.asarray(memory.likelihoods[slots, first : first + size])
 
     def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
         """P(outcome | what the state has seen, class) of many features at once: two passes of messages serve all."""
-        memory, slots = self._remembered(state)
+        memory, slots = self._look_up(state)
         chosen = np.asarray(features)
         sizes = self.n_outcomes_[chosen]
         widest = int(sizes.max(initial=1))
@@ -272,14 +275,14 @@ class DiscreteNetwork(ObservationModel):
             places = (self._places[chosen[alike]][:, None] + np.arange(size)).reshape(-1)
             # side by side in the memory as a rule
             close = places[-1] - places[0] + 1 == len(places) and bool((np.diff(places) == 1).all())
-            found = memory.likelihoods[slots, places[0] : places[-1] + 1] if close else None
-            found = memory.likelihoods[slots[:, None], places] if found is None else found
-            found = found.reshape(len(slots), alike.size, size, -1)
+            likelihoods = memory.likelihoods[slots, places[0] : places[-1] + 1] if close else None
+            likelihoods = memory.likelihoods[slots[:, None], places] if likelihoods is None else likelihoods
+            likelihoods = likelihoods.reshape(len(slots), alike.size, size, -1)
             if alike.size == chosen.size:
-                return np.asarray(found)
+                return np.asarray(likelihoods)
             if result is None:
                 result = np.zeros((len(slots), chosen.size, widest, len(self.classes_)))
-            result[:, alike, :size] = found
+            result[:, alike, :size] = likelihoods
         return np.zeros((len(slots), 0, widest, len(self.classes_))) if result is None else result
 
     def cliques(self, features: npt.ArrayLike) -> list[tuple[tuple[int, ...], int, FloatArray]] | None:
@@ -301,12 +304,12 @@ class DiscreteNetwork(ObservationModel):
         return self.stage_likelihood(feature, evidence)
 
     def _posterior(self, evidence: Any) -> FloatArray:
-        tree, codes = self._found, np.ascontiguousarray(evidence, dtype=self._dtype)
-        if isinstance(tree, JunctionTree) and tree.total > _LARGE:
+        tree, codes = self._tree_or_error, np.ascontiguousarray(evidence, dtype=self._dtype)
+        if isinstance(tree, JunctionTree) and tree.total > TUNING.large_tree:
             belief = np.empty((len(codes), len(self.classes_)))
             self._one_by_one(codes, [], np.empty((len(codes), 0, len(self.classes_))), belief)
         else:
-            belief = self._computed(codes, [])[1]
+            belief = self._compute(codes, [])[1]
         impossible = np.flatnonzero(~(belief.sum(axis=1) > 0))
         if impossible.size:
             self._explain(evidence[impossible[0]])
@@ -317,10 +320,11 @@ class DiscreteNetwork(ObservationModel):
         seen = np.full((1, self.n_features_in_), -1)
         for feature in np.flatnonzero(row >= 0).tolist():
             seen[0, feature] = row[feature]
-            if not self._computed(seen, [])[1].any():
+            if not self._compute(seen, [])[1].any():
                 name, state = self.questions_[feature], self.outcomes_[feature][int(row[feature])]
                 raise ValueError(
-                    f"outcome {int(row[feature])} of feature {feature} ({shown(name)}: {shown(state)}) has probability "
+                    f"outcome {int(row[feature])} of feature {feature} ({short_repr(name)}: "
+                    f"{short_repr(state)}) has probability "
                     "zero by the network, given the features before it: correct it, or make it possible in the tables."
                 )
 
@@ -331,12 +335,13 @@ class DiscreteNetwork(ObservationModel):
             for j in np.flatnonzero(given != self.n_outcomes_)[:1].tolist():
                 raise ValueError(
                     f"feature {j} ({self.questions_[j]}) has {given[j]} outcomes in the data and "
-                    f"{self.n_outcomes_[j]} states in the network: {listed(self.outcomes_[j])}."
+                    f"{self.n_outcomes_[j]} states in the network: {join_names(self.outcomes_[j])}."
                 )
-        found = np.unique(check_labels(y, X.shape[0]))
-        if found.astype(str).tolist() != self.classes_.tolist():
+        labels = np.unique(check_labels(y, X.shape[0]))
+        if labels.astype(str).tolist() != self.classes_.tolist():
             raise ValueError(
-                f"y holds the classes {listed(found.tolist())} and the network {listed(self.classes_.tolist())}; "
+                f"y holds the classes {join_names(labels.tolist())} and the network "
+                f"{join_names(self.classes_.tolist())}; "
                 "they must be the same. Without data use SequentialClassifier.from_network."
             )
 
@@ -364,8 +369,8 @@ class DiscreteNetwork(ObservationModel):
             If a table would be larger than ``max_cells``; the message says what memory it takes.
         """
         check_is_fitted(self)
-        if isinstance(self._found, ValueError):
-            raise self._found
+        if isinstance(self._tree_or_error, ValueError):
+            raise self._tree_or_error
         return self
 
     @property
@@ -378,8 +383,8 @@ class DiscreteNetwork(ObservationModel):
             If one of them is larger than ``max_cells``; see `prepare`.
         """
         self.prepare()
-        assert isinstance(self._found, JunctionTree)
-        return self._found.total
+        assert isinstance(self._tree_or_error, JunctionTree)
+        return self._tree_or_error.total
 
     def most_telling(self, n: int) -> list[str]:
         """The questions that say most about the target before anything is known: a shorter list to plan for.
@@ -388,7 +393,7 @@ class DiscreteNetwork(ObservationModel):
         networks that are refused as a whole. With fewer questions less of the network is needed, as nodes that are
         above none of them do not matter. A question that is informative only together with others is not found in this
         way: how much a plan for the shorter list loses is not known, and its certificate is about the list. Questions
-        that can never say anything about the target, whatever else is known, come last; see `apart`.
+        that can never say anything about the target, whatever else is known, come last; see `irrelevant_questions`.
 
         Parameters
         ----------
@@ -411,14 +416,14 @@ class DiscreteNetwork(ObservationModel):
         check_integer(n, "n", 1)
         blank, told = np.full((1, self.n_features_in_), -1), np.zeros(self.n_features_in_)
         for k in range(self.n_features_in_):
-            joint = self._pruned(blank, [k])[0][0] * self.class_prior_
+            joint = self._compute_pruned(blank, [k])[0][0] * self.class_prior_
             chance = joint.sum(axis=1, keepdims=True) * self.class_prior_
             told[k] = (joint * np.log(np.where(joint > 0, joint, 1.0) / np.where(joint > 0, chance, 1.0))).sum()
-        told[[self.questions_.index(name) for name in self.apart()]] = -1.0
+        told[[self.questions_.index(name) for name in self.irrelevant_questions()]] = -1.0
         best = np.argsort(-told.round(12), kind="stable")[:n]
         return [self.questions_[k] for k in np.sort(best).tolist()]
 
-    def apart(self) -> list[str]:
+    def irrelevant_questions(self) -> list[str]:
         """The questions that can never tell anything about the target, whatever is known of the others.
 
         In the moral graph of the targets, the questions and their ancestors, they are not connected to a target.
@@ -430,7 +435,7 @@ class DiscreteNetwork(ObservationModel):
         Examples
         --------
         >>> coin = NetworkTables(["a", "b"], [["no", "yes"]] * 2, [[], []], [np.array([0.9, 0.1])] * 2)
-        >>> DiscreteNetwork(coin, "a").fit().apart()
+        >>> DiscreteNetwork(coin, "a").fit().irrelevant_questions()
         ['b']
         """
         check_is_fitted(self)
@@ -447,7 +452,7 @@ class DiscreteNetwork(ObservationModel):
             left = near
 
     @cached_property
-    def _found(self) -> JunctionTree | ValueError:
+    def _tree_or_error(self) -> JunctionTree | ValueError:
         """The junction tree of the target and all questions, or what is said against it."""
         network, questions = self.network_, self._nodes
         factors = [self._factor(j) for j in network.ancestors([*questions, *self.targets_])]
@@ -456,8 +461,8 @@ class DiscreteNetwork(ObservationModel):
         except ValueError as error:
             return error
 
-    def _pruned(self, evidence: IntArray, features: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-        """The same as `_computed`, of rows that have seen the same features, in a tree of what bears on these alone.
+    def _compute_pruned(self, evidence: IntArray, features: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+        """What `_compute` gives, of rows that have seen the same features, in a tree of what bears on these alone.
 
         What is neither above the target nor above what was seen or is wanted says nothing, and neither does what was
         seen cut off from it, which is not looked at: not even whether it is possible. What was seen has one state.
@@ -465,14 +470,14 @@ class DiscreteNetwork(ObservationModel):
         network, nodes, sizes = self.network_, self._nodes, list(self.network_.sizes)
         seen = {nodes[k]: evidence[:, k].astype(np.intp) for k in np.flatnonzero(evidence[0] >= 0).tolist()}
         above = network.ancestors([*self.targets_, *seen, *(nodes[k] for k in features)])
-        factors = _connected([_cut(self._factor(j), seen) for j in above], seen, {nodes[k] for k in features})
+        factors = _keep_connected([_cut(self._factor(j), seen) for j in above], seen, {nodes[k] for k in features})
         for j in seen:
             sizes[j] = 1
-        tree = JunctionTree(factors, sizes, len(self._states), self.max_cells, _SMALL)
-        found, total = tree.marginals([nodes[k] for k in features], {}, len(evidence))
+        tree = JunctionTree(factors, sizes, len(self._states), self.max_cells, TUNING.small_tree)
+        marginals, total = tree.marginals([nodes[k] for k in features], {}, len(evidence))
         n_outcomes, n_classes = int(self.n_outcomes_[list(features)].sum()), len(self.classes_)
         likelihoods, beliefs = np.empty((len(evidence), n_outcomes, n_classes)), np.empty((len(evidence), n_classes))
-        self._normalise(features, found, total, likelihoods, beliefs)
+        self._normalise(features, marginals, total, likelihoods, beliefs)
         return likelihoods, beliefs
 
     def _factor(self, node: int) -> Factor:
@@ -494,10 +499,10 @@ class DiscreteNetwork(ObservationModel):
 
     @cached_property
     def _memory(self) -> RowMemory:
-        return RowMemory((int(self.n_outcomes_.sum()), len(self.classes_)), self._computed)
+        return RowMemory((int(self.n_outcomes_.sum()), len(self.classes_)), self._compute)
 
     @cached_property
-    def _stored(self) -> list[int]:
+    def _memory_order(self) -> list[int]:
         """Features in the order of the memory: those of equally many outcomes side by side."""
         return [int(k) for k in np.argsort(self.n_outcomes_, kind="stable")]
 
@@ -505,10 +510,12 @@ class DiscreteNetwork(ObservationModel):
     def _places(self) -> IntArray:
         """Where the outcomes of each feature begin in the memory."""
         places = np.empty(self.n_features_in_, dtype=np.intp)
-        places[self._stored] = np.cumsum(self.n_outcomes_[self._stored]) - self.n_outcomes_[self._stored]
+        places[self._memory_order] = (
+            np.cumsum(self.n_outcomes_[self._memory_order]) - self.n_outcomes_[self._memory_order]
+        )
         return places
 
-    def _remembered(self, evidence: Any) -> tuple[RowMemory, IntArray]:
+    def _look_up(self, evidence: Any) -> tuple[RowMemory, IntArray]:
         """Where the answers for each row of evidence stand; computed where they do not yet."""
         return self._memory.find(np.ascontiguousarray(evidence, dtype=self._dtype))
 
@@ -516,15 +523,16 @@ class DiscreteNetwork(ObservationModel):
     def _dtype(self) -> Any:
         return np.min_scalar_type(-int(self.n_outcomes_.max(initial=1)))
 
-    def _computed(
+    def _compute(
         self, evidence: IntArray, wanted: Sequence[int] | None = None, out: tuple[FloatArray, FloatArray] | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """P(outcome | evidence, class) of features, by default all `_stored`, and P(class | evidence), 0 if impossible.
+        """P(outcome | evidence, class) of features, by default all `_memory_order`, and P(class | evidence), 0 if
+        impossible.
 
         Outcomes of the features stand one after the other, (n, outcomes, n_classes).
         """
-        n, nodes, tree = len(evidence), self._nodes, self._found
-        wanted = self._stored if wanted is None else list(wanted)
+        n, nodes, tree = len(evidence), self._nodes, self._tree_or_error
+        wanted = self._memory_order if wanted is None else list(wanted)
         n_wanted, n_classes = int(self.n_outcomes_[wanted].sum()), len(self.classes_)
         likelihoods, beliefs = (np.empty((n, n_wanted, n_classes)), np.empty((n, n_classes))) if out is None else out
         if isinstance(tree, ValueError):
@@ -541,7 +549,7 @@ class DiscreteNetwork(ObservationModel):
     def _one_by_one(
         self, evidence: IntArray, wanted: Sequence[int], likelihoods: FloatArray, beliefs: FloatArray
     ) -> None:
-        """The same in trees of what bears on each feature alone, and of rows that have seen the same features."""
+        """Fill in what `_compute` gives by trees of what bears on each feature, for rows that have seen the same."""
         pattern: IntArray = np.zeros(len(evidence), dtype=np.intp)
         if len(evidence) > 1:
             pattern = np.unique(evidence >= 0, axis=0, return_inverse=True)[1].reshape(-1)
@@ -549,11 +557,11 @@ class DiscreteNetwork(ObservationModel):
         for number in range(pattern.max(initial=-1) + 1):
             for rows in chunks(int((pattern == number).sum()), 8.0 * self.max_cells):
                 at = np.flatnonzero(pattern == number)[rows]
-                _, beliefs[at] = self._pruned(evidence[at], [])
+                _, beliefs[at] = self._compute_pruned(evidence[at], [])
                 for k, end in zip(wanted, ends.tolist()):
                     others = evidence[at].copy()
                     others[:, k] = -1
-                    likelihoods[at, end - self.n_outcomes_[k] : end] = self._pruned(others, [k])[0]
+                    likelihoods[at, end - self.n_outcomes_[k] : end] = self._compute_pruned(others, [k])[0]
 
     def _normalise(
         self, wanted: Sequence[int], marginals: list[FloatArray], total: FloatArray, likelihoods: Any, beliefs: Any
@@ -575,18 +583,31 @@ class DiscreteNetwork(ObservationModel):
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name not in self._cached}
 
+    def _check_stored_fit(self) -> None:
+        # by preparing it anew, which computes nothing of the answers
+        require(stored_part(self, "network", NetworkTables) is self.network_, "network_ is none")
+        again = DiscreteNetwork(self.network, self.target, self.questions, self.max_cells).fit()
+        for name in ("outcomes_", "questions_", "targets_", "_states"):
+            require(getattr(self, name) == getattr(again, name), f"{name} is not that of the network")
+        for name in ("classes_", "n_outcomes_"):
+            value, wanted = getattr(self, name), getattr(again, name)
+            same = isinstance(value, np.ndarray) and np.array_equal(value, wanted)
+            require(same, f"{name} is not that of the network")
+        prior = stored_array(self, "class_prior_", "f", len(again.classes_))
+        require(np.allclose(prior, again.class_prior_, rtol=0, atol=1e-12), "class_prior_ is not that of the network")
 
-def _connected(factors: list[Factor], seen: Mapping[int, IntArray], wanted: set[int]) -> list[Factor]:
+
+def _keep_connected(factors: list[Factor], seen: Mapping[int, IntArray], wanted: set[int]) -> list[Factor]:
     """The tables that hang together with the class or with what is wanted, where what was seen connects nothing."""
     left = [(set(scope) - set(seen), (scope, table)) for scope, table in factors]
-    found = [part for part in left if part[1][1].shape[-2] > 1 or part[0] & wanted]
+    connected = [part for part in left if part[1][1].shape[-2] > 1 or part[0] & wanted]
     left = [part for part in left if part[1][1].shape[-2] == 1 and not part[0] & wanted]
-    reached: set[int] = set().union(*(free for free, _ in found))
+    reached: set[int] = set().union(*(any_order for any_order, _ in connected))
     while near := [part for part in left if part[0] & reached]:
-        found += near
+        connected += near
         left = [part for part in left if not part[0] & reached]
-        reached |= set().union(*(free for free, _ in near))
-    return [factor for _, factor in found]
+        reached |= set().union(*(any_order for any_order, _ in near))
+    return [factor for _, factor in connected]
 
 
 def _cut(factor: Factor, seen: Mapping[int, IntArray]) -> Factor:
@@ -617,33 +638,33 @@ def _targets(network: NetworkTables, target: Any) -> list[int]:
     names = [target] if isinstance(target, str) or not isinstance(target, Iterable) else list(target)
     if not names:
         raise ValueError("target must name a node, or several.")
-    found = [network.number(str(name), "target") for name in names]
-    if len(set(found)) < len(found):
-        raise ValueError(f"target names a node twice: {listed(names)}.")
-    n_classes = math.prod(network.sizes[j] for j in found)
-    if n_classes > MAX_CLASSES:
+    targets_found = [network.number(str(name), "target") for name in names]
+    if len(set(targets_found)) < len(targets_found):
+        raise ValueError(f"target names a node twice: {join_names(names)}.")
+    n_classes = math.prod(network.sizes[j] for j in targets_found)
+    if n_classes > TUNING.max_classes:
         raise ValueError(
-            f"the targets {listed(names)} have {n_classes:,} joint states, and {MAX_CLASSES} are the most: pursue "
-            "fewer at once, or merge states."
+            f"the targets {join_names(names)} have {n_classes:,} joint states, and {TUNING.max_classes} are the most: "
+            "pursue fewer at once, or merge states."
         )
     if n_classes < 2:
-        raise ValueError(f"the target {shown(names[0])} has a single state; there is nothing to find out.")
-    return found
+        raise ValueError(f"the target {short_repr(names[0])} has a single state; there is nothing to find out.")
+    return targets_found
 
 
 def _questions(network: NetworkTables, targets: list[int], questions: Any, latent: set[str]) -> list[str]:
     if questions is None:
-        found = [name for j, name in enumerate(network.names) if j not in targets and name not in latent]
+        chosen = [name for j, name in enumerate(network.names) if j not in targets and name not in latent]
     else:
-        found = [network.names[network.number(str(name), "questions")] for name in questions]
-    wrong = [name for name in found if network.names.index(name) in targets]
+        chosen = [network.names[network.number(str(name), "questions")] for name in questions]
+    wrong = [name for name in chosen if network.names.index(name) in targets]
     if wrong:
-        raise ValueError(f"questions holds the target {shown(wrong[0])}, which is what is to be found out.")
-    if len(set(found)) < len(found):
-        raise ValueError(f"questions names a node twice: {listed(found)}.")
-    if not found:
+        raise ValueError(f"questions holds the target {short_repr(wrong[0])}, which is what is to be found out.")
+    if len(set(chosen)) < len(chosen):
+        raise ValueError(f"questions names a node twice: {join_names(chosen)}.")
+    if not chosen:
         raise ValueError("there is no question: the network has no node beside the targets that may be asked for.")
-    return found
+    return chosen
 
 
 def _labels(network: NetworkTables, targets: list[int]) -> npt.NDArray[Any]:

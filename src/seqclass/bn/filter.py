@@ -10,21 +10,16 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmasked
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmask
 from seqclass._utils.information import adjusted_mutual_information, chance_p_values
 from seqclass._utils.model_files import Stored
+from seqclass._utils.stored import check_support
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.bn._checks import check_labels
 from seqclass.bn.ordering import rank
 from seqclass.discretize.outcomes import check_outcomes
 
 __all__ = ["InformationFilter"]
-
-
-#: Adjusted mutual information up to here is rounding.
-_NOTHING = 1e-12
-#: Relative rounding that a score is given at the threshold.
-_ROUNDING = 1e-10
 
 
 @dataclass(repr=False, eq=False)
@@ -125,7 +120,7 @@ class InformationFilter(Stored, TransformerMixin, BaseEstimator):  # type: ignor
         self._check_settings()
         if y is None:
             raise ValueError("InformationFilter requires y to be passed, but the target y is None.")
-        X, y = validate_data(self, unmasked(X), y, accept_sparse=("csr", "csc"), ensure_all_finite=False)
+        X, y = validate_data(self, unmask(X), y, accept_sparse=("csr", "csc"), ensure_all_finite=False)
         labels = check_labels(y, X.shape[0])
         codes = check_outcomes(X)
         self.scores_: FloatArray = adjusted_mutual_information(codes, labels)
@@ -138,7 +133,7 @@ class InformationFilter(Stored, TransformerMixin, BaseEstimator):  # type: ignor
             self.threshold_, self.support_ = _halve(self.scores_, self.min_features)
         else:
             self.threshold_ = float(self.threshold)
-            self.support_ = _passing(self.scores_, self.threshold_)
+            self.support_ = _pass_threshold(self.scores_, self.threshold_)
         if self.false_discovery_rate is not None:
             self.support_ = self._beyond_chance(chance_p_values(codes, labels))
         return self
@@ -228,20 +223,24 @@ class InformationFilter(Stored, TransformerMixin, BaseEstimator):  # type: ignor
             return max(1, round(float(self.n_features) * n_features))
         return min(int(self.n_features or 0), n_features)
 
+    def _check_stored(self) -> None:
+        check_support(self)
 
-def _passing(scores: FloatArray, threshold: float) -> BoolArray:
-    return np.asarray(scores >= threshold - _ROUNDING * abs(threshold))
+
+def _pass_threshold(scores: FloatArray, threshold: float) -> BoolArray:
+    # a score at the threshold passes, whatever its rounding
+    return np.asarray(scores >= threshold - 1e-10 * abs(threshold))
 
 
 def _halve(scores: FloatArray, wanted: int) -> tuple[float, BoolArray]:
     """Threshold 2^-k with the smallest k at which so many pass, and which do."""
-    telling = scores > _NOTHING
+    telling = scores > 1e-12  # up to here it is rounding
     if telling.sum() < wanted:
         if not telling.any():
             telling[rank(-np.round(scores, 9))[0]] = True
         return 0.0, telling
     threshold = 1.0
-    while (passing := _passing(scores, threshold)).sum() < wanted:
+    while (passing := _pass_threshold(scores, threshold)).sum() < wanted:
         threshold /= 2
     return threshold, passing
 

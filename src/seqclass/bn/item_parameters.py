@@ -17,7 +17,7 @@ from scipy.special import expit, softmax
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import exact_floats
 from seqclass._utils.model_files import Stored
-from seqclass._utils.text import listed, shown
+from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_choice, check_finite, check_real
 
 __all__ = ["ItemParameters"]
@@ -158,12 +158,12 @@ class ItemParameters(Stored):
         columns, names, kinds = _columns(table)
         for name in columns:
             if name not in _SINGLE and not any(re.fullmatch(form, name) for form in _NUMBERED.values()):
-                raise ValueError(f"table: the column {shown(name)} is unclear; {_KNOWN}.")
+                raise ValueError(f"table: the column {short_repr(name)} is unclear; {_KNOWN}.")
         n_items = len(next(iter(columns.values())))
         read = []
         for item in range(n_items):
             cells = {name: float(column[item]) for name, column in columns.items() if not np.isnan(column[item])}
-            label = shown(names[item]) if names else str(item)
+            label = short_repr(names[item]) if names else str(item)
             read.append(_read_item(cells, f"table: item {label}", kinds[item] or kind, asymptotes == "logit", D))
         return _together(read, names)
 
@@ -183,7 +183,8 @@ class ItemParameters(Stored):
         bare = np.flatnonzero(self.n_outcomes < 2)
         if bare.size:
             warnings.warn(
-                f"to_table: items {listed([labels[item] for item in bare])} have one outcome and so no parameters, and "
+                f"to_table: items {join_names([labels[item] for item in bare])} have one outcome and so no "
+                f"parameters, and "
                 "are left out; learn them from rows with other answers too.",
                 stacklevel=2,
             )
@@ -267,7 +268,7 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None,
 
     if isinstance(table, (str, os.PathLike)):
         table = _read_file(table)
-    frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(_mapping(table)))
+    frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(_to_columns(table)))
     if not len(frame) or not len(frame.columns):
         raise ValueError("table has no items: give a row an item and a column a parameter.")
     texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
@@ -277,12 +278,12 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None,
     frame, texts = frame.drop(columns=models), [name for name in texts if name not in models]
     texts = texts or [name for name in frame.columns if str(name).lower() in _NAMING][:1]
     if len(texts) > 1:
-        raise ValueError(f"table: the columns {listed(texts)} hold texts; only one may, that of the items' names.")
+        raise ValueError(f"table: the columns {join_names(texts)} hold texts; only one may, that of the items' names.")
     names = None
     if texts:
         nameless = np.flatnonzero(frame[texts[0]].isna())
         if nameless.size:
-            raise ValueError(f"table: row {nameless[0]} has no name in the column {shown(texts[0])}; give it one.")
+            raise ValueError(f"table: row {nameless[0]} has no name in the column {short_repr(texts[0])}; give it one.")
         names = tuple(f"{name:.15g}" if isinstance(name, float) else str(name) for name in frame[texts[0]].tolist())
     elif not isinstance(frame.index, pd.RangeIndex):
         names = tuple(map(str, frame.index))
@@ -297,7 +298,7 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None,
         raise ValueError(f"table has no columns of parameters; {_KNOWN}.")
     for name, column in columns.items():
         if np.isinf(column).any():
-            raise ValueError(f"table: the column {shown(name)} must be finite; it holds infinity.")
+            raise ValueError(f"table: the column {short_repr(name)} must be finite; it holds infinity.")
     return columns, names, kinds
 
 
@@ -311,15 +312,15 @@ def _read_file(path: Any) -> Any:
     return table.assign(**{name: plain[name].mask(plain[name] == "") for name in texts})
 
 
-def _mapping(table: Any) -> Mapping[str, Any]:
+def _to_columns(table: Any) -> Mapping[str, Any]:
     if not isinstance(table, Mapping):
         raise TypeError(
-            f"table must be a data frame, a mapping of columns or the path of a CSV file, got {shown(table)}."
+            f"table must be a data frame, a mapping of columns or the path of a CSV file, got {short_repr(table)}."
         )
     columns = {name: np.atleast_1d(np.asarray(column)) for name, column in table.items()}
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
-        raise ValueError(f"table: its columns must be of one length, got {listed(sorted(lengths))}.")
+        raise ValueError(f"table: its columns must be of one length, got {join_names(sorted(lengths))}.")
     return columns
 
 
@@ -331,29 +332,29 @@ def _read_item(cells: dict[str, float], label: str, kind: str | None, logits: bo
     """Slopes and intercepts of one item, from the cells that it has."""
     have = set(cells)
 
-    def numbered(form: str) -> dict[int, float]:
-        found = ((re.fullmatch(_NUMBERED[form], name), value) for name, value in cells.items())
-        return {int(match[1]): value for match, value in found if match}
+    def numbers_of(form: str) -> dict[int, float]:
+        matches = ((re.fullmatch(_NUMBERED[form], name), value) for name, value in cells.items())
+        return {int(match[1]): value for match, value in matches if match}
 
     def is_(*single: str, optional: Sequence[str] = (), **many: str) -> bool:
         allowed = {*single, *optional}
         for name in have - allowed:
             if not any(re.fullmatch(_NUMBERED[form], name) for form in many.values()):
                 return False
-        return have >= set(single) and all(numbered(form) for form in many.values())
+        return have >= set(single) and all(numbers_of(form) for form in many.values())
 
     def asymptotes(low: str, high: str) -> tuple[float, float]:
-        found = []
+        matches = []
         for name, default in ((low, 0.0), (high, 1.0)):
             value = cells.get(name)
             if value is not None and not logits and not 0 <= value <= 1:
                 raise ValueError(
                     f'{label}: {name} must be a probability, got {value:g}; of logits, say asymptotes="logit".'
                 )
-            found.append(default if value is None else float(expit(value)) if logits else value)
-        if found[0] >= found[1]:
-            raise ValueError(f"{label}: {low} must be below {high}, got {found[0]:g} and {found[1]:g}.")
-        return found[0], found[1]
+            matches.append(default if value is None else float(expit(value)) if logits else value)
+        if matches[0] >= matches[1]:
+            raise ValueError(f"{label}: {low} must be below {high}, got {matches[0]:g} and {matches[1]:g}.")
+        return matches[0], matches[1]
 
     if is_("a1", "d", optional=("g", "u")):
         return "graded", [D * cells["a1"]], [D * cells["d"]], *asymptotes("g", "u")
@@ -367,34 +368,42 @@ def _read_item(cells: dict[str, float], label: str, kind: str | None, logits: bo
     if is_("alpha", "beta", optional=("guess",)):
         slope = D * cells["alpha"]
         return "graded", [slope], [-slope * cells["beta"]], *asymptotes("guess", "u")
-    if is_("a1", d="d") and 0 not in numbered("d"):
-        return _graded(D * cells["a1"], [D * d for d in _run(numbered("d"), 1, "d", label)], label)
+    if is_("a1", d="d") and 0 not in numbers_of("d"):
+        return _graded_item(D * cells["a1"], [D * d for d in _consecutive(numbers_of("d"), 1, "d", label)], label)
     if is_("alphaj", b="betaj"):
         slope = D * cells["alphaj"]
-        return _graded(slope, [-slope * b for b in _run(numbered("betaj"), 1, "betaj", label)], label)
+        return _graded_item(slope, [-slope * b for b in _consecutive(numbers_of("betaj"), 1, "betaj", label)], label)
     if is_("alphaj", b="deltaj"):
-        return _partial(D * cells["alphaj"], _run(numbered("deltaj"), 1, "deltaj", label))
+        return _partial(D * cells["alphaj"], _consecutive(numbers_of("deltaj"), 1, "deltaj", label))
     if is_("a", b="b"):
-        steps = _run(numbered("b"), 1, "b", label)
+        steps = _consecutive(numbers_of("b"), 1, "b", label)
         if kind is None and len(steps) > 1:
             raise ValueError(
                 f'{label}: a, b1, b2, ... may be graded or partial credit; say kind="graded" or kind="partial credit".'
             )
         slope = D * cells["a"]
         return (
-            _partial(slope, steps) if kind == "partial credit" else _graded(slope, [-slope * b for b in steps], label)
+            _partial(slope, steps)
+            if kind == "partial credit"
+            else _graded_item(slope, [-slope * b for b in steps], label)
         )
     if is_("a1", ak="ak", d="d"):
-        slopes, levels = _run(numbered("ak"), 0, "ak", label), _run(numbered("d"), 0, "d", label)
+        slopes, levels = _consecutive(numbers_of("ak"), 0, "ak", label), _consecutive(numbers_of("d"), 0, "d", label)
         return _nominal([D * cells["a1"] * ak for ak in slopes], [D * d for d in levels], label)
     if is_(a="a", c="c"):
-        slopes, levels = _run(numbered("a"), 1, "a", label), _run(numbered("c"), 1, "c", label)
+        slopes, levels = _consecutive(numbers_of("a"), 1, "a", label), _consecutive(numbers_of("c"), 1, "c", label)
         return _nominal([D * a for a in slopes], [D * c for c in levels], label)
     if is_(a="alphaj", c="cj"):
-        slopes, levels = _run(numbered("alphaj"), 1, "alphaj", label), _run(numbered("cj"), 1, "cj", label)
+        slopes, levels = (
+            _consecutive(numbers_of("alphaj"), 1, "alphaj", label),
+            _consecutive(numbers_of("cj"), 1, "cj", label),
+        )
         return _nominal([0.0, *(D * a for a in slopes)], [0.0, *(D * c for c in levels)], label)
     if is_(a="AXsi_", b="B", optional=("guess",)):
-        slopes, levels = _run(numbered("B"), 1, "B.Cat", label), _run(numbered("AXsi_"), 1, "AXsi_.Cat", label)
+        slopes, levels = (
+            _consecutive(numbers_of("B"), 1, "B.Cat", label),
+            _consecutive(numbers_of("AXsi_"), 1, "AXsi_.Cat", label),
+        )
         if len(slopes) == len(levels) == 1:
             return "graded", [D * slopes[0]], [-D * levels[0]], *asymptotes("guess", "u")
         if cells.get("guess", 0.0):
@@ -407,23 +416,23 @@ def _read_item(cells: dict[str, float], label: str, kind: str | None, logits: bo
             f"{label}: d may be an intercept or an upper asymptote; call the slope a1 if it is the first, and give b "
             "and c too if it is the second."
         )
-    raise ValueError(f"{label}: it is unclear what {listed(sorted(have))} mean together; {_KNOWN}.")
+    raise ValueError(f"{label}: it is unclear what {join_names(sorted(have))} mean together; {_KNOWN}.")
 
 
-def _run(found: dict[int, float], first: int, name: str, label: str) -> list[float]:
+def _consecutive(numbered_values: dict[int, float], first: int, name: str, label: str) -> list[float]:
     """Parameters that are numbered one after the other."""
-    wanted = list(range(first, first + len(found)))
-    if sorted(found) != wanted:
-        missing = min(set(wanted) - set(found))
+    wanted = list(range(first, first + len(numbered_values)))
+    if sorted(numbered_values) != wanted:
+        missing = min(set(wanted) - set(numbered_values))
         raise ValueError(f"{label}: {name}{missing} is missing, though later ones are there.")
-    return [found[number] for number in wanted]
+    return [numbered_values[number] for number in wanted]
 
 
-def _graded(slope: float, cuts: list[float], label: str) -> _Item:
+def _graded_item(slope: float, cuts: list[float], label: str) -> _Item:
     if any(later >= earlier for earlier, later in pairwise(cuts)):
         raise ValueError(
             f"{label}: the intercepts of graded outcomes must fall, and thresholds rise where the slope is above 0; "
-            f"the intercepts are {listed([round(cut, 4) for cut in cuts])}."
+            f"the intercepts are {join_names([round(cut, 4) for cut in cuts])}."
         )
     return "graded", [slope] * len(cuts), cuts, 0.0, 1.0
 

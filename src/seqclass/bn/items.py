@@ -15,7 +15,8 @@ from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
-from seqclass._utils.text import listed, shown
+from seqclass._utils.stored import require, stored_numbers, stored_part
+from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import (
     check_choice,
     check_distribution,
@@ -26,9 +27,9 @@ from seqclass._utils.validation import (
     check_weights,
     plain_labels,
 )
-from seqclass.bn._checks import Codes, check_codes, check_n_outcomes, resolve_prior, seen_outcomes
+from seqclass.bn._checks import Codes, check_codes, check_n_outcomes, count_outcomes, resolve_prior
 from seqclass.bn._item_curves import (
-    LEAST,
+    TINY,
     Answers,
     Asymptotic,
     Curves,
@@ -43,24 +44,32 @@ from seqclass.bn._item_curves import (
 )
 from seqclass.bn._tables import state_posterior
 from seqclass.bn.item_parameters import ItemParameters
-from seqclass.bn.mixture import HiddenStates
+from seqclass.bn.mixture import LatentStateModel
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["ItemResponse"]
 
-#: Standard deviations of the ability that its points reach on either side; how far at most, where those who have
-#: everything right or wrong are beyond with more than the first of these probabilities, until it is below the second.
-_REACH, _FARTHEST, _BEYOND, _LEFT = 4.0, 30.0, 0.01, 1e-4
-#: Points of less than this share in a class are left out of it.
-_SHARE = 1e-9
-#: Spread of the prior of the slopes by which the class depends on the ability.
-_CLASS_SPREAD = 10.0
+
+@dataclass(frozen=True)
+class AbilityTuning:
+    """How far the points of an ability reach, and which count."""
+
+    reach: float = 4.0  #: standard deviations on either side
+    max_reach: float = 30.0  #: standard deviations, where those who have everything right or wrong are beyond
+    max_beyond: float = 0.01  #: probability of an ability beyond the points from which on they reach further
+    left_beyond: float = 1e-4  #: until it is below this
+    min_share: float = 1e-9  #: of a class: points of less are left out of it
+    class_spread: float = 10.0  #: of the prior of the slopes by which the class depends on the ability
+
+
+TUNING = AbilityTuning()
+
 _KINDS = ("1PL", "2PL", "3PL", "4PL", "graded", "nominal")
 
 
-class Tested(HiddenStates):
+class Tested(LatentStateModel):
     """Models of tests: hidden states that may be learnt from answers alone, where the classes are known beforehand."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, n_outcomes: Any = None) -> Self:
@@ -86,7 +95,7 @@ class Tested(HiddenStates):
         ValueError
             If settings, codes or labels are wrong; the message names the parameter or the feature.
         """
-        named = self._named_classes()
+        named = self._class_labels()
         if y is not None:
             self._named = named
             super().fit(X, y, sample_weight, n_outcomes=n_outcomes)
@@ -98,7 +107,7 @@ class Tested(HiddenStates):
             raise ValueError("X has no rows: nothing to fit")
         weight = check_weights(sample_weight, X.shape[0])
         self.classes_, self.n_features_in_ = np.unique(named), X.shape[1]
-        self.n_outcomes_ = seen_outcomes(X) if n_outcomes is None else check_n_outcomes(n_outcomes, X.shape[1]).copy()
+        self.n_outcomes_ = count_outcomes(X) if n_outcomes is None else check_n_outcomes(n_outcomes, X.shape[1]).copy()
         self._learn(_dense(X), None, np.ones(X.shape[0]) if weight is None else weight)
         return self
 
@@ -106,13 +115,14 @@ class Tested(HiddenStates):
         named = self.__dict__.pop("_named")
         if named is not None and self.classes_.tolist() != np.unique(named).tolist():
             raise ValueError(
-                f"y holds the classes {listed(self.classes_.tolist())} and the model has {listed(named.tolist())}: "
+                f"y holds the classes {join_names(self.classes_.tolist())} and the model has "
+                f"{join_names(named.tolist())}: "
                 "give rows of every class and no others, or fit the model without y."
             )
         self._learn(_dense(X), codes, np.ones(len(codes)) if sample_weight is None else sample_weight)
 
     @abstractmethod
-    def _named_classes(self) -> npt.NDArray[Any] | None:
+    def _class_labels(self) -> npt.NDArray[Any] | None:
         """Labels of the classes, where the settings say what these are."""
 
     @abstractmethod
@@ -124,11 +134,11 @@ def _dense(X: Codes) -> IntArray:
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
-def named_labels(labels: Any, n: int, default: Any, what: str) -> npt.NDArray[Any]:
+def check_class_labels(labels: Any, n: int, default: Any, what: str) -> npt.NDArray[Any]:
     """Labels of classes: so many, and different."""
     given = np.asarray(default if labels is None else plain_labels(labels, "labels"))
     if given.shape != (n,) or len(set(given.tolist())) < n:
-        raise ValueError(f"labels must be {n} different ones, {what}; got {shown(given.tolist())}.")
+        raise ValueError(f"labels must be {n} different ones, {what}; got {short_repr(given.tolist())}.")
     return given
 
 
@@ -289,7 +299,7 @@ class ItemResponse(Tested):
         """
         model = cls(cuts=cuts, labels=labels, mean=mean, sd=sd, points=points, weights=weights, prior=prior)
         given = items if isinstance(items, ItemParameters) else ItemParameters.from_table(items)
-        named = model._named_classes()
+        named = model._class_labels()
         if named is None:
             raise ValueError("cuts is missing: say which abilities are the classes.")
         model.classes_, model.n_features_in_ = np.unique(named), len(given)
@@ -297,7 +307,7 @@ class ItemResponse(Tested):
         model.log_likelihood_, model.n_iter_, model.converged_ = float("nan"), 0, True
         model.timings_ = {"structure": 0.0, "parameters": 0.0}
         grid, mass = model._grid(model._reach(given))
-        model._take(given, None, grid, model._banded(grid, mass, named))
+        model._take(given, None, grid, model._mass_by_band(grid, mass, named))
         return model
 
     def ability(self, evidence: Any) -> tuple[FloatArray, FloatArray]:
@@ -323,11 +333,11 @@ class ItemResponse(Tested):
         codes = self._check_evidence(evidence)
         mean, square, outside = *np.empty((2, codes.shape[0])), False
         for rows in chunks(codes.shape[0], 8.0 * 2 * len(self.weights_)):
-            share = state_posterior(codes[rows], self._hidden_prior, self._padded)
+            share = state_posterior(codes[rows], self._hidden_prior, self._pad_table)
             mean[rows] = self.ability_ @ share
             square[rows] = ((self.ability_[:, None] - mean[rows]) ** 2 * share).sum(axis=0)
             ends = np.isin(self.ability_, [self.ability_.min(), self.ability_.max()])
-            outside |= np.ndim(self.points) > 0 and bool((share[ends].sum(axis=0) > _BEYOND).any())
+            outside |= np.ndim(self.points) > 0 and bool((share[ends].sum(axis=0) > TUNING.max_beyond).any())
         if outside:
             warnings.warn(
                 "points: some abilities lie at or beyond the first or last point; give points that reach further, or "
@@ -336,43 +346,43 @@ class ItemResponse(Tested):
             )
         return mean, np.sqrt(square)
 
-    def _named_classes(self) -> npt.NDArray[Any] | None:
+    def _class_labels(self) -> npt.NDArray[Any] | None:
         if self.cuts is None:
             if self.labels is not None:
                 raise ValueError("labels are of the bands between cuts: give cuts too, or leave labels out.")
             return None
         cuts = check_finite(self.cuts, "cuts")
         if cuts.ndim != 1 or not cuts.size or (np.diff(cuts) <= 0).any():
-            raise ValueError(f"cuts must be rising abilities, one at least; got {shown(cuts.tolist())}.")
-        return named_labels(self.labels, len(cuts) + 1, np.arange(len(cuts) + 1), "one a band, the lowest first")
+            raise ValueError(f"cuts must be rising abilities, one at least; got {short_repr(cuts.tolist())}.")
+        return check_class_labels(self.labels, len(cuts) + 1, np.arange(len(cuts) + 1), "one a band, the lowest first")
 
     def _reach(self, items: ItemParameters) -> float:
         """Standard deviations to reach on either side, so that nobody's ability is beyond."""
         step = 0.05
-        place = np.arange(-_FARTHEST, _FARTHEST + step, step)
+        place = np.arange(-TUNING.max_reach, TUNING.max_reach + step, step)
         if np.ndim(self.points) or not len(items):
-            return _REACH
+            return TUNING.reach
         log_chance = np.log(np.maximum(items.probabilities(float(self.mean) + float(self.sd) * place), 1e-300))
         # of nominal items the answer of the able is that of the greatest slope, of others the last or the first
         times = np.where((np.array(items.kinds) == "nominal")[:, None], 1, np.arange(1, items.slopes.shape[1] + 1))
         steep = np.concatenate([np.zeros((len(items), 1)), times * items.slopes], axis=1)
         able, unable = np.nanargmax(steep, axis=1), np.nanargmin(steep, axis=1)
-        reach = _REACH
+        reach = TUNING.reach
         for answers in (able, unable):
             log_share = norm.logpdf(place) + log_chance[np.arange(len(items)), answers].sum(axis=0)
             share = np.exp(log_share - log_share.max())
             beyond = np.bincount(np.round(abs(place) / step).astype(np.intp), share / share.sum())[::-1].cumsum()[::-1]
-            if beyond[round(_REACH / step)] > _BEYOND:
-                reach = max(reach, step * int((beyond > _LEFT).sum()))
+            if beyond[round(TUNING.reach / step)] > TUNING.max_beyond:
+                reach = max(reach, step * int((beyond > TUNING.left_beyond).sum()))
         return reach
 
-    def _grid(self, reach: float = _REACH) -> tuple[FloatArray, FloatArray]:
+    def _grid(self, reach: float = TUNING.reach) -> tuple[FloatArray, FloatArray]:
         """Points of ability and their probabilities."""
         mean, sd = check_real(self.mean, "mean", -1e6, 1e6), check_real(self.sd, "sd", 1e-6, 1e6)
         if np.ndim(self.points) == 0:
             if self.weights is not None:
                 raise ValueError("weights are of points that are given: give points too, or leave weights out.")
-            n = round(check_integer(self.points, "points", 2, 10_000) * reach / _REACH)
+            n = round(check_integer(self.points, "points", 2, 10_000) * reach / TUNING.reach)
             cuts = np.asarray([] if self.cuts is None else self.cuts, dtype=np.float64)
             edges = np.unique(np.concatenate([np.linspace(-reach, reach, n + 1)[1:-1], (cuts - mean) / sd]))
             edges = np.concatenate([[-np.inf], edges, [np.inf]])
@@ -392,19 +402,19 @@ class ItemResponse(Tested):
         mass = np.exp(log_mass - log_mass.max())
         return grid, mass / mass.sum()
 
-    def _banded(self, grid: FloatArray, mass: FloatArray, named: npt.NDArray[Any]) -> FloatArray:
+    def _mass_by_band(self, grid: FloatArray, mass: FloatArray, named: npt.NDArray[Any]) -> FloatArray:
         """P(class, point), (n_classes, n_points), where the classes are bands."""
         band = np.searchsorted(np.asarray(self.cuts, dtype=np.float64), grid, side="right")
         joint = np.zeros((len(named), len(grid)))
         joint[np.searchsorted(self.classes_, named)[band], np.arange(len(grid))] = mass
         empty = np.flatnonzero(joint.sum(axis=1) == 0)
         if empty.size:
-            label = shown(self.classes_[empty[0]].item())
+            label = short_repr(self.classes_[empty[0]].item())
             raise ValueError(f"cuts: no point of the ability lies in the band {label}; give other cuts or more points.")
         return joint
 
     def _learn(self, X: IntArray, codes: IntArray | None, weight: FloatArray) -> None:
-        began, named = perf_counter(), self._named_classes()
+        began, named = perf_counter(), self._class_labels()
         if (X.max(axis=0, initial=-1) > 1).any() and not (X == 0).any():
             warnings.warn(
                 f"X: no answer is 0, and outcomes count from 0: where they are coded 1 to {X.max()}, subtract 1 (a "
@@ -419,24 +429,24 @@ class ItemResponse(Tested):
         kind: IntArray = np.zeros(len(X), dtype=np.intp)
         log_prior = np.log(np.maximum(mass, 1e-300))[None]
         if named is not None:
-            joint = self._banded(grid, mass, named)
+            joint = self._mass_by_band(grid, mass, named)
             if codes is not None:
                 with np.errstate(divide="ignore"):
                     kind, log_prior = codes, np.log(joint / joint.sum(axis=1, keepdims=True))
         elif len(self.classes_) > 1:
             assert codes is not None  # or there would be no classes
             X = np.column_stack([X, codes.astype(X.dtype if len(self.classes_) < 100 else np.int64)])
-            curves = Nominal(len(self.classes_), _CLASS_SPREAD)
+            curves = Nominal(len(self.classes_), TUNING.class_spread)
             groups.append(self._group(np.array([X.shape[1] - 1]), curves, 1.0))
         rows = Answers(X, weight, kind, log_prior)
         self.log_likelihood_, self.n_iter_, self.converged_ = maximise_likelihood(rows, groups, grid, *settings)
         errors = self._errors(rows, groups, grid) if self.standard_errors else None
         items = _parameters(
-            of_items, [group.curves.reported(group.given)[0] for group in of_items], self.n_features_in_
+            of_items, [group.curves.to_reported(group.given)[0] for group in of_items], self.n_features_in_
         )
         grid, mass = self._grid(self._reach(items))
         if named is not None:
-            joint = self._banded(grid, mass, named)
+            joint = self._mass_by_band(grid, mass, named)
         else:
             joint = mass * (groups[-1].chances(grid)[0] if len(groups) > len(of_items) else np.ones((1, len(grid))))
         self._take(items, errors, grid, joint, codes, weight)
@@ -455,10 +465,10 @@ class ItemResponse(Tested):
         self.items_, self.standard_errors_ = items, errors
         within = joint / joint.sum(axis=1, keepdims=True)
         # where points reach further, those at the ends hold so much less
-        furthest = (
-            max(float(abs(grid - self.mean).max()) / float(self.sd), _REACH) if not np.ndim(self.points) else _REACH
-        )
-        classes, place = np.nonzero(within > _SHARE * np.exp((_REACH**2 - furthest**2) / 2))
+        furthest = TUNING.reach
+        if not np.ndim(self.points):
+            furthest = max(float(abs(grid - self.mean).max()) / float(self.sd), furthest)
+        classes, place = np.nonzero(within > TUNING.min_share * np.exp((TUNING.reach**2 - furthest**2) / 2))
         share = within[classes, place]
         tables = items.probabilities(grid)
         self._set_states(classes, share / np.bincount(classes, share)[classes], tables[:, :, place])
@@ -509,17 +519,23 @@ class ItemResponse(Tested):
         scores, tied = [], []
         for group in groups:
             chance, by_free = group.curves.derivatives(group.given, grid)
-            by_log = by_free / np.maximum(chance, LEAST)[..., None]
+            by_log = by_free / np.maximum(chance, TINY)[..., None]
             scores.append(item_scores(rows.X[:, group.columns], share, by_log))
             tied.append((np.arange(group.curves.n_free) == 0) & group.tied)
-        found = covariances(scores, rows.weight, [group.precision for group in groups], tied)
+        by_group = covariances(scores, rows.weight, [group.precision for group in groups], tied)
         values = []
-        for group, covariance in zip(groups, found):
-            by_free = group.curves.reported(group.given)[1]
+        for group, covariance in zip(groups, by_group):
+            by_free = group.curves.to_reported(group.given)[1]
             variance = np.einsum("jrp,jpq,jrq->jr", by_free, covariance, by_free)
             values.append(np.sqrt(np.maximum(variance, 0.0)))
         count = sum(group.columns.max(initial=-1) < self.n_features_in_ for group in groups)
         return _parameters(groups[:count], values[:count], self.n_features_in_, asymptotes=0.0)
+
+    def _check_stored_fit(self) -> None:
+        super()._check_stored_fit()
+        stored_numbers(self, "ability_", len(self.weights_))
+        items = stored_part(self, "items_", ItemParameters)
+        require(len(items) == self.n_features_in_, "items_ are of other features")
 
 
 def _parameters(groups: list[Group], values: list[FloatArray], n_items: int, asymptotes: float = 1.0) -> ItemParameters:

@@ -13,21 +13,28 @@ import numpy.typing as npt
 from scipy.special import logsumexp, softmax, xlogy
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, conditioned, within_classes
+from seqclass._utils.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_generator,
+    chunks,
+    condition_on_answer,
+    within_classes,
+)
 from seqclass._utils.information import contingency_table
+from seqclass._utils.stored import require, stored_array, stored_numbers
 from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
 from seqclass.bn import _pgmpy
 from seqclass.bn._checks import Codes, check_outcome, resolve_prior
 from seqclass.bn._densities import FAMILIES, Scales, check_families
 from seqclass.bn._em import (
-    AVERAGED,
-    FOLDS,
-    SPARE,
     TINY,
+    TUNING,
     Components,
     Design,
-    Rows,
-    Settings,
+    MixtureSettings,
+    TrainingRows,
     choose_components,
     fit_components,
     side_by_side,
@@ -45,7 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["ClassMixture"]
 
 
-class HiddenStates(ObservationModel):
+class LatentStateModel(ObservationModel):
     """Inference where each class has hidden states, given which the features are independent.
 
     A subclass sets, beside what every `ObservationModel` has, ``hidden_class_``, ``weights_`` and ``tables_``, by
@@ -112,7 +119,9 @@ class HiddenStates(ObservationModel):
         """State after the feature's outcome was seen; see :meth:`ObservationModel.advance`."""
         shown = check_outcome(feature, outcome, int(self.n_outcomes_[feature]))
         after, rows = np.array(state), np.flatnonzero(shown >= 0)
-        after[rows] = conditioned(after[rows], self.tables_[feature, shown[rows]], self.hidden_class_, self._member)
+        after[rows] = condition_on_answer(
+            after[rows], self.tables_[feature, shown[rows]], self.hidden_class_, self._member
+        )
         return after
 
     def likelihood_table(self, features: Any = None) -> FloatArray:
@@ -127,8 +136,8 @@ class HiddenStates(ObservationModel):
             return None
         return np.asarray(self.tables_[np.asarray(order)])
 
-    def hidden(self, features: npt.ArrayLike) -> HiddenTables:
-        """The components and their tables; see :meth:`ObservationModel.hidden`."""
+    def latent_tables(self, features: npt.ArrayLike) -> HiddenTables:
+        """The components and their tables; see :meth:`ObservationModel.latent_tables`."""
         return HiddenTables(self.weights_, self.hidden_class_, self.tables_[np.asarray(features)])
 
     def sample(self, n: int, random_state: Any = None) -> tuple[IntArray, npt.NDArray[Any]]:
@@ -166,7 +175,7 @@ class HiddenStates(ObservationModel):
         size = int(self.n_outcomes_[feature])
         result = np.empty((evidence.shape[0], size, len(self.classes_)))
         for rows in chunks(evidence.shape[0], 8.0 * 4 * len(self.weights_)):
-            joint = log_joint(evidence[rows], self.weights_, self._padded).T
+            joint = log_joint(evidence[rows], self.weights_, self._pad_table).T
             for own in self._members:
                 top = joint[:, own].max(axis=1, keepdims=True)
                 share = np.exp(joint[:, own] - np.where(np.isneginf(top), 0.0, top))
@@ -179,17 +188,27 @@ class HiddenStates(ObservationModel):
     def _posterior(self, evidence: Any) -> FloatArray:
         result = np.empty((evidence.shape[0], len(self.classes_)))
         for rows in chunks(evidence.shape[0], 8.0 * 2 * len(self.weights_)):
-            result[rows] = (self._member.T @ state_posterior(evidence[rows], self._hidden_prior, self._padded)).T
+            result[rows] = (self._member.T @ state_posterior(evidence[rows], self._hidden_prior, self._pad_table)).T
         return result
 
-    def _padded(self, features: slice) -> FloatArray:
+    def _pad_table(self, features: slice) -> FloatArray:
         """P(outcome | hidden state), and 1 beyond V_j, where no outcome lies."""
         table = self.tables_[features]
         beyond = np.arange(table.shape[1]) >= self.n_outcomes_[features, None]
         return np.where(beyond[:, :, None], 1.0, table) if beyond.any() else table
 
+    def _check_stored_fit(self) -> None:
+        classes = stored_array(self, "hidden_class_", "i", None)
+        require(np.array_equal(np.unique(classes), np.arange(len(self.classes_))), "hidden_class_ has other classes")
+        weights = stored_numbers(self, "weights_", len(classes), low=0)
+        require(np.allclose(np.bincount(classes, weights), 1), "weights_ are wrong")
+        tables = stored_numbers(self, "tables_", self.n_features_in_, None, len(classes), low=0)
+        real = np.arange(tables.shape[1]) < self.n_outcomes_[:, None]
+        complete = tables.shape[1] >= self.n_outcomes_.max() and np.allclose(tables.sum(axis=1), 1)
+        require(complete and not tables[~real].any(), "tables_ have other outcomes")
 
-class Mixture(HiddenStates):
+
+class Mixture(LatentStateModel):
     """Hidden states that are given by their tables, or learnt with nothing but tables to describe them."""
 
     @classmethod
@@ -303,7 +322,7 @@ class Mixture(HiddenStates):
         """Set what a fit would have left of itself beside the tables."""
 
 
-class Shares(NamedTuple):
+class ShareSums(NamedTuple):
     """Sums over rows of the components' shares in them."""
 
     likelihood: float
@@ -311,12 +330,12 @@ class Shares(NamedTuple):
     totals: FloatArray
 
 
-def added(one: Shares, other: Shares) -> Shares:
+def add_sums(one: ShareSums, other: ShareSums) -> ShareSums:
     """Sums over the rows of both."""
-    return Shares(one.likelihood + other.likelihood, one.counts + other.counts, one.totals + other.totals)
+    return ShareSums(one.likelihood + other.likelihood, one.counts + other.counts, one.totals + other.totals)
 
 
-def shares(codes: Codes, y: IntArray, states: Components) -> Shares:
+def shares(codes: Codes, y: IntArray, states: Components) -> ShareSums:
     """Shares of the components in some rows, summed up."""
     counts: FloatArray = np.zeros(states.tables.shape)
     likelihood, totals = 0.0, np.zeros(len(states.weights))
@@ -327,48 +346,44 @@ def shares(codes: Codes, y: IntArray, states: Components) -> Shares:
         share = np.exp(joint - top)
         likelihood += float(top.sum())
         totals[own] = share.sum(axis=0)
-        counts[:, :, own] = _counted(Design(rows, counts.shape[1]), counts.shape[1], share)
-    return Shares(likelihood, counts, totals)
+        counts[:, :, own] = _expected_counts(Design(rows, counts.shape[1]), counts.shape[1], share)
+    return ShareSums(likelihood, counts, totals)
 
 
-def _counted(design: Design, n_outcomes: int, share: FloatArray) -> FloatArray:
+def _expected_counts(design: Design, n_outcomes: int, share: FloatArray) -> FloatArray:
     return design.counts(design.sums(share), share.sum(axis=0), n_outcomes)
 
 
-def go_on(chunks: CodedChunks, states: Components, n_outcomes: IntArray, settings: Settings) -> Components:
+def go_on(chunks: CodedChunks, states: Components, n_outcomes: IntArray, settings: MixtureSettings) -> Components:
     """Go on from components that were fitted to a sample, over all rows, until their objective rises no more."""
     marginal = smooth(chunks.counts, n_outcomes, settings.alpha)[:, :, states.classes]
     strength = settings.shrinkage * n_outcomes[:, None, None] * marginal
     alone = np.bincount(states.classes)[states.classes] == 1
     before = -np.inf
     for _ in range(settings.max_iter):
-        found: Shares = chunks.total(partial(shares, states=states), added)
+        expectation: ShareSums = chunks.total(partial(shares, states=states), add_sums)
         spread = states.weights[~alone]
-        objective = found.likelihood + float(xlogy(strength, states.tables)[:, :, ~alone].sum())
-        objective += SPARE * float(np.log(np.maximum(spread, TINY)).sum())
-        states = _maximised(states, found, strength, np.where(alone, marginal, np.nan))
+        objective = expectation.likelihood + float(xlogy(strength, states.tables)[:, :, ~alone].sum())
+        objective += TUNING.spare_rows * float(np.log(np.maximum(spread, TINY)).sum())
+        states = _maximise(states, expectation, strength, np.where(alone, marginal, np.nan))
         if objective - before <= settings.tol * abs(objective):
             break
         before = objective
     return states
 
 
-def _maximised(states: Components, found: Shares, strength: FloatArray, fixed: FloatArray) -> Components:
+def _maximise(states: Components, expectation: ShareSums, strength: FloatArray, fixed: FloatArray) -> Components:
     """Parameters that are most probable given the shares; a class of one component has its own table."""
-    tables = found.counts + strength
+    tables = expectation.counts + strength
     tables /= tables.sum(axis=1, keepdims=True)
-    total = found.totals + SPARE
+    total = expectation.totals + TUNING.spare_rows
     weights = total / np.bincount(states.classes, total)[states.classes]
     tables = np.where(np.isnan(fixed), tables, fixed)
     return replace(states, weights=weights, tables=tables, n_iter=states.n_iter + 1)
 
 
-#: Outcomes of a feature that components are found on, at most: more are grouped.
-GROUPS = 5
-
-
 def dense_tables(
-    rows: Rows,
+    rows: TrainingRows,
     groups: Codes,
     states: Components,
     drawn_with: IntArray,
@@ -380,7 +395,7 @@ def dense_tables(
 
     What states of the same number in ``drawn_with`` share, the tables of each are drawn to.
     """
-    n_folds = FOLDS if len(allowed) > 1 else 1
+    n_folds = TUNING.n_folds if len(allowed) > 1 else 1
     whole = rows.counts()[0].sum(axis=(2, 3))
     counts = np.zeros((n_folds, *whole.shape, 1, len(states.classes)))
     for c in range(int(states.classes.max()) + 1):
@@ -393,7 +408,7 @@ def dense_tables(
                 table = contingency_table(X, fold, n_folds, rows.n_outcomes, rows.weight[some] * share)
                 counts[:, :, :, 0, state] = table.transpose(2, 0, 1)
     scales = Scales(rows.n_outcomes, whole, alpha, apart)
-    family = scales.suited(counts, allowed)
+    family = scales.choose_family(counts, allowed)
     total, tables = counts.sum(axis=0)[:, :, 0], np.empty((*whole.shape, len(states.classes)))
     for number in np.unique(drawn_with):
         alike = drawn_with == number
@@ -505,22 +520,23 @@ class ClassMixture(Mixture):
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
         settings, allowed = self._settings(), check_families(self.density)
         weight = np.ones(len(codes)) if sample_weight is None else sample_weight
-        rows = groups = Rows(X, codes, weight, len(self.classes_), self.n_outcomes_)
+        rows = groups = TrainingRows(X, codes, weight, len(self.classes_), self.n_outcomes_)
         self.class_count_ = np.bincount(codes, weights=weight, minlength=rows.n_classes).astype(np.float64)
         self.class_prior_ = resolve_prior(self.prior, self.class_count_, self.classes_)
         rng = as_generator(self.random_state)
         began = perf_counter()
         if allowed != ("tables",):
-            grouped, n_groups = coarse(X, self.n_outcomes_, weight, GROUPS, GROUPS, self._apart)
+            # components are found on five groups of outcomes, at most
+            grouped, n_groups = coarse(X, self.n_outcomes_, weight, 5, 5, self._apart)
             groups = replace(rows, X=grouped, n_outcomes=n_groups)
-        sizes: tuple[int, ...] = AVERAGED
+        sizes: tuple[int, ...] = TUNING.averaged
         self.candidates_: dict[int, float] = {}
         if self.n_components == "auto":
             chosen, self.candidates_ = choose_components(groups, settings, rng)
             sizes = (chosen,)
         elif self.n_components != "average":
             sizes = (int(self.n_components),)
-        found = perf_counter()
+        chosen_at = perf_counter()
         states = side_by_side([fit_components(groups, np.full(rows.n_classes, n), settings, rng) for n in sizes])
         tables = states.tables
         family: IntArray = np.zeros(self.n_features_in_, dtype=np.intp)
@@ -533,14 +549,14 @@ class ClassMixture(Mixture):
         self.densities_ = [FAMILIES[kind] for kind in family.tolist()]
         self.n_components_, self.n_iter_ = states.n_components, states.n_iter
         self.state_names_ = self.feature_names_ = None
-        self.timings_ = {"structure": found - began, "parameters": perf_counter() - found}
+        self.timings_ = {"structure": chosen_at - began, "parameters": perf_counter() - chosen_at}
 
     def _fit_chunks(self, chunks: CodedChunks) -> None:
         codes, y = chunks.sample
-        if not chunks.whole:
+        if not chunks.is_whole:
             self._check_sums()
         self._fit(codes, y, None)
-        if chunks.whole:
+        if chunks.is_whole:
             return
         began = perf_counter()
         self.class_count_ = chunks.class_count
@@ -568,17 +584,21 @@ class ClassMixture(Mixture):
         self.n_components_, self.candidates_ = np.bincount(self.hidden_class_), {}
         self.n_iter_ = np.zeros(len(self.classes_), dtype=np.intp)
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> MixtureSettings:
         if isinstance(self.n_components, str):
             check_choice(self.n_components, "n_components", ("auto", "average"))
         else:
             check_integer(self.n_components, "n_components", 1)
         if check_real(self.shrinkage, "shrinkage", 0) == 0:
             raise ValueError("shrinkage must be above 0: without it a component believes what few rows show.")
-        return Settings(
+        return MixtureSettings(
             check_real(self.alpha, "alpha", 0),
             float(self.shrinkage),
             check_integer(self.n_bags, "n_bags", 1),
             check_integer(self.max_iter, "max_iter", 1),
             check_real(self.tol, "tol", 0),
         )
+
+    def _check_stored_fit(self) -> None:
+        super()._check_stored_fit()
+        stored_array(self, "n_components_", "i", len(self.classes_), low=1)

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.information import contingency_table
-from seqclass._utils.validation import check_integer, check_real, check_weights, faded
+from seqclass._utils.stored import require, stored_array, stored_numbers
+from seqclass._utils.validation import check_integer, check_real, check_weights, exponential_forgetting
 from seqclass.bn._checks import (
     Codes,
     check_codes,
@@ -146,7 +147,7 @@ class NaiveBayes(ObservationModel):
         kept = 1.0
         if half_life is not None:
             given = None if weight is None else np.concatenate([[1.0], weight])
-            fading = faded(X.shape[0] + 1, half_life, given)
+            fading = exponential_forgetting(X.shape[0] + 1, half_life, given)
             kept, weight = float(fading[0]), fading[1:]
         if first:
             self._start_counts(X.shape[1], classes, n_outcomes)
@@ -261,3 +262,14 @@ class NaiveBayes(ObservationModel):
         # an infinity that nothing ever picks would still send sparse sums the slow way
         table[np.arange(table.shape[1]) >= self.n_outcomes_[features, None]] = 1.0
         return table
+
+    def _check_stored_fit(self) -> None:
+        n_classes, temperature = len(self.classes_), self.temperature_
+        counts = stored_numbers(self, "counts_", self.n_features_in_, None, n_classes, low=0)
+        require(self.n_outcomes_.max() <= counts.shape[1], "counts_ are wrong")
+        most = 1e100  # that add up to a number still
+        require(counts.max(initial=0) <= most and 0 <= float(self.alpha) <= most, "counts are too large")
+        stored_numbers(self, "class_count_", n_classes)
+        if not isinstance(temperature, (float, np.floating)):  # one a feature
+            temperature = stored_array(self, "temperature_", "f", self.n_features_in_)
+        require(bool(np.all(temperature >= 1)), "temperature_ is below 1")

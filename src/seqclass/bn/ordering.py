@@ -9,6 +9,7 @@ only are ties.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +18,9 @@ from scipy import sparse
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.information import contingency_table
-from seqclass._utils.text import shown
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_costs, check_finite, check_integer, columns_of
-from seqclass.bn._checks import Codes, check_codes, check_labels, check_n_outcomes, seen_outcomes
+from seqclass.bn._checks import Codes, check_codes, check_labels, check_n_outcomes, count_outcomes
 
 if TYPE_CHECKING:
     from seqclass.bn.base import ObservationModel
@@ -32,10 +33,16 @@ __all__ = [
 ]
 
 
-#: Scores that differ by less, relative to themselves, are equal.
-RELATIVE = 1e-10
-#: Scores that differ by less, relative to the largest of all, are equal.
-ABSOLUTE = 1e-12
+@dataclass(frozen=True)
+class OrderTuning:
+    """Which scores are equal, and how many features an order is searched for."""
+
+    relative_tie: float = 1e-10  #: relative to the scores themselves
+    absolute_tie: float = 1e-12  #: relative to the largest score of all
+    max_searched: int = 256  #: features; the rest follows by what each says alone
+
+
+TUNING = OrderTuning()
 
 
 def rank(*scores: FloatArray) -> IntArray:
@@ -67,7 +74,9 @@ def _levels(score: FloatArray) -> IntArray:
     finite = np.abs(values[np.isfinite(values)])
     with np.errstate(invalid="ignore"):
         gap = values[1:] - values[:-1]
-        apart = gap > np.maximum(RELATIVE * np.abs(values[1:]), ABSOLUTE * finite.max(initial=0.0))
+        apart = gap > np.maximum(
+            TUNING.relative_tie * np.abs(values[1:]), TUNING.absolute_tie * finite.max(initial=0.0)
+        )
     # between an infinity and a finite number the tolerance itself is infinite, and the rule above fails
     apart |= np.isinf(gap)
     levels = np.zeros(len(score), dtype=np.intp)
@@ -121,7 +130,7 @@ def as_order(
 ) -> IntArray:
     """Resolve what a user may give as an order into feature indices."""
     if isinstance(order, str):
-        return _named_order(order, model, costs, X, y, most)
+        return _order_by_name(order, model, costs, X, y, most)
     return check_order(order, model.n_features_in_, feature_names)
 
 
@@ -129,14 +138,14 @@ def check_order(order: Any, n_features: int, feature_names: Any = None, *, what:
     """Resolve a list of features, best first, into their indices."""
     chosen = np.asarray(order)
     if chosen.ndim != 1 or chosen.size == 0:
-        got = shown(order) if chosen.ndim == 0 else f"shape {chosen.shape}"
+        got = short_repr(order) if chosen.ndim == 0 else f"shape {chosen.shape}"
         raise ValueError(f"{what} must be a list of at least one feature, got {got}.")
     if chosen.dtype.kind not in "iuUO":
         raise ValueError(f"{what} must hold feature indices or names, got {chosen.dtype}.")
     return columns_of(list(order), n_features, feature_names, what)
 
 
-def _named_order(name: str, model: ObservationModel, costs: Any, X: Any, y: Any, most: int | None) -> IntArray:
+def _order_by_name(name: str, model: ObservationModel, costs: Any, X: Any, y: Any, most: int | None) -> IntArray:
     n_features, prior = model.n_features_in_, model.class_prior_
     prices = check_prices(costs, n_features)
     if name == "given":
@@ -144,7 +153,7 @@ def _named_order(name: str, model: ObservationModel, costs: Any, X: Any, y: Any,
     if name == "conditional":
         if X is None or y is None:
             raise ValueError("order 'conditional' needs the training data X and y")
-        n = SEARCHED if most is None else min(most, SEARCHED)
+        n = TUNING.max_searched if most is None else min(most, TUNING.max_searched)
         return conditional_order(X, y, n, costs=prices, n_outcomes=model.n_outcomes_)
     if name == "error":
         errors = _model_scores(model, lambda part: error_scores(part, prior))
@@ -183,14 +192,10 @@ def _by_parts(likelihood: FloatArray, score: Callable[[FloatArray], FloatArray])
     return np.concatenate([np.empty(0), *parts()])
 
 
-#: So many features are searched for; the rest follows by what each says alone.
-SEARCHED = 256
-
-
 def conditional_order(
     X: Any,
     y: npt.ArrayLike,
-    n: int = SEARCHED,
+    n: int = TUNING.max_searched,
     *,
     costs: Any = None,
     n_outcomes: Any = None,
@@ -212,7 +217,7 @@ def conditional_order(
     check_integer(n_candidates, "n_candidates", 1)
     check_integer(max_rows, "max_rows", 1)
     n_features = X.shape[1]
-    sizes = seen_outcomes(X) if n_outcomes is None else check_n_outcomes(n_outcomes, n_features)
+    sizes = count_outcomes(X) if n_outcomes is None else check_n_outcomes(n_outcomes, n_features)
     prices = np.broadcast_to(check_costs(1.0 if costs is None else costs, "costs"), (n_features,))
     classes, codes = np.unique(labels, return_inverse=True)
 
@@ -233,7 +238,7 @@ def _search(X: Codes, codes: IntArray, n_classes: int, sizes: IntArray, prices: 
     negligible = 1e-9 * max(float(gains.max(initial=0.0)), 1e-300)
     chosen: list[int] = []
     while len(chosen) < n:
-        best = _best(gains, prices, negligible)
+        best = _best_rate(gains, prices, negligible)
         if best < 0:
             break
         chosen.append(best)
@@ -252,7 +257,7 @@ def _search(X: Codes, codes: IntArray, n_classes: int, sizes: IntArray, prices: 
     return np.array(chosen, dtype=np.intp)
 
 
-def _best(gains: FloatArray, prices: FloatArray, negligible: float) -> int:
+def _best_rate(gains: FloatArray, prices: FloatArray, negligible: float) -> int:
     """Find the largest gain per price, at the lowest index; -1 where nothing is gained."""
     gaining = gains > negligible
     if not gaining.any():
@@ -263,7 +268,7 @@ def _best(gains: FloatArray, prices: FloatArray, negligible: float) -> int:
     else:
         rate = np.where(gaining, gains / np.where(prices == 0, 1.0, prices), -np.inf)
     top = float(rate.max())
-    return int(np.argmax(rate >= top * (1 - RELATIVE) - ABSOLUTE * top))
+    return int(np.argmax(rate >= top * (1 - TUNING.relative_tie) - TUNING.absolute_tie * top))
 
 
 def _information(
@@ -310,7 +315,7 @@ def blanket_order(
         raise ValueError(f"scores must have one number for each of the {len(parents)} features, got {values.shape}.")
     prices = check_prices(costs, len(values))
     above = _check_parents(parents)
-    below = _children(above)
+    below = _child_lists(above)
     ranked = rank_by_rate(values, prices)
     rest = np.ones(len(above), dtype=bool)
     order: list[int] = []
@@ -341,7 +346,7 @@ def _blanket(above: list[IntArray], below: list[IntArray], node: int, present: B
     return np.asarray(near[present[near] & (near != node)])
 
 
-def _children(above: list[IntArray]) -> list[IntArray]:
+def _child_lists(above: list[IntArray]) -> list[IntArray]:
     parent, child = _edges(above)
     if not len(parent):
         return list(above)

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass._utils.text import listed, shown
+from seqclass._utils.stored import stored_array
+from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import (
     check_choice,
     check_distribution,
@@ -23,21 +24,27 @@ from seqclass._utils.validation import (
 )
 from seqclass.bn._checks import resolve_prior
 from seqclass.bn._em import Design
-from seqclass.bn._item_curves import LEAST, Answers, covariances, expected, item_scores, posterior_of
+from seqclass.bn._item_curves import TINY, Answers, covariances, expected_counts, item_scores, posterior_of
 from seqclass.bn._tables import state_posterior
-from seqclass.bn.items import Tested, named_labels
+from seqclass.bn.items import Tested, check_class_labels
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["SkillProfile"]
 
-#: Skills, at most, of which there are 1024 profiles; and where each profile is a class of its own.
-MAX_SKILLS, MAX_PROFILE_SKILLS = 10, 6
-#: By how much those who have the skills are right more often than the others, at least.
-_APART = 1e-3
-#: Rows that the profiles share evenly beside those that were seen.
-_SPARE = 1.0
+
+@dataclass(frozen=True)
+class SkillTuning:
+    """How many skills are told apart, and by how much."""
+
+    max_skills: int = 10  #: which have 1024 profiles
+    max_profile_skills: int = 6  #: where each profile is a class of its own
+    min_apart: float = 1e-3  #: by which those who have the skills are right more often than the others
+    spare_rows: float = 1.0  #: that the profiles share evenly beside those that were seen
+
+
+TUNING = SkillTuning()
 
 
 @dataclass(repr=False, eq=False)
@@ -184,8 +191,8 @@ class SkillProfile(Tested):
         array([[0.31, 0.69]])
         """
         model = cls(q_matrix, kind, target=target, skills=skills, labels=labels, prior=prior)
-        model.classes_ = np.unique(model._named_classes())
-        met, of_class = model._met()
+        model.classes_ = np.unique(model._class_labels())
+        met, of_class = model._items_met()
         n = len(met)
         given = []
         for name, value in (("guess", guess), ("slip", slip)):
@@ -230,7 +237,7 @@ class SkillProfile(Tested):
         codes = self._check_evidence(evidence)
         result = np.empty((codes.shape[0], self.profiles_.shape[1]))
         for rows in chunks(codes.shape[0], 8.0 * 2 * len(self.weights_)):
-            result[rows] = state_posterior(codes[rows], self._hidden_prior, self._padded).T @ self.profiles_
+            result[rows] = state_posterior(codes[rows], self._hidden_prior, self._pad_table).T @ self.profiles_
         return result
 
     def _q(self) -> IntArray:
@@ -238,12 +245,12 @@ class SkillProfile(Tested):
         if q.ndim != 2 or not q.size or not np.isin(q, (0, 1)).all():
             raise ValueError("q_matrix must hold 0 and 1: a row an item, a column a skill.")
         n_skills = q.shape[1]
-        most = MAX_SKILLS if self.target is not None else MAX_PROFILE_SKILLS
+        most = TUNING.max_skills if self.target is not None else TUNING.max_profile_skills
         if n_skills > most:
             raise ValueError(
                 f"q_matrix has {n_skills} skills, and {most} are the most: "
                 + (
-                    f"name the one that matters, target=, of up to {MAX_SKILLS}."
+                    f"name the one that matters, target=, of up to {TUNING.max_skills}."
                     if self.target is None
                     else "drop some."
                 )
@@ -253,7 +260,7 @@ class SkillProfile(Tested):
             if none.size:
                 raise ValueError(f"q_matrix: {what} {none[0]} {does}; leave it out.")
         if self.skills is not None and (len(self.skills) != n_skills or len(set(self.skills)) != n_skills):
-            raise ValueError(f"skills must be {n_skills} different names, got {listed(list(self.skills))}.")
+            raise ValueError(f"skills must be {n_skills} different names, got {join_names(list(self.skills))}.")
         return q.astype(np.intp)
 
     def _target(self, n_skills: int) -> int | None:
@@ -264,19 +271,19 @@ class SkillProfile(Tested):
             return names.index(self.target)
         if isinstance(self.target, Integral) and not isinstance(self.target, bool) and 0 <= int(self.target) < n_skills:
             return int(self.target)
-        known = listed(names) if names else f"0..{n_skills - 1}"
-        raise ValueError(f"target must be a skill, of {known}; got {shown(self.target)}.")
+        known = join_names(names) if names else f"0..{n_skills - 1}"
+        raise ValueError(f"target must be a skill, of {known}; got {short_repr(self.target)}.")
 
-    def _named_classes(self) -> npt.NDArray[Any]:
+    def _class_labels(self) -> npt.NDArray[Any]:
         check_choice(self.kind, "kind", ("DINA", "DINO"))
         n_skills = self._q().shape[1]
         if self._target(n_skills) is not None:
-            return named_labels(self.labels, 2, [0, 1], "of not having the target and of having it")
+            return check_class_labels(self.labels, 2, [0, 1], "of not having the target and of having it")
         if self.labels is not None:
             raise ValueError("labels are of having a skill or not: name it by target, or leave labels out.")
         return np.array(["".join(map(str, profile)) for profile in _profiles(n_skills).tolist()])
 
-    def _met(self) -> tuple[BoolArray, IntArray]:
+    def _items_met(self) -> tuple[BoolArray, IntArray]:
         """Which items each profile meets, (n_items, n_hidden), and the class of each profile."""
         q = self._q()
         profiles, target = _profiles(q.shape[1]), self._target(q.shape[1])
@@ -284,10 +291,10 @@ class SkillProfile(Tested):
         met = has == q.sum(axis=1, keepdims=True) if self.kind == "DINA" else has > 0
         if target is None:
             return met, np.arange(len(profiles))
-        return met, np.searchsorted(self.classes_, self._named_classes())[profiles[:, target]]
+        return met, np.searchsorted(self.classes_, self._class_labels())[profiles[:, target]]
 
     def _learn(self, X: IntArray, codes: IntArray | None, weight: FloatArray) -> None:
-        began, (met, of_class) = perf_counter(), self._met()
+        began, (met, of_class) = perf_counter(), self._items_met()
         alpha = check_real(self.alpha, "alpha", 0)
         max_iter, tol = check_integer(self.max_iter, "max_iter", 1), check_real(self.tol, "tol", 0)
         if X.shape[1] != len(met):
@@ -307,12 +314,12 @@ class SkillProfile(Tested):
         share = np.full(met.shape[1], 1.0 / met.shape[1])
         self.converged_ = False
         for self.n_iter_ in range(1, max_iter + 1):
-            rows = Answers(X, weight, kind, np.log(np.maximum(share, LEAST)) + allowed)
-            found = expected(design, rows, _tables(met, guess, slip))
-            self.log_likelihood_ = found.log_likelihood
+            rows = Answers(X, weight, kind, np.log(np.maximum(share, TINY)) + allowed)
+            expectation = expected_counts(design, rows, _tables(met, guess, slip))
+            self.log_likelihood_ = expectation.log_likelihood
             before = np.concatenate([guess, slip, share])
-            guess, slip = _maximised(found.counts, met, alpha)
-            share = (found.total + _SPARE / len(share)) / (found.total.sum() + _SPARE)
+            guess, slip = _maximise(expectation.counts, met, alpha)
+            share = (expectation.total + TUNING.spare_rows / len(share)) / (expectation.total.sum() + TUNING.spare_rows)
             if np.abs(np.concatenate([guess, slip, share]) - before).max() < tol:
                 self.converged_ = True
                 break
@@ -343,20 +350,26 @@ class SkillProfile(Tested):
         belief = posterior_of(rows, tables)
         sign = np.array([-1.0, 1.0])[:, None]  # of P(wrong) and P(right) by P(right)
         by_log = np.zeros((*tables.shape, 2))
-        by_log[..., 0] = sign * ~met[:, None] / np.maximum(tables, LEAST)
-        by_log[..., 1] = -sign * met[:, None] / np.maximum(tables, LEAST)
+        by_log[..., 0] = sign * ~met[:, None] / np.maximum(tables, TINY)
+        by_log[..., 1] = -sign * met[:, None] / np.maximum(tables, TINY)
         right = np.stack([self.guess_, self.slip_], axis=1)
-        pseudo = alpha / np.maximum(right * (1 - right), LEAST)
+        pseudo = alpha / np.maximum(right * (1 - right), TINY)
         scores = item_scores(rows.X, belief, by_log)
         # the profiles' own scores, as far as they are free
-        mixing = (belief[:, 1:] / np.maximum(share[1:], LEAST) - belief[:, :1] / max(share[0], LEAST))[:, :, None]
+        mixing = (belief[:, 1:] / np.maximum(share[1:], TINY) - belief[:, :1] / max(share[0], TINY))[:, :, None]
         common = share[1:] > 1 / rows.weight.sum()
         mixing = mixing[:, common]
         alone = np.zeros(1, dtype=bool)
         precisions = [pseudo, np.full((mixing.shape[1], 1), 1e-6)]
-        found = covariances([scores, mixing], rows.weight, precisions, [np.repeat(alone, 2), alone])[0]
-        spread = np.sqrt(np.maximum(np.diagonal(found, axis1=1, axis2=2), 0.0))
+        covariance = covariances([scores, mixing], rows.weight, precisions, [np.repeat(alone, 2), alone])[0]
+        spread = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
         return spread[:, 0].copy(), spread[:, 1].copy()
+
+    def _check_stored_fit(self) -> None:
+        super()._check_stored_fit()
+        stored_array(self, "profiles_", "i", len(self.weights_), None)
+        for name in ("guess_", "slip_"):
+            stored_array(self, name, "f", self.n_features_in_)
 
 
 def _profiles(n_skills: int) -> IntArray:
@@ -370,14 +383,14 @@ def _tables(met: BoolArray, guess: FloatArray, slip: FloatArray) -> FloatArray:
     return np.stack([1 - right, right], axis=1)
 
 
-def _maximised(counts: FloatArray, met: BoolArray, alpha: float) -> tuple[FloatArray, FloatArray]:
+def _maximise(counts: FloatArray, met: BoolArray, alpha: float) -> tuple[FloatArray, FloatArray]:
     """Guesses and slips that are most probable given expected answers (n_items, 2, n_hidden), the able being better."""
     by_met = np.stack([(counts * ~met[:, None]).sum(axis=2), (counts * met[:, None]).sum(axis=2)]) + alpha
     total = by_met.sum(axis=2)
     right = np.where(total > 0, by_met[:, :, 1] / np.where(total > 0, total, 1.0), 0.5)
     # where those who do not meet it would be better, both are alike, and told apart by hardly anything
-    pooled = by_met[:, :, 1].sum(axis=0) / np.maximum(total.sum(axis=0), LEAST)
-    close = right[0] > right[1] - _APART
-    middle = np.clip(pooled, _APART / 2, 1 - _APART / 2)
-    guess = np.where(close, middle - _APART / 2, right[0])
-    return guess, 1 - np.where(close, middle + _APART / 2, right[1])
+    pooled = by_met[:, :, 1].sum(axis=0) / np.maximum(total.sum(axis=0), TINY)
+    close = right[0] > right[1] - TUNING.min_apart
+    middle = np.clip(pooled, TUNING.min_apart / 2, 1 - TUNING.min_apart / 2)
+    guess = np.where(close, middle - TUNING.min_apart / 2, right[0])
+    return guess, 1 - np.where(close, middle + TUNING.min_apart / 2, right[1])

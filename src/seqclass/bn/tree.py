@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, smallest_int
+from seqclass._utils.stored import check_array, require
 from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
 from seqclass.bn import _pgmpy
 from seqclass.bn._checks import Codes, check_outcome, raise_impossible
@@ -42,8 +43,8 @@ def pack_graph(structure: Any) -> Any:
         return structure
     return {
         "directed": bool(structure.is_directed()),
-        "nodes": [_plain(node) for node in structure.nodes],
-        "edges": [(_plain(edge[0]), _plain(edge[1])) for edge in structure.edges],
+        "nodes": [_plain_node(node) for node in structure.nodes],
+        "edges": [(_plain_node(edge[0]), _plain_node(edge[1])) for edge in structure.edges],
     }
 
 
@@ -59,7 +60,7 @@ def unpack_graph(structure: Any) -> Any:
     return graph
 
 
-def _plain(node: Any) -> Any:
+def _plain_node(node: Any) -> Any:
     return node if isinstance(node, str) else int(node)
 
 
@@ -97,7 +98,7 @@ def boundaries(order: Sequence[int], neighbours: Sequence[Sequence[int]]) -> lis
     return result[::-1]
 
 
-def shadowed(order: Sequence[int], nearest: Callable[[int, Container[int]], int]) -> list[IntArray]:
+def nearest_acquired(order: Sequence[int], nearest: Callable[[int, Container[int]], int]) -> list[IntArray]:
     """For each stage, the acquired features that are the nearest acquired ancestor of a feature at its stage."""
     stage = {feature: k for k, feature in enumerate(order)}
     above: list[int] = []
@@ -203,8 +204,6 @@ def _factor(feature: int, parents: list[int], cpd: FloatArray) -> Factor:
     return tuple(sorted(family)), cpd.transpose(*order, len(family))[..., None]
 
 
-#: Numbers in the largest table of a clique, beyond which there are no `cliques`.
-_MOST_CELLS = 2**20
 _STRUCTURES = ("tree", "forest", "line", "random", "clique")
 
 
@@ -571,7 +570,7 @@ class TreeNetwork(ObservationModel):
         check_is_fitted(self)
         wanted = check_order(order, self.n_features_in_).tolist() if np.size(order) else []
         if self.conditioning_ == "ancestor":
-            return shadowed(wanted, self._engine.nearest)
+            return nearest_acquired(wanted, self._engine.nearest)
         return boundaries(wanted, self._neighbours)
 
     def cliques(self, features: npt.ArrayLike) -> list[tuple[tuple[int, ...], int, FloatArray]] | None:
@@ -583,7 +582,7 @@ class TreeNetwork(ObservationModel):
         above = ancestors(chosen, self.parents_)
         factors = [_factor(j, self.parents_[j].tolist(), self.cpds_[j]) for j in above]
         try:
-            return JunctionTree(factors, self.n_outcomes_.tolist(), len(self.classes_), _MOST_CELLS).tables(chosen)
+            return JunctionTree(factors, self.n_outcomes_.tolist(), len(self.classes_), 2**20).tables(chosen)
         except ValueError:
             return None
 
@@ -661,7 +660,7 @@ class TreeNetwork(ObservationModel):
         self._check_settings()
         began = perf_counter()
         how = (self.n_outcomes_, len(self.classes_), self.alpha, self.smoothing)
-        self._learn(Learner.summed(chunks, *how), began)
+        self._learn(Learner.from_chunks(chunks, *how), began)
 
     def _learn(self, learner: Learner, began: float) -> None:
         for name in (*self._cached, "strengths_"):
@@ -670,14 +669,14 @@ class TreeNetwork(ObservationModel):
         self.is_forest_ = all(len(p) < 2 for p in self.parents_)
         automatic = "full" if self.is_forest_ else "ancestor"
         self.conditioning_ = automatic if self.conditioning == "auto" else self.conditioning
-        found = perf_counter()
+        searched_at = perf_counter()
         second_order = self.conditioning_ == "ancestor" and not self.is_forest_
         self.pair_counts_ = learner.pair_counts() if second_order else None
         self.cpds_, self.edge_weights_, strengths = learner.tables(self.parents_, self._edges)
         if self.smoothing != "laplace":
             self.strengths_ = strengths
         self.unit_ = learner.unit
-        self.timings_ = {"structure": found - began, "parameters": perf_counter() - found}
+        self.timings_ = {"structure": searched_at - began, "parameters": perf_counter() - searched_at}
         self.state_names_: dict[int, list[Any]] | None = None
         self.feature_names_: list[Any] | None = None
 
@@ -701,3 +700,19 @@ class TreeNetwork(ObservationModel):
             check_choice(self.smoothing, "smoothing", ("laplace", "backoff"))
         elif check_real(self.smoothing, "smoothing", 0) == 0:
             raise ValueError("smoothing must be positive; for plain frequencies use smoothing='laplace' with alpha=0.")
+
+    def _check_stored_fit(self) -> None:
+        parents, cpds = self.parents_, self.cpds_
+        for feature, members in enumerate(parents):
+            check_array(members, f"parents of feature {feature}", "iu", None)
+        if all(cpd is not None for cpd in cpds):
+            again, tables = check_cpds(parents, cpds, len(self.classes_))
+            require(all(np.array_equal(a, b) for a, b in zip(parents, again)), "parents_ are not sorted")
+            require(all(check_array(c, "a cpd", "f", *t.shape) is c for c, t in zip(cpds, tables)), "cpds_ are wrong")
+            require([len(cpd) for cpd in cpds] == self.n_outcomes_.tolist(), "cpds_ have other outcomes")
+        require(self.is_forest_ is all(len(members) < 2 for members in parents), "is_forest_ is wrong")
+        require(np.shape(self.edge_weights_) == (sum(map(len, parents)),), "edge_weights_ are of other edges")
+        require(self.conditioning_ in ("full", "ancestor"), "conditioning_ is wrong")
+        require(float(self.unit_) > 0, "unit_ is wrong")
+        check_state_names(self.state_names_, self.n_outcomes_)
+        check_feature_names(self.feature_names_, self.n_features_in_)

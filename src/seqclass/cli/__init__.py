@@ -14,7 +14,7 @@ import click
 
 from seqclass import __version__
 from seqclass._utils.files import NO_ROOM
-from seqclass._utils.text import brief, shown
+from seqclass._utils.text import brief, short_repr
 from seqclass.cli._errors import InputError, Visible, as_options, end_sentence, sentence
 
 #: The line of each command in the help. `_commands` declares them, and a declaration loads what it runs when it runs.
@@ -124,7 +124,8 @@ def _show_warning(message: Warning | str, *_: Any) -> None:
 
 def _not_in_terminal(error: UnicodeEncodeError) -> str:
     return (
-        f"the output holds {shown(error.object[error.start : error.end])}, which {error.encoding} cannot write: set "
+        f"the output holds {short_repr(error.object[error.start : error.end])}, which {error.encoding} cannot "
+        f"write: set "
         "PYTHONIOENCODING=utf-8, or write to a file with -o where there is that option."
     )
 

@@ -9,24 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import IntArray
-from seqclass._utils.text import shown
-from seqclass.cli._errors import InputError, near, refused
+from seqclass._utils.text import short_repr
+from seqclass.agent.agent import agent_of
+from seqclass.agent.record import AcquisitionRecord
+from seqclass.cli._errors import InputError, as_input_errors, near
 from seqclass.cli._format import count
 from seqclass.cli._progress import progress
 from seqclass.cli._training import class_labels, header, kind, pick, read_arrays, read_frame
-from seqclass.deciding.decider import decider_of
-from seqclass.deciding.record import AcquisitionRecord
-from seqclass.large import absent_asked, full_frame
+from seqclass.large import find_absent, full_frame
 
-#: Numbers that are classified at once.
-_CELLS = 8_000_000
+#: Rows that are classified at once.
 _MAX_ROWS = 100_000
 
 
 @dataclass(frozen=True)
-class Cases:
+class InputRows:
     """The rows to decide for, and the columns of the classifier that are read of them."""
 
     X: Any
@@ -36,10 +35,10 @@ class Cases:
 
 
 def read_cases(
-    clf: DecidingClassifier, path: Path, keep: tuple[str, ...] = (), columns: IntArray | None = None
-) -> Cases:
+    clf: BaseSequentialClassifier, path: Path, keep: tuple[str, ...] = (), columns: IntArray | None = None
+) -> InputRows:
     """Read what a classifier may ask for and is known at the start, unless told which columns."""
-    columns = decider_of(clf).read if columns is None else columns
+    columns = agent_of(clf).read if columns is None else columns
     if kind(path) == "npz":
         if keep:
             raise InputError(f"--keep: {path} is no table with columns.")
@@ -56,24 +55,24 @@ def read_cases(
     frame = read_frame(path, wanted or names[:1], text=categorical)
     # what is copied is read once more, as it stands
     kept = read_frame(path, keep, text=keep, verbatim=True)[list(keep)] if keep else None
-    return Cases(frame[wanted], {name: i for i, name in enumerate(wanted)}, columns, kept)
+    return InputRows(frame[wanted], {name: i for i, name in enumerate(wanted)}, columns, kept)
 
 
-def _from_arrays(clf: DecidingClassifier, path: Path, columns: IntArray) -> Cases:
+def _from_arrays(clf: BaseSequentialClassifier, path: Path, columns: IntArray) -> InputRows:
     arrays = read_arrays(path)
     if clf.encoder_ is not None and clf.encoder_.categories_:
         raise InputError(f"{path}: the model has categorical columns, so it needs a table such as CSV.")
     if arrays.names is not None and hasattr(clf, "feature_names_in_"):
-        return Cases(arrays.X, {name: j for j, name in enumerate(arrays.names)}, columns)
+        return InputRows(arrays.X, {name: j for j, name in enumerate(arrays.names)}, columns)
     if arrays.X.shape[1] != clf.n_features_in_:
         raise InputError(
             f"{path} has {count(arrays.X.shape[1], 'feature')}, the model {clf.n_features_in_:,}; without names they "
             "must be the same, in the same order."
         )
-    return Cases(arrays.X, None, columns)
+    return InputRows(arrays.X, None, columns)
 
 
-def read_answers(clf: DecidingClassifier, path: Path, target: str | None) -> Any:
+def read_answers(clf: BaseSequentialClassifier, path: Path, target: str | None) -> Any:
     """True labels beside the cases, as texts, None where missing; None without such a column, unless it was named."""
     name = clf.target_name_ if target is None else target
     if kind(path) == "npz":
@@ -87,7 +86,7 @@ def read_answers(clf: DecidingClassifier, path: Path, target: str | None) -> Any
         if name in there:
             return _texts(read_frame(path, [name], labels=name)[name])
     if target is not None:
-        raise InputError(f"--target: {path} has no column {shown(target)}; {near(target, there)}")
+        raise InputError(f"--target: {path} has no column {short_repr(target)}; {near(target, there)}")
     return None
 
 
@@ -96,14 +95,14 @@ def read_groups(path: Path, column: str) -> Any:
     if kind(path) == "npz":
         raise InputError(f"--groups: {path} is no table with columns.")
     pick(column, header(path), path, "--groups")
-    found = read_frame(path, [column], text=[column])[column]
-    if found.isna().any():
-        missing = found.isna().to_numpy()
+    groups = read_frame(path, [column], text=[column])[column]
+    if groups.isna().any():
+        missing = groups.isna().to_numpy()
         raise InputError(
-            f"--groups: {path} has no {shown(column)} in {count(int(missing.sum()), 'row')}, first in row "
+            f"--groups: {path} has no {short_repr(column)} in {count(int(missing.sum()), 'row')}, first in row "
             f"{int(missing.argmax()) + 1}; fill it in, say with 'unknown' if these are to be a group."
         )
-    return found.astype(str).to_numpy(dtype=object)
+    return groups.astype(str).to_numpy(dtype=object)
 
 
 def _texts(labels: Any) -> Any:
@@ -112,23 +111,23 @@ def _texts(labels: Any) -> Any:
     )
 
 
-def unknown_cells(clf: DecidingClassifier, cases: Cases) -> int:
+def unknown_cells(clf: BaseSequentialClassifier, cases: InputRows) -> int:
     """How many cells hold a category that training did not show."""
     if clf.encoder_ is None or not hasattr(cases.X, "columns"):
         return 0
     return int(clf.encoder_.n_unknown(cases.X))
 
 
-def lacks(clf: DecidingClassifier, path: Path, column: int, row: int = 1) -> str:
+def lacks(clf: BaseSequentialClassifier, path: Path, column: int, row: int = 1) -> str:
     """Say that a column is needed and not there, and which of those that are may be meant."""
     name = clf.feature_name(column)
     advice = near(name, (read_arrays(path).names or []) if kind(path) == "npz" else header(path))
     if not hasattr(clf, "feature_names_in_"):
         advice = "the model knows no names, so its columns are x0, x1 and so on."
-    return f"{path} lacks the column {shown(name)}, which row {row} needs; {advice}"
+    return f"{path} lacks the column {short_repr(name)}, which row {row} needs; {advice}"
 
 
-def full_rows(clf: DecidingClassifier, cases: Cases, part: slice) -> Any:
+def full_rows(clf: BaseSequentialClassifier, cases: InputRows, part: slice) -> Any:
     """Rows of all the columns that the classifier knows; those that are not there or never read are missing."""
     if cases.position is None:
         rows = cases.X[part]
@@ -144,24 +143,27 @@ def full_rows(clf: DecidingClassifier, cases: Cases, part: slice) -> Any:
     return full if clf.encoder_ is None else _as_frame(clf, full)
 
 
-def _as_frame(clf: DecidingClassifier, values: Any) -> Any:
+def _as_frame(clf: BaseSequentialClassifier, values: Any) -> Any:
     import pandas as pd
 
     assert clf.encoder_ is not None
     return pd.DataFrame(values, columns=clf.encoder_.columns_)
 
 
-def acquire_parts(clf: DecidingClassifier, cases: Cases, path: Path) -> Iterator[tuple[slice, AcquisitionRecord, Any]]:
+def acquire_parts(
+    clf: BaseSequentialClassifier, cases: InputRows, path: Path
+) -> Iterator[tuple[slice, AcquisitionRecord, Any]]:
     """Decide in parts, so that columns the model has and never asks for take no memory; the rows are given as well."""
     n = int(cases.X.shape[0])
-    size = max(1, min(_MAX_ROWS, _CELLS // clf.n_features_in_))
+    # so many numbers are classified at once
+    size = max(1, min(_MAX_ROWS, 8_000_000 // clf.n_features_in_))
     for start in progress(range(0, n, size), "deciding"):
         part = slice(start, min(n, start + size))
-        with refused(str(path)):
+        with as_input_errors(str(path)):
             rows = full_rows(clf, cases, part)
             record = clf.acquire(rows)
         # a column that is not there may stay away as long as no case asks for it
-        wanted = None if cases.position is None else absent_asked(clf, record.order, cases.position)
+        wanted = None if cases.position is None else find_absent(clf, record.order, cases.position)
         if wanted is not None:
             raise InputError(lacks(clf, path, wanted[1], start + wanted[0] + 1))
         yield part, record, rows

@@ -3,174 +3,48 @@
 from __future__ import annotations
 
 import functools
-import math
 import pkgutil
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
-from seqclass._utils.text import is_unit, shown
-
-
-class File(click.Path):
-    """A path, by the name that it has in the help."""
-
-    def __init__(self, name: str = "file") -> None:
-        super().__init__(path_type=Path)
-        self.name = name
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if "\0" in str(value):
-            self.fail(f"{shown(str(value))} holds a NUL, which no name of a file can.", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-#: How `fit`, `compare` and `evaluate` take prices and costs.
-costs_option = click.option(
-    "--costs",
-    type=File("file"),
-    help="Prices: CSV with the columns feature,cost[,group][,discounted][,bundle][,delay], or JSON with feature_costs, "
-    "groups, discounted_costs, bundles, delays, visit_cost, delay_cost, max_panel, decision_costs, decisions.",
-)
-
-
-dataset_costs_option = click.option(
-    "--dataset-costs", is_flag=True, help="Take the prices from NAME.costs.csv or NAME.costs.json next to the data."
-)
-decision_costs_option = click.option(
-    "--decision-costs",
-    type=File("csv"),
-    help="Cost of each decision (a column) for each true class (a row, its label in the first column); further "
-    "columns, such as 'refer', are further decisions.  [default: as in --costs, else the model's, else 1 if wrong]",
-)
-#: Where --quiet is noted, among what click keeps of a run.
-QUIET = "seqclass.quiet"
-quiet_option = click.option(
-    "--quiet",
-    is_flag=True,
-    expose_value=False,
-    callback=lambda context, _, given: context.meta.update({QUIET: given}),
-    help="Show no progress.",
-)
-#: Where --sep, --decimal and --na-values are noted.
-CSV_FORM = "seqclass.csv_form"
-
-
-def _note_form(context: click.Context, param: click.Parameter, given: str | None) -> None:
-    if given is not None and param.name is not None:
-        told = given.split(",") if param.name == "na_values" else "\t" if given == "\\t" else given
-        context.meta.setdefault(CSV_FORM, {})[param.name] = told
-
-
-def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda command: functools.reduce(lambda made, option: option(made), reversed(options), command)
-
-
-_csv = functools.partial(click.option, expose_value=False, callback=_note_form)
-#: The options of all commands that read CSV: how the files are written, of prices and costs too.
-csv_options = _options(
-    _csv("--sep", metavar="SIGN", help="Column separator of CSV and TSV files.  [default: a comma; in .tsv a tab]"),
-    _csv("--decimal", type=click.Choice([".", ","]), help="Decimal separator of CSV and TSV files.  [default: .]"),
-    _csv(
-        "--na-values",
-        metavar="TEXTS",
-        help="Texts that are missing in CSV and TSV files, besides the empty cell, with commas between.  [default: NA, "
-        "NaN, null, None, ? and their like]",
-    ),
-)
-
-
-class Finite(click.FloatRange):
-    """A number in a range, and a number it is: neither infinity nor nan."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{number} is not a finite number.", param, ctx)
-        return number
-
-
-#: An option that is a price.
-_price = functools.partial(click.option, type=Finite(min=0), metavar="PRICE")
-
-
-#: How `fit`, `plan` and `compare` take what visits cost.
-visit_options = _options(
-    _price(
-        "--visit-cost",
-        help="Cost of each visit, whatever is asked in it; which questions to order together is then planned.",
-    ),
-    _price(
-        "--delay-cost",
-        help="Cost of one unit of waiting time; the column delay of --costs says how long each answer takes.",
-    ),
-    click.option("--max-panel", type=click.IntRange(min=1), metavar="N", help="Most questions in one visit."),
-)
-#: How `fit` and `plan` take what a case may take at most; what to ask within that is planned.
-limit_options = _options(
-    click.option("--max-features", type=click.IntRange(min=1), metavar="N", help="Most features to ask for per case."),
-    _price("--max-cost", help="Most to pay for features per case."),
-)
-
-
-known_option = click.option(
-    "--known",
-    multiple=True,
-    metavar="NAME",
-    help="Feature known for every case before the first question, at no price; plans start from it. May be repeated.",
-)
-rules_option = click.option(
-    "--rules",
-    type=File(),
-    metavar="FILE",
-    help="JSON file of what may and must be asked: areas, enemies, first, mandatory. Needs an adaptive order.",
-)
-#: What to do about categories that training did not show, for the commands that meet new data.
-unknown_option = click.option(
-    "--unknown",
-    type=click.Choice(["error", "missing"]),
-    help="Refuse a category not seen in training, or treat it as missing.  [default: as the model says, mostly error]",
-)
-
-
-def _unit(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """A unit, which is read in the midst of texts."""
-    if value is not None and not is_unit(value):
-        raise click.BadParameter(f"{shown(value)} is no unit; give a short text, such as EUR.")
-    return value
-
-
-#: What prices and costs are counted in, for the commands that tell them or write a model.
-currency_option = click.option(
-    "--currency",
-    callback=_unit,
-    metavar="UNIT",
-    help="Unit of prices and costs, such as EUR.  [default: that of the model; none in a new one]",
-)
-
-
-labels_option = click.option(
-    "--labels",
-    type=File("file"),
-    help="File of words to use instead of the names in the data, for questions, answers, classes and decisions: CSV "
-    "with the columns feature[,answer][,text][,help][,unit][,url], or JSON; see the documentation of export.",
+from seqclass._utils.text import short_repr
+from seqclass.cli._options import (
+    File,
+    Finite,
+    costs_option,
+    csv_options,
+    currency_option,
+    dataset_costs_option,
+    decision_costs_option,
+    drop_option,
+    json_option,
+    known_option,
+    labels_option,
+    limit_options,
+    price_option,
+    quiet_option,
+    rules_option,
+    seed_option,
+    unknown_option,
+    unlabelled_option,
+    visit_options,
 )
 
 
 def runs(name: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
     """Have a declared command run `_command` of that module of `seqclass.cli`, which is loaded only then."""
 
-    def declared(command: Callable[[], None]) -> Callable[..., None]:
+    def declare(command: Callable[[], None]) -> Callable[..., None]:
         @functools.wraps(command)
         def run(**options: Any) -> None:
             pkgutil.resolve_name(f"seqclass.cli.{name}:_command")(**options)
 
         return run
 
-    return declared
+    return declare
 
 
 @click.command()
@@ -216,7 +90,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
         return value
     if not value.isdecimal() or int(value) < 2:
         rules = " nor ".join(map(repr, _RULES))
-        raise click.BadParameter(f"{shown(value)} is neither a whole number of at least 2 nor {rules}.")
+        raise click.BadParameter(f"{short_repr(value)} is neither a whole number of at least 2 nor {rules}.")
     return int(value)
 
 
@@ -226,7 +100,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 @click.option("--output", "-o", type=File("model"), required=True, help="File to write the model to.")
 @costs_option
 @dataset_costs_option
-@_price(
+@price_option(
     "--feature-cost",
     help="Price of every feature, or of those that --costs leaves out.  [default: 0.01]",
 )
@@ -274,8 +148,8 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 )
 @known_option
 @rules_option
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
-@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label instead of refusing them.")
+@drop_option
+@unlabelled_option
 @click.option(
     "--held-out",
     type=click.IntRange(min=0),
@@ -284,8 +158,8 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     "do not.  [default: 5]",
 )
 @click.option("--set-aside", type=File("table"), help="Learn from half of the rows, and write the others to this file.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of everything that is random.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@seed_option
+@json_option
 @csv_options
 @quiet_option
 @runs("fit")
@@ -322,7 +196,7 @@ def fit() -> None:
     help="Node to find out about. If given more than once, such as for several faults, their joint state is found out.",
 )
 @click.option("--output", "-o", type=File("plan"), required=True, help="File to write the plan to.")
-@_price(
+@price_option(
     "--price",
     help="Price of every question, or of those that --costs leaves out.  [default: 0.01]",
 )
@@ -356,8 +230,8 @@ def fit() -> None:
     metavar="N",
     help="Most numbers in a table that inference may make. If that is too few, the message says how many it needs.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of everything that is random.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@seed_option
+@json_option
 @csv_options
 @quiet_option
 @runs("plan")
@@ -408,6 +282,9 @@ def predict() -> None:
       cost             prices paid, in the unit of the model's prices
       asked            names of the features asked for, in order, joined by ";"; one that
                        holds ; or " is in quotation marks, those in it doubled, as in CSV
+      n_visits         visits made, and in asked + joins what one ordered; if visits cost
+      time             time that the answers took, in the unit of the delays; if visits cost
+      differential     classes that may still be true, joined by ";"; of a certified model
 
     If NEW is a folder of Parquet files, or one such file and -o a folder, the output is a folder with one Parquet file
     for each, decided in chunks whatever their size. If this was cut short, the same command continues: complete files
@@ -448,9 +325,9 @@ def predict() -> None:
 )
 @click.option("--groups", metavar="COLUMN", help="Column of groups, such as sex, to score separately.")
 @click.option("--drift", type=Finite(0), metavar="MARGIN", help="Do decisions cost over MARGIN more than expected?")
-@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label instead of refusing them.")
+@unlabelled_option
 @unknown_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @csv_options
 @quiet_option
 @runs("evaluate")
@@ -485,7 +362,7 @@ def evaluate() -> None:
 @unknown_option
 @currency_option
 @labels_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @csv_options
 @quiet_option
 @runs("explain")
@@ -582,7 +459,7 @@ def export() -> None:
 @click.command()
 @click.argument("model", type=File())
 @click.option("--all", "all_features", is_flag=True, help="List every feature, not only the first 20.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @runs("show")
 def show() -> None:
     """Tell what is in a MODEL file: classes, features in the order asked for, certificate, settings.
@@ -617,7 +494,7 @@ _SHARE = Finite(min=0, max=1, min_open=True, max_open=True)
 @click.option("--output", "-o", type=File("model"), help="File to write the certified classifier to.")
 @click.option("--allow-seen", is_flag=True, help="Accept rows that look like those that the model was fitted to.")
 @unknown_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @csv_options
 @quiet_option
 @runs("certify")
@@ -708,7 +585,7 @@ class _Command(click.Command):
     "--seeds", type=click.IntRange(min=0), multiple=True, metavar="SEED...", help="Each shuffles anew.  [default: 0]"
 )
 @click.option("--target", "-t", metavar="COLUMN", help="Column of the labels, for data in files.")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be given more than once.")
+@drop_option
 @click.option("--data-dir", type=File("dir"), help="Folder of your data sets.  [default: $SEQCLASS_DATA]")
 @click.option("--jobs", "-j", type=int, default=1, help="Processes; -1 for one per processor.")
 @click.option("--retry-failed", is_flag=True, help="Compute again the cells that failed before.")

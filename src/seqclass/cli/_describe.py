@@ -13,21 +13,22 @@ import numpy as np
 from sklearn.base import clone
 
 from seqclass import __version__
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.model_files import load
 from seqclass._utils.text import money, unit_text
+from seqclass.agent._case import Questions
+from seqclass.agent.agent import agent_of
+from seqclass.agent.differential import Differential
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._commands import fit
-from seqclass.cli._errors import InputError, as_options, check_input, refused
-from seqclass.cli._format import count, gap_text, table, wrapped
+from seqclass.cli._errors import InputError, as_input_errors, as_options, check_input
+from seqclass.cli._format import count, gap_text, table, wrap
 from seqclass.costs import Costs
-from seqclass.deciding._case import Questions
-from seqclass.deciding.decider import decider_of
-from seqclass.deciding.differential import Differential
 from seqclass.evaluation.certified import CertifiedError
 from seqclass.fitting.choice import Choice
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import ClassInformation
+from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.evaluation import Evaluation
 from seqclass.pomdp.policy import WIDE_GAP
@@ -36,46 +37,46 @@ from seqclass.pomdp.policy import WIDE_GAP
 LIMITED = "Time or work was up before all was tried that might serve."
 
 
-def load_model(path: Path, unknown: str | None = None, currency: str | None = None) -> DecidingClassifier:
+def load_model(path: Path, unknown: str | None = None, currency: str | None = None) -> BaseSequentialClassifier:
     """Read a model file, and have it treat unknown categories and name the unit of its prices as the user wants."""
     return load_contract(path, unknown, currency)[0]
 
 
 def load_contract(
     path: Path, unknown: str | None = None, currency: str | None = None
-) -> tuple[DecidingClassifier, CertifiedError | None]:
+) -> tuple[BaseSequentialClassifier, CertifiedError | None]:
     """Read a model file as `load_model` does, and what 'seqclass certify' found of it, if it wrote the file."""
     check_input(path)
-    with refused():
+    with as_input_errors():
         model = load(path)
     contract = model if isinstance(model, CertifiedError) else None
     if contract is not None and contract.classifier is None:
         raise InputError(f"{path} holds no classifier: {contract}")
     model = model if contract is None else contract.classifier
-    if not isinstance(model, DecidingClassifier):
+    if not isinstance(model, BaseSequentialClassifier):
         raise InputError(f"{path} holds a {type(model).__name__}, not a classifier.")
     if unknown is not None:
         model.handle_unknown = unknown
     if currency is not None:
-        model.feature_costs = clone(Costs.of(model.feature_costs)).set_params(unit=currency)
+        model.feature_costs = clone(Costs.from_value(model.feature_costs)).set_params(unit=currency)
     return model, contract
 
 
 def contract_text(contract: CertifiedError) -> str:
     """Say what is certified, and lay out what was seen in each group."""
-    told = wrapped(str(contract))
+    told = wrap(str(contract))
     if len(contract.groups) < 2:
         return told
     rows = [[str(g.label), f"{g.n_rows:,}", f"{g.risk:.4f}", f"{g.bound:.4f}"] for g in contract.groups]
     return f"{told}\n\n{table(['group', 'rows', contract.noun, 'upper bound'], rows)}"
 
 
-def differential_record(clf: DecidingClassifier, told: Differential) -> dict[str, Any]:
+def differential_record(clf: BaseSequentialClassifier, told: Differential) -> dict[str, Any]:
     """What is promised of sets of classes, as a plain record."""
     return asdict(told) | {"limits": dict(zip(map(str, clf.classes_.tolist()), told.limits.tolist()))}
 
 
-def describe(clf: DecidingClassifier, most: int | None = None) -> dict[str, Any]:
+def describe(clf: BaseSequentialClassifier, most: int | None = None) -> dict[str, Any]:
     """What is in a model, as a plain record."""
     info = clf.policy_.info
     features = list(islice(_features(clf, most is None), len(clf.order_) if most is None else most))
@@ -87,7 +88,7 @@ def describe(clf: DecidingClassifier, most: int | None = None) -> dict[str, Any]
         "decision_costs": clf.problem_.decision_costs.tolist(),
         "n_features": clf.n_features_in_,
         "known": known_names(clf),
-        "unit": decider_of(clf).unit,
+        "unit": agent_of(clf).unit,
         "visits": visits_text(clf),
         "horizon": clf.policy_.n_stages,
         "features": features,
@@ -106,24 +107,24 @@ def describe(clf: DecidingClassifier, most: int | None = None) -> dict[str, Any]
     }
 
 
-def visits_text(clf: DecidingClassifier) -> str:
+def visits_text(clf: BaseSequentialClassifier) -> str:
     """What a visit costs beyond the prices of what is asked in it; empty where it costs nothing."""
-    decider = decider_of(clf)
-    if (visits := decider.prices.visits) is None:
+    agent = agent_of(clf)
+    if (visits := agent.prices.visits) is None:
         return ""
-    told = [f"{money(visits.cost, decider.unit)} each"]
+    told = [f"{money(visits.cost, agent.unit)} each"]
     if visits.delay_cost and visits.delays.any():
-        waiting = money(visits.delay_cost, decider.unit)
+        waiting = money(visits.delay_cost, agent.unit)
         told.append(f"{waiting} a unit of time, of which answers take up to {visits.delays.max():g}")
     if visits.max_panel is not None:
         told.append(f"at most {count(visits.max_panel, 'question')}")
     return ", ".join(told)
 
 
-def known_names(clf: DecidingClassifier) -> list[str]:
+def known_names(clf: BaseSequentialClassifier) -> list[str]:
     """Columns that are known of every case before the first question."""
-    decider = decider_of(clf)
-    return [decider.feature_name(column) for column in decider.support[decider.known].tolist()]
+    agent = agent_of(clf)
+    return [agent.feature_name(column) for column in agent.support[agent.known].tolist()]
 
 
 def bound_text(content: dict[str, Any]) -> str:
@@ -141,9 +142,9 @@ def bound_text(content: dict[str, Any]) -> str:
     return f"{told}, which is a rough bound: the best may cost as much as this one, or anything in between."
 
 
-def expected_text(clf: DecidingClassifier, by: str, asked: str, expected: Evaluation | None) -> str:
+def expected_text(clf: BaseSequentialClassifier, by: str, asked: str, expected: Evaluation | None) -> str:
     """Say what a case takes and costs on average, by a model; or what it costs, where the policy was not followed."""
-    cost, unit = clf.expected_cost_, unit_text(clf.decision_costs_, decider_of(clf).unit)
+    cost, unit = clf.expected_cost_, unit_text(clf.decision_costs_, agent_of(clf).unit)
     if expected is None:
         return f"By {by} a case costs {cost:.4f} on average{unit}."
     price = min(expected.price, cost)
@@ -153,7 +154,7 @@ def expected_text(clf: DecidingClassifier, by: str, asked: str, expected: Evalua
     )
 
 
-def choice_record(clf: DecidingClassifier) -> list[dict[str, Any]] | None:
+def choice_record(clf: BaseSequentialClassifier) -> list[dict[str, Any]] | None:
     """What a classifier that chooses how to learn has tried."""
     choice: Choice | None = getattr(clf, "choice_", None)
     if choice is None:
@@ -174,47 +175,46 @@ def held_out_text(held: HeldOut, unit: str = "", *, options: bool = True) -> str
     on = f"On rows that the fit had not seen ({held.n_folds} folds, {count(held.n_rows, 'row')}), per case"
     told = f"{on}, in {unit}:" if unit else f"{on}:"
     advice = as_options(held.advice.replace("seqclass.ifc2f", "--method ifc2f"), fit) if options else held.advice
-    return "\n".join([told, table(head, rows), *filter(None, [wrapped(advice)])])
+    return "\n".join([told, table(head, rows), *filter(None, [wrap(advice)])])
 
 
-def settings(clf: DecidingClassifier) -> dict[str, str]:
+def settings(clf: BaseSequentialClassifier) -> dict[str, str]:
     """The settings of a classifier that differ from the defaults, and its parts, as text."""
     default = SequentialClassifier().get_params(deep=False)
     # one that chooses its parts has them beside its parameters
     names = [name for name in {**clf.get_params(deep=False), **default} if name != "feature_costs"]
     chosen = {name: repr(getattr(clf, name)) for name in names if hasattr(clf, name)}
     chosen = {name: text for name, text in chosen.items() if name not in default or text != repr(default[name])}
-    if decider_of(clf).charge_missing:  # prices and costs of decisions are shown by themselves
+    if agent_of(clf).charge_missing:  # prices and costs of decisions are shown by themselves
         chosen["charge_missing"] = "True"
     if clf.discretizer is None and clf.coder_.numeric_.size:  # which bins numbers all the same
         chosen["discretizer"] = f"None, which is {clf.coder_.discretizer_!r}"
     return {name: " ".join(text.split()) for name, text in chosen.items()}
 
 
-#: What tells less than this share of what tells most, tells nothing.
-_TELLS = 1e-9
-
-
 def feature_lines(features: list[dict[str, Any]]) -> str:
     """Lay out the features of `describe`."""
     rows = [
         [str(i), feature["name"], _price(feature), str(len(feature["outcomes"])), _outcomes(feature)]
-        for i, feature in enumerate(map(_seen_alone, features), 1)
+        for i, feature in enumerate(map(_drop_unseen_bins, features), 1)
     ]
     return table(["  #", "feature", "  price", "bins", "outcomes"], rows, left=(1, 4))
 
 
-def _features(clf: DecidingClassifier, silent: bool = True) -> Iterator[dict[str, Any]]:
+def _features(clf: BaseSequentialClassifier, silent: bool = True) -> Iterator[dict[str, Any]]:
     """Features as they are asked for, or in any order what tells most first; those of a bundle stand together."""
-    questions, problem = Questions(decider_of(clf), clf.problem_), clf.problem_
-    prices = problem.full_prices if problem.free else problem.planned_prices
-    prices = prices if problem.visits is None else prices - problem.visits.alone  # which are told by themselves
+    questions, problem = Questions(agent_of(clf), clf.problem_), clf.problem_
+    prices = problem.full_prices if problem.any_order else planned_prices(problem)
+    prices = prices if problem.visits is None else prices - problem.visits.single_costs  # which are told by themselves
     order = range(clf.policy_.n_stages)
-    if problem.free:
-        begun, weight = problem.replace(rules=None).opening()  # rules close much at the start that is asked later
+    if problem.any_order:
+        begun, weight = problem.replace(
+            rules=None
+        ).initial_beliefs()  # rules close much at the start that is asked later
         score = weight @ ClassInformation().scores(begun)
         order = np.argsort(-score, kind="stable").tolist()
-        if not silent and len(telling := np.flatnonzero(score > _TELLS * max(score.max(initial=0.0), 0.0))):
+        # what tells less than this share of what tells most, tells nothing
+        if not silent and len(telling := np.flatnonzero(score > 1e-9 * max(score.max(initial=0.0), 0.0))):
             order = order[: len(telling)]
     for question in order:
         members = questions.features(question)
@@ -228,15 +228,15 @@ def _price(feature: dict[str, Any]) -> str:
     return f"{feature['price']:.4g}" if feature.get("first", True) else f"with {feature['bundle']}"
 
 
-def _feature(clf: DecidingClassifier, column: int, price: float) -> dict[str, Any]:
-    decider = decider_of(clf)
-    labels, own = decider.outcome_labels(column), int(decider.coder.own_outcomes[column])
-    missing = {"missing": own} if decider.coder.gone[column] >= 0 else {}
+def _feature(clf: BaseSequentialClassifier, column: int, price: float) -> dict[str, Any]:
+    agent = agent_of(clf)
+    labels, own = agent.outcome_labels(column), int(agent.coder.n_value_outcomes[column])
+    missing = {"missing": own} if agent.coder.missing_code[column] >= 0 else {}
     return {
         "name": clf.feature_name(column),
         "column": column,
         "price": price,
-        "outcomes": [*(decider.answers(column) or labels[:own]), *labels[own:]],
+        "outcomes": [*(agent.answers(column) or labels[:own]), *labels[own:]],
         "values": [
             {"value": v, "outcome": clf.coder_.code_value(column, v)} for v in clf.coder_.few_values(column).tolist()
         ],
@@ -244,7 +244,7 @@ def _feature(clf: DecidingClassifier, column: int, price: float) -> dict[str, An
     }
 
 
-def _seen_alone(feature: dict[str, Any]) -> dict[str, Any]:
+def _drop_unseen_bins(feature: dict[str, Any]) -> dict[str, Any]:
     """Without the bins between few whole numbers, into which none of them falls; a missing answer stays."""
     seen = {value["outcome"] for value in feature["values"]}
     kept = seen | {feature.get("missing")}

@@ -12,7 +12,7 @@ from typing import IO, Any
 import click
 
 from seqclass._utils import text
-from seqclass._utils.text import brief, shown, visible
+from seqclass._utils.text import OfParameter, brief, short_repr, visible
 from seqclass._utils.text import end_sentence as end_sentence
 from seqclass._utils.text import near as near
 
@@ -56,12 +56,10 @@ class InputError(click.ClickException):
 
 def as_options(message: str, command: click.Command | None = None) -> str:
     """What a message calls settings of Python, by the options of a command: by default of the one that runs."""
-    context = click.get_current_context(silent=True)
-    command = command or (None if context is None else context.command)
-    options = {one.name: one for one in ([] if command is None else command.params) if isinstance(one, click.Option)}
+    options = _options(command)
     written = {name for option in options.values() for name in option.opts}
 
-    def worded(match: re.Match[str]) -> str:
+    def spell_option(match: re.Match[str]) -> str:
         name, _, value = match.groups()
         option = options.get(name)
         if option is None or value == "False" or (value is None and "_" not in name):  # a word of English
@@ -69,21 +67,31 @@ def as_options(message: str, command: click.Command | None = None) -> str:
         return option.opts[0] if value is None or option.is_flag else f"{option.opts[0]} {value}"
 
     alone = _TOLD.sub(lambda match: match[1] + match[2] if match[1] in written else match[0], message)
-    return _SETTING.sub(worded, alone)
+    return _SETTING.sub(spell_option, alone)
+
+
+def _options(command: click.Command | None = None) -> dict[str | None, click.Option]:
+    """Options of a command, by default of the one that runs, by the names that they have in Python."""
+    context = click.get_current_context(silent=True)
+    command = command or (None if context is None else context.command)
+    return {one.name: one for one in ([] if command is None else command.params) if isinstance(one, click.Option)}
 
 
 def sentence(error: BaseException) -> str:
     """Message of an error on one line, with a full stop, in the words of the command line."""
-    return as_options(text.sentence(error))
+    told = text.sentence(error)
+    if isinstance(error, OfParameter) and (option := _options().get(error.parameter)):
+        told = option.opts[0] + told.removeprefix(error.parameter)
+    return as_options(told)
 
 
 @contextmanager
-def refused(about: str = "") -> Iterator[None]:
+def as_input_errors(about: str = "") -> Iterator[None]:
     """Turn the errors by which the library refuses an input into an `InputError`."""
     try:
         yield
     except (ValueError, TypeError, OSError, MemoryError) as error:
-        told = str(error).splitlines() if isinstance(error, text.Problems) else [text.sentence(error)]
+        told = str(error).splitlines() if isinstance(error, text.Problems) else [sentence(error)]
         raise InputError(*(as_options(end_sentence(f"{about}: {one}" if about else one)) for one in told)) from error
 
 
@@ -91,7 +99,7 @@ def check_output(path: Path | None, read: Iterable[Path | None] = (), written: I
     """Refuse an output file that could not be written or that is an input, before any work is done."""
     if path is None:
         return
-    with _named(path):
+    with _check_file_name(path):
         if path.is_dir():
             raise InputError(f"{path} is a folder; name a file to write.")
         if path.exists() and not path.is_file():  # a new file would take the place of, say, /dev/null
@@ -99,7 +107,7 @@ def check_output(path: Path | None, read: Iterable[Path | None] = (), written: I
         if not path.absolute().parent.is_dir():
             raise InputError(f"cannot write {path}: there is no folder {path.parent}.")
         for others, does in ((read, "is read"), (written, "is written, too")):
-            other = next((other for other in others if other is not None and _same(path, other)), None)
+            other = next((other for other in others if other is not None and _is_same_file(path, other)), None)
             if other is not None:
                 which = "" if other == path else f" is the same file as {other}, which"
                 raise InputError(f"{path}{which} {does}; name another file to write.")
@@ -107,7 +115,7 @@ def check_output(path: Path | None, read: Iterable[Path | None] = (), written: I
 
 def check_input(path: Path) -> None:
     """Refuse an input file that is not there."""
-    with _named(path):
+    with _check_file_name(path):
         if path.is_dir():
             raise InputError(f"{path} is a folder, not a file.")
         if not path.exists():
@@ -116,20 +124,20 @@ def check_input(path: Path) -> None:
 
 def is_folder(path: Path) -> bool:
     """Whether there is a folder of that name; a name that nothing can have is refused."""
-    with _named(path):
+    with _check_file_name(path):
         return path.is_dir()
 
 
-def _same(path: Path, other: Path) -> bool:
+def _is_same_file(path: Path, other: Path) -> bool:
     if path.exists() and other.exists():
         return path.samefile(other)
     return os.path.realpath(path) == os.path.realpath(other)
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _check_file_name(path: Path) -> Iterator[None]:
     """Refuse a name that no file can have, such as one of 300 letters."""
     try:
         yield
     except OSError as error:
-        raise InputError(f"cannot use {shown(str(path))}: {end_sentence(error.strerror or str(error))}") from error
+        raise InputError(f"cannot use {short_repr(str(path))}: {end_sentence(error.strerror or str(error))}") from error

@@ -39,7 +39,7 @@ def gap_text(gap: float) -> str:
     return "less than 0.01%" if 0 < gap < 1e-4 else f"{100 * gap:.2g}%"
 
 
-def wrapped(text: str, indent: str = "", hanging: str | None = None) -> str:
+def wrap(text: str, indent: str = "", hanging: str | None = None) -> str:
     """Wrap a paragraph at 88 columns, lines beyond the first with an indent of their own if one is given."""
     beyond = indent if hanging is None else hanging
     return click.wrap_text(text, width=88, initial_indent=indent, subsequent_indent=beyond)
@@ -52,15 +52,15 @@ def next_text(model: str) -> str:
 
 def echo_json(content: Any) -> None:
     """Print one JSON object; NaN and infinity become null."""
-    click.echo(json.dumps(plain(content), indent=2, allow_nan=False))
+    click.echo(json.dumps(to_json_value(content), indent=2, allow_nan=False))
 
 
-def plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Turn numpy's things into what JSON has."""
     if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
+        return {str(k): to_json_value(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [plain(v) for v in value]
+        return [to_json_value(v) for v in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

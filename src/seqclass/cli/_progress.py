@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 import click
 
 from seqclass._utils.progress import logger
-from seqclass.cli._commands import QUIET
+from seqclass.cli._options import QUIET
 
-#: Seconds before anything is shown, and between looks.
-DELAY, EVERY = 2.0, 0.2
+#: Seconds before anything is shown.
+DELAY = 2.0
 #: Tests put their own here.
 _wait = threading.Event.wait
 _clock = time.perf_counter
@@ -44,7 +44,7 @@ def progress(items: Iterable[_T], description: str) -> Iterable[_T]:
 
 
 @contextmanager
-def reading(path: Any) -> Iterator[Any]:
+def open_with_progress(path: Any) -> Iterator[Any]:
     """Open a file for reading bytes, with a progress bar over its size."""
     from tqdm import tqdm
 
@@ -57,7 +57,7 @@ def reading(path: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def working(task: str) -> Iterator[None]:
+def show_progress(task: str) -> Iterator[None]:
     """Show for how long work goes on, and which step the library tells that it is at."""
     if not is_shown():
         yield
@@ -93,7 +93,7 @@ class _Latest(logging.Handler):
         else:
             self.share, self.at = share, _clock()
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds that the rest takes if it goes on as the share that is done."""
         whole = (self.at - self.began) / self.share
         return max(0.0, whole - (_clock() - self.began))
@@ -106,9 +106,9 @@ def _show(told: _Latest, done: threading.Event) -> None:
         return
     with tqdm(total=1.0, bar_format="{desc} {elapsed}", leave=False, file=sys.stderr) as bar:
         bar.start_t -= DELAY
-        while not _wait(done, EVERY):
+        while not _wait(done, 0.2):
             if told.share:
-                left = tqdm.format_interval(told.left())
+                left = tqdm.format_interval(told.seconds_left())
                 bar.n, bar.bar_format = told.share, f"{{desc}} {{percentage:.0f}}%|{{bar:10}}| {{elapsed}}, {left} left"
             bar.set_description_str(told.text)
 

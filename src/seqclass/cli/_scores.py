@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqclass.cli._format import count, table, wrapped
+from seqclass.cli._format import count, table, wrap
 from seqclass.evaluation.scores import ClassScores, GroupScores, Scores
 from seqclass.stats.paired import LEAST_ROWS
-
-#: Thresholds of a decision curve that are printed, unless others were asked for.
-_SHOWN = (0.05, *(k / 10 for k in range(1, 10)))
-
-#: A table of more decisions than this is left to ``--json``.
-_MOST_DECISIONS = 12
 
 
 def scores_text(scores: Scores, unit: str = "") -> str:
     """Lay out what was paid and decided, and the same class by class."""
     price = scores.mean_price
     low, high = scores.accuracy_interval
-    cost = _with(scores.realised_cost, scores.realised_cost_interval, "95% interval ")
+    cost = _with_interval(scores.realised_cost, scores.realised_cost_interval, "95% interval ")
     counted = f", prices and costs in {unit}" if unit else ""
     lines = [
         f"On {count(scores.n_rows, 'row')} with labels, per row{counted}:",
@@ -34,13 +28,13 @@ def scores_text(scores: Scores, unit: str = "") -> str:
         "",
     ]
     rows = [
-        [one.label, f"{one.n_rows}", _with(one.sensitivity, one.sensitivity_interval)]
-        + [_with(one.specificity, one.specificity_interval)]
+        [one.label, f"{one.n_rows}", _with_interval(one.sensitivity, one.sensitivity_interval)]
+        + [_with_interval(one.specificity, one.specificity_interval)]
         + [_figure(v) for v in (one.realised_cost, one.mean_price)]
-        + [_figure(one.mean_features, 2), *_referred(scores, one)]
+        + [_figure(one.mean_features, 2), *_referral_column(scores, one)]
         for one in scores.classes
     ]
-    header = ["class", "rows", "sensitivity", "specificity", "cost", "price", "features", *_referred(scores)]
+    header = ["class", "rows", "sensitivity", "specificity", "cost", "price", "features", *_referral_column(scores)]
     return "\n".join([*lines, table(header, rows), *_confusion(scores)])
 
 
@@ -49,7 +43,7 @@ def _refers(scores: Scores) -> bool:
     return len(scores.decisions) > len(scores.classes)
 
 
-def _referred(scores: Scores, one: ClassScores | GroupScores | None = None) -> list[str]:
+def _referral_column(scores: Scores, one: ClassScores | GroupScores | None = None) -> list[str]:
     """Column of how many were referred, where that may be: its head, or a cell."""
     return [] if not _refers(scores) else ["referred" if one is None else _figure(one.referred)]
 
@@ -57,7 +51,7 @@ def _referred(scores: Scores, one: ClassScores | GroupScores | None = None) -> l
 def _confusion(scores: Scores) -> list[str]:
     """How many of each class were decided for what, where sensitivities do not say it and there is room."""
     names = scores.decisions
-    if len(names) == 2 or len(names) > _MOST_DECISIONS:
+    if len(names) == 2 or len(names) > 12:  # a larger table is left to --json
         return []
     rows = [[one.label, *map(str, counts)] for one, counts in zip(scores.classes, scores.confusion)]
     return ["", "Rows of each class (row) by what was decided (column):", table(["class", *names], rows)]
@@ -71,26 +65,30 @@ def details_text(scores: Scores, every: bool = False) -> str:
 
 def _groups(scores: Scores) -> str:
     rows = [
-        [one.group, f"{one.n_rows}", _with(one.realised_cost, one.realised_cost_interval)]
-        + [_signed(one.difference, one.difference_interval), _of_group(one)]
-        + [_with(one.error, one.error_interval), _figure(one.mean_price), _figure(one.mean_features, 2)]
-        + _referred(scores, one)
+        [one.group, f"{one.n_rows}", _with_interval(one.realised_cost, one.realised_cost_interval)]
+        + [_signed_figure(one.difference, one.difference_interval), _of_group(one)]
+        + [_with_interval(one.error, one.error_interval), _figure(one.mean_price), _figure(one.mean_features, 2)]
+        + _referral_column(scores, one)
         for one in scores.groups
     ]
-    header = ["group", "rows", "cost", "less the others'", "", "error", "price", "features", *_referred(scores)]
+    header = ["group", "rows", "cost", "less the others'", "", "error", "price", "features", *_referral_column(scores)]
     note = (
         "By group; in brackets 95% intervals, each by itself. More and less than the others are corrected for the "
         "number of groups: where all are alike, one of twenty such tables says so of any. Nothing is said of fewer "
         f"than {LEAST_ROWS} rows, of the group or of all others."
     )
     by_class = [
-        [one.group, own.label, f"{own.n_rows}", _with(own.sensitivity, own.sensitivity_interval)]
-        + [_with(own.specificity, own.specificity_interval), _figure(own.realised_cost), _figure(own.mean_features, 2)]
+        [one.group, own.label, f"{own.n_rows}", _with_interval(own.sensitivity, own.sensitivity_interval)]
+        + [
+            _with_interval(own.specificity, own.specificity_interval),
+            _figure(own.realised_cost),
+            _figure(own.mean_features, 2),
+        ]
         for one in scores.groups
         for own in one.classes
     ]
     within = table(["group", "class", "rows", "sensitivity", "specificity", "cost", "features"], by_class, left=(0, 1))
-    return f"{wrapped(note)}\n{table(header, rows)}\n\n{within}"
+    return f"{wrap(note)}\n{table(header, rows)}\n\n{within}"
 
 
 def _curve(scores: Scores, every: bool) -> str:
@@ -98,9 +96,9 @@ def _curve(scores: Scores, every: bool) -> str:
     if curve is None:
         return ""
     treat_all, treat_none = curve.treat_all(), curve.treat_none()
-    rows = []
+    rows, usual = [], (0.05, *(k / 10 for k in range(1, 10)))
     for i, p in enumerate(curve.thresholds.tolist()):
-        if not every and not np.isclose(p, _SHOWN).any():
+        if not every and not np.isclose(p, usual).any():
             continue
         named = "all" if treat_all.net_benefit[i] > 0 else "none"
         other = treat_all if named == "all" else treat_none
@@ -109,7 +107,7 @@ def _curve(scores: Scores, every: bool) -> str:
             test = curve.compare(other, p)
             gained, ends = test.difference, test.interval or ends
         figures = (curve.net_benefit[i], curve.after_price[i], treat_all.net_benefit[i])
-        gain = [named, _signed(gained, ends), _verdict(ends, "better", "worse")]
+        gain = [named, _signed_figure(gained, ends), _verdict(ends, "better", "worse")]
         rows.append([f"{p:g}", *(f"{value:.4f}" for value in figures), *gain])
     header = ["threshold", "net benefit", "after prices", "treat all", "best of all, none", "gain over it", ""]
     note = (
@@ -117,7 +115,7 @@ def _curve(scores: Scores, every: bool) -> str:
         f"are treated whose probability reaches the threshold. Prices are divided by {curve.benefit:g}, the cost of a "
         "missed case. A gain whose 95% interval holds 0 may be chance."
     )
-    return f"{wrapped(note)}\n{table(header, rows)}"
+    return f"{wrap(note)}\n{table(header, rows)}"
 
 
 def _calibration(scores: Scores) -> str:
@@ -125,7 +123,7 @@ def _calibration(scores: Scores) -> str:
     for one in scores.calibration:
         low, high = one.accuracy_interval
         said = "too sure" if one.confidence > high else "not sure enough" if one.confidence < low else "noise"
-        figures = [f"{one.confidence:.4f}", _with(one.accuracy, one.accuracy_interval), said]
+        figures = [f"{one.confidence:.4f}", _with_interval(one.accuracy, one.accuracy_interval), said]
         rows.append([one.questions, f"{one.n_rows}", *figures, f"{one.calibration_error:.4f}"])
     header = ["questions", "rows", "says", "is right", "", "calibration error"]
     note = "How sure of its likeliest class the model was when it stopped, by the number of questions asked:"
@@ -153,12 +151,12 @@ def _figure(value: float, decimals: int = 4) -> str:
     return "-" if np.isnan(value) else f"{value:.{decimals}f}"
 
 
-def _with(value: float, interval: tuple[float, float], before: str = "") -> str:
+def _with_interval(value: float, interval: tuple[float, float], before: str = "") -> str:
     low, high = interval
     return _figure(value) if np.isnan(low) else f"{value:.4f} ({before}{low:.4f} to {high:.4f})"
 
 
-def _signed(value: float, interval: tuple[float, float]) -> str:
+def _signed_figure(value: float, interval: tuple[float, float]) -> str:
     low, high = interval
     if np.isnan(value):
         return "-"

@@ -12,18 +12,18 @@ import click
 import numpy as np
 import numpy.typing as npt
 
+from seqclass._base import BaseSequentialClassifier
 from seqclass._chunks.parquet import ParquetChunks
-from seqclass._shell import DecidingClassifier
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.files import replacing
-from seqclass._utils.frames import Levels, as_if_numbers, each_column, is_numeric
-from seqclass._utils.text import listed, shown
-from seqclass.cli._commands import CSV_FORM
-from seqclass.cli._errors import InputError, is_folder, near, refused
+from seqclass._utils.files import replace_file
+from seqclass._utils.frames import MAX_CATEGORIES, Levels, as_if_numbers, each_column, is_numeric
+from seqclass._utils.text import join_names, short_repr
+from seqclass.cli._errors import InputError, as_input_errors, is_folder, near
 from seqclass.cli._format import count
-from seqclass.cli._progress import reading
+from seqclass.cli._options import CSV_FORM
+from seqclass.cli._progress import open_with_progress
 from seqclass.datasets import _tables
-from seqclass.datasets._costs import beside, read_costs
+from seqclass.datasets._costs import find_costs_file, read_costs
 from seqclass.datasets._tables import Arrays as Arrays
 from seqclass.datasets._tables import number, read_labels, warn_without_header
 from seqclass.datasets.files import file_stem
@@ -35,31 +35,31 @@ def form() -> _tables.CsvForm:
     """How --sep and --decimal say that CSV and TSV files are written."""
     context = click.get_current_context(silent=True)
     given = {} if context is None else context.meta.get(CSV_FORM, {})
-    with refused():
+    with as_input_errors():
         return _tables.CsvForm(**given)
 
 
 def kind(path: Path) -> str:
     """Kind of a file by its ending: ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"npz"``."""
-    with refused():
+    with as_input_errors():
         return _tables.kind(path)
 
 
 def header(path: Path) -> list[str]:
     """Column names of a CSV, TSV or Parquet file."""
-    with refused():
-        return _tables.header(path, reading, form())
+    with as_input_errors():
+        return _tables.header(path, open_with_progress, form())
 
 
 def read_frame(path: Path, columns: Sequence[str] | None = None, text: Collection[str] = (), **how: Any) -> Any:
     """Read a CSV, TSV or Parquet file; its rows are numbered from 1."""
-    with refused():
-        return _tables.read_frame(path, columns, text, reading, form(), **how)
+    with as_input_errors():
+        return _tables.read_frame(path, columns, text, open_with_progress, form(), **how)
 
 
 def read_arrays(path: Path) -> Arrays:
     """Read an .npz file; nothing is unpickled."""
-    with refused():
+    with as_input_errors():
         return _tables.read_arrays(path)
 
 
@@ -69,14 +69,8 @@ def pick(name: str, names: list[str], path: Path, option: str) -> str:
         raise InputError(f"{option}: the name is empty; {near(name, names)}")
     if name not in names:
         hint = _tables.without_header(names)
-        raise InputError(f"{option}: {path} has no column {shown(name)}; {near(name, names)}{hint}")
+        raise InputError(f"{option}: {path} has no column {short_repr(name)}; {near(name, names)}{hint}")
     return name
-
-
-#: A column of this many different texts, or fewer, may be a category whatever the number of rows.
-_MANY = 50
-#: Fewer rows than this do not tell an identifier from a category.
-_FEW_ROWS = 8
 
 
 def read_training(path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool) -> tuple[Any, Any]:
@@ -84,19 +78,19 @@ def read_training(path: Path, target: str | None, drop: Sequence[str], drop_unla
     X, labels, target = _columns(path, target, drop)
     missing = labels.isna().to_numpy()
 
-    def labelled() -> Any:
+    def read_labelled() -> Any:
         if missing.any() and not drop_unlabelled:
             raise ValueError(
-                f"column {shown(target)} has a missing label in {count(int(missing.sum()), 'row')}, first in row "
+                f"column {short_repr(target)} has a missing label in {count(int(missing.sum()), 'row')}, first in row "
                 f"{int(missing.argmax()) + 1}; fill it in, or leave such rows out with --drop-unlabelled."
             )
         if missing.all():
-            raise ValueError(f"column {shown(target)} holds no label at all.")
-        return read_labels(labels[~missing], f"column {shown(target)}")
+            raise ValueError(f"column {short_repr(target)} holds no label at all.")
+        return read_labels(labels[~missing], f"column {short_repr(target)}")
 
     X = X[~missing] if drop_unlabelled and missing.any() else X
-    with refused(str(path)):
-        work = {target: labelled} | {name: partial(_check_column, X[name]) for name in getattr(X, "columns", ())}
+    with as_input_errors(str(path)):
+        work = {target: read_labelled} | {name: partial(_check_column, X[name]) for name in getattr(X, "columns", ())}
         return X, each_column(work, lambda name: work[name]())[target]
 
 
@@ -112,11 +106,11 @@ def read_labels_of(path: Path, target: str | None) -> npt.NDArray[Any]:
     missing = labels.isna().to_numpy()
     if missing.any():
         raise InputError(
-            f"{path}: column {shown(target)} has a missing label, first in row {int(missing.argmax()) + 1}; leave "
+            f"{path}: column {short_repr(target)} has a missing label, first in row {int(missing.argmax()) + 1}; leave "
             "such rows out."
         )
-    with refused():
-        return read_labels(labels, f"{path}: column {shown(target)}")
+    with as_input_errors():
+        return read_labels(labels, f"{path}: column {short_repr(target)}")
 
 
 def read_prices(
@@ -132,27 +126,30 @@ def read_prices(
     usual = 0.01 if price is None else price
     if path is None:
         return {"feature_costs": usual}
-    with refused():
+    with as_input_errors():
         rest = np.nan if price is None else price  # which is told apart below, in the words of the command
-        found = read_costs(path, names, tuple(map(str, classes.tolist())), rest=rest, others=left_out, form=form())
-    found = {key: list(value) if isinstance(value, tuple) else value for key, value in found.items()}
-    prices = found.setdefault("feature_costs", np.full(len(names), usual))
+        settings = read_costs(path, names, tuple(map(str, classes.tolist())), rest=rest, others=left_out, form=form())
+    settings = {key: list(value) if isinstance(value, tuple) else value for key, value in settings.items()}
+    prices = settings.setdefault("feature_costs", np.full(len(names), usual))
     prices[np.isnan(prices) & np.isin(names, known)] = 0.0
     unknown = np.isnan(prices)
     if unknown.any():
         raise InputError(
-            f"{path} has no price for {shown(names[int(unknown.argmax())])}; fill it in, or give one for the rest with "
+            f"{path} has no price for {short_repr(names[int(unknown.argmax())])}; fill it in, or give one for "
+            f"the rest with "
             f"{option}."
         )
-    if "discounted_costs" in found:
-        full = found["feature_costs"]
-        found["discounted_costs"] = np.where(np.isnan(found["discounted_costs"]), full, found["discounted_costs"])
-    if "decisions" in found:
-        found["decisions"] = found["decisions"] or None
-    return found
+    if "discounted_costs" in settings:
+        full = settings["feature_costs"]
+        settings["discounted_costs"] = np.where(
+            np.isnan(settings["discounted_costs"]), full, settings["discounted_costs"]
+        )
+    if "decisions" in settings:
+        settings["decisions"] = settings["decisions"] or None
+    return settings
 
 
-def said(**options: Any) -> dict[str, Any]:
+def non_default_options(**options: Any) -> dict[str, Any]:
     """Those of some settings of which something was said."""
     return {name: value for name, value in options.items() if value is not None}
 
@@ -163,12 +160,12 @@ def costs_file(data: Path, costs: Path | None, dataset_costs: bool) -> Path | No
         return costs
     if costs is not None:
         raise InputError("--costs and --dataset-costs exclude each other.")
-    with refused():
-        found = beside(data, file_stem(data))
-    if found is None:
+    with as_input_errors():
+        file = find_costs_file(data, file_stem(data))
+    if file is None:
         stem = file_stem(data)
         raise InputError(f"--dataset-costs: there is neither {stem}.costs.csv nor {stem}.costs.json beside {data}.")
-    return found
+    return file
 
 
 def read_decision_costs(path: Path | None, classes: npt.NDArray[Any]) -> dict[str, Any]:
@@ -179,15 +176,15 @@ def read_decision_costs(path: Path | None, classes: npt.NDArray[Any]) -> dict[st
     rows = [str(label) for label in frame.iloc[:, 0]]
     labels = [str(label) for label in classes.tolist()]
     columns = [str(name) for name in frame.columns[1:]]
-    for what, found in (("row", rows), ("column", columns)):
-        absent = [label for label in labels if label not in found]
+    for what, labels_there in (("row", rows), ("column", columns)):
+        absent = [label for label in labels if label not in labels_there]
         if absent:
             raise InputError(
-                f"{path} has no {what} for class {shown(absent[0])}; it needs a row and a column for each class."
+                f"{path} has no {what} for class {short_repr(absent[0])}; it needs a row and a column for each class."
             )
     if len(rows) != len(labels):
         unknown = next((r for r in rows if r not in labels), None)
-        why = f"row {shown(unknown)} is no class" if unknown else "a class has two rows"
+        why = f"row {short_repr(unknown)} is no class" if unknown else "a class has two rows"
         raise InputError(f"{path}: {why}; it needs one row for each of the {len(labels)} classes.")
     decisions = labels + [name for name in columns if name not in labels]
     costs = np.empty((len(labels), len(decisions)))
@@ -209,11 +206,11 @@ def _columns(path: Path, target: str | None, drop: Sequence[str]) -> tuple[Any, 
     for name in drop:
         pick(name, names, path, "--drop")
     if target in drop:
-        raise InputError(f"--drop: {shown(target)} is the target.")
+        raise InputError(f"--drop: {short_repr(target)} is the target.")
     frame = read_frame(path, [name for name in names if name not in drop], labels=target)
     labels = frame.pop(target)
     if not frame.shape[1]:
-        raise InputError(f"{path} has no feature: {shown(target)} is its only column.")
+        raise InputError(f"{path} has no feature: {short_repr(target)} is its only column.")
     return frame, labels, target
 
 
@@ -231,7 +228,7 @@ def _from_arrays(path: Path, arrays: Arrays, target: str, drop: Sequence[str]) -
 
     if target not in arrays.others:
         raise InputError(
-            f"--target: {path} has no array {shown(target)}; it holds {listed(arrays.others) or 'X only'}."
+            f"--target: {path} has no array {short_repr(target)}; it holds {join_names(arrays.others) or 'X only'}."
         )
     y = arrays.others[target]
     if y.shape != (arrays.X.shape[0],):
@@ -260,18 +257,19 @@ def _check_column(column: Any) -> None:
         texts = present.astype(str).unique().tolist()
         n, rows = len(texts), len(present)
         numbers = sum(np.isfinite(number(str(v))) for v in present.iloc[:200])
-        id_like = n > max(_MANY, rows // 2) or (n == rows and rows >= _FEW_ROWS)
+        # fewer than 8 rows do not tell an identifier from a category
+        id_like = n > max(MAX_CATEGORIES, rows // 2) or (n == rows and rows >= 8)
         if id_like and numbers <= len(present.iloc[:200]) / 2:
             name = str(column.name)
-            rest = f", so it names rows rather than describing them; leave it out with --drop {quoted(name)}."
+            rest = f", so it names rows rather than describing them; leave it out with --drop {quote_name(name)}."
             raise ValueError(
-                f"column {shown(name)} has {n} different texts in {count(rows, 'row')}"
+                f"column {short_repr(name)} has {n} different texts in {count(rows, 'row')}"
                 f"{f'.{hint}' if (hint := as_if_numbers(texts)) else rest}"
             )
-    Levels.of(column).categories(column.name)
+    Levels.from_column(column).categories(column.name)
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name as one would type it in a shell."""
     return f'"{name}"' if not name.isidentifier() else name
 
@@ -282,16 +280,20 @@ def _numbers(frame: Any, column: str, path: Path, key: str) -> dict[str, float]:
     for row, name, text in zip(frame.index, frame[key], frame[column]):
         value = form().number(str(text))
         if not np.isfinite(value):
-            there = "nothing" if isinstance(text, float) else shown(text)
-            raise InputError(f"{path}: column {shown(column)} must hold numbers, but row {row} ({name}) has {there}.")
+            there = "nothing" if isinstance(text, float) else short_repr(text)
+            raise InputError(
+                f"{path}: column {short_repr(column)} must hold numbers, but row {row} ({name}) has {there}."
+            )
         if value < 0:
-            raise InputError(f"{path}: column {shown(column)} must not be negative, but row {row} ({name}) has {text}.")
+            raise InputError(
+                f"{path}: column {short_repr(column)} must not be negative, but row {row} ({name}) has {text}."
+            )
         costs[str(name)] = value
     return costs
 
 
 @dataclass(frozen=True)
-class Rows:
+class TrainingTable:
     """Rows to learn from.
 
     Attributes
@@ -310,7 +312,7 @@ class Rows:
     names: list[str]
     classes: npt.NDArray[Any]
 
-    def fit(self, clf: DecidingClassifier, **how: int) -> None:
+    def fit(self, clf: BaseSequentialClassifier, **how: int) -> None:
         """Fit a classifier to them."""
         if isinstance(self.X, ParquetChunks):
             clf.fit_chunks(self.X, **how)
@@ -322,7 +324,9 @@ class Rows:
         return int(clf.model_.class_count_.sum()) if isinstance(self.X, ParquetChunks) else int(self.X.shape[0])
 
 
-def read_rows(path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool, classes: bool) -> Rows:
+def read_rows(
+    path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool, classes: bool
+) -> TrainingTable:
     """Read rows, or get ready to read them in chunks; whether their classes are needed at once is said."""
     import pandas as pd
 
@@ -330,12 +334,12 @@ def read_rows(path: Path, target: str | None, drop: Sequence[str], drop_unlabell
         X, y = read_training(path, target, drop, drop_unlabelled)
         names = [str(name) for name in getattr(X, "columns", [])] or [f"x{j}" for j in range(X.shape[1])]
         # labels that know the name of their column, which the classifier keeps
-        return Rows(X, pd.Series(y, name="y" if target is None else target), names, np.unique(y))
+        return TrainingTable(X, pd.Series(y, name="y" if target is None else target), names, np.unique(y))
     if target is None:
         raise InputError(f"{path}: name the column of the labels with --target.")
-    with refused():
+    with as_input_errors():
         chunks = read_parquet(path, target, drop=drop, drop_unlabelled=drop_unlabelled)
-        return Rows(chunks, None, chunks.columns, chunks.labels() if classes else np.empty(0))
+        return TrainingTable(chunks, None, chunks.columns, chunks.labels() if classes else np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -344,31 +348,31 @@ class Aside:
 
     frame: Any
     path: Path
-    others: Rows
+    others: TrainingTable
 
     @classmethod
-    def of(cls, rows: Rows, path: Path, seed: int) -> Aside:
+    def from_rows(cls, rows: TrainingTable, path: Path, seed: int) -> Aside:
         """Half of the rows of a table, of each class alike."""
         if not hasattr(rows.X, "columns") or isinstance(rows.X, ParquetChunks):
             raise InputError("--set-aside is for one table: of a folder put files aside, of arrays without names rows.")
-        with refused():
-            if _tables.named_kind(path) == "npz":
+        with as_input_errors():
+            if _tables.kind_by_name(path) == "npz":
                 raise InputError(f"--set-aside: {path} must end in .csv, .tsv or .parquet.")
         counts = rows.y.value_counts()
         if counts.min() < 2:
             raise InputError(
-                f"--set-aside: class {shown(counts.idxmin())} has one row only, so that one half would lack it."
+                f"--set-aside: class {short_repr(counts.idxmin())} has one row only, so that one half would lack it."
             )
         aside = assign_folds(rows.y.to_numpy(), 2, seed) == 1
         frame = rows.X[aside].assign(**{str(rows.y.name): rows.y[aside].to_numpy()})
-        return cls(frame, path, Rows(rows.X[~aside], rows.y[~aside], rows.names, rows.classes))
+        return cls(frame, path, TrainingTable(rows.X[~aside], rows.y[~aside], rows.names, rows.classes))
 
     def write(self) -> None:
         """Write them to the file, as tables of its kind are read."""
-        wanted, named = form(), _tables.named_kind(self.path)
+        wanted, named = form(), _tables.kind_by_name(self.path)
         sep = wanted.sep or ("\t" if named == "tsv" else ",")
         packed = "gzip" if self.path.suffix.lower() == ".gz" else None
-        with replacing(self.path) as temporary:
+        with replace_file(self.path) as temporary:
             if named == "parquet":
                 self.frame.to_parquet(temporary, index=False)
             else:

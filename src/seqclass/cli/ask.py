@@ -10,42 +10,40 @@ from typing import Any
 
 import click
 
-from seqclass._utils.files import replacing
+from seqclass._utils.files import replace_file
 from seqclass._utils.frames import spelt
 from seqclass._utils.text import (
-    answered,
+    answer_text,
     cheapest_text,
-    listed,
+    join_names,
     money,
     percent,
     plan_saving_text,
     saving_text,
-    shown,
+    short_repr,
     visible,
     worthless,
 )
+from seqclass.agent._case import Answer
+from seqclass.agent.agent import Agent, agent_of
+from seqclass.agent.session import Question, Session
 from seqclass.cli._describe import load_model
-from seqclass.cli._errors import InputError, check_input, check_output, refused, sentence
-from seqclass.cli._format import belief_text, count, wrapped
-from seqclass.deciding._case import Answer
-from seqclass.deciding.decider import Decider, decider_of
-from seqclass.deciding.session import Question, Session
+from seqclass.cli._errors import InputError, as_input_errors, check_input, check_output, sentence
+from seqclass.cli._format import belief_text, count, wrap
 from seqclass.labels import Labels
-from seqclass.pomdp.information import TIE
+from seqclass.pomdp.ties import TIE
 
 _HELP = (
     "Answer with what the feature shows; ? if it cannot be had, NAME = VALUE to answer another one, best for the most "
     "promising questions, undo to take the last answer back, quit to stop."
 )
-#: How many questions ``best`` shows.
-_MOST = 3
 
 
 @dataclass(frozen=True)
-class _Asking:
+class _LiveCase:
     """A live case, and the words in which it is told."""
 
-    decider: Decider
+    agent: Agent
     session: Session
     words: Labels
     save: Path | None
@@ -56,11 +54,11 @@ class _Asking:
     @cached_property
     def columns(self) -> dict[str, int]:
         """Columns by their names."""
-        return {self.decider.feature_name(column): column for column in range(self.decider.n_features)}
+        return {self.agent.feature_name(column): column for column in range(self.agent.n_features)}
 
     @property
     def unit(self) -> str:
-        return self.decider.unit
+        return self.agent.unit
 
     @property
     def n_answers(self) -> int:
@@ -69,7 +67,7 @@ class _Asking:
 
     @property
     def belief(self) -> str:
-        classes, belief = self.decider.classes.tolist(), self.session.posterior.tolist()
+        classes, belief = self.agent.classes.tolist(), self.session.posterior.tolist()
         order = self.words.class_order(classes)
         return belief_text([self.words.class_text(classes[i]) for i in order], [belief[i] for i in order])
 
@@ -84,8 +82,8 @@ class _Asking:
         """Why it is not decided for the likeliest class, where it is not."""
         belief, cost = self.session.posterior, self.session.expected_cost
         likely = int(belief.argmax())
-        other = float(belief @ self.decider.decision_costs[:, likely])
-        label = self.words.class_text(self.decider.classes[likely])
+        other = float(belief @ self.agent.decision_costs[:, likely])
+        label = self.words.class_text(self.agent.classes[likely])
         return cheapest_text(label, cost, other, self.unit) if other > cost * (1 + TIE) else ""
 
     def price(self, question: Question) -> str:
@@ -100,7 +98,7 @@ class _Asking:
 
     def choices(self, name: str) -> dict[str, str]:
         """Values that are offered, and the words for them on one line."""
-        return _choices(self.decider, self.words, name)
+        return _choices(self.agent, self.words, name)
 
     def offers(self, question: Question, line: str) -> bool:
         """Whether a line is one of the answers as it is offered, and so no command."""
@@ -117,26 +115,28 @@ class _Asking:
         if 0 < self.n_given == len(answers):
             raise ValueError("there is no answer to take back; what --known told stays: begin anew to change it.")
         self.session.undo()
-        click.echo(f"  Taken back: {self.told(answers[-1])}")
+        click.echo(f"  Taken back: {self.answer_line(answers[-1])}")
 
-    def shown(self, name: str, value: Any, outcome: int) -> str:
+    def answer_value_text(self, name: str, value: Any, outcome: int) -> str:
         """What an answer showed."""
         if value is None or value == {}:  # of a bundle nothing
             return "unavailable" if outcome < 0 else "missing (counts as an answer)"
         single = outcome >= 0 and not isinstance(value, dict)
-        bin_ = self.decider.outcome_labels(self.columns[name])[outcome] if single else None
-        text, within = self.words.shown(name, value, bin_)
+        bin_ = self.agent.outcome_labels(self.columns[name])[outcome] if single else None
+        text, within = self.words.value_texts(name, value, bin_)
         text = f"({text})" if isinstance(value, dict) else text
         return text if within == bin_ or within is None else f"{text} ({within})"
 
-    def told(self, answer: Answer) -> str:
+    def answer_line(self, answer: Answer) -> str:
         """An answer in a list of them."""
-        return answered(self.words.in_line(answer.name), self.shown(answer.name, answer.value, answer.outcome))
+        return answer_text(
+            self.words.in_line(answer.name), self.answer_value_text(answer.name, answer.value, answer.outcome)
+        )
 
 
-def _choices(decider: Decider, words: Labels, name: str) -> dict[str, str]:
-    columns = {decider.feature_name(column): column for column in range(decider.n_features)}
-    offered = decider.choices(columns[name], words) if name in columns else {}
+def _choices(agent: Agent, words: Labels, name: str) -> dict[str, str]:
+    columns = {agent.feature_name(column): column for column in range(agent.n_features)}
+    offered = agent.choices(columns[name], words) if name in columns else {}
     return {value: " ".join(text.split()) for value, text in offered.items()}
 
 
@@ -146,18 +146,18 @@ def _value_of(offered: dict[str, str], text: str) -> str:
     return text if text in offered or len(alike) != 1 else alike[0]
 
 
-def _told(offered: dict[str, str], text: str) -> str | None:
+def _known_value(offered: dict[str, str], text: str) -> str | None:
     """The value that is known, None where it is known to be missing."""
     return None if text == "?" and "?" not in offered else _value_of(offered, text)
 
 
-def _note_lacking(session: Session, decider: Decider, names: list[str]) -> None:
+def _note_lacking(session: Session, agent: Agent, names: list[str]) -> None:
     """Ask for nothing that is known to be missing, also where that says nothing; a part of a bundle leaves the rest."""
-    bundles, columns = decider.prices.bundles, {decider.feature_name(j): j for j in decider.support.tolist()}
+    bundles, columns = agent.prices.bundles, {agent.feature_name(j): j for j in agent.support.tolist()}
     answered = {answer.name for answer in session.history}
     for name in names:
         alone = name in columns and (bundles is None or bundles[columns[name]] < 0)
-        whole = bundles is not None and name in list(decider.prices.bundle_names)
+        whole = bundles is not None and name in list(agent.prices.bundle_names)
         if (alone or whole) and name not in answered:
             session.unavailable(name, known=True)
 
@@ -179,40 +179,40 @@ def _command(
     clf = load_model(model, unknown, currency)
     if resume is not None and (known or first):
         raise InputError("--known and --first belong to a new case: leave out --resume, or answer NAME = VALUE in it.")
-    with refused():
-        decider = decider_of(clf)
-        words = decider.words(labels)
-        parted = [_parted(text, _names(decider)) for text in known]
-        told = {name: _told(_choices(decider, words, name), value) for name, value in parted}
+    with as_input_errors():
+        agent = agent_of(clf)
+        words = agent.words(labels)
+        parted = [_split_assignment(text, _names(agent)) for text in known]
+        told = {name: _known_value(_choices(agent, words, name), value) for name, value in parted}
         session = clf.session(known=told, first=first)
-        _note_lacking(session, decider, [name for name, value in told.items() if value is None])
+        _note_lacking(session, agent, [name for name, value in told.items() if value is None])
         if notes := " ".join(filter(None, (session.unusual(*one) for one in _values(session).items() if strict))):
             raise ValueError(notes)
-    asking = _Asking(decider, session, words, save, strict, len(session.history))
+    asking = _LiveCase(agent, session, words, save, strict, len(session.history))
     if resume is not None:
         check_input(resume)
-        with refused(str(resume)):
+        with as_input_errors(str(resume)):
             # bytes that are no text are no session either, which is for the session to say
             session.restore(resume.read_text(encoding="utf-8", errors="replace"))
         click.echo(f"Resumed after {count(asking.n_answers, 'answer')}.")
-    click.echo(wrapped(_HELP))
+    click.echo(wrap(_HELP))
     if resume is None:
         _remark(asking, _values(session))
     if untold := _untold(asking):
-        click.echo(wrapped(f"Known at the start as a rule, and not told yet: {listed(untold)}. Tell as NAME = VALUE."))
+        click.echo(wrap(f"Known at the start as a rule, and not told yet: {join_names(untold)}. Tell as NAME = VALUE."))
     _conclude(asking, finished := _run(asking))
     while finished and _goes_on(asking):
         _conclude(asking, finished := _run(asking))
 
 
-def _untold(asking: _Asking) -> list[str]:
+def _untold(asking: _LiveCase) -> list[str]:
     """Columns that are known of every case before the first question, and of which this one was not told."""
-    decider, told = asking.decider, {answer.name for answer in asking.session.history}
-    names = [decider.feature_name(column) for column in decider.support[decider.known].tolist()]
+    agent, told = asking.agent, {answer.name for answer in asking.session.history}
+    names = [agent.feature_name(column) for column in agent.support[agent.known].tolist()]
     return [name for name in names if name not in told]
 
 
-def _run(asking: _Asking) -> bool:
+def _run(asking: _LiveCase) -> bool:
     """Ask until the decision; False where the user stopped before."""
     shown, session = None, asking.session
     while (question := session.next_feature) is not None:
@@ -243,19 +243,19 @@ def _refuse(error: ValueError) -> None:
     click.echo(f"  {told.replace('undo()', 'undo')}")
 
 
-def _goes_on(asking: _Asking) -> bool:
+def _goes_on(asking: _LiveCase) -> bool:
     """Take what is corrected or added after the decision; False where nothing is."""
     here = sys.stdin.isatty()
     if here:
         click.echo("undo takes the last answer back, NAME = VALUE adds one; an empty line ends the case.")
     while (line := _read_line("> " if here else "")) is not None:
-        named = _parted(line, _names(asking.decider))[0] if "=" in line.strip("= ") else None
+        named = _split_assignment(line, _names(asking.agent))[0] if "=" in line.strip("= ") else None
         if line.lower() not in ("undo", "u") and (named is None or (named not in asking.columns and not here)):
             return False
         if not here:
             click.echo(f"\n> {line}")
         try:
-            _observe(asking, *_parted(line, _names(asking.decider))) if named is not None else asking.undo()
+            _observe(asking, *_split_assignment(line, _names(asking.agent))) if named is not None else asking.undo()
         except ValueError as error:
             _refuse(error)
             continue
@@ -264,7 +264,7 @@ def _goes_on(asking: _Asking) -> bool:
     return False
 
 
-def _show_visit(asking: _Asking) -> None:
+def _show_visit(asking: _LiveCase) -> None:
     """Say what is ordered together, where a visit begins."""
     session, panel = asking.session, asking.session.next_panel
     if not session.visit_cost or len(panel) < 2:
@@ -273,29 +273,29 @@ def _show_visit(asking: _Asking) -> None:
     names = ", ".join(asking.question(question.name) for question in panel)
     saving = plan_saving_text(panel[0].expected_saving, panel[0].added_saving, price, asking.unit, "this visit")
     told = f"price {money(price, asking.unit)}, {money(session.visit_cost, asking.unit)} of it for the visit"
-    click.echo(wrapped(f"\nOrder together: {names}  ({told}{', ' if saving else ''}{saving})"))
+    click.echo(wrap(f"\nOrder together: {names}  ({told}{', ' if saving else ''}{saving})"))
     click.echo("Answers may come in any order, NAME = VALUE; leave waits for no more of them.")
 
 
-def _show_question(asking: _Asking, question: Question) -> None:
+def _show_question(asking: _LiveCase, question: Question) -> None:
     click.echo(f"\nBelief: {asking.belief}")
     words, name = asking.words, question.name
     click.echo(f"{asking.n_answers + 1}. {asking.question(name)}  ({asking.price(question)})")
-    if helped := words.told(name, "help"):
-        click.echo(wrapped(helped, "   "))
-    if url := words.told(name, "url"):
+    if helped := words.text_of(name, "help"):
+        click.echo(wrap(helped, "   "))
+    if url := words.text_of(name, "url"):
         click.echo(f"   {url}")
     if offered := {} if question.features else asking.choices(name):
         choices = [value if words == value else f"{value} = {words}" for value, words in offered.items()]
         click.echo(visible(f"   one of: {('; ' if words.answers(name) else ', ').join(choices)}", keep=""))
-    elif unit := words.told(name, "unit"):
+    elif unit := words.text_of(name, "unit"):
         click.echo(f"   in {unit}")
     if question.features:
         names = [asking.question(feature.name) for feature in question.features]
         click.echo(f"   shows {', '.join(names)}: answer with as many values, commas between, ? for what is missing")
 
 
-def _answer(asking: _Asking, question: Question, line: str) -> None:
+def _answer(asking: _LiveCase, question: Question, line: str) -> None:
     """Carry out one line: a command, or what the feature shows."""
     session = asking.session
     if asking.offers(question, line):
@@ -311,14 +311,14 @@ def _answer(asking: _Asking, question: Question, line: str) -> None:
     elif line.lower() == "help":
         raise ValueError(_HELP)
     elif "=" in line:
-        _observe(asking, *_parted(line, _names(asking.decider)))
+        _observe(asking, *_split_assignment(line, _names(asking.agent)))
     elif question.features:
         _observe_bundle(asking, question, line)
     else:
         _observe(asking, question.name, line)
 
 
-def _observe(asking: _Asking, name: str, value: str) -> None:
+def _observe(asking: _LiveCase, name: str, value: str) -> None:
     """Take what a feature shows, and say what is odd about it."""
     session = asking.session
     session.categories(name)  # refuses what is a bundle
@@ -337,16 +337,16 @@ def _values(session: Session) -> dict[str, Any]:
     return {name: value for part in parts for name, value in part.items() if value is not None}
 
 
-def _remark(asking: _Asking, told: dict[str, Any]) -> None:
+def _remark(asking: _LiveCase, told: dict[str, Any]) -> None:
     """Say what is odd about answers that were taken."""
     for name, value in told.items():
         if note := asking.session.unusual(name, value):
             click.echo(f"  Taken, though {note}")
-        if asking.session.categories(name) and not asking.decider.is_category(asking.columns[name], value):
-            click.echo(f"  Training did not show {shown(value)}, so it counts as missing.")
+        if asking.session.categories(name) and not asking.agent.is_category(asking.columns[name], value):
+            click.echo(f"  Training did not show {short_repr(value)}, so it counts as missing.")
 
 
-def _observe_bundle(asking: _Asking, question: Question, line: str) -> None:
+def _observe_bundle(asking: _LiveCase, question: Question, line: str) -> None:
     values = [spelt(value) for value in line.split(",")]
     names = [feature.name for feature in question.features]
     if len(values) != len(names):
@@ -356,24 +356,24 @@ def _observe_bundle(asking: _Asking, question: Question, line: str) -> None:
     _remark(asking, told)
 
 
-def _show_best(asking: _Asking) -> None:
-    best, asked = asking.session.suggestions(_MOST), asking.session.next_feature
+def _show_best(asking: _LiveCase) -> None:
+    best, asked = asking.session.suggestions(3), asking.session.next_feature
     best = [one for one in best if (asked and one.name == asked.name) or not worthless(one.saving_alone, one.price)]
     if best:
-        visit = "" if asking.decider.prices.visits is None else "; prices with the visit, where it is not made yet"
-        click.echo(wrapped(f"What each saves if it is asked alone, and then decided{visit}:", "  "))
+        visit = "" if asking.agent.prices.visits is None else "; prices with the visit, where it is not made yet"
+        click.echo(wrap(f"What each saves if it is asked alone, and then decided{visit}:", "  "))
     for one in best:
         saving = saving_text(one.saving_alone, one.price, asking.unit)
         click.echo(f"  {asking.question(one.name)}: price {money(one.price, asking.unit)}, {saving}")
 
 
-def _names(decider: Decider) -> list[str]:
+def _names(agent: Agent) -> list[str]:
     """What may be told by name: columns, and bundles."""
-    bundles = () if decider.prices.bundles is None else decider.prices.bundle_names
-    return [*map(decider.feature_name, range(decider.n_features)), *map(str, bundles)]
+    bundles = () if agent.prices.bundles is None else agent.prices.bundle_names
+    return [*map(agent.feature_name, range(agent.n_features)), *map(str, bundles)]
 
 
-def _parted(text: str, names: list[str]) -> tuple[str, str]:
+def _split_assignment(text: str, names: list[str]) -> tuple[str, str]:
     """Name and value of ``NAME=VALUE``; a name may hold the sign itself, or end in a blank that nobody types."""
     name, sign, value = text.partition("=")
     for known in sorted(names, key=len):
@@ -381,7 +381,7 @@ def _parted(text: str, names: list[str]) -> tuple[str, str]:
         if rest != text and rest.lstrip().startswith("="):  # of several the longest
             name, sign, value = known, "=", rest.lstrip()[1:]
     if not sign or not name.strip() or not spelt(value):
-        raise ValueError(f"give what is known as NAME=VALUE, not {shown(text)}.")
+        raise ValueError(f"give what is known as NAME=VALUE, not {short_repr(text)}.")
     return name if name in names else name.strip(), spelt(value)
 
 
@@ -402,32 +402,32 @@ def _read_line(prompt: str = "> ") -> str | None:
     return line
 
 
-def _keep(asking: _Asking) -> None:
+def _keep(asking: _LiveCase) -> None:
     if asking.save is None:
         return
-    with refused(), replacing(asking.save) as path:
+    with as_input_errors(), replace_file(asking.save) as path:
         path.write_text(asking.session.to_json() + "\n", encoding="utf-8")
 
 
-def _possible(asking: _Asking, alpha: float) -> str:
+def _possible_classes_text(asking: _LiveCase, alpha: float) -> str:
     classes = asking.session.differential
     if classes is None:
         return "What is still possible is promised only of cases that answer what is asked, and nothing else."
-    return f"Still possible, but for {percent(alpha)} of cases: {listed(map(asking.words.class_text, classes))}"
+    return f"Still possible, but for {percent(alpha)} of cases: {join_names(map(asking.words.class_text, classes))}"
 
 
-def _conclude(asking: _Asking, finished: bool) -> None:
+def _conclude(asking: _LiveCase, finished: bool) -> None:
     session, unit = asking.session, asking.unit
     click.echo(f"\nBelief: {asking.belief}")
     if finished:
         click.echo(f"Decision: {asking.decision}")
-        if (told := asking.decider.differential) is not None:
-            click.echo(_possible(asking, told.alpha))
+        if (told := asking.agent.differential) is not None:
+            click.echo(_possible_classes_text(asking, told.alpha))
     else:
         click.echo(f"Stopped before the end; the decision as things stand: {asking.decision}")
     if why := asking.why:
-        click.echo(wrapped(why))
-    asked = ", ".join(map(asking.told, session.history))
+        click.echo(wrap(why))
+    asked = ", ".join(map(asking.answer_line, session.history))
     click.echo(
         f"Acquired {count(session.n_features, 'feature')} at a price of {money(session.cost, unit)}; expected cost of "
         f"this decision {money(session.expected_cost, unit, 4)}." + (f" ({asked})" if asked else "")

@@ -9,14 +9,14 @@ from typing import Any
 import click
 import numpy as np
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
+from seqclass.agent.agent import agent_of
 from seqclass.cli._cases import full_rows, lacks, read_cases, read_groups
 from seqclass.cli._describe import contract_text, differential_record, load_model
-from seqclass.cli._errors import InputError, check_output, refused
-from seqclass.cli._format import echo_json, next_text, wrapped
-from seqclass.cli._progress import working
+from seqclass.cli._errors import InputError, as_input_errors, check_output
+from seqclass.cli._format import echo_json, next_text, wrap
+from seqclass.cli._progress import show_progress
 from seqclass.cli._training import header, kind, read_labels_of
-from seqclass.deciding.decider import decider_of
 from seqclass.evaluation.certified import certify_error
 from seqclass.evaluation.decision_curves import class_position
 from seqclass.evaluation.differential import certify_differential
@@ -54,17 +54,17 @@ def _command(
         return
     settings["others"] = others
     settings["metric"] = metric or ("error" if label is None else "sensitivity")
-    with refused():
+    with as_input_errors():
         settings["target"] = None if label is None else clf.classes_[class_position(clf.classes_, label, "--class")]
     X = _rows([clf, *others], data)
     y = read_labels_of(data, target)
     if groups is not None:
         settings["groups"] = read_groups(data, groups)
-    with working("certifying"), refused(str(data)):
+    with show_progress("certifying"), as_input_errors(str(data)):
         contract = certify_error(clf, X, y, **settings)
     useful = contract.certified and not contract.trivial
     if output is not None and useful:
-        with refused():
+        with as_input_errors():
             contract.save(output)
     told = contract.record() | {"seconds": time.perf_counter() - started}
     _report(contract_text(contract), told, output if useful else None, as_json)
@@ -73,23 +73,23 @@ def _command(
 
 
 def _differential(
-    clf: DecidingClassifier, data: Path, target: str | None, output: Path | None, as_json: bool, **settings: Any
+    clf: BaseSequentialClassifier, data: Path, target: str | None, output: Path | None, as_json: bool, **settings: Any
 ) -> None:
     X, y = _rows([clf], data), read_labels_of(data, target)
-    with working("certifying"), refused(str(data)):
-        found = certify_differential(clf, X, y, **settings)
-    told = decider_of(found).differential
+    with show_progress("certifying"), as_input_errors(str(data)):
+        certified = certify_differential(clf, X, y, **settings)
+    told = agent_of(certified).differential
     assert told is not None
     if output is not None:
-        with refused():
-            found.save(output)
-    _report(wrapped(str(told)), differential_record(clf, told), output, as_json)
+        with as_input_errors():
+            certified.save(output)
+    _report(wrap(str(told)), differential_record(clf, told), output, as_json)
 
 
-def _rows(classifiers: list[DecidingClassifier], path: Path) -> Any:
+def _rows(classifiers: list[BaseSequentialClassifier], path: Path) -> Any:
     """All that any rule may ask for, whatever the models' own rules do, and what is known at the start."""
     clf = classifiers[0]
-    columns = np.unique(np.concatenate([decider_of(one).marked_columns for one in classifiers]))
+    columns = np.unique(np.concatenate([agent_of(one).marked_columns for one in classifiers]))
     cases = read_cases(clf, path, columns=columns)
     if cases.position is not None:
         absent = [j for j in columns.tolist() if clf.feature_name(j) not in cases.position]

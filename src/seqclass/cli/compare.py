@@ -13,11 +13,11 @@ from typing import Any
 import click
 import numpy as np
 
-from seqclass._utils.text import shown
-from seqclass.cli._errors import InputError, as_options, check_output, refused
+from seqclass._utils.text import short_repr
+from seqclass.cli._errors import InputError, as_input_errors, as_options, check_output
 from seqclass.cli._format import count, echo_json, table
 from seqclass.cli._progress import is_shown
-from seqclass.cli._training import form, read_decision_costs, said
+from seqclass.cli._training import form, non_default_options, read_decision_costs
 from seqclass.datasets import Dataset, list_datasets, load
 from seqclass.datasets._tables import CsvForm
 from seqclass.datasets.catalog import data_files
@@ -38,8 +38,6 @@ _OPTIONS = {
 _WITHOUT_COLUMNS = ("embedded", "generated")
 #: Exit code where some cells failed, and others have their figures.
 _SOME_FAILED = 5
-#: Characters of a warning or an error.
-_LONGEST = 200
 _NAMED = re.compile(r"([^=(:]+)=(.+)", re.DOTALL)
 
 
@@ -73,17 +71,17 @@ def _command(
     _exclusive({"--folds": folds, "--split": split})
     if jobs == 0:
         raise InputError("--jobs must not be 0.")
-    with _in_options(), refused():
+    with _in_options(), as_input_errors():
         check_output(output, read=[*data_files(data, data_dir), costs, decision_costs])
         experiment = Experiment(
-            _loaded(data, data_dir, {"target": target, "drop": drop, "costs": costs}, decision_costs),
-            _named(methods or ("etana", "ifc2f")),
+            _load(data, data_dir, {"target": target, "drop": drop, "costs": costs}, decision_costs),
+            _methods_by_name(methods or ("etana", "ifc2f")),
             prices=prices or None,
             cv={"source": SourceSplit(), "60/20/20": HoldOut()}.get(split or "", StratifiedFolds(folds or 5)),
             seeds=seeds or (0,),
             feature_costs="dataset" if dataset_costs or costs is not None else "uniform",
             missing_cost=missing_cost,
-            visits=said(visit_cost=visit_cost, delay_cost=delay_cost, max_panel=max_panel) or None,
+            visits=non_default_options(visit_cost=visit_cost, delay_cost=delay_cost, max_panel=max_panel) or None,
             budgets=budgets or None,
             known=known,
         )
@@ -103,7 +101,7 @@ def _in_options() -> Iterator[None]:
         raise InputError(message) from error
 
 
-def _loaded(
+def _load(
     data: tuple[str, ...], data_dir: Path | None, settings: Mapping[str, Any], decision_costs: Path | None
 ) -> list[Dataset]:
     """Data sets by their names; the settings are those of files."""
@@ -129,16 +127,16 @@ def _exclusive(given: Mapping[str, Any]) -> None:
         raise InputError(f"{' and '.join(given)} exclude each other.")
 
 
-def _named(methods: tuple[str, ...]) -> Mapping[str, str]:
+def _methods_by_name(methods: tuple[str, ...]) -> Mapping[str, str]:
     """Methods by name; each names itself unless a name stands before it."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for text in methods:
         match = _NAMED.fullmatch(text.strip())
         name, method = match.groups() if match else (text.strip(), text)
-        if name in found:
-            raise InputError(f"--method: two are called {shown(name)}; name one as in NAME={method}.")
-        found[name] = method
-    return found
+        if name in by_name:
+            raise InputError(f"--method: two are called {short_repr(name)}; name one as in NAME={method}.")
+        by_name[name] = method
+    return by_name
 
 
 def _report(results: Results, as_csv: bool, as_json: bool) -> None:
@@ -148,7 +146,7 @@ def _report(results: Results, as_csv: bool, as_json: bool) -> None:
         click.echo(cells.to_csv(), nl=False)
     elif as_json:
         rows = [{"key": key, **row} for key, row in zip(cells.index, cells.to_dict("records"))]
-        summary, compared = results.summary().to_dict("records"), _compared(results, cells, failed)
+        summary, compared = results.summary().to_dict("records"), _compare(results, cells, failed)
         told: dict[str, Any] = {"differences": [], "differences_over": {}}
         if isinstance(compared, Comparison):
             told["differences"] = compared.differences.to_dict("records")
@@ -177,20 +175,20 @@ def _print_summary(results: Results, cells: Any, failed: Any) -> None:
     header = ["data", "method", "price", *limits, "realised cost", "accuracy", *refers, "features", "paid", "cells"]
     click.echo(table(header, rows, left=(0, 1)))
     click.echo("\nMeans over folds and seeds, in brackets their 95% intervals; cells that failed are left out.")
-    compared = as_options(str(_compared(results, cells, failed) or ""))
+    compared = as_options(str(_compare(results, cells, failed) or ""))
     if compared:
         click.echo("\n" + textwrap.indent(compared, "  "))
     for column, verb in (("warnings", "warned"), ("error", "failed")):
         for (data, method, text), group in cells.groupby(["data", "method", column], sort=False):
             if text:
                 first = text.splitlines()[0]
-                click.echo(f"\n{count(len(group), 'cell')} of {method} on {data} {verb}: {first[:_LONGEST]}")
+                click.echo(f"\n{count(len(group), 'cell')} of {method} on {data} {verb}: {first[:200]}")
     names = ("seqclass", "numpy", "sklearn", "python")
     ours, *others = (f"{name} {cells[f'version_{name}'].iloc[-1]}" for name in names)
     click.echo(f"\n{count(len(cells), 'cell')} in {results.path}; computed with {ours}\n({', '.join(others)}).")
 
 
-def _compared(results: Results, cells: Any, failed: Any) -> Comparison | str | None:
+def _compare(results: Results, cells: Any, failed: Any) -> Comparison | str | None:
     """How several methods compare, or why they do not; None of one method."""
     if cells["method"].nunique() < 2 or len(failed) == len(cells):
         return None

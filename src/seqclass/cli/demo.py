@@ -15,13 +15,13 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from seqclass._shell import DecidingClassifier
-from seqclass._utils.files import replacing
+from seqclass._base import BaseSequentialClassifier
+from seqclass._utils.files import replace_file
 from seqclass.adaptive_classifier import adaptive
 from seqclass.cli._describe import held_out_text
-from seqclass.cli._errors import InputError, check_output, refused
-from seqclass.cli._format import echo_json, gap_text, table, wrapped
-from seqclass.cli._progress import is_shown, working
+from seqclass.cli._errors import InputError, as_input_errors, check_output
+from seqclass.cli._format import echo_json, gap_text, table, wrap
+from seqclass.cli._progress import is_shown, show_progress
 from seqclass.datasets import load
 from seqclass.experiment import Experiment
 from seqclass.experiment.protocols import StratifiedFolds
@@ -75,7 +75,7 @@ class Demonstration:
         Largest certified gap of ETANA over the folds; NaN where it was left out.
     chosen : str
         What ours chose among the ways to learn that it tried.
-    model : DecidingClassifier
+    model : BaseSequentialClassifier
         What ours chose, fitted without the first fold.
     X_held_out : DataFrame of shape (n, 30)
         The first fold.
@@ -88,7 +88,7 @@ class Demonstration:
     results: list[Result]
     gap: float
     chosen: str
-    model: DecidingClassifier
+    model: BaseSequentialClassifier
     X_held_out: Any
     y_held_out: Any
     held_out: HeldOut
@@ -99,13 +99,13 @@ def compare(seed: int = 0, only: Sequence[str] | None = None, n_splits: int = 5)
     data, protocol = load("breast_cancer"), StratifiedFolds(n_splits)
     data = replace(data, X=data.frame())
     X, y = data.X, data.labels
-    with working("choosing how to learn"):
+    with show_progress("choosing how to learn"):
         started = time.perf_counter()
         whole = adaptive(PRICE, effort="quick", random_state=seed).fit(X, y, held_out=n_splits)
         took = time.perf_counter() - started
         way = "" if whole.choice_ is None else whole.choice_.chosen
         train, held_out = protocol.split(data, 0, seed)
-        model = whole.chosen().fit(X.iloc[train], y[train])
+        model = whole.chosen_classifier().fit(X.iloc[train], y[train])
         started = time.perf_counter()
         model.predict(X.iloc[held_out])
         predicting = time.perf_counter() - started
@@ -132,7 +132,7 @@ def _command(output: Path, seed: int, as_json: bool) -> None:
         raise InputError(f"cannot draw {output}: its name must end in {', '.join(_PICTURES)}.")
     comparison = compare(seed)
     story = tell(comparison)
-    with refused(f"cannot write {output}"):
+    with as_input_errors(f"cannot write {output}"):
         drawn = draw(comparison, story, output)
     if as_json:
         echo_json(_record(comparison, story, output if drawn else None))
@@ -163,7 +163,7 @@ def _record(comparison: Demonstration, story: Story, picture: Path | None) -> di
 
 def _print_table(comparison: Demonstration) -> None:
     click.echo(
-        wrapped(
+        wrap(
             "Breast tumours: 569 patients, 30 measurements, 5-fold cross-validation. A measurement costs "
             f"{PRICE:g} and a wrong diagnosis 1; the realised cost, what is paid for measurements plus what wrong "
             "diagnoses cost, is what counts."
@@ -175,7 +175,7 @@ def _print_table(comparison: Demonstration) -> None:
     click.echo("\n" + table(head, rows))
     click.echo(
         "\n"
-        + wrapped(
+        + wrap(
             "Means per patient; seconds per fold. Adaptive chooses how to learn, here by a "
             f"{comparison.chosen}: the patients of each fold are decided by what the other folds choose, and its "
             "seconds are of one fit to all patients, with all that it tries. The tree is charged for the measurements "
@@ -198,7 +198,7 @@ def _print_story(story: Story) -> None:
     right = "which is right" if story.decision == story.truth else f"but it was {story.truth}"
     click.echo(
         "\n"
-        + wrapped(
+        + wrap(
             f"Then no measurement was expected to be worth its price: the decision is {story.decision}, {right}, after "
             f"{len(story.steps)} of 30 measurements and {story.cost:g} paid."
         )
@@ -206,7 +206,7 @@ def _print_story(story: Story) -> None:
 
 
 @dataclass(frozen=True)
-class Step:
+class DemoStep:
     """One question and its answer."""
 
     feature: str
@@ -237,7 +237,7 @@ class Story:
     row: int
     classes: tuple[str, ...]
     prior: tuple[float, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[DemoStep, ...]
     decision: str
     truth: str
     cost: float
@@ -256,7 +256,9 @@ def tell(comparison: Demonstration, least: int = 3, most: int = 5) -> Story:
     session = clf.session()
     while (question := session.next_feature) is not None:
         session.observe(question.name, float(X[question.name].iloc[row]))
-    steps = tuple(Step(a.name, float(a.value or 0), a.price, a.expected_saving, a.posterior) for a in session.history)
+    steps = tuple(
+        DemoStep(a.name, float(a.value or 0), a.price, a.expected_saving, a.posterior) for a in session.history
+    )
     return Story(
         row=row,
         classes=tuple(str(c) for c in clf.classes_.tolist()),
@@ -291,6 +293,6 @@ def draw(comparison: Demonstration, story: Story, path: Path) -> bool:
         ax=right,
         title=f"one held-out patient: {story.decision} after {len(story.steps)} of 30 measurements",
     )
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         figure.savefig(temporary, dpi=150)
     return True

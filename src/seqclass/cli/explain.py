@@ -8,12 +8,12 @@ import click
 import numpy as np
 
 from seqclass._utils.text import value_text
+from seqclass.agent.agent import agent_of
 from seqclass.cli._cases import full_rows, lacks, read_cases
 from seqclass.cli._describe import load_model
-from seqclass.cli._errors import InputError, refused
+from seqclass.cli._errors import InputError, as_input_errors
 from seqclass.cli._format import count, echo_json
-from seqclass.deciding.decider import decider_of
-from seqclass.large import absent_asked
+from seqclass.large import find_absent
 
 
 def _command(
@@ -24,14 +24,14 @@ def _command(
     n = int(cases.X.shape[0])
     if row > n:
         raise InputError(f"--row: {data} has {count(n, 'row')}, so there is no row {row:,}.")
-    with refused(str(data)):
+    with as_input_errors(str(data)):
         [explanation] = clf.explain(full_rows(clf, cases, slice(row - 1, row)))
-    with refused():
-        words = decider_of(clf).words(labels)
+    with as_input_errors():
+        words = agent_of(clf).words(labels)
     told = explanation.in_words(words)
     # a column that is not there may stay away as long as the case does not ask for it
     asked = np.array([[step.column for step in explanation.steps]], dtype=np.intp)
-    if cases.position is not None and (wanted := absent_asked(clf, asked, cases.position)) is not None:
+    if cases.position is not None and (wanted := find_absent(clf, asked, cases.position)) is not None:
         raise InputError(lacks(clf, data, wanted[1], row))
     if as_json:
         content = {"row": row, **explanation.to_dict()}

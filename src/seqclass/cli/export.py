@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from seqclass.cli._describe import load_contract
-from seqclass.cli._errors import check_output, refused
+from seqclass.cli._errors import as_input_errors, check_output
 from seqclass.cli._format import count
 from seqclass.export import cut_share, export_policy, format_of
 
@@ -18,10 +18,10 @@ _FORMATS = {"html": ".html", "json": ".json", "c": ".c"}
 def _command(model: Path, output: Path | None, kind: str | None, currency: str | None, **settings: Any) -> None:
     path = model.with_suffix(_FORMATS[kind or "html"]) if output is None else output
     check_output(path, read=[model, settings["labels"]])
-    with refused():
+    with as_input_errors():
         kind = format_of(path, kind)
     clf, contract = load_contract(model, currency=currency)
-    with refused():
+    with as_input_errors():
         data = export_policy(contract or clf, path, format=kind, **settings)
     told = f", {count(len(data['nodes']), 'node')}" if data["kind"] == "graph" else ""
     click.echo(f"Wrote {path}: {count(len(data['features']), 'feature')}{told}.")

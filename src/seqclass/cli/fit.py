@@ -10,23 +10,24 @@ from typing import Any
 
 import click
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.model_files import parts
 from seqclass._utils.validation import columns_of
+from seqclass._utils.warned import HeldOutWarning
 from seqclass.adaptive_classifier import AdaptiveClassifier, adaptive
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import describe, expected_text, feature_lines, held_out_text
-from seqclass.cli._errors import InputError, check_output, refused
-from seqclass.cli._format import count, echo_json, gap_text, next_text, wrapped
-from seqclass.cli._progress import working
+from seqclass.cli._errors import InputError, as_input_errors, check_output
+from seqclass.cli._format import count, echo_json, gap_text, next_text, wrap
+from seqclass.cli._progress import show_progress
 from seqclass.cli._training import (
     Aside,
-    Rows,
+    TrainingTable,
     costs_file,
+    non_default_options,
     read_decision_costs,
     read_prices,
     read_rows,
-    said,
 )
 from seqclass.costs import Costs
 from seqclass.fitting.held_out import HeldOut
@@ -49,8 +50,6 @@ _SELECTORS: dict[str, Any] = {
     for name, cls in parts("fit", "get_support").items()
     if issubclass(cls, Selector) and "estimator" not in cls._get_param_names()  # which no command line can tell
 }
-#: By default so many folds are held out, and so many features are listed.
-_FOLDS, _SHOWN = 5, 8
 
 
 def _command(
@@ -89,20 +88,20 @@ def _command(
     check_output(output, read=[data, costs, decision_costs, rules])
     check_output(set_aside, read=[data, costs, decision_costs, rules], written=[output])
     rows = read_rows(data, target, drop, drop_unlabelled, costs is not None or decision_costs is not None)
-    aside = None if set_aside is None else Aside.of(rows, set_aside, seed)
+    aside = None if set_aside is None else Aside.from_rows(rows, set_aside, seed)
     rows = rows if aside is None else aside.others
     left_out = [*drop, target] if target else list(drop)
-    with refused():
+    with as_input_errors():
         columns_of(known, len(rows.names), rows.names, "--known")
     given = read_prices(costs, feature_cost, rows.names, rows.classes, left_out, known)
     given |= read_decision_costs(decision_costs, rows.classes)
-    given |= said(visit_cost=visit_cost, delay_cost=delay_cost, max_panel=max_panel)
+    given |= non_default_options(visit_cost=visit_cost, delay_cost=delay_cost, max_panel=max_panel)
     settings: dict[str, Any] = {"feature_costs": Costs(**given, unit=currency), "missing": missing}
-    settings |= said(max_features=max_features, max_cost=max_cost)
+    settings |= non_default_options(max_features=max_features, max_cost=max_cost)
     if known:
         settings["known"] = list(known)
     if rules is not None:
-        with refused():
+        with as_input_errors():
             settings["rules"] = Rules.read(rules)
     how = {"published": published, "order": order == "adaptive", "n_bins": n_bins is not None}
     how |= {"select": select is not None, "calibrate": calibrate}
@@ -136,17 +135,17 @@ def _command(
     else:
         clf = _METHODS[method](published=published, random_state=seed, **settings)
     started = time.perf_counter()
-    with refused(str(data)), working("fitting"):
+    with as_input_errors(str(data)), show_progress("fitting"):
         _fit(clf, rows, held_out)
     seconds = time.perf_counter() - started
-    with refused():
+    with as_input_errors():
         clf.save(output)
         if aside is not None:
             aside.write()
     _report(clf, rows.count(clf), seconds, output, as_json)
     if aside is not None and not as_json:
         n = count(len(aside.frame), "row")
-        click.echo(wrapped(f"Set aside {n} in {aside.path}, for seqclass evaluate or certify."))
+        click.echo(wrap(f"Set aside {n} in {aside.path}, for seqclass evaluate or certify."))
 
 
 def _check_chunks(method: str, select: str | None, missing: str) -> None:
@@ -160,11 +159,11 @@ def _check_chunks(method: str, select: str | None, missing: str) -> None:
         )
 
 
-def _fit(clf: DecidingClassifier, rows: Rows, held_out: int | None) -> None:
+def _fit(clf: BaseSequentialClassifier, rows: TrainingTable, held_out: int | None) -> None:
     """Fit, and hold out; where that was not asked for and cannot be done, say so and keep the fit."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Held out, ")  # which the report says
-        folds = {} if isinstance(clf, AdaptiveClassifier) else {"held_out": _FOLDS}
+        warnings.simplefilter("ignore", HeldOutWarning)  # which the report says
+        folds = {} if isinstance(clf, AdaptiveClassifier) else {"held_out": 5}
         try:
             rows.fit(clf, **(folds if held_out is None else {"held_out": held_out}))
         except ValueError as error:
@@ -175,7 +174,7 @@ def _fit(clf: DecidingClassifier, rows: Rows, held_out: int | None) -> None:
             warnings.warn(f"there is no held-out cost: {error}", UserWarning, stacklevel=2)
 
 
-def _report(clf: DecidingClassifier, n_rows: int, seconds: float, output: Path, as_json: bool) -> None:
+def _report(clf: BaseSequentialClassifier, n_rows: int, seconds: float, output: Path, as_json: bool) -> None:
     expected = evaluate(clf.problem_, clf.policy_)
     held_out: HeldOut | None = vars(clf).get("held_out_")
     content = describe(clf, most=None)
@@ -190,16 +189,16 @@ def _report(clf: DecidingClassifier, n_rows: int, seconds: float, output: Path, 
         f"{count(len(content['classes']), 'class', 'classes')} ({classes}) in {seconds:.1f} s."
     )
     told = "" if held_out else " Held-out data tell what it really costs."
-    click.echo(wrapped(expected_text(clf, "its own model", "features", expected) + told))
+    click.echo(wrap(expected_text(clf, "its own model", "features", expected) + told))
     if choice := getattr(clf, "choice_", None):
         click.echo(f"\n{choice}")
     if held_out:
         click.echo("\n" + held_out_text(held_out, content["unit"]) + "\n")
-    click.echo(wrapped(_gap(content["scope"], content["gap"])))
-    begins = "May be asked for, what tells most for its price first" if clf.problem_.free else "Asked for first"
+    click.echo(wrap(_gap(content["scope"], content["gap"])))
+    begins = "May be asked for, what tells most for its price first" if clf.problem_.any_order else "Asked for first"
     click.echo(f"\n{begins}; at most {count(content['horizon'], 'feature')} a case:")
-    click.echo(feature_lines(content["features"][:_SHOWN]))
-    if (rest := len(content["features"]) - _SHOWN) > 0:
+    click.echo(feature_lines(content["features"][:8]))
+    if (rest := len(content["features"]) - 8) > 0:
         click.echo(f"  ... and {rest} more (seqclass show {output} --all)")
     click.echo("\n" + next_text(str(output)))
 
@@ -210,8 +209,4 @@ def _gap(scope: str, gap: float) -> str:
     among = "in any order" if scope == "all orders" else SCOPES[scope]
     told = f"Certified gap to the best policy for this model, {among}: {gap_text(gap)}"
     wide = f"; a bound {SCOPES[scope]} is wide where features are many, and what counts is the held-out cost."
-    return told + (wide if gap > _WIDE else ".")
-
-
-#: Gaps above this say more of the bound than of the policy.
-_WIDE = 0.05
+    return told + (wide if gap > 0.05 else ".")  # larger gaps say more of the bound than of the policy

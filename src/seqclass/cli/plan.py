@@ -9,20 +9,21 @@ from typing import Any
 
 import click
 
-from seqclass._shell import DecidingClassifier
-from seqclass._utils.progress import TimeUp, within
+from seqclass._base import BaseSequentialClassifier
+from seqclass._utils.progress import DeadlineExceeded, time_limit
 from seqclass._utils.validation import columns_of
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import LIMITED, bound_text, describe, expected_text, feature_lines
-from seqclass.cli._errors import InputError, check_input, check_output, refused
-from seqclass.cli._format import count, echo_json, wrapped
-from seqclass.cli._progress import working
-from seqclass.cli._training import read_decision_costs, read_prices, said
+from seqclass.cli._errors import InputError, as_input_errors, check_input, check_output
+from seqclass.cli._format import count, echo_json, wrap
+from seqclass.cli._progress import show_progress
+from seqclass.cli._training import non_default_options, read_decision_costs, read_prices
 from seqclass.costs import Costs
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import Panels, evaluate
 from seqclass.pomdp.evaluation import Evaluation
+from seqclass.pomdp.one_step import deciding_cost
 from seqclass.pomdp.rules import Rules
 
 #: Questions that are listed.
@@ -56,7 +57,7 @@ def _command(
     if questions and hidden:
         raise InputError("--question and --hidden exclude each other.")
     target = targets[0] if len(targets) == 1 else list(targets)
-    with refused(), working("reading"):
+    with as_input_errors(), show_progress("reading"):
         model = DiscreteNetwork.from_file(file, target, list(questions) or None)
         if hidden:
             for name in hidden:
@@ -64,41 +65,41 @@ def _command(
             asked = [name for name in model.questions_ if name not in hidden]
             model = DiscreteNetwork(model.network_, target, asked).fit()
     left_out = [name for name in model.network_.names if name not in model.questions_]
-    with refused():
+    with as_input_errors():
         columns_of(known, len(model.questions_), model.questions_, "--known")
     given = read_prices(costs, price, model.questions_, model.classes_, left_out, known, "--price")
     given |= read_decision_costs(decision_costs, model.classes_)
-    given |= said(visit_cost=visit_cost, delay_cost=delay_cost, max_panel=max_panel)
+    given |= non_default_options(visit_cost=visit_cost, delay_cost=delay_cost, max_panel=max_panel)
     prices = Costs(**given, unit=currency)
     settings: dict[str, Any] = {
         "feature_costs": prices,
         "random_state": seed,
     }
-    with refused():
+    with as_input_errors():
         model = DiscreteNetwork(model.network_, target, model.questions_, max_cells).fit()
         settings["solver"] = network_solver(seed, seconds, model.table_size)
-    settings |= {"known": list(known)} | said(max_features=max_features, max_cost=max_cost)
+    settings |= {"known": list(known)} | non_default_options(max_features=max_features, max_cost=max_cost)
     if rules is not None:
-        with refused():
+        with as_input_errors():
             settings["rules"] = Rules.read(rules)
-    with refused():
+    with as_input_errors():
         if prices.prices(len(model.questions_), model.questions_).visits is not None:
             settings["solver"] = Panels(solver=settings["solver"], random_state=seed)
     started = time.perf_counter()
-    with refused(), working("planning"):
+    with as_input_errors(), show_progress("planning"):
         clf = SequentialClassifier.from_network(
             model.network_, target, questions=model.questions_, max_cells=max_cells, **settings
         )
         clf.save(output)
     taken = time.perf_counter() - started
     expected = None
-    with working("following the plan"), suppress(TimeUp), within(seconds / 4):
+    with show_progress("following the plan"), suppress(DeadlineExceeded), time_limit(seconds / 4):
         expected = evaluate(clf.problem_, clf.policy_)
     _report(clf, expected, file, output, taken, as_json)
 
 
 def _report(
-    clf: DecidingClassifier, expected: Evaluation | None, file: Path, output: Path, seconds: float, as_json: bool
+    clf: BaseSequentialClassifier, expected: Evaluation | None, file: Path, output: Path, seconds: float, as_json: bool
 ) -> None:
     content = describe(clf, most=None if as_json else _MOST)
     n_features = None if expected is None else expected.n_features
@@ -113,12 +114,12 @@ def _report(
         f"{count(n_questions, 'question')}, "
         f"{count(len(content['classes']), 'class', 'classes')}, in {seconds:.1f} s."
     )
-    click.echo(wrapped(expected_text(clf, "the network", "questions", expected)))
-    begun, weight = clf.problem_.opening()
-    at_once = float(weight @ begun.deciding_cost)
-    click.echo(wrapped(f"Deciding at once costs {at_once:.4f}. {bound_text(content)}"))
+    click.echo(wrap(expected_text(clf, "the network", "questions", expected)))
+    begun, weight = clf.problem_.initial_beliefs()
+    at_once = float(weight @ deciding_cost(begun))
+    click.echo(wrap(f"Deciding at once costs {at_once:.4f}. {bound_text(content)}"))
     if content["status"] == "limit":
-        click.echo(wrapped(f"{LIMITED} --seconds allows for more."))
+        click.echo(wrap(f"{LIMITED} --seconds allows for more."))
     if content["features"]:
         click.echo("\nMay be asked for, what tells most for its price first:")
         click.echo(feature_lines(content["features"]))

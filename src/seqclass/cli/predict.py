@@ -14,19 +14,19 @@ from typing import Any, TextIO
 import click
 import numpy as np
 
-from seqclass._shell import DecidingClassifier
-from seqclass._utils.files import replacing
+from seqclass._base import BaseSequentialClassifier
+from seqclass._utils.files import replace_file
 from seqclass._utils.text import money, visible
+from seqclass.agent.agent import agent_of
+from seqclass.agent.record import AcquisitionRecord, join_records, select_rows
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_model
-from seqclass.cli._errors import InputError, check_output, is_folder, refused, sentence
-from seqclass.cli._format import count, echo_json, plain, wrapped
-from seqclass.cli._progress import working
+from seqclass.cli._errors import InputError, as_input_errors, check_output, is_folder, sentence
+from seqclass.cli._format import count, echo_json, to_json_value, wrap
+from seqclass.cli._progress import show_progress
 from seqclass.cli._scores import scores_text
-from seqclass.deciding.decider import decider_of
-from seqclass.deciding.record import AcquisitionRecord, joined, some_rows
 from seqclass.evaluation.scores import Scores
-from seqclass.large import check_kept, decided_frame, predict_parquet
+from seqclass.large import check_kept, decisions_frame, predict_parquet
 from seqclass.metrics import score_rows
 
 #: So many decisions are told with their rows.
@@ -46,10 +46,10 @@ class _Summary:
     n_outside: int = 0
     outside: Counter[str] = field(default_factory=Counter)
 
-    def add(self, clf: DecidingClassifier, record: AcquisitionRecord, rows: Any) -> None:
-        outside = decider_of(clf).outside_training(rows, record.order)
+    def add(self, clf: BaseSequentialClassifier, record: AcquisitionRecord, rows: Any) -> None:
+        outside = agent_of(clf).outside_training(rows, record.order)
         self.n_outside += int(outside.any(axis=1).sum())
-        names = map(clf.feature_name, decider_of(clf).read.tolist())
+        names = map(clf.feature_name, agent_of(clf).read.tolist())
         self.outside += Counter(dict(zip(names, outside.sum(axis=0).tolist())))
         self.n_rows += len(record)
         self.features += int(record.n_features.sum())
@@ -73,7 +73,7 @@ def _command(
     if not to_folder:
         check_output(output, read=[model, new])
     clf = load_model(model, unknown)
-    with refused():
+    with as_input_errors():
         check_kept(clf, keep, "--keep")
     started = time.perf_counter()
     if to_folder and output is not None:
@@ -88,26 +88,26 @@ def _command(
         for part, record, features in acquire_parts(clf, cases, new):
             summary.add(clf, record, features)
             records += [] if answers is None else [record]
-            frame = decided_frame(clf, record, None if cases.kept is None else cases.kept.iloc[part])
+            frame = decisions_frame(clf, record, None if cases.kept is None else cases.kept.iloc[part])
             if target is None:
                 rows.extend(frame.to_dict(orient="records"))
             else:
                 frame.to_csv(target, index=False, header=part.start == 0, float_format="%.6g", lineterminator="\n")
     seconds = time.perf_counter() - started
-    scored, why = (None, "") if answers is None else _scored(clf, joined(records), answers)
+    scored, why = (None, "") if answers is None else _score(clf, join_records(records), answers)
     _report(clf, summary, seconds, output, rows, as_json, scored)
-    told = why if scored is None else scores_text(scored, decider_of(clf).unit)
+    told = why if scored is None else scores_text(scored, agent_of(clf).unit)
     if told and not as_json:
         click.echo(f"\n{told}" if output is not None else visible(told), err=output is None)
 
 
-def _scored(clf: DecidingClassifier, record: AcquisitionRecord, answers: Any) -> tuple[Scores | None, str]:
+def _score(clf: BaseSequentialClassifier, record: AcquisitionRecord, answers: Any) -> tuple[Scores | None, str]:
     """Scores of the rows that have a label; where they cannot be had, why: rows to predict need no right labels."""
     known = np.flatnonzero(answers != np.array(None))
     if not known.size:
         return None, ""
     try:
-        return score_rows(clf, None, answers[known].astype(str), record=some_rows(record, known)), ""
+        return score_rows(clf, None, answers[known].astype(str), record=select_rows(record, known)), ""
     except ValueError as error:
         return None, f"There are no scores: {sentence(error)}"
 
@@ -119,7 +119,7 @@ def _target(output: Path | None, as_json: bool) -> Iterator[TextIO | None]:
         yield None if as_json else getattr(sys.stdout, "data", sys.stdout)
         return
     try:
-        with replacing(output) as path, path.open("w", encoding="utf-8", newline="") as file:
+        with replace_file(output) as path, path.open("w", encoding="utf-8", newline="") as file:
             yield file
     except OSError as error:
         raise InputError(sentence(error)) from error
@@ -136,10 +136,10 @@ def _to_folder(new: Path, output: Path | None) -> bool:
 
 
 def _parts(
-    clf: DecidingClassifier, new: Path, output: Path, keep: tuple[str, ...], as_json: bool, started: float
+    clf: BaseSequentialClassifier, new: Path, output: Path, keep: tuple[str, ...], as_json: bool, started: float
 ) -> None:
     """Decide part by part; parts that are there already stay."""
-    with refused(), working("deciding"):
+    with as_input_errors(), show_progress("deciding"):
         done = predict_parquet(clf, new, output, keep=keep)
     seconds = time.perf_counter() - started
     if as_json:
@@ -147,7 +147,7 @@ def _parts(
         content |= {"decisions": done.decisions, "n_parts": done.n_parts, "n_skipped": done.n_skipped}
         echo_json(content | {"n_outside": done.n_outside, "seconds": seconds, "output": str(output)})
         return
-    click.echo(_decided(f"{count(done.n_rows, 'row')} in {count(done.n_parts, 'part')}", seconds, done, clf))
+    click.echo(_decisions_text(f"{count(done.n_rows, 'row')} in {count(done.n_parts, 'part')}", seconds, done, clf))
     if done.n_outside:
         click.echo(f"{_outside(done.n_outside)}.")
     if done.n_skipped:
@@ -159,21 +159,21 @@ def _outside(n_rows: int) -> str:
     return f"{count(n_rows, 'row has', 'rows have')} an answer outside of what training showed"
 
 
-def _decided(what: str, seconds: float, told: Any, clf: DecidingClassifier) -> str:
+def _decisions_text(what: str, seconds: float, told: Any, clf: BaseSequentialClassifier) -> str:
     """What was decided, and what it took on average."""
-    price = money(told.cost, decider_of(clf).unit, 4)
+    price = money(told.cost, agent_of(clf).unit, 4)
     sign = ":" if any(str(label)[-1:].isdigit() for label in told.decisions) else ""  # 1: 11, not 1 11
     decisions = ", ".join(f"{label}{sign} {k:,}" for label, k in Counter(told.decisions).most_common(_MOST))
     more = len(told.decisions) - _MOST
     decisions += f" and {count(more, 'more decision')}" if more > 0 else ""
-    return wrapped(
+    return wrap(
         f"Decided {what} in {seconds:.1f} s, with {told.n_features:.2f} features at a price of {price} on "
         f"average: {decisions}."
     )
 
 
 def _report(
-    clf: DecidingClassifier,
+    clf: BaseSequentialClassifier,
     summary: _Summary,
     seconds: float,
     output: Path | None,
@@ -196,17 +196,17 @@ def _report(
         if scored is not None:
             content["scores"] = scored.record()
         if output is None:
-            content["predictions"] = plain(rows)
+            content["predictions"] = to_json_value(rows)
         echo_json(content)
         return
     if output is not None:
-        click.echo(_decided(count(summary.n_rows, "row"), seconds, summary, clf))
+        click.echo(_decisions_text(count(summary.n_rows, "row"), seconds, summary, clf))
     if summary.unknown:
         cells = count(summary.unknown, "cell holds", "cells hold")
         click.echo(f"{cells} a category that training did not show, and counted as missing.", err=output is None)
     if summary.n_outside:
         columns = [f"{name} in {k:,}" for name, k in summary.outside.most_common(_MOST)]
         columns += ["..."] if len(summary.outside) > _MOST else []
-        click.echo(wrapped(f"{_outside(summary.n_outside)}: {', '.join(columns)}."), err=output is None)
+        click.echo(wrap(f"{_outside(summary.n_outside)}: {', '.join(columns)}."), err=output is None)
     if output is not None:
         click.echo(f"Wrote {output}.")

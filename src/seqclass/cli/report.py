@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from seqclass.cli._errors import InputError, check_input, check_output, refused
+from seqclass.cli._errors import InputError, as_input_errors, check_input, check_output
 from seqclass.cli._format import count
 from seqclass.experiment import Results
 from seqclass.report import Explored, explore, write_report
@@ -31,24 +31,24 @@ def _command(
     check_input(run)
     page = run.with_suffix(".html") if output is None else output
     check_output(page, read=[run, labels])
-    with refused():
+    with as_input_errors():
         results = Results.load(run)
-        found = ExploredRun({}) if no_explorer else _explored(results, explored, price, instances)
+        explored_run = ExploredRun({}) if no_explorer else _explore(results, explored, price, instances)
         told: dict[str, Any] = {
-            "explanations": found,
+            "explanations": explored_run,
             "price": price,
             "positive": positive,
             "labels": labels,
             "unit": currency,
         }
         written = write_report(results, page, title=title, **told)
-    also = "" if no_explorer else f", {count(found.n_instances, 'instance')} to step through"
+    also = "" if no_explorer else f", {count(explored_run.n_instances, 'instance')} to step through"
     click.echo(f"Wrote {written}: {count(len(results.table()), 'cell')}{also}.")
-    if found.note:
-        click.echo(found.note)
+    if explored_run.note:
+        click.echo(explored_run.note)
 
 
-def _explored(
+def _explore(
     results: Results, chosen: tuple[tuple[str, str], ...], price: float | None, instances: int | None
 ) -> ExploredRun:
     """Instances of the methods that were chosen, or of all."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from seqclass.agent.agent import agent_of
 from seqclass.cli._describe import (
     LIMITED,
     bound_text,
@@ -16,8 +17,7 @@ from seqclass.cli._describe import (
     held_out_text,
     load_contract,
 )
-from seqclass.cli._format import belief_text, count, echo_json, table, wrapped
-from seqclass.deciding.decider import decider_of
+from seqclass.cli._format import belief_text, count, echo_json, table, wrap
 from seqclass.fitting.held_out import HeldOut
 
 _MOST = 20
@@ -28,7 +28,7 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
     content = describe(clf, None if all_features or as_json else _MOST)
     if contract is not None:
         content["contract"] = contract.record()
-    if (sets := decider_of(clf).differential) is not None:
+    if (sets := agent_of(clf).differential) is not None:
         content["differential"] = differential_record(clf, sets)
     if as_json:
         echo_json(content)
@@ -36,11 +36,11 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
     click.echo(
         f"{model}: {count(len(content['classes']), 'class', 'classes')}, {count(content['n_features'], 'feature')}"
     )
-    click.echo(wrapped(f"prior         {belief_text(content['classes'], content['prior'], most=12)}"))
+    click.echo(wrap(f"prior         {belief_text(content['classes'], content['prior'], most=12)}"))
     if contract is not None:
         click.echo(contract_text(contract))
     if sets is not None:
-        click.echo(wrapped(str(sets)))
+        click.echo(wrap(str(sets)))
     held_out: HeldOut | None = vars(clf).get("held_out_")  # which certifying leaves out, as it was of another rule
     by_model = f"{content['expected_cost']:.4f} by the model itself"
     if held_out is not None:
@@ -72,15 +72,15 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
         [label, *(f"{c:.4g}" for c in costs)] for label, costs in zip(content["classes"], content["decision_costs"])
     ]
     click.echo(table(["", *content["decisions"]], rows))
-    free = "any of which may come next, what tells most for its price first"
-    click.echo(f"\nFeatures, {free if clf.problem_.free else 'in the order they are asked for'}:")
+    any_order = "any of which may come next, what tells most for its price first"
+    click.echo(f"\nFeatures, {any_order if clf.problem_.any_order else 'in the order they are asked for'}:")
     click.echo(feature_lines(content["features"]))
     rest = len(clf.order_) - len(content["features"])
     if rest > 0:
         click.echo(f"  ... and {rest} more (--all)")
     click.echo("\nSettings:")
     for name, text in content["settings"].items():
-        click.echo(wrapped(f"{name} = {text}", "  ", hanging="    "))
+        click.echo(wrap(f"{name} = {text}", "  ", hanging="    "))
 
 
 def _item(name: str, text: str) -> None:

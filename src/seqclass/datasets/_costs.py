@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.text import listed, near, sentence, shown
+from seqclass._utils.text import join_names, near, sentence, short_repr
 from seqclass._utils.validation import check_costs
 from seqclass.datasets._tables import USUAL, CsvForm, check_input, header, read_frame
 
@@ -19,12 +19,12 @@ _VISITS = ("visit_cost", "delay_cost", "max_panel")
 _KEYS = ("feature_costs", "discounted_costs", "groups", "bundles", "delays", *_VISITS, "decision_costs", "decisions")
 
 
-def beside(path: Path, stem: str) -> Path | None:
+def find_costs_file(path: Path, stem: str) -> Path | None:
     """Costs file of a data file: STEM.costs.csv or STEM.costs.json in the same folder."""
-    found = cost_files(path, stem)
-    if len(found) > 1:
-        raise ValueError(f"both {found[0]} and {found[1]} hold the costs of {path.name}; keep one.")
-    return found[0] if found else None
+    files = cost_files(path, stem)
+    if len(files) > 1:
+        raise ValueError(f"both {files[0]} and {files[1]} hold the costs of {path.name}; keep one.")
+    return files[0] if files else None
 
 
 def cost_files(path: Path, stem: str) -> list[Path]:
@@ -57,7 +57,7 @@ def _from_table(
         raise ValueError(
             f"{path} must have the columns feature and cost, and may have discounted, group, bundle and "
             f"delay{hint}; it has "
-            f"{listed(columns)}."
+            f"{join_names(columns)}."
         )
     frame = read_frame(path, text=_COLUMNS, form=form)
     frame = frame[~frame["feature"].isin(list(others))]
@@ -67,28 +67,29 @@ def _from_table(
     for row, feature in zip(frame.index, features):
         if feature not in position:
             raise ValueError(
-                f"{path}: row {row} names {shown(feature)}, which is not a feature; {near(feature, names, 'they are')}"
+                f"{path}: row {row} names {short_repr(feature)}, which is not a feature; "
+                f"{near(feature, names, 'they are')}"
             )
         if feature in seen:
-            raise ValueError(f"{path}: row {row} gives {shown(feature)} a price for the second time.")
+            raise ValueError(f"{path}: row {row} gives {short_repr(feature)} a price for the second time.")
         seen.add(feature)
     if rest is None:
         _check_complete(seen, names, path)
     places = [position[feature] for feature in features]
     prices = _column(frame, "cost", places, np.full(len(names), np.nan if rest is None else rest), path, form)
-    found: dict[str, Any] = {"feature_costs": prices}
+    settings: dict[str, Any] = {"feature_costs": prices}
     for column in ("group", "bundle"):
         if column in frame:
             labels: list[Any] = [None] * len(names)
             for j, label in zip(places, frame[column]):
                 labels[j] = label if isinstance(label, str) else None
-            found[f"{column}s"] = tuple(labels)
+            settings[f"{column}s"] = tuple(labels)
     if "discounted" in frame:
         full = np.full(len(names), np.nan) if rest is None else prices
-        found["discounted_costs"] = _column(frame, "discounted", places, full, path, form)
+        settings["discounted_costs"] = _column(frame, "discounted", places, full, path, form)
     if "delay" in frame:
-        found["delays"] = _column(frame, "delay", places, np.zeros(len(names)), path, form)
-    return check_prices(found, names, str(path))
+        settings["delays"] = _column(frame, "delay", places, np.zeros(len(names)), path, form)
+    return check_prices(settings, names, str(path))
 
 
 def _column(frame: Any, column: str, places: list[int], rest: FloatArray, path: Path, form: CsvForm) -> FloatArray:
@@ -99,8 +100,9 @@ def _column(frame: Any, column: str, places: list[int], rest: FloatArray, path: 
             values[j] = form.number(text)
             if not 0 <= values[j] < np.inf:
                 raise ValueError(
-                    f"{path}: column {shown(column)} must hold numbers of at least 0, but row {row} ({feature}) has "
-                    f"{shown(text)}."
+                    f"{path}: column {short_repr(column)} must hold numbers of at least 0, but row {row} "
+                    f"({feature}) has "
+                    f"{short_repr(text)}."
                 )
     return values
 
@@ -121,43 +123,45 @@ def _from_json(
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read: {sentence(error)}") from error
     if not isinstance(content, dict) or not content or not set(content) <= set(_KEYS):
-        there = listed(content) if isinstance(content, dict) else type(content).__name__
+        there = join_names(content) if isinstance(content, dict) else type(content).__name__
         raise ValueError(f"{path} must hold an object with some of {', '.join(_KEYS)}; it holds {there or 'nothing'}.")
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for key in ("feature_costs", "discounted_costs"):
         if content.get(key) is not None:
             complete = key == "feature_costs" and rest is None
             values = _by_feature(content[key], key, names, path, others, complete=complete)
             given = np.array([_price(value, key, name, path) for value, name in zip(values, names)])
             # what is not said costs the rest, and what has no discount its full price
-            usual = np.nan if rest is None else rest if key == "feature_costs" else found.get("feature_costs", np.nan)
-            found[key] = np.where(np.isnan(given), usual, given)
+            usual = (
+                np.nan if rest is None else rest if key == "feature_costs" else settings.get("feature_costs", np.nan)
+            )
+            settings[key] = np.where(np.isnan(given), usual, given)
     for key in ("groups", "bundles"):
         if content.get(key) is not None:
             labels = _by_feature(content[key], key, names, path, others, complete=False)
             if wrong := [label for label in labels if isinstance(label, (list, dict))]:
-                raise ValueError(f"{path}: {key} must be texts or numbers, but one is {shown(wrong[0])}.")
-            found[key] = tuple(labels)
+                raise ValueError(f"{path}: {key} must be texts or numbers, but one is {short_repr(wrong[0])}.")
+            settings[key] = tuple(labels)
     if content.get("delays") is not None:
         values = _by_feature(content["delays"], "delays", names, path, others, complete=False)
         given = np.array([_price(value, "delays", name, path) for value, name in zip(values, names)])
-        found["delays"] = np.where(np.isnan(given), 0.0, given)
+        settings["delays"] = np.where(np.isnan(given), 0.0, given)
     for key in _VISITS:
         if (value := content.get(key)) is not None:
             whole = key == "max_panel"
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not value >= whole:
                 what = "a whole number of at least 1" if whole else "a number of at least 0"
-                raise ValueError(f"{path}: {key} must be {what}, not {shown(value)}.")
-            found[key] = value
+                raise ValueError(f"{path}: {key} must be {what}, not {short_repr(value)}.")
+            settings[key] = value
     if content.get("decision_costs") is not None:
         labels = content.get("decisions") or []
         if not isinstance(labels, list):
-            raise ValueError(f"{path}: decisions must be a list of labels, not {shown(labels)}.")
+            raise ValueError(f"{path}: decisions must be a list of labels, not {short_repr(labels)}.")
         further = tuple(map(str, labels))
         shape = (len(class_names), len(class_names) + len(further))
-        what = f"{path}: decision_costs (rows: {listed(class_names)}; further columns: decisions)"
-        found |= {"decision_costs": check_costs(content["decision_costs"], what, shape), "decisions": further}
-    return check_prices(found, names, str(path))
+        what = f"{path}: decision_costs (rows: {join_names(class_names)}; further columns: decisions)"
+        settings |= {"decision_costs": check_costs(content["decision_costs"], what, shape), "decisions": further}
+    return check_prices(settings, names, str(path))
 
 
 def _by_feature(
@@ -169,7 +173,7 @@ def _by_feature(
         unknown = [feature for feature in value if feature not in known]
         if unknown:
             raise ValueError(
-                f"{path}: {key} names {shown(unknown[0])}, which is not a feature; "
+                f"{path}: {key} names {short_repr(unknown[0])}, which is not a feature; "
                 f"{near(unknown[0], names, 'they are')}"
             )
         if complete:
@@ -186,22 +190,25 @@ def _price(value: Any, key: str, name: str, path: Path) -> float:
     if value is None:
         return np.nan
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < np.inf:
-        raise ValueError(f"{path}: {key} must be numbers of at least 0, but {shown(name)} has {shown(value)}.")
+        raise ValueError(
+            f"{path}: {key} must be numbers of at least 0, but {short_repr(name)} has {short_repr(value)}."
+        )
     return float(value)
 
 
-def _check_complete(found: set[str], names: list[str], path: Path) -> None:
-    absent = [name for name in names if name not in found]
+def _check_complete(priced: set[str], names: list[str], path: Path) -> None:
+    absent = [name for name in names if name not in priced]
     if absent:
         raise ValueError(
-            f"{path} names {len(names) - len(absent)} of {len(names)} features, and not {shown(absent[0])}; name every "
+            f"{path} names {len(names) - len(absent)} of {len(names)} features, and not "
+            f"{short_repr(absent[0])}; name every "
             "one, and leave the price empty where it is not known."
         )
 
 
-def check_prices(found: dict[str, Any], names: list[str], origin: str) -> dict[str, Any]:
+def check_prices(settings: dict[str, Any], names: list[str], origin: str) -> dict[str, Any]:
     """Refuse discounts without groups, or above the price."""
-    full, discounted, groups = (found.get(key) for key in ("feature_costs", "discounted_costs", "groups"))
+    full, discounted, groups = (settings.get(key) for key in ("feature_costs", "discounted_costs", "groups"))
     if discounted is not None and groups is None:
         raise ValueError(f"{origin} gives discounts but no groups: say which features share them.")
     if discounted is not None and full is None:
@@ -209,7 +216,7 @@ def check_prices(found: dict[str, Any], names: list[str], origin: str) -> dict[s
     if discounted is not None and full is not None and (discounted > full).any():
         j = int((discounted > full).argmax())
         raise ValueError(
-            f"{origin}: the discounted price of {shown(names[j])} is {discounted[j]:g}, above its full "
+            f"{origin}: the discounted price of {short_repr(names[j])} is {discounted[j]:g}, above its full "
             f"price {full[j]:g}."
         )
-    return found
+    return settings

@@ -22,11 +22,8 @@ from sklearn.datasets import load_svmlight_file
 
 from seqclass._utils.archive import read_npy
 from seqclass._utils.arrays import IntArray, check_width
-from seqclass._utils.frames import BLANKS, exact_floats, is_numeric, plain, refuse_cells
-from seqclass._utils.text import listed, sentence, shown
-
-#: A column of this many different labels, or fewer, may be a class whatever the number of rows.
-_MANY = 50
+from seqclass._utils.frames import BLANKS, MAX_CATEGORIES, exact_floats, is_numeric, plain_data, refuse_cells
+from seqclass._utils.text import join_names, sentence, short_repr
 
 
 def read_labels(labels: Any, column: str) -> npt.NDArray[Any]:
@@ -35,14 +32,14 @@ def read_labels(labels: Any, column: str) -> npt.NDArray[Any]:
     numbers = np.array([number(text) for text in texts])
     known = set(texts)
     if len(known) == 1:
-        raise ValueError(f"{column} holds a single class, {shown(texts[0])}; at least two are needed.")
+        raise ValueError(f"{column} holds a single class, {short_repr(texts[0])}; at least two are needed.")
     if np.isfinite(numbers).all():
         whole = (numbers == np.floor(numbers)).all() and np.abs(numbers).max() < 2**53
         if whole and all(str(int(float(t))) == t or "." in t for t in known):
             return np.asarray(numbers.astype(np.int64))
         if not whole and len(known) > max(10, len(texts) // 10):
             raise ValueError(f"{column} holds {len(known)} different decimal numbers: a quantity, not a class.")
-    if len(known) > max(_MANY, len(texts) // 2):
+    if len(known) > max(MAX_CATEGORIES, len(texts) // 2):
         raise ValueError(f"{column} holds {len(known)} different labels in {len(texts)} rows; is it the right one?")
     return np.array(texts)
 
@@ -98,15 +95,15 @@ class CsvForm:
     def __post_init__(self) -> None:
         one = isinstance(self.sep, str) and len(self.sep) == 1 and self.sep.isascii() and self.sep not in '"\r\n'
         if self.sep is not None and not one:
-            raise ValueError(f"sep must be one sign, such as ';', got {shown(self.sep)}.")
+            raise ValueError(f"sep must be one sign, such as ';', got {short_repr(self.sep)}.")
         if self.decimal not in (".", ","):
-            raise ValueError(f"decimal must be '.' or ',', got {shown(self.decimal)}.")
+            raise ValueError(f"decimal must be '.' or ',', got {short_repr(self.decimal)}.")
 
     def number(self, text: str) -> float:
         """Value of a text, NaN where it is no number."""
-        return number(self.pointed(text))
+        return number(self.with_decimal_point(text))
 
-    def pointed(self, text: str) -> str:
+    def with_decimal_point(self, text: str) -> str:
         """A number with a point before its decimals and none between thousands; another text as it is."""
         if self.decimal == ".":
             return text
@@ -115,7 +112,7 @@ class CsvForm:
 
     def label(self, text: str) -> str | None:
         """A label as it is compared; None where nothing stands."""
-        return self.pointed(text.strip(BLANKS)) or None
+        return self.with_decimal_point(text.strip(BLANKS)) or None
 
 
 #: A whole number, or one with a decimal comma, with points between the thousands.
@@ -150,11 +147,11 @@ def check_input(path: Path) -> None:
 def kind(path: Path) -> str:
     """Kind of a file by its ending: ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"npz"``."""
     check_input(path)
-    return named_kind(path)
+    return kind_by_name(path)
 
 
-def named_kind(path: Path) -> str:
-    """The same of a file that need not be there."""
+def kind_by_name(path: Path) -> str:
+    """Kind of a file by its ending, whether the file is there or not; see `kind`."""
     for ending, name in _KINDS.items():
         if path.name.lower().endswith(ending):
             return name
@@ -187,7 +184,8 @@ def _header(path: Path, opener: Opener, form: CsvForm) -> tuple[list[str], bool]
     if len(set(unique)) < len(unique):
         twice, times = Counter(unique).most_common(1)[0]
         raise ValueError(
-            f"{path}: there are {times} columns named {shown(twice)}; give each its own name.{without_header(names)}"
+            f"{path}: there are {times} columns named {short_repr(twice)}; give each its own "
+            f"name.{without_header(names)}"
         )
     return unique, names[0] == ""
 
@@ -234,7 +232,7 @@ def read_frame(
             frame = _read_rows(path, opener, form, unique, types | dict.fromkeys(logical, str), verbatim)[wanted]
         if form.decimal == ",":
             for name in frame.columns.difference(list(types)):
-                frame[name] = _pointed(frame[name], form)
+                frame[name] = _parse_decimals(frame[name], form)
         if form.na_values is None and not verbatim:
             _warn_of_none(path, opener, form, unique, frame)
     if labels is not None:
@@ -246,14 +244,14 @@ def read_frame(
     return frame
 
 
-def _pointed(column: Any, form: CsvForm) -> Any:
+def _parse_decimals(column: Any, form: CsvForm) -> Any:
     """A column of numbers with decimal commas, which pandas reads as texts where a cell has points too or is none."""
     import pandas as pd
 
     texts = {text for text in column.tolist() if isinstance(text, str)}
     whole = all(_GROUPED.fullmatch(text) for text in texts if np.isfinite(number(text)) and "." in text)
     # else points are decimals somewhere
-    told = {text: form.pointed(text) if whole or "," in text else text for text in texts}
+    told = {text: form.with_decimal_point(text) if whole or "," in text else text for text in texts}
     n_numbers = sum(np.isfinite(number(text)) for text in told.values())
     if 2 * n_numbers <= len(texts):
         return column
@@ -268,7 +266,8 @@ def _warn_of_none(path: Path, opener: Opener, form: CsvForm, unique: list[str], 
         as_written = _read_rows(path, opener, form, unique, dict.fromkeys(unique, str), True, usecols=lacking)
         if named := [name for name in lacking if (as_written[name] == "None").any()]:
             warnings.warn(
-                f"{path}: the word None counts as missing, in {listed(named)}; if it is an answer or a class, say what "
+                f"{path}: the word None counts as missing, in {join_names(named)}; if it is an answer or a "
+                f"class, say what "
                 "is missing, na_values=['NA'] (--na-values NA on the command line).",
                 UserWarning,
                 stacklevel=4,
@@ -280,14 +279,14 @@ def warn_without_header(path: Path, names: Sequence[str]) -> None:
     values = [number(name) for name in names if np.isfinite(number(name))]
     counted = all(value == np.floor(value) for value in values) and values == sorted(values)
     if not counted and (hint := without_header(names)):
-        warnings.warn(f"{path}: columns are named {listed(names)}.{hint}", UserWarning, stacklevel=4)
+        warnings.warn(f"{path}: columns are named {join_names(names)}.{hint}", UserWarning, stacklevel=4)
 
 
 def as_cells(frame: Any, path: Path, text: Collection[str] = ()) -> Any:
     """Columns of Parquet as those of other files are read: True and False, and what shall be text, as text."""
-    frame = plain(frame)
+    frame = plain_data(frame)
     for name in frame.columns:
-        refuse_cells(frame[name], f"{path}: column {shown(name)}")
+        refuse_cells(frame[name], f"{path}: column {short_repr(name)}")
         if name in text or _is_logical(frame[name]):
             frame[name] = frame[name].map(str, na_action="ignore").astype(object)
     return frame
@@ -333,7 +332,7 @@ def read_arrays(path: Path) -> Arrays:
                 f"{path}: data, indices, indptr and shape make no CSR matrix: {sentence(error)}"
             ) from error
     else:
-        raise ValueError(f"{path} holds {listed(parts) or 'nothing'}; it needs X, or {', '.join(_CSR)}.")
+        raise ValueError(f"{path} holds {join_names(parts) or 'nothing'}; it needs X, or {', '.join(_CSR)}.")
     if X.ndim != 2 or not X.shape[0] or not X.shape[1]:
         raise ValueError(f"{path}: X must have rows and columns, it has shape {tuple(X.shape)}.")
     if X.dtype.kind not in "biuf":
@@ -352,7 +351,7 @@ def _feature_names(path: Path, parts: dict[str, npt.NDArray[Any]], n_features: i
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(
-            f"{path}: there are {names.count(twice)} features named {shown(twice)}; give each its own name."
+            f"{path}: there are {names.count(twice)} features named {short_repr(twice)}; give each its own name."
         )
     return names
 
@@ -455,7 +454,8 @@ def _bad_line(path: Path) -> str | None:
                 wrong = _wrong_part(line.split("#")[0].split())
                 if wrong is not None:
                     return (
-                        f"line {i} has {shown(wrong)}; a line is a label, then number:value for each feature in order."
+                        f"line {i} has {short_repr(wrong)}; a line is a label, then number:value for each "
+                        f"feature in order."
                     )
     except (OSError, EOFError, UnicodeDecodeError) as error:
         return f"it is no text: {sentence(error)}"

@@ -125,19 +125,19 @@ def list_datasets(data_dir: str | Path | None = None) -> dict[str, str]:
     >>> list_datasets()["tree_world"]
     'generated'
     """
-    found = dict.fromkeys(GENERATORS, "generated")
-    found |= {stem: ", ".join(file.name for file in files) for stem, files in _files(data_dir).items()}
-    found |= dict.fromkeys(EMBEDDED, "embedded")
-    return dict(sorted(found.items()))
+    sources = dict.fromkeys(GENERATORS, "generated")
+    sources |= {stem: ", ".join(file.name for file in files) for stem, files in _files(data_dir).items()}
+    sources |= dict.fromkeys(EMBEDDED, "embedded")
+    return dict(sorted(sources.items()))
 
 
 def data_files(names: Sequence[str] | None, data_dir: str | Path | None = None) -> list[Path]:
     """Files that sets are read from, those of their costs included; of all sets in the folder if no name is given."""
     there = _files(data_dir)
-    found: list[Path] = []
+    paths: list[Path] = []
     for name in there if names is None else names:
-        found += [Path(name)] if _is_path(name) else there.get(name, [])
-    return found + [costs for file in found for costs in cost_files(file, file_stem(file))]
+        paths += [Path(name)] if _is_path(name) else there.get(name, [])
+    return paths + [costs for file in paths for costs in cost_files(file, file_stem(file))]
 
 
 def _folder(data_dir: str | Path | None) -> Path | None:
@@ -154,11 +154,11 @@ def _folder(data_dir: str | Path | None) -> Path | None:
 def _files(data_dir: str | Path | None) -> dict[str, list[Path]]:
     """The sets in a folder by their names, without the files of their costs."""
     folder = _folder(data_dir)
-    found: dict[str, list[Path]] = {}
+    files: dict[str, list[Path]] = {}
     for file in sorted(folder.iterdir()) if folder else ():
         if file.is_file() and _is_table(file) and not file_stem(file).endswith(".costs"):
-            found.setdefault(file_stem(file), []).append(file)
-    return found
+            files.setdefault(file_stem(file), []).append(file)
+    return files
 
 
 def _is_path(text: str) -> bool:

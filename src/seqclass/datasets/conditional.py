@@ -16,9 +16,6 @@ from seqclass._utils.validation import check_distribution, check_finite
 
 __all__ = ["Conditional"]
 
-#: Share of a feature's distribution below, and above, the range that bins of equal width cut.
-_TAIL = 0.005
-
 
 class Values:
     """A distribution over a few numbers; of the form of a frozen one of scipy.stats as far as it is needed here."""
@@ -82,7 +79,7 @@ class Clipped:
         return np.diff(np.concatenate([[0.0], below, [1.0]]))
 
 
-def clipped(mean: float, std: float) -> Any:
+def clipped_normal(mean: float, std: float) -> Any:
     """A normal distribution cut off at 0 and 1, or without any deviation its mean alone."""
     return Clipped(mean, std) if std > 0 else Values.certain(min(max(mean, 0.0), 1.0))
 
@@ -165,33 +162,34 @@ class Conditional:
         however high, counts against it.
         """
         x = np.asarray(x, dtype=np.float64)
-        found = np.empty((len(self.shapes), len(x)))
+        log_density = np.empty((len(self.shapes), len(x)))
         point: BoolArray = np.isin(x, self.values) if self.values.size else np.zeros(len(x), dtype=np.bool_)
-        for row, shape in zip(found, self.shapes):
+        for row, shape in zip(log_density, self.shapes):
             row[:] = shape.logpdf(x)
             row[point & ~np.isin(x, _points(shape))] = -np.inf
-        found[:, np.isnan(x)] = 0
-        return found[self.which]
+        log_density[:, np.isnan(x)] = 0
+        return log_density[self.which]
 
     def bin_probabilities(self, edges: npt.ArrayLike) -> FloatArray:
         """Probability of each bin in each hidden state, exact from the distribution function."""
         inner = np.asarray(edges, dtype=np.float64)
         low, high = np.append(-np.inf, inner), np.append(inner, np.inf)
-        found = np.empty((len(low), len(self.shapes)))
+        probabilities = np.empty((len(low), len(self.shapes)))
         for k, shape in enumerate(self.shapes):
             if isinstance(shape, Values | Clipped):
-                found[:, k] = shape.masses(inner)
+                probabilities[:, k] = shape.masses(inner)
             else:  # from the nearer tail, so that small probabilities keep their digits
                 upper = shape.cdf(low) > 0.5
-                found[:, k] = np.where(upper, shape.sf(low) - shape.sf(high), shape.cdf(high) - shape.cdf(low))
-        return found[:, self.which]
+                probabilities[:, k] = np.where(upper, shape.sf(low) - shape.sf(high), shape.cdf(high) - shape.cdf(low))
+        return probabilities[:, self.which]
 
     def edges(self, n_bins: int, hidden_prior: FloatArray) -> FloatArray:
         """Inner edges of bins of equal width over the central 99% of the feature's values."""
         if self.is_discrete:
             return self.values[1:]
         weights = np.bincount(self.which, hidden_prior, len(self.shapes)).astype(np.float64)
-        low, high = (self._quantile(share, weights) for share in (_TAIL, 1 - _TAIL))
+        # so much of a distribution is below, and above, the range that bins of equal width cut
+        low, high = (self._quantile(share, weights) for share in (0.005, 0.995))
         return np.linspace(low, high, n_bins + 1)[1:-1]
 
     def draw(self, hidden: IntArray, rng: np.random.Generator) -> FloatArray:

@@ -11,7 +11,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.datasets.conditional import Conditional, normal
 from seqclass.datasets.dataset import Dataset
-from seqclass.datasets.generated import drawn
+from seqclass.datasets.generated import draw_set
 from seqclass.datasets.hidden import HiddenStates
 
 __all__ = ["make_cube", "make_cube_nm", "make_cube_nm_ar", "make_cube_nuc"]
@@ -88,7 +88,7 @@ def make_cube(
     other = normal(0.5, check_real(background_std, "background_std", 0)) if background == "normal" else uniform(0, 1)
     classes = np.arange(CORNERS)
     rest = [Conditional((other,), np.zeros(CORNERS, dtype=np.int64))] * (n_features - BLOCK)
-    return drawn(
+    return draw_set(
         "cube",
         HiddenStates(np.full(CORNERS, 1 / CORNERS), classes, (*cube_block(classes, True, noise_std, other), *rest)),
         n_samples,
@@ -158,7 +158,7 @@ def make_cube_nuc(
     classes = np.arange(CORNERS)
     block = cube_block(classes, True, noise_std, other)
     mean = check_real(feature_cost, "feature_cost", 0)
-    return drawn(
+    return draw_set(
         "cube_nuc",
         HiddenStates(np.full(CORNERS, 1 / CORNERS), classes, (*block, *block)),
         n_samples,
@@ -255,7 +255,7 @@ def make_cube_nm(
     other = normal(0.5, check_real(background_std, "background_std", 0))
     check_real(noise_std, "noise_std", 0)
     blocks = [feature for c in range(n) for feature in cube_block(classes, contexts == c, noise_std, other)]
-    return drawn(
+    return draw_set(
         "cube_nm",
         _in_context(classes, contexts, check_real(context_std, "context_std", 0), blocks),
         n_samples,
@@ -341,7 +341,7 @@ def make_cube_nm_ar(
     units = _units(n, len(features), cheap_context)
     units[-1] = check_real(rescue_cost, "rescue_cost", 0)
     silent = [n + c * _AR_BLOCK + k for c, k in np.ndindex(n, _AR_BLOCK) if k >= shown[c]]
-    return drawn(
+    return draw_set(
         "cube_nm_ar",
         _in_context(classes, contexts, check_real(context_std, "context_std", 0), features),
         n_samples,

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.frames import is_frame
-from seqclass._utils.text import listed, shown, visible
+from seqclass._utils.text import join_names, short_repr, visible
 from seqclass._utils.validation import check_costs, check_real
 from seqclass.costs import Costs
 from seqclass.datasets.hidden import HiddenStates
@@ -19,9 +19,6 @@ from seqclass.datasets.logit import SwitchedLogit
 from seqclass.datasets.world import Optimum, World
 
 __all__ = ["Dataset", "DatasetInfo"]
-
-#: More classes than this are counted together.
-_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ class DatasetInfo:
         missing = "none missing" if self.missing_share == 0 else f"{_percent(self.missing_share)} missing"
         lines.append(_line("values", f"{self.kind}, {self.dtype}; {_percent(self.zero_share)} zeros, {missing}"))
         counts = [f"{name} {count:,}" for name, count in self.class_counts.items()]
-        if len(counts) > _SHOWN:
+        if len(counts) > 12:  # more are counted together
             sizes = self.class_counts.values()
             counts = [f"{len(counts)}, of {min(sizes):,} to {max(sizes):,} rows each"]
         lines.append(_line("classes", ", ".join(counts)))
@@ -281,16 +278,16 @@ class Dataset:
     max_panel: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "X", _narrow(self.X))
+        object.__setattr__(self, "X", _narrow_indices(self.X))
         if not hasattr(self.X, "shape") or len(self.X.shape) != 2:
             raise ValueError(f"X of {self.name!r} must have rows and columns.")
         n, m = self.X.shape
         for name in ("class_names", "decisions", "feature_names", "groups", "bundles"):
             if isinstance(value := getattr(self, name), str):
-                raise ValueError(f"{name} of {self.name!r} must be a list of names, got the text {shown(value)}.")
+                raise ValueError(f"{name} of {self.name!r} must be a list of names, got the text {short_repr(value)}.")
         labels = [*self.class_names, *self.decisions]
         if twice := next((label for i, label in enumerate(labels) if label in labels[:i]), ""):
-            raise ValueError(f"class_names of {self.name!r}: two classes or decisions are called {shown(twice)}.")
+            raise ValueError(f"class_names of {self.name!r}: two classes or decisions are called {short_repr(twice)}.")
         if self.y.shape != (n,) or self.y.dtype.kind not in "iu":
             raise ValueError(f"y of {self.name!r} must hold an integer for each of the {n} rows, got {self.y.shape}.")
         if n and (self.y.min() < 0 or self.y.max() >= len(self.class_names)):
@@ -426,35 +423,35 @@ class Dataset:
         [0.05, 0.1]
         """
         check_real(scale, "scale", 0)
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         if self.feature_costs is not None:
-            found["feature_costs"] = scale * self._filled(self.feature_costs, missing_cost)
+            settings["feature_costs"] = scale * self._fill_costs(self.feature_costs, missing_cost)
             if self.groups is not None and self.discounted_costs is not None:
                 discounted = np.where(np.isnan(self.discounted_costs), self.feature_costs, self.discounted_costs)
-                found["discounted_costs"] = scale * self._filled(discounted, missing_cost)
+                settings["discounted_costs"] = scale * self._fill_costs(discounted, missing_cost)
         if self.groups is not None:
-            found["groups"] = list(self.groups)
+            settings["groups"] = list(self.groups)
         if self.visit_cost is not None:
-            found["visit_cost"] = scale * self.visit_cost
+            settings["visit_cost"] = scale * self.visit_cost
         if self.delays is not None and self.delay_cost is not None:
-            found |= {"delays": self.delays, "delay_cost": scale * self.delay_cost}
+            settings |= {"delays": self.delays, "delay_cost": scale * self.delay_cost}
         if self.max_panel is not None:
-            found["max_panel"] = self.max_panel
+            settings["max_panel"] = self.max_panel
         if self.decision_costs is not None:
-            found["decision_costs"] = self.decision_costs
+            settings["decision_costs"] = self.decision_costs
         if self.decisions:  # classes are codes, so that all labels of decisions are positions
-            found["decisions"] = list(range(self.n_classes, self.n_classes + len(self.decisions)))
-        return Costs(**found)
+            settings["decisions"] = list(range(self.n_classes, self.n_classes + len(self.decisions)))
+        return Costs(**settings)
 
-    def _filled(self, costs: FloatArray, missing_cost: float | None) -> FloatArray:
+    def _fill_costs(self, costs: FloatArray, missing_cost: float | None) -> FloatArray:
         unknown = np.isnan(costs)
         if unknown.any() and missing_cost is None:
-            there = listed([self.names()[j] for j in np.flatnonzero(unknown)], 3)
+            there = join_names([self.names()[j] for j in np.flatnonzero(unknown)], 3)
             raise ValueError(f"the source of {self.name!r} gives no price for {there}; pass missing_cost.")
         return np.where(unknown, np.nan if missing_cost is None else check_real(missing_cost, "missing_cost", 0), costs)
 
 
-def _narrow(X: Any) -> Any:
+def _narrow_indices(X: Any) -> Any:
     """Give a compressed sparse matrix with positions of 32 bits if these are enough."""
     wide = sp.issparse(X) and hasattr(X, "indptr") and np.int64 in (X.indices.dtype, X.indptr.dtype)
     if not wide or max(*X.shape, X.nnz) > np.iinfo(np.int32).max:

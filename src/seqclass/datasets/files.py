@@ -13,8 +13,8 @@ import numpy.typing as npt
 from sklearn.datasets import fetch_openml, load_breast_cancer, load_digits, load_iris, load_wine
 
 from seqclass._utils.frames import each_column, is_frame, is_numeric, refuse_numbers
-from seqclass._utils.text import listed, near, sentence, shown
-from seqclass.datasets._costs import beside, check_prices, read_costs
+from seqclass._utils.text import join_names, near, sentence, short_repr
+from seqclass.datasets._costs import check_prices, find_costs_file, read_costs
 from seqclass.datasets._tables import (
     ENDINGS,
     SVMLIGHT,
@@ -226,7 +226,7 @@ def load_file(
     if drop and not is_frame(parts["X"]):
         raise ValueError(f"drop: {path} is no table of named columns.")
     names = parts["feature_names"] or tuple(f"x{j}" for j in range(parts["X"].shape[1]))
-    costs_file = beside(path, stem) if costs is None else Path(costs)
+    costs_file = find_costs_file(path, stem) if costs is None else Path(costs)
     if costs_file is not None:
         parts |= read_costs(costs_file, list(names), parts["class_names"], form=form)
     try:
@@ -260,20 +260,26 @@ def _from_table(path: Path, target: str | None, drop: Sequence[str], form: CsvFo
     if target is None:
         usual = [column for column in columns if column.strip().lower() in _TARGETS]
         if len(usual) != 1:
-            why = f"both {shown(usual[0])} and {shown(usual[1])} could hold" if usual else "no column is known to hold"
+            why = (
+                f"both {short_repr(usual[0])} and {short_repr(usual[1])} could hold"
+                if usual
+                else "no column is known to hold"
+            )
             raise ValueError(f"{path}: {why} the labels; name it as target.{without_header(columns)}")
         target = usual[0]
     for wanted in (target, *drop):
         if wanted not in columns:
-            raise ValueError(f"{path} has no column {shown(wanted)}; {near(wanted, columns)}{without_header(columns)}")
+            raise ValueError(
+                f"{path} has no column {short_repr(wanted)}; {near(wanted, columns)}{without_header(columns)}"
+            )
     if target in drop:
-        raise ValueError(f"drop: {shown(target)} is the target.")
+        raise ValueError(f"drop: {short_repr(target)} is the target.")
     frame = read_frame(path, [column for column in columns if column not in drop], labels=target, form=form)
     labels = frame.pop(target)
     if not frame.shape[1]:
-        raise ValueError(f"{path} has no feature: {shown(target)} is its only column.")
+        raise ValueError(f"{path} has no feature: {short_repr(target)} is its only column.")
     warn_without_header(path, columns)
-    work = {target: lambda: encode_labels(labels, f"column {shown(target)}")}
+    work = {target: lambda: encode_labels(labels, f"column {short_repr(target)}")}
     work |= {name: partial(refuse_numbers, frame[name], name) for name in frame if is_numeric(frame[name])}
     y, class_names = each_column(work, lambda name: work[name](), f"{path}: ")[target]
     names = tuple(str(column) for column in frame.columns)
@@ -284,26 +290,28 @@ def _from_arrays(path: Path, target: str) -> dict[str, Any]:
     arrays = read_arrays(path)
     others, (n, m) = arrays.others, arrays.X.shape
     if target not in others:
-        raise ValueError(f"{path} has no array {shown(target)} for the labels; it holds {listed(others) or 'X only'}.")
+        raise ValueError(
+            f"{path} has no array {short_repr(target)} for the labels; it holds {join_names(others) or 'X only'}."
+        )
     labels = others[target]
     if labels.shape != (n,):
         raise ValueError(f"{path}: {target} must have one label for each of the {n} rows, it has shape {labels.shape}.")
     y, class_names = _classes(labels, others.get("class_names"), path, target)
-    found: dict[str, Any] = {"X": arrays.X, "y": y, "class_names": class_names}
-    found["feature_names"] = None if arrays.names is None else tuple(arrays.names)
+    fields: dict[str, Any] = {"X": arrays.X, "y": y, "class_names": class_names}
+    fields["feature_names"] = None if arrays.names is None else tuple(arrays.names)
     for key, field in _SPLITS.items():
         if key in others:
-            found[field] = _rows(others[key], f"{path}: {key}")
+            fields[field] = _rows(others[key], f"{path}: {key}")
     for key, field in {"cost": "feature_costs", "discount_cost": "discounted_costs"}.items():
         if key in others:
-            found[field] = _costs(others[key], f"{path}: {key}", m)
+            fields[field] = _costs(others[key], f"{path}: {key}", m)
     for key in ("group", "bundle"):
         if key in others:
             if others[key].shape != (m,):
                 raise ValueError(f"{path}: {key} must have {m} entries, it has shape {others[key].shape}.")
-            found[f"{key}s"] = tuple(None if label in ("", -1) else label for label in others[key].tolist())
-    names = found["feature_names"] or [f"x{j}" for j in range(m)]
-    return check_prices(found, list(names), str(path))
+            fields[f"{key}s"] = tuple(None if label in ("", -1) else label for label in others[key].tolist())
+    names = fields["feature_names"] or [f"x{j}" for j in range(m)]
+    return check_prices(fields, list(names), str(path))
 
 
 def _classes(

@@ -19,8 +19,6 @@ __all__ = ["HiddenStates"]
 
 #: Bytes that the weights of a part of the rows may take: they are gone through once a feature.
 _CHUNK = 2**22
-#: Cells that tables may have together: one gigabyte.
-_MAX_CELLS = 2**27
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +137,8 @@ class HiddenStates:
         array([[0.25, 0.25, 0.5 ],
                [0.5 , 0.5 , 0.  ]])
         """
-        values = self._checked(X)
-        found = np.empty((len(values), len(self.hidden_prior)))
+        values = self._check_columns(X)
+        posterior = np.empty((len(values), len(self.hidden_prior)))
         with np.errstate(divide="ignore"):
             prior = np.log(self.hidden_prior)
         for rows in chunks(len(values), 24.0 * len(prior), _CHUNK):
@@ -150,8 +148,8 @@ class HiddenStates:
             impossible = np.isneginf(weights.max(axis=0))
             if impossible.any():
                 self._refuse(values, rows.start + int(impossible.argmax()), prior)
-            found[rows] = softmax(weights, axis=0).T
-        return found
+            posterior[rows] = softmax(weights, axis=0).T
+        return posterior
 
     def posterior(self, X: npt.ArrayLike) -> FloatArray:
         """Return P(class | what was seen), exactly, (n, n_classes); see `hidden_posterior`.
@@ -197,7 +195,7 @@ class HiddenStates:
         """
         cuts = self._cuts(edges)
         width = max((len(cut) for cut in cuts), default=0)
-        if len(cuts) * (width + 1) * len(self.hidden_prior) > _MAX_CELLS:
+        if len(cuts) * (width + 1) * len(self.hidden_prior) > 2**27:  # of 8 bytes each
             raise ValueError(f"tables of {width + 1} outcomes would take more than a gigabyte; pass fewer edges.")
         tables = np.zeros((len(cuts), width + 1, len(self.hidden_prior)))
         used = np.full((len(cuts), width), np.inf)
@@ -228,16 +226,16 @@ class HiddenStates:
         >>> data.truth.outcomes(data.X, data.truth.tables()[1]).tolist() == data.X.tolist()
         True
         """
-        values = self._checked(X)
+        values = self._check_columns(X)
         edges = np.asarray(edges, dtype=np.float64)
         if edges.ndim != 2 or len(edges) != len(self.features):
             raise ValueError(f"edges must have a row for each of the {len(self.features)} features, got {edges.shape}.")
-        found = np.empty(values.shape, dtype=smallest_int(edges.shape[1]))
-        count_edges(values, edges, found)
-        found[np.isnan(values)] = -1
-        return found
+        outcomes = np.empty(values.shape, dtype=smallest_int(edges.shape[1]))
+        count_edges(values, edges, outcomes)
+        outcomes[np.isnan(values)] = -1
+        return outcomes
 
-    def _checked(self, X: npt.ArrayLike) -> FloatArray:
+    def _check_columns(self, X: npt.ArrayLike) -> FloatArray:
         values = np.asarray(X, dtype=np.float64)
         if values.ndim != 2 or values.shape[1] != len(self.features):
             raise ValueError(f"X must have {len(self.features)} columns, one a feature, got shape {values.shape}.")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import IntArray
-from seqclass._utils.text import listed, sentence, shown
+from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass.datasets._tables import check_input, read_npz
 from seqclass.datasets.dataset import Dataset
 
@@ -167,10 +167,10 @@ def _read(path: Path) -> list[_Record]:
     if ending != ".json":
         raise ValueError(f"{path}: interviews are read from .json, .csv and .npz files; write a pickle as JSON first.")
     try:
-        found = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_once)
+        content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no JSON that holds interviews: {sentence(error)}") from None
-    parts = found if isinstance(found, dict) else {"all": found}
+    parts = content if isinstance(content, dict) else {"all": content}
     if not all(isinstance(part, list) for part in parts.values()):
         raise ValueError(f"{path} must hold a list of records, or such lists by part, as train and test.")
     return [
@@ -182,44 +182,44 @@ def _read(path: Path) -> list[_Record]:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON, each of whose entries stands there once."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
         raise ValueError(
-            f"{shown(Counter(name for name, _ in pairs).most_common(1)[0][0])} stands twice in one object."
+            f"{short_repr(Counter(name for name, _ in pairs).most_common(1)[0][0])} stands twice in one object."
         )
-    return found
+    return entries
 
 
 def _record(where: str, part: str, record: Any) -> _Record:
     """One record of JSON."""
     if not isinstance(record, Mapping):
-        raise ValueError(f"{where} must be an object with disease_tag and goal, got {shown(record)}.")
+        raise ValueError(f"{where} must be an object with disease_tag and goal, got {short_repr(record)}.")
     inner = record.get("goal", {})
     told = {**record, **(inner if isinstance(inner, Mapping) else {})}
-    found = []
+    parts = []
     for names in _KEYS:
         present = [key for key in names if key in told]
         if not present:
             raise ValueError(f"{where} has no {names[0]}.")
-        found.append(told[present[0]])
-    disease, *slots = found
+        parts.append(told[present[0]])
+    disease, *slots = parts
     if isinstance(disease, bool) or not isinstance(disease, (str, int)):
-        raise ValueError(f"{where}: {_KEYS[0][0]} must be the name of a disease, got {shown(disease)}.")
+        raise ValueError(f"{where}: {_KEYS[0][0]} must be the name of a disease, got {short_repr(disease)}.")
     for names, values in zip(_KEYS[1:], slots):
         if not isinstance(values, Mapping):
-            raise ValueError(f"{where}: {names[0]} must hold values by symptom, got {shown(values)}.")
+            raise ValueError(f"{where}: {names[0]} must hold values by symptom, got {short_repr(values)}.")
     said, asked = ({str(s): _value(where, str(s), v) for s, v in values.items()} for values in slots)
-    return _checked(where, _Record(part, str(disease), said, asked))
+    return _check_record(where, _Record(part, str(disease), said, asked))
 
 
-def _checked(where: str, record: _Record) -> _Record:
+def _check_record(where: str, record: _Record) -> _Record:
     """Refuse a disease or a symptom without a name, and a symptom that is told of twice."""
     if not (record.disease or "").strip() or not all(s.strip() for s in (*record.volunteered, *record.answers)):
         raise ValueError(f"{where}: a disease or a symptom has no name.")
     twice = [symptom for symptom in record.volunteered if symptom in record.answers]
     if twice:
         raise ValueError(
-            f"{where}: {shown(twice[0])} is both volunteered and asked for; leave out the answer, which is known."
+            f"{where}: {short_repr(twice[0])} is both volunteered and asked for; leave out the answer, which is known."
         )
     return record
 
@@ -227,7 +227,7 @@ def _checked(where: str, record: _Record) -> _Record:
 def _value(where: str, symptom: str, value: Any) -> int:
     code = _VALUES.get(str(value).strip().lower())
     if code is None:
-        raise ValueError(f"{where}: {shown(symptom)} must be true, false or UNK, got {shown(value)}.")
+        raise ValueError(f"{where}: {short_repr(symptom)} must be true, false or UNK, got {short_repr(value)}.")
     return code
 
 
@@ -240,24 +240,24 @@ def _of_lines(path: Path) -> list[_Record]:
         raise ValueError(f"{path} is no CSV in UTF-8: {sentence(error)}") from error
     if wrong := [column for column in _COLUMNS if header.count(column) != 1]:
         how = "two columns" if wrong[0] in header else "no column"
-        raise ValueError(f"{path} has {how} {shown(wrong[0])}; it needs {listed(_COLUMNS)}.")
-    found: dict[tuple[str, str], _Record] = {}
+        raise ValueError(f"{path} has {how} {short_repr(wrong[0])}; it needs {join_names(_COLUMNS)}.")
+    records: dict[tuple[str, str], _Record] = {}
     for number, cells in enumerate(filter(None, lines), 1):
         where, line = f"{path}: line {number}", dict(zip(header, cells))
         if len(cells) != len(header):
             raise ValueError(f"{where} has {len(cells)} cells, the header {len(header)}.")
         if line["told"] not in ("explicit", "implicit"):
-            raise ValueError(f"{where}: told must be explicit or implicit, got {shown(line['told'])}.")
+            raise ValueError(f"{where}: told must be explicit or implicit, got {short_repr(line['told'])}.")
         part = line.get("part") or "all"
-        record = found.setdefault((part, line["case"]), _Record(part, line["disease"], {}, {}))
+        record = records.setdefault((part, line["case"]), _Record(part, line["disease"], {}, {}))
         if record.disease != line["disease"]:
-            raise ValueError(f"{where}: case {shown(line['case'])} has two diseases.")
+            raise ValueError(f"{where}: case {short_repr(line['case'])} has two diseases.")
         slots = record.volunteered if line["told"] == "explicit" else record.answers
         if line["symptom"] in slots:
-            raise ValueError(f"{where}: {shown(line['symptom'])} stands twice in case {shown(line['case'])}.")
+            raise ValueError(f"{where}: {short_repr(line['symptom'])} stands twice in case {short_repr(line['case'])}.")
         slots[line["symptom"]] = _value(where, line["symptom"], line["value"])
-        _checked(where, record)
-    return list(found.values())
+        _check_record(where, record)
+    return list(records.values())
 
 
 def _of_arrays(path: Path) -> list[_Record]:
@@ -265,9 +265,9 @@ def _of_arrays(path: Path) -> list[_Record]:
     arrays = read_npz(path)
     wanted = ["volunteered", "answers", "y", "class_names", "symptom_names"]
     if lacking := [key for key in wanted if key not in arrays]:
-        raise ValueError(f"{path} has no array {shown(lacking[0])}; it needs {listed(wanted)}.")
+        raise ValueError(f"{path} has no array {short_repr(lacking[0])}; it needs {join_names(wanted)}.")
     classes, names = (_names(path, name, arrays[name]) for name in wanted[3:])
-    said, asked, labels = (_whole(path, name, arrays[name]) for name in wanted[:3])
+    said, asked, labels = (_check_whole(path, name, arrays[name]) for name in wanted[:3])
     shape = (labels.size, len(names))
     if labels.ndim != 1 or said.shape != shape or asked.shape != shape:
         raise ValueError(f"{path}: volunteered and answers must have a row a case and a column a symptom, {shape}.")
@@ -277,12 +277,12 @@ def _of_arrays(path: Path) -> list[_Record]:
         raise ValueError(f"{path}: y must hold 0 to {len(classes) - 1}, the positions in class_names.")
     part = np.full(shape[0], "train" if "test" in arrays else "all", dtype=object)
     test = arrays.get("test", np.empty(0, dtype=np.intp))
-    rows = np.flatnonzero(test) if test.dtype == bool and test.shape == part.shape else _whole(path, "test", test)
+    rows = np.flatnonzero(test) if test.dtype == bool and test.shape == part.shape else _check_whole(path, "test", test)
     if rows.ndim != 1 or (rows.size and not 0 <= rows.min() <= rows.max() < part.size):
         raise ValueError(f"{path}: test must hold rows from 0 to {part.size - 1}.")
     part[rows] = "test"
     return [
-        _checked(f"{path}: record {n}", _Record(own, classes[label], *map(_slots(names), pair)))
+        _check_record(f"{path}: record {n}", _Record(own, classes[label], *map(_slots(names), pair)))
         for n, (own, label, *pair) in enumerate(zip(part.tolist(), labels.tolist(), said, asked), 1)
     ]
 
@@ -290,11 +290,11 @@ def _of_arrays(path: Path) -> list[_Record]:
 def _names(path: Path, name: str, array: npt.NDArray[Any]) -> list[str]:
     names = [str(one) for one in array.ravel().tolist()]
     if array.ndim != 1 or len(set(names)) < len(names):
-        raise ValueError(f"{path}: {name} must be a list of names that differ, got {shown(array.tolist())}.")
+        raise ValueError(f"{path}: {name} must be a list of names that differ, got {short_repr(array.tolist())}.")
     return names
 
 
-def _whole(path: Path, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _check_whole(path: Path, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if array.dtype.kind not in "iu":
         raise ValueError(f"{path}: {name} must hold whole numbers, it holds {array.dtype}.")
     return array
@@ -312,7 +312,7 @@ def _as_data(name: str, records: list[_Record], source: str) -> Interviews:
     said = sorted({symptom for record in records for symptom in record.volunteered})
     asked = sorted({symptom for record in records for symptom in record.answers})
     if clash := [symptom for symptom in asked if symptom.endswith(_SAID)]:
-        raise ValueError(f"{source}: rename the symptom {shown(clash[0])}, which looks like a volunteered one.")
+        raise ValueError(f"{source}: rename the symptom {short_repr(clash[0])}, which looks like a volunteered one.")
     volunteered = _codes(said, (record.volunteered for record in records), len(records))
     answers = _codes(asked, (record.answers for record in records), len(records))
     mentioned = (answers == 0) | (answers == 1)

@@ -14,8 +14,6 @@ from seqclass._utils.validation import check_choice, check_real
 __all__ = ["missing_mask"]
 
 MECHANISMS = ("mcar", "mar", "mnar_logistic", "mnar_self")
-#: Halvings after which an interval of intercepts is as small as rounding.
-_HALVINGS = 60
 
 
 def missing_mask(
@@ -87,7 +85,7 @@ def missing_mask(
     shown[rng.choice(d, min(max(int(inputs * d), 1), d - 1), replace=False)] = True
     scores = values[:, shown] @ rng.normal(size=(int(shown.sum()), int((~shown).sum())))
     mask = np.zeros((n, d), dtype=bool)
-    mask[:, ~shown] = rng.random(scores.shape) < _probabilities(_scaled(scores), share)
+    mask[:, ~shown] = rng.random(scores.shape) < _probabilities(_standardise(scores), share)
     if mechanism == "mnar_logistic":
         mask[:, shown] = rng.random((n, int(shown.sum()))) < share
     return mask
@@ -104,10 +102,10 @@ def _standard(X: npt.ArrayLike) -> FloatArray:
     unknown = np.isnan(values)
     values -= np.divide(np.where(unknown, 0.0, values).sum(axis=0), np.maximum((~unknown).sum(axis=0), 1))
     values[unknown] = 0.0
-    return _scaled(values)
+    return _standardise(values)
 
 
-def _scaled(scores: FloatArray) -> FloatArray:
+def _standardise(scores: FloatArray) -> FloatArray:
     deviation = scores.std(axis=0)
     # what is left of a constant column is rounding
     varies = deviation > 1e-12 * np.abs(scores).max(axis=0)
@@ -119,7 +117,7 @@ def _probabilities(scores: FloatArray, share: float) -> FloatArray:
     if share in (0, 1):
         return np.full(scores.shape, float(share))
     low, high = logit(share) - scores.max(axis=0), logit(share) - scores.min(axis=0)
-    for _ in range(_HALVINGS):
+    for _ in range(60):  # halvings, after which the interval is as small as rounding
         middle = (low + high) / 2
         above = expit(scores + middle).mean(axis=0) > share
         low, high = np.where(above, low, middle), np.where(above, middle, high)

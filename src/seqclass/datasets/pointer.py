@@ -10,7 +10,7 @@ from seqclass._utils.arrays import smallest_int
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.datasets.conditional import Conditional
 from seqclass.datasets.dataset import Dataset
-from seqclass.datasets.generated import drawn
+from seqclass.datasets.generated import draw_set
 from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.world import Optimum, World
 
@@ -76,7 +76,7 @@ def make_xor_noisy_shortcut(
     other = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
     noisy = np.array([[accuracy, 1 - accuracy], [1 - accuracy, accuracy]])
     world = World(np.array([0.5, 0.5]), (-1, 0, -1), (np.full((2, 2), 0.5), other, noisy))
-    return drawn(
+    return draw_set(
         "xor_noisy_shortcut",
         HiddenStates(np.full(4, 0.25), classes, (*coins, shortcut)),
         n_samples,
@@ -88,10 +88,6 @@ def make_xor_noisy_shortcut(
         optimum=world.optimum(prices),
         description=f"The class is x1 xor x2; the shortcut shows it in {accuracy:.3g} of the cases.",
     )
-
-
-#: Features that may be pointed at: tables grow with the square of their number.
-_MAX_POINTED = 1000
 
 
 def make_indicator(
@@ -140,9 +136,10 @@ def make_indicator(
     >>> print(data.optimum)
     0.02 in any order, 0.065 in column order, 0.5 unasked, 0 all known
     """
-    names = ("index", *(f"bit_{j}" for j in range(check_integer(n_bits, "n_bits", 2, _MAX_POINTED))))
+    # tables grow with the square of this number
+    names = ("index", *(f"bit_{j}" for j in range(check_integer(n_bits, "n_bits", 2, 1000))))
     text = "The index says which of the bits is the label."
-    return _pointing("indicator", names, 1.0, n_samples, feature_cost, text, random_state)
+    return _pointer_set("indicator", names, 1.0, n_samples, feature_cost, text, random_state)
 
 
 def make_sensors(
@@ -189,13 +186,13 @@ def make_sensors(
     >>> print(make_sensors(10).optimum)
     0.09 in any order, 0.195 in column order, 0.5 unasked, 0.03 all known
     """
-    names = ("complaint", *(f"sensor_{j}" for j in range(check_integer(n_sensors, "n_sensors", 2, _MAX_POINTED))))
+    names = ("complaint", *(f"sensor_{j}" for j in range(check_integer(n_sensors, "n_sensors", 2, 1000))))
     check_real(accuracy, "accuracy", 0.5, 1)
     text = f"The complaint says which sensor shows the class, right in {accuracy:.3g} of the cases."
-    return _pointing("sensors", names, accuracy, n_samples, feature_cost, text, random_state)
+    return _pointer_set("sensors", names, accuracy, n_samples, feature_cost, text, random_state)
 
 
-def _pointing(
+def _pointer_set(
     name: str,
     names: tuple[str, ...],
     accuracy: float,
@@ -206,7 +203,7 @@ def _pointing(
 ) -> Dataset:
     n = len(names) - 1
     price = check_real(feature_cost, "feature_cost", 0)
-    return drawn(
+    return draw_set(
         name,
         _truth(n, accuracy),
         n_samples,
@@ -232,7 +229,7 @@ def _truth(n: int, accuracy: float) -> HiddenStates:
 
 
 def _world(n: int, accuracy: float) -> World:
-    """The same as a tree: every bit depends on the class and on what is pointed at."""
+    """The true model as a tree: every bit depends on the class and on what is pointed at."""
     tables = np.full((n, n, 2, 2), 0.5)
     tables[np.arange(n), np.arange(n)] = [[accuracy, 1 - accuracy], [1 - accuracy, accuracy]]
     return World(np.array([0.5, 0.5]), (-1, *[0] * n), (np.full((n, 2), 1 / n), *tables))

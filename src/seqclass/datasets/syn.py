@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 from seqclass._utils.arrays import as_generator
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.datasets.dataset import Dataset
-from seqclass.datasets.generated import made
+from seqclass.datasets.generated import make_set
 from seqclass.datasets.logit import SwitchedLogit
 
 __all__ = ["make_madelon_like", "make_syn"]
@@ -95,7 +95,7 @@ def make_madelon_like(
     )
     rows, columns = rng.permutation(n_samples), rng.permutation(n_features)
     names = [f"{kind}_{i}" for kind, number in kinds.items() for i in range(number)]
-    return made(
+    return make_set(
         "madelon_like",
         X[np.ix_(rows, columns)],
         y[rows].astype(np.int64),
@@ -187,7 +187,7 @@ def make_syn(
     X, y = truth.sample(check_integer(n_samples, "n_samples", 1), random_state)
     first, second = truth.logits
     rule = f"{first}" if first == second else f"{first} where x11 is below zero, and {second} elsewhere"
-    return made(
+    return make_set(
         f"syn{number}",
         X,
         y,

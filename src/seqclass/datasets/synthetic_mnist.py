@@ -8,16 +8,14 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray
 from seqclass._utils.validation import check_real
-from seqclass.datasets.conditional import Conditional, Values, clipped
+from seqclass.datasets.conditional import Conditional, Values, clipped_normal
 from seqclass.datasets.dataset import Dataset
-from seqclass.datasets.generated import drawn
+from seqclass.datasets.generated import draw_set
 from seqclass.datasets.hidden import HiddenStates
 
 __all__ = ["make_synthetic_mnist"]
 
 _SIDE = 28
-#: Figures that are laid over the noise; those of the other classes are added to it.
-_OPAQUE = (4, 5, 7)
 
 
 def make_synthetic_mnist(
@@ -70,12 +68,17 @@ def make_synthetic_mnist(
     intensity = check_real(pattern_intensity, "pattern_intensity", 0, 1)
     masks = _figures()
     # background, figure over noise, figure that covers it
-    shapes: tuple[Any, ...] = (clipped(0, noise_std), clipped(intensity, noise_std), Values.certain(intensity))
-    covers = np.isin(np.arange(len(masks)), _OPAQUE)
+    shapes: tuple[Any, ...] = (
+        clipped_normal(0, noise_std),
+        clipped_normal(intensity, noise_std),
+        Values.certain(intensity),
+    )
+    # figures that are laid over the noise; those of the other classes are added to it
+    covers = np.isin(np.arange(len(masks)), [4, 5, 7])
     which = np.where(masks, np.where(covers, 2, 1)[:, None, None], 0).reshape(len(masks), -1)
     pixels = tuple(Conditional(shapes, column) for column in which.T)
     truth = HiddenStates(np.full(len(masks), 1 / len(masks)), np.arange(len(masks)), pixels)
-    return drawn(
+    return draw_set(
         "synthetic_mnist",
         truth,
         n_samples,
@@ -97,7 +100,7 @@ def _figures() -> BoolArray:
     tall = (row >= 6) & (row < 22)
     foot = (row >= 18) & (row < 22) & (column >= 16) & (column < 26)
     dots = (row >= 6) & (row < 20) & (row % 4 >= 2) & (column >= 16) & (column < 26) & (column % 4 < 2)
-    found = [
+    figures = [
         (away >= 4) & (away <= 6),
         upright,
         lying,
@@ -109,4 +112,4 @@ def _figures() -> BoolArray:
         falling | (column + row == 27) & (column >= 14),
         dots,
     ]
-    return np.array(found)
+    return np.array(figures)

@@ -95,8 +95,8 @@ class Optimum:
     prior: float
 
     def __str__(self) -> str:
-        free = "" if self.any_order is None else f"{self.any_order:.4g} in any order, "
-        return f"{free}{self.in_order:.4g} in column order, {self.prior:.4g} unasked, {self.full:.4g} all known"
+        any_order = "" if self.any_order is None else f"{self.any_order:.4g} in any order, "
+        return f"{any_order}{self.in_order:.4g} in column order, {self.prior:.4g} unasked, {self.full:.4g} all known"
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +249,7 @@ class World:
         costs = Costs(decision_costs=decision_costs, decisions=further).of_decisions(classes)[0]
         joint = self.joint()
         states = np.prod(np.array(self.n_outcomes) + 1, dtype=np.float64) * len(classes)
-        in_order = cost_in_order(joint, prices.along(np.arange(n))[0], costs)
+        in_order = cost_in_order(joint, prices.for_order(np.arange(n))[0], costs)
         return Optimum(
             in_order=in_order,
             # sums in another order must not make it look worse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -13,23 +14,33 @@ from scipy.special import xlogy
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, chunks_by_size
 from seqclass._utils.information import canonical
-from seqclass._utils.text import shown
+from seqclass._utils.text import MAX_EXACT, short_repr
 from seqclass._utils.validation import check_choice, check_integer
 
-#: Most numbers of a column, and how far apart they may lie.
-_MOST_VALUES, _SPAN = 10, 63
-#: Whole numbers up to here have neighbours one apart.
-_EXACT = 2.0**53
-#: Rows that tell most columns of other numbers from the rest.
-_GLANCE = 64
-#: Characters of a label.
-_LONGEST = 24
+
+@dataclass(frozen=True)
+class EdgeTuning:
+    """How values are looked at, and how bins are counted."""
+
+    max_values: int = 10  #: whole numbers of a column that are kept
+    max_span: int = 63  #: bits: how far apart they may lie
+    n_first_rows: int = 64  #: that tell most columns of other numbers from the rest
+    max_label: int = 24  #: characters
+    group_bytes: int = 2**26  #: that the values of one group of columns may take at work
+    chunk_bytes: int = 2**21  #: of what is weighed at once, which should stay in cache
+    many_edges: int = 24  #: from which on a binary search in each column beats one comparison per edge
+    free_bins: int = 32  #: that a feature gets whatever its values
+    max_bins: int = 2**31 - 1  #: that no feature gets more than
+    near: float = 1e-5  #: share of a frequent value within which lies what is that value written with five digits
+
+
+TUNING = EdgeTuning()
 
 
 def few_dense(values: FloatArray) -> IntArray:
     """Of each row of ``values``, NaN where missing; (n, 2)."""
-    found = np.zeros((len(values), 2), dtype=np.int64)
-    rows = np.flatnonzero(_seem_few(values[:, :_GLANCE]))
+    few = np.zeros((len(values), 2), dtype=np.int64)
+    rows = np.flatnonzero(_seem_few(values[:, : TUNING.n_first_rows]))
     low, high = np.fmin.reduce(values[rows], axis=1), np.fmax.reduce(values[rows], axis=1)
     near = _may_be_few(low, high)
     rows, low, high = rows[near], low[near], high[near]
@@ -39,8 +50,8 @@ def few_dense(values: FloatArray) -> IntArray:
         n_here = np.count_nonzero(values == (low + k)[:, None], axis=1)
         n_left -= n_here
         bits |= np.where(n_here > 0, np.int64(1) << k, 0)
-    found[rows] = np.where((n_left == 0)[:, None], _kept(low, bits), 0)
-    return found
+    few[rows] = np.where((n_left == 0)[:, None], _keep_few(low, bits), 0)
+    return few
 
 
 def few_sparse(values: FloatArray, column: IntArray, size: IntArray, has_zero: BoolArray) -> IntArray:
@@ -50,27 +61,27 @@ def few_sparse(values: FloatArray, column: IntArray, size: IntArray, has_zero: B
     low, high, whole = np.zeros(n), np.zeros(n), np.ones(n, dtype=bool)
     if filled.size:
         low[filled], high[filled] = np.minimum.reduceat(values, start), np.maximum.reduceat(values, start)
-        whole[filled] = np.logical_and.reduceat(_whole(values), start)
+        whole[filled] = np.logical_and.reduceat(_are_whole(values), start)
     low, high = np.where(has_zero, np.minimum(low, 0), low), np.where(has_zero, np.maximum(high, 0), high)
     whole &= _may_be_few(low, high)
     bits = np.where(whole & has_zero, _bits(np.where(whole, -low, 0)), 0)
     if filled.size:
         offset = np.where(whole[column], values, np.nan) - low[column]
         bits[filled] |= np.bitwise_or.reduceat(_bits(offset), start)
-    return np.where(whole[:, None], _kept(np.where(whole, low, 0), bits), 0)
+    return np.where(whole[:, None], _keep_few(np.where(whole, low, 0), bits), 0)
 
 
 def few_of_both(one: IntArray, other: IntArray, one_shows: BoolArray, other_shows: BoolArray) -> IntArray:
     """Of columns whose rows came in two parts; each part says whether a column shows any number in it; (n, 2)."""
     low = np.minimum(one[:, 0], other[:, 0])
     above = np.stack([one[:, 0], other[:, 0]]) - low
-    few = (one[:, 1] != 0) & (other[:, 1] != 0) & (above < _SPAN).all(axis=0)
+    few = (one[:, 1] != 0) & (other[:, 1] != 0) & (above < TUNING.max_span).all(axis=0)
     bits = np.zeros(len(one), dtype=np.int64)
     for kept, distance in zip((one, other), above):
         shift = np.where(few, distance, 0)
-        few &= np.frexp(kept[:, 1].astype(np.float64))[1] + shift <= _SPAN
+        few &= np.frexp(kept[:, 1].astype(np.float64))[1] + shift <= TUNING.max_span
         bits |= np.left_shift(np.where(few, kept[:, 1], 0), np.where(few, shift, 0))
-    both = np.where(few[:, None], _kept(np.where(few, low, 0).astype(np.float64), np.where(few, bits, 0)), 0)
+    both = np.where(few[:, None], _keep_few(np.where(few, low, 0).astype(np.float64), np.where(few, bits, 0)), 0)
     return np.where(~one_shows[:, None], other, np.where(~other_shows[:, None], one, both))
 
 
@@ -80,26 +91,28 @@ def numbers(kept: IntArray) -> FloatArray:
     return np.array([low + k for k in range(bits.bit_length()) if bits >> k & 1], dtype=np.float64)
 
 
-def listed_values(values: FloatArray) -> str:
+def list_values(values: FloatArray) -> str:
     """Write whole numbers that fall into one bin; empty if that gets long."""
     if len(values) > 2 and values[-1] - values[0] == len(values) - 1:
         return f"{values[0]:.0f} to {values[-1]:.0f}"
     text = ", ".join(f"{value:.0f}" for value in values)
-    return text if len(text) <= _LONGEST else ""
+    return text if len(text) <= TUNING.max_label else ""
 
 
 def _may_be_few(low: FloatArray, high: FloatArray) -> BoolArray:
     with np.errstate(invalid="ignore", over="ignore"):
-        return np.asarray((high - low < _SPAN) & (np.abs(low) < _EXACT) & (low == np.floor(low)))
+        return np.asarray((high - low < TUNING.max_span) & (np.abs(low) < MAX_EXACT) & (low == np.floor(low)))
 
 
 def _seem_few(values: FloatArray) -> BoolArray:
     """Whether each row has whole numbers only and few of them, as far as a few values tell."""
     ordered = np.sort(values, axis=1)  # NaN last, and not above what is before
-    return np.asarray(_whole(ordered).all(axis=1) & ((ordered[:, 1:] > ordered[:, :-1]).sum(axis=1) < _MOST_VALUES))
+    return np.asarray(
+        _are_whole(ordered).all(axis=1) & ((ordered[:, 1:] > ordered[:, :-1]).sum(axis=1) < TUNING.max_values)
+    )
 
 
-def _whole(values: FloatArray) -> BoolArray:
+def _are_whole(values: FloatArray) -> BoolArray:
     """Which values are whole numbers; those that are missing count as well."""
     return np.asarray((values == np.floor(values)) | np.isnan(values))
 
@@ -110,18 +123,12 @@ def _bits(offset: FloatArray) -> IntArray:
     return np.where(known, np.left_shift(np.int64(1), np.where(known, offset, 0).astype(np.int64)), 0)
 
 
-def _kept(low: FloatArray, bits: IntArray) -> IntArray:
-    few = np.bitwise_count(bits) <= _MOST_VALUES
+def _keep_few(low: FloatArray, bits: IntArray) -> IntArray:
+    few = np.bitwise_count(bits) <= TUNING.max_values
     return np.stack([np.where(few, low, 0).astype(np.int64), np.where(few, bits, 0)], axis=1)
 
 
-#: Memory that the values of one group of columns may take at work.
-_BUDGET = 2**26
-#: Memory of what is weighed at once, which should stay in cache.
-_PIECE = 2**21
-
-
-class Labels(NamedTuple):
+class ClassCodes(NamedTuple):
     """Numbers of the rows' classes, and how many classes there are."""
 
     codes: IntArray
@@ -137,7 +144,7 @@ class Seen(NamedTuple):
     many: IntArray
 
 
-def seen_once(column: IntArray, value: FloatArray, code: IntArray) -> Seen:
+def count_once(column: IntArray, value: FloatArray, code: IntArray) -> Seen:
     return Seen(column, value, code, np.ones(len(column), dtype=np.int64))
 
 
@@ -148,13 +155,13 @@ def in_order(*parts: Seen) -> Seen:
     return Seen(column[order], value[order], code[order], many[order])
 
 
-def dense_label_edges(values: FloatArray, labels: Labels, parts: IntArray, width: int) -> FloatArray:
+def dense_label_edges(values: FloatArray, labels: ClassCodes, parts: IntArray, width: int) -> FloatArray:
     """Edges of columns that stand in rows, (n_columns, n), NaN what is not to be cut."""
     order = np.argsort(values, axis=1)
     ordered = np.take_along_axis(values, order, axis=1)
     known = ~np.isnan(ordered)
     column = np.repeat(np.arange(len(values)), known.sum(axis=1))
-    return label_edges(seen_once(column, ordered[known], labels.codes[order][known]), labels.n_classes, parts, width)
+    return label_edges(count_once(column, ordered[known], labels.codes[order][known]), labels.n_classes, parts, width)
 
 
 def label_edges(seen: Seen, n_classes: int, parts: IntArray, width: int) -> FloatArray:
@@ -162,7 +169,7 @@ def label_edges(seen: Seen, n_classes: int, parts: IntArray, width: int) -> Floa
     edges = np.full((len(parts), width), np.inf)
     size = np.bincount(seen.column, minlength=len(parts))
     stop = np.cumsum(size)
-    for group in chunks_by_size(stop, _BUDGET // (64 + 16 * n_classes)):
+    for group in chunks_by_size(stop, TUNING.group_bytes // (64 + 16 * n_classes)):
         own = slice(int(stop[group.start] - size[group.start]), int(stop[group.stop - 1]))
         if own.start < own.stop:
             some = Seen(seen.column[own] - group.start, seen.value[own], seen.code[own], seen.many[own])
@@ -202,7 +209,7 @@ class _Cuts:
             if not len(hits):
                 break
             cut = hits[np.append(True, np.diff(self.column[hits]) != 0)]
-            edges[self.column[cut], k] = _between(self.value[cut], self.value[cut + 1])
+            edges[self.column[cut], k] = _midpoint(self.value[cut], self.value[cut + 1])
             fresh = self._split(cut)
         return np.sort(edges, axis=1)
 
@@ -219,47 +226,40 @@ class _Cuts:
 
     def _weigh(self, saved: FloatArray, values: IntArray) -> None:
         """Nats that a cut after each value saves of the labels' description, less what it takes to tell the cut."""
-        for some in chunks(len(values), 120 * len(self.below), _PIECE):
+        for some in chunks(len(values), 120 * len(self.below), TUNING.chunk_bytes):
             at = values[some]
             start, cut, stop = (self.below.take(place, axis=1) for place in (self.start[at], at + 1, self.stop[at]))
             parts = (stop - start, cut - start, stop - cut)
-            (n, k, whole), (n1, k1, lower), (n2, k2, upper) = map(self._described, parts)
+            (n, k, whole), (n1, k1, lower), (n2, k2, upper) = map(self._describe, parts)
             told = self.log_before[n] + self.of_classes[k]
             told += k1 * lower / n1 + k2 * upper / np.maximum(n2, 1) - k * whole / n
             # rounded, so that of equal cuts it is the lowest
             saved[at] = np.where(n2 > 0, np.round(whole - lower - upper - told, 9), -np.inf)
 
-    def _described(self, counts: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+    def _describe(self, counts: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Rows, classes shown, and the entropy of their labels times the rows."""
         n = counts.sum(axis=0)
         return n, np.count_nonzero(counts, axis=0), self.n_log_n[n] - self.n_log_n[counts].sum(axis=0)
 
 
-def _between(low: FloatArray, high: FloatArray) -> FloatArray:
+def _midpoint(low: FloatArray, high: FloatArray) -> FloatArray:
     middle = low / 2 + high / 2
     return np.where(middle > low, middle, high)
 
 
-#: From here on a binary search in each column beats one comparison per edge.
-_MANY_EDGES = 24
-#: Up to so many bins a feature gets whatever its values; no feature gets more than the other number.
-_FREE = 32
-_MOST = 2**31 - 1
-#: So near to a frequent value, as a share of it, lies what is that value written with five digits.
-_NEAR = 1e-5
 STRATEGIES = ("uniform", "quantile", "auto", "mdlp")
 
 
 def check_cuts(strategy: Any, zero_bin: Any) -> None:
     check_choice(strategy, "strategy", STRATEGIES)
     if not isinstance(zero_bin, (bool, np.bool_)) and zero_bin != "auto":
-        raise ValueError(f"zero_bin must be True, False or 'auto', got {shown(zero_bin)}.")
+        raise ValueError(f"zero_bin must be True, False or 'auto', got {short_repr(zero_bin)}.")
 
 
 def check_n_bins(n_bins: Any, X: Any, y: Any) -> IntArray:
     n_rows, n_features = X.shape
     if not isinstance(n_bins, str):
-        return _bounded(given_bins(n_bins, n_features), X)
+        return _bound_bins(bins_per_feature(n_bins, n_features), X)
     if n_bins == "n_classes" and y is None:
         raise ValueError("n_bins='n_classes' needs the labels y in fit.")
     n_classes = 1 if y is None else len(np.unique(np.asarray(y)))
@@ -273,28 +273,28 @@ def bins_by_rule(rule: str, n_rows: int, n_classes: int, mostly_zero: Callable[[
     return n_classes if rule == "n_classes" else _bins_for(n_rows / n_classes)
 
 
-def given_bins(n_bins: Any, n_features: int) -> IntArray:
+def bins_per_feature(n_bins: Any, n_features: int) -> IntArray:
     if np.ndim(n_bins) == 0:
-        return np.full(n_features, min(check_integer(n_bins, "n_bins", 1), _MOST), dtype=np.int64)
+        return np.full(n_features, min(check_integer(n_bins, "n_bins", 1), TUNING.max_bins), dtype=np.int64)
     array = np.asarray(n_bins)
     if array.dtype.kind not in "iu" or array.shape != (n_features,) or array.min(initial=1) < 1:
         raise ValueError(
-            f"n_bins must be a positive integer or one for each of the {n_features} features, got {shown(n_bins)}."
+            f"n_bins must be a positive integer or one for each of the {n_features} features, got {short_repr(n_bins)}."
         )
-    return np.asarray(np.minimum(array, _MOST), dtype=np.int64)
+    return np.asarray(np.minimum(array, TUNING.max_bins), dtype=np.int64)
 
 
-def _bounded(n_bins: IntArray, X: Any) -> IntArray:
+def _bound_bins(n_bins: IntArray, X: Any) -> IntArray:
     """As many bins as wanted, but many only where there are as many distinct values."""
-    many = np.flatnonzero(n_bins > _FREE)
+    many = np.flatnonzero(n_bins > TUNING.free_bins)
     if many.size:
-        n_bins[many] = np.minimum(n_bins[many], np.maximum(_n_distinct(X, many), _FREE))
+        n_bins[many] = np.minimum(n_bins[many], np.maximum(_n_distinct(X, many), TUNING.free_bins))
     return n_bins
 
 
 def _n_distinct(X: Any, features: IntArray) -> IntArray:
     """Number of distinct finite values of some features, a zero that is not stored included."""
-    found = np.zeros(len(features), dtype=np.int64)
+    n_distinct = np.zeros(len(features), dtype=np.int64)
     X = canonical(X).tocsc() if sp.issparse(X) else X
     for i, j in enumerate(features.tolist()):
         if sp.issparse(X):
@@ -302,8 +302,8 @@ def _n_distinct(X: Any, features: IntArray) -> IntArray:
             implicit = X.shape[0] > X.indptr[j + 1] - X.indptr[j] and 0 not in values
         else:
             values, implicit = np.unique(X[:, j]), False
-        found[i] = np.isfinite(values).sum() + implicit
-    return found
+        n_distinct[i] = np.isfinite(values).sum() + implicit
+    return n_distinct
 
 
 def _bins_for(rows_per_class: float) -> int:
@@ -330,9 +330,9 @@ def has_own_bin(option: Any, auto: BoolArray, n_bins: IntArray) -> BoolArray:
     return wanted & (n_bins > 1)
 
 
-def own_bins(own: BoolArray, value: FloatArray, distance: FloatArray) -> FloatArray:
+def single_value_bins(own: BoolArray, value: FloatArray, distance: FloatArray) -> FloatArray:
     """Ends of the bins of single values, (n, 2), NaN where there is none; nearest other values are so far away."""
-    reach = np.where(own, np.minimum(_NEAR * np.abs(value), distance / 2), np.nan)
+    reach = np.where(own, np.minimum(TUNING.near * np.abs(value), distance / 2), np.nan)
     return np.stack([value - reach, value + reach], axis=1)
 
 
@@ -341,19 +341,19 @@ def frequent_values(values: FloatArray) -> tuple[FloatArray, IntArray]:
     missing = np.isnan(values)
     n_known = values.shape[1] - missing.sum(axis=1)
     count = np.count_nonzero(values == 0, axis=1)
-    found = np.where(2 * count > n_known, 0.0, np.nan)
+    value = np.where(2 * count > n_known, 0.0, np.nan)
     # of more than half of all cells two are neighbours, the last and the first among them
     near = (values[:, 1:] == values[:, :-1]).any(axis=1) | (values[:, 0] == values[:, -1]) | missing.any(axis=1)
-    for j in np.flatnonzero(near & np.isnan(found) & (n_known > 0)):
+    for j in np.flatnonzero(near & np.isnan(value) & (n_known > 0)):
         middle = n_known[j] // 2
-        found[j] = np.partition(values[j], middle)[middle]
-        count[j] = np.count_nonzero(values[j] == found[j])
-    found[2 * count <= n_known] = np.nan
-    return found, np.where(np.isnan(found), 0, count)
+        value[j] = np.partition(values[j], middle)[middle]
+        count[j] = np.count_nonzero(values[j] == value[j])
+    value[2 * count <= n_known] = np.nan
+    return value, np.where(np.isnan(value), 0, count)
 
 
 def fit_dense(
-    X: Any, n_bins: IntArray, strategy: str, option: Any, labels: Labels
+    X: Any, n_bins: IntArray, strategy: str, option: Any, labels: ClassCodes
 ) -> tuple[FloatArray, FloatArray, BoolArray, IntArray]:
     n, n_features = X.shape
     edges = np.full((n_features, int(n_bins.max(initial=1)) - 1), np.inf)
@@ -372,7 +372,7 @@ def fit_dense(
         if own.any():
             values[own[:, None] & (values == value[:, None])] = np.nan
             distance = np.fmin.reduce(np.abs(values - value[:, None]), axis=1)
-            bins[columns] = own_bins(own, value, distance)
+            bins[columns] = single_value_bins(own, value, distance)
             low, high = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
         if strategy == "mdlp":
             edges[columns] = dense_label_edges(values, labels, parts, edges.shape[1])
@@ -391,7 +391,7 @@ def fit_dense(
 
 
 def fit_sparse(
-    X: Any, n_bins: IntArray, strategy: str, option: Any, labels: Labels
+    X: Any, n_bins: IntArray, strategy: str, option: Any, labels: ClassCodes
 ) -> tuple[FloatArray, FloatArray, BoolArray, IntArray]:
     n, n_features = X.shape
     X = canonical(X).tocsc()
@@ -416,7 +416,7 @@ def fit_sparse(
     parts = n_bins - own
     width = int(n_bins.max(initial=1)) - 1
     if strategy == "mdlp":
-        stored = seen_once(column, value, labels.codes[row])
+        stored = count_once(column, value, labels.codes[row])
         zeros = _zeros(X, labels, np.flatnonzero(~own))
         edges = label_edges(in_order(stored, zeros), labels.n_classes, parts, width)
     elif strategy == "quantile":
@@ -426,10 +426,10 @@ def fit_sparse(
     else:
         edges = uniform_edges(np.where(own, low, low0), np.where(own, high, high0), parts, width)
     nothing = np.zeros(n_features)
-    return edges, own_bins(own, nothing, nothing), constant, few
+    return edges, single_value_bins(own, nothing, nothing), constant, few
 
 
-def _zeros(X: Any, labels: Labels, wanted: IntArray) -> Seen:
+def _zeros(X: Any, labels: ClassCodes, wanted: IntArray) -> Seen:
     """Zeros of some columns of a CSC matrix, stored or not."""
     rank = np.full(X.shape[1], -1)
     rank[wanted] = np.arange(len(wanted))
@@ -437,9 +437,9 @@ def _zeros(X: Any, labels: Labels, wanted: IntArray) -> Seen:
     other = (at >= 0) & (X.data != 0)
     k = labels.n_classes
     shown = np.bincount(at[other] * k + labels.codes[X.indices[other]], minlength=len(wanted) * k)
-    found = np.bincount(labels.codes, minlength=k) - shown.reshape(len(wanted), k)
-    column, code = np.nonzero(found)
-    return Seen(wanted[column], np.zeros(len(column)), code, found[column, code])
+    zeros = np.bincount(labels.codes, minlength=k) - shown.reshape(len(wanted), k)
+    column, code = np.nonzero(zeros)
+    return Seen(wanted[column], np.zeros(len(column)), code, zeros[column, code])
 
 
 def _order_statistics(column: IntArray, value: FloatArray, size: IntArray, n_zero: IntArray) -> Any:
@@ -496,7 +496,7 @@ def quantile_edges(pick: Any, size: IntArray, parts: IntArray, width: int) -> Fl
 
 def count_edges(block: npt.NDArray[Any], edges: npt.NDArray[Any], out: IntArray) -> None:
     """Count in `out` the edges at or below each value of a dense block."""
-    if edges.shape[1] >= _MANY_EDGES:
+    if edges.shape[1] >= TUNING.many_edges:
         for j in range(block.shape[1]):
             out[:, j] = np.searchsorted(edges[j], block[:, j], side="right")
         return

@@ -14,22 +14,20 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.information import canonical
 from seqclass.discretize import Discretizer
 from seqclass.discretize._edges import (
+    TUNING,
     bins_by_rule,
+    bins_per_feature,
     check_cuts,
     few_dense,
     few_of_both,
     few_sparse,
     frequent_values,
-    given_bins,
     has_own_bin,
-    own_bins,
     quantile_edges,
+    single_value_bins,
     uniform_edges,
 )
-from seqclass.discretize.discretizer import left_out_by_counts
-
-#: Size of a sketch: ranks are right to 0.14% of the rows with 99% confidence, as its `normalized_rank_error` says.
-SKETCH = 2000
+from seqclass.discretize.discretizer import leave_one_out_by_counts
 
 
 class Sketches:
@@ -47,7 +45,8 @@ class Sketches:
                 "quantile bins from chunks need datasketches: run pip install 'seqclass[large]', or take "
                 "strategy='uniform'."
             ) from error
-        return cls([kll_doubles_sketch(SKETCH) for _ in range(n)])
+        # ranks are right to 0.14% of the rows with 99% confidence, as its `normalized_rank_error` says
+        return cls([kll_doubles_sketch(2000) for _ in range(n)])
 
     def __add__(self, other: Sketches) -> Sketches:
         total = Sketches.empty(len(self.parts))
@@ -67,14 +66,14 @@ class Sketches:
     def take(self, columns: IntArray) -> Sketches:
         return Sketches([self.parts[j] for j in columns.tolist()])
 
-    def at(self, position: IntArray) -> FloatArray:
+    def quantile_at(self, position: IntArray) -> FloatArray:
         """Value of each column at a position in rising order; 0 of a column without values."""
-        found = np.zeros(len(self.parts))
+        values = np.zeros(len(self.parts))
         for j, (part, place) in enumerate(zip(self.parts, position.tolist())):
             if part.n:
                 rank = (min(max(place, 0), part.n - 1) + 0.5) / part.n
-                found[j] = part.get_quantile(rank, True)
-        return found
+                values[j] = part.get_quantile(rank, True)
+        return values
 
 
 @dataclass
@@ -96,7 +95,7 @@ class ColumnSums:
     sketches: Sketches | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, X: Any, sketch: bool = False, value: FloatArray | None = None) -> ColumnSums:
+    def from_rows(cls, X: Any, sketch: bool = False, value: FloatArray | None = None) -> ColumnSums:
         """Look at some rows, dense or sparse, without infinity."""
         n, p = X.shape
         missing, zero, own, below, ahead = np.zeros((5, p), dtype=np.int64)
@@ -183,17 +182,13 @@ class ColumnSums:
         }
         return replace(self, **arrays, sketches=None if self.sketches is None else self.sketches.take(columns))
 
-    def at(self, position: IntArray, whole: BoolArray) -> FloatArray:
+    def value_at(self, position: IntArray, whole: BoolArray) -> FloatArray:
         """Value of each column at a position in rising order, of all its values or of the others; by sketches."""
         assert self.sketches is not None
         n_own = np.where(whole, self.n_own, 0)
         beyond = position >= self.n_below + n_own
-        found = self.sketches.at(position - np.where(beyond, n_own, 0))
-        return np.where(beyond | (position < self.n_below), found, self.value)
-
-
-#: More bins than this are bounded by the number of distinct values, which chunks do not tell.
-_MOST_BINS = 32
+        quantile = self.sketches.quantile_at(position - np.where(beyond, n_own, 0))
+        return np.where(beyond | (position < self.n_below), quantile, self.value)
 
 
 def number_of_bins(n_bins: Any, sums: ColumnSums, n_classes: int) -> IntArray:
@@ -202,13 +197,13 @@ def number_of_bins(n_bins: Any, sums: ColumnSums, n_classes: int) -> IntArray:
     if isinstance(n_bins, str):
         mostly_zero = bool(2 * sums.n_zero.sum() > sums.n_known.sum())
         return np.full(n_features, bins_by_rule(n_bins, sums.n_rows, n_classes, lambda: mostly_zero), dtype=np.int64)
-    found = given_bins(n_bins, n_features)
-    if (found > _MOST_BINS).any():
+    number = bins_per_feature(n_bins, n_features)
+    if (number > TUNING.free_bins).any():
         raise ValueError(
-            f"n_bins beyond {_MOST_BINS} are bounded by the number of distinct values, which chunks do not tell: give "
-            f"{_MOST_BINS} at most, or fit to a sample of the rows."
+            f"n_bins beyond {TUNING.free_bins} are bounded by the number of distinct values, which chunks do not tell: "
+            f"give {TUNING.free_bins} at most, or fit to a sample of the rows."
         )
-    return found
+    return number
 
 
 def fit_to_sums(
@@ -226,34 +221,34 @@ def fit_to_sums(
     constant = ~(low < high)
     own = has_own_bin(discretizer.zero_bin, often, n_bins) & ~constant
     kinds = {"uniform": (False,), "quantile": (True,), "auto": (False, True)}[discretizer.strategy]
-    found = []
+    discretizers = []
     for quantile in kinds:
         part = clone(discretizer)
         part.n_features_in_ = len(n_bins)
-        part.own_bins_ = own_bins(own, sums.value, sums.distance)
+        part.own_bins_ = single_value_bins(own, sums.value, sums.distance)
         part.zero_first_, part.few_values_ = sparse, sums.few
         part._cut(_edges(sums, own, n_bins, quantile), constant)
-        found.append(part)
-    return found
+        discretizers.append(part)
+    return discretizers
 
 
 def _edges(sums: ColumnSums, own: BoolArray, n_bins: IntArray, quantile: bool) -> FloatArray:
     parts, width = n_bins - own, int(n_bins.max(initial=1)) - 1
     if quantile:
         size = sums.n_known - np.where(own, sums.n_own, 0)
-        return quantile_edges(lambda position: sums.at(position, ~own), size, parts, width)
+        return quantile_edges(lambda position: sums.value_at(position, ~own), size, parts, width)
     low, high = sums.range
     return uniform_edges(np.where(own, sums.low, low), np.where(own, sums.high, high), parts, width)
 
 
-def better(one: Discretizer, other: Discretizer, counts: FloatArray, other_counts: FloatArray) -> Discretizer:
+def choose_better(one: Discretizer, other: Discretizer, counts: FloatArray, other_counts: FloatArray) -> Discretizer:
     """Of each feature the bins, of two discretisers, that say more of labels left out of the count."""
-    takes = left_out_by_counts(other_counts) > left_out_by_counts(counts)
+    takes = leave_one_out_by_counts(other_counts) > leave_one_out_by_counts(counts)
     width = max(one.bin_edges_.shape[1], other.bin_edges_.shape[1])
     padded = [
         np.pad(part.bin_edges_, ((0, 0), (0, width - part.bin_edges_.shape[1])), constant_values=np.inf)
         for part in (one, other)
     ]
-    constant = (one.n_outcomes_ == 1) & ~one._own & (other.n_outcomes_ == 1)
+    constant = (one.n_outcomes_ == 1) & ~one._has_own_bin & (other.n_outcomes_ == 1)
     one._cut(np.where(takes[:, None], padded[1], padded[0]), constant)
     return one

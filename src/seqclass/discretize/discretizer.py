@@ -18,12 +18,13 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
-from seqclass._utils.frames import plain
+from seqclass._utils.frames import plain_data
 from seqclass._utils.information import canonical, label_codes, tables_of
 from seqclass._utils.model_files import Stored
-from seqclass._utils.text import shown
+from seqclass._utils.stored import is_fitted, require, stored_array, stored_whole
+from seqclass._utils.text import short_repr
 from seqclass.discretize._edges import (
-    Labels,
+    ClassCodes,
     check_cuts,
     check_n_bins,
     count_edges,
@@ -31,7 +32,7 @@ from seqclass.discretize._edges import (
     fit_sparse,
     float32_at_least,
     interval_labels,
-    listed_values,
+    list_values,
     numbers,
     search_edges,
 )
@@ -39,17 +40,17 @@ from seqclass.discretize._edges import (
 __all__ = ["Discretizer"]
 
 
-def left_out_information(codes: Any, y: npt.ArrayLike, n_outcomes: IntArray) -> FloatArray:
+def leave_one_out_information(codes: Any, y: npt.ArrayLike, n_outcomes: IntArray) -> FloatArray:
     """Mean log-probability of each row's label given its outcome, counted on all other rows, over the label's own."""
     labels, n_classes = label_codes(y)
-    found = np.zeros(codes.shape[1])
+    information = np.zeros(codes.shape[1])
     for columns, counts in tables_of(codes, labels, n_classes, n_outcomes, None):
-        found[columns] = left_out_by_counts(counts)
-    return found
+        information[columns] = leave_one_out_by_counts(counts)
+    return information
 
 
-def left_out_by_counts(counts: FloatArray) -> FloatArray:
-    """The same of counts of outcomes by class, (n_features, V, n_classes)."""
+def leave_one_out_by_counts(counts: FloatArray) -> FloatArray:
+    """What `leave_one_out_information` gives, from counts of outcomes by class, (n_features, V, n_classes)."""
     by_outcome, by_class = counts.sum(axis=2, keepdims=True), counts.sum(axis=1, keepdims=True)
     total = by_class.sum(axis=2, keepdims=True)
     shown = counts > 0
@@ -67,7 +68,7 @@ def name_of(estimator: Any, j: int) -> Any:
 
 def check_numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Validate `X`; a column that does not hold numbers is named."""
-    X = plain(X)
+    X = plain_data(X)
     try:
         checked = validate_data(
             estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
@@ -83,7 +84,7 @@ def check_numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
             except (TypeError, ValueError) as reason:
                 name = j if frame is None else frame.columns[j]
                 raise type(reason)(
-                    f"column {shown(name)} does not hold numbers: {reason}. Encode it first, for example with "
+                    f"column {short_repr(name)} does not hold numbers: {reason}. Encode it first, for example with "
                     "OrdinalEncoder."
                 ) from error
         raise
@@ -196,24 +197,24 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         if y is None and self.strategy in ("auto", "mdlp"):
             raise ValueError(f"strategy={self.strategy!r} needs the labels y in fit.")
         fit = fit_sparse if sp.issparse(X) else fit_dense
-        labels = Labels(np.empty(0, dtype=np.int64), 1)
+        labels = ClassCodes(np.empty(0, dtype=np.int64), 1)
         if self.strategy == "mdlp":
             check_consistent_length(X, y)
-            labels = Labels(*label_codes(y))
+            labels = ClassCodes(*label_codes(y))
         edges, self.own_bins_, constant, self.few_values_ = fit(X, n_bins, self.strategy, self.zero_bin, labels)
         self.zero_first_ = bool(sp.issparse(X))
         self._cut(edges, constant)
         if self.strategy == "auto":
-            uniform = left_out_information(self._codes(X), y, self.n_outcomes_)
+            uniform = leave_one_out_information(self._codes(X), y, self.n_outcomes_)
             by_rank = fit(X, n_bins, "quantile", self.zero_bin, labels)[0]
             self._cut(by_rank, constant)
-            better = left_out_information(self._codes(X), y, self.n_outcomes_) > uniform
+            better = leave_one_out_information(self._codes(X), y, self.n_outcomes_) > uniform
             self._cut(np.where(better[:, None], by_rank, edges), constant)
         return self
 
     def _cut(self, edges: FloatArray, constant: BoolArray) -> None:
         n_inner = np.isfinite(edges).sum(axis=1)
-        self.n_outcomes_ = np.where(constant, 1, n_inner + 1 + self._own)
+        self.n_outcomes_ = np.where(constant, 1, n_inner + 1 + self._has_own_bin)
         self.bin_edges_ = edges[:, : int(n_inner.max(initial=0))].copy()
 
     def transform(self, X: Any) -> Any:
@@ -274,7 +275,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         labels = self._interval_labels(j)
         values = np.empty(0) if intervals else self.few_values(j)
         outcomes = self._outcomes(values, j)
-        return [listed_values(values[outcomes == v]) or label for v, label in enumerate(labels)]
+        return [list_values(values[outcomes == v]) or label for v, label in enumerate(labels)]
 
     def few_values(self, feature: int | str) -> FloatArray:
         """Return the values of a feature in training, if these were at most ten different whole numbers.
@@ -306,13 +307,13 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
 
     def _outcomes(self, values: FloatArray, j: int) -> IntArray:
         column = np.full(len(values), j)
-        found = search_edges(values, self.bin_edges_, column)
-        self._relabel(values, found, column, self._zero_rank())
-        return found
+        outcomes = search_edges(values, self.bin_edges_, column)
+        self._relabel(values, outcomes, column, self._zero_rank())
+        return outcomes
 
     def _interval_labels(self, j: int) -> list[str]:
         edges = self.bin_edges_[j][np.isfinite(self.bin_edges_[j])]
-        if self._own[j]:
+        if self._has_own_bin[j]:
             return interval_labels(edges, float(self.own_bins_[j].mean()))
         labels = interval_labels(edges)
         if self.zero_first_:
@@ -357,7 +358,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         if isinstance(feature, str):
             names = list(getattr(self, "feature_names_in_", ()))
             if feature not in names:
-                raise ValueError(f"feature {shown(feature)} is not one of the columns seen in fit.")
+                raise ValueError(f"feature {short_repr(feature)} is not one of the columns seen in fit.")
             return names.index(feature)
         if not 0 <= feature < self.n_features_in_:
             raise ValueError(f"feature must be between 0 and {self.n_features_in_ - 1}, got {feature}.")
@@ -381,7 +382,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         if rank.any() and not self.zero_first_:
             j = int(np.argmax(rank > 0))
             raise ValueError(
-                f"column {shown(name_of(self, j))} was fitted on dense data, in which 0 is outcome {rank[j]}; "
+                f"column {short_repr(name_of(self, j))} was fitted on dense data, in which 0 is outcome {rank[j]}; "
                 "sparse data needs it to be outcome 0. Fit on sparse data, or set zero_bin=True."
             )
         X = canonical(X)
@@ -398,17 +399,17 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         return smallest_int(int(self.n_outcomes_.max(initial=1)) - 1)
 
     @property
-    def _own(self) -> BoolArray:
+    def _has_own_bin(self) -> BoolArray:
         return ~np.isnan(self.own_bins_[:, 0])
 
     def _zero_rank(self) -> IntArray:
         """Bin of the value 0, counted from the lowest, before which comes that of a value apart."""
         apart = (self.own_bins_[:, 0] <= 0) & (self.own_bins_[:, 1] >= 0)
-        return np.where(apart, 0, np.count_nonzero(self.bin_edges_ <= 0, axis=1) + self._own)
+        return np.where(apart, 0, np.count_nonzero(self.bin_edges_ <= 0, axis=1) + self._has_own_bin)
 
     def _relabel(self, values: npt.NDArray[Any], out: IntArray, columns: Any, rank: IntArray) -> None:
         """Turn the number of edges at or below each value into its outcome, in place."""
-        own = self._own
+        own = self._has_own_bin
         if own.any():
             out += own[columns]
             low, high = self.own_bins_.T
@@ -428,3 +429,22 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+    def _check_stored(self) -> None:
+        if not is_fitted(self):
+            return
+        n = stored_whole(self, "n_features_in_", 1)
+        edges = stored_array(self, "bin_edges_", "f", n, None)
+        low, high = stored_array(self, "own_bins_", "f", n, 2).T
+        own = ~np.isnan(low)
+        require((own == ~np.isnan(high)).all() and (low <= high)[own].all(), "own_bins_ have no ends")
+        n_outcomes = stored_array(self, "n_outcomes_", "iu", n)
+        stored_array(self, "few_values_", "i", n, 2)
+        require(type(self.zero_first_) is bool, "zero_first_ is neither true nor false")
+        require(not np.isnan(edges).any() and not np.isneginf(edges).any(), "bin_edges_ holds no numbers")
+        inner = np.isfinite(edges)
+        with np.errstate(invalid="ignore"):
+            rising = (np.diff(edges, axis=1) >= 0) | ~inner[:, 1:]
+        require(rising.all() and (inner[:, :-1] | ~inner[:, 1:]).all(), "bin_edges_ do not increase")
+        counted = inner.sum(axis=1) + 1 + own
+        require(((n_outcomes == counted) | (n_outcomes == 1)).all(), "n_outcomes_ are not those of bin_edges_")

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._utils.arrays import BoolArray, IntArray, chunks, smallest_int, unmasked
+from seqclass._utils.arrays import BoolArray, IntArray, chunks, smallest_int, unmask
 from seqclass._utils.information import canonical
-from seqclass._utils.text import shown
+from seqclass._utils.text import short_repr
 
 __all__: list[str] = []
 
@@ -21,7 +21,7 @@ def check_outcomes(X: Any, n_outcomes: int | npt.ArrayLike | None = None, *, n_f
     if sp.issparse(X):
         X = canonical(X.tocsr())
     else:
-        frame, X = X, np.asarray(unmasked(X))
+        frame, X = X, np.asarray(unmask(X))
         if X.dtype == object and hasattr(frame, "to_numpy"):
             X = frame.to_numpy(dtype=np.float64, na_value=np.nan)
         if X.ndim != 2:
@@ -48,7 +48,7 @@ def _to_codes(values: Any, limit: Any, columns: Any, names: Any) -> IntArray:
             where = np.unravel_index(int(np.argmax(bad)), bad.shape)
             j = int(where[-1] if columns is None else columns[start + where[0]])
             column = j if names is None else names[j]
-            raise ValueError(f"column {shown(column)} holds {values[start:][where]!s}, {problem}.")
+            raise ValueError(f"column {short_repr(column)} holds {values[start:][where]!s}, {problem}.")
 
     if values.dtype.kind not in "biuf":
         try:

@@ -22,7 +22,7 @@ def calibration_error(y_true: npt.ArrayLike, proba: npt.ArrayLike, *, n_bins: in
 
     C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern neural networks", ICML 2017, eq. (3).
     """
-    truth, belief = _checked(y_true, proba)
+    truth, belief = _check_beliefs(y_true, proba)
     check_integer(n_bins, "n_bins", 1)
     confidence = belief.max(axis=1)
     right = belief.argmax(axis=1) == truth
@@ -80,12 +80,12 @@ def calibration_by_questions(
 
     A belief may be right on average and wrong for those that were asked much, who are the hard cases.
     """
-    truth, belief = _checked(y_true, proba)
+    truth, belief = _check_beliefs(y_true, proba)
     asked = np.asarray(n_questions)
     if asked.shape != truth.shape:
         raise ValueError(f"n_questions must have an entry for each row, got shape {asked.shape}.")
     least = check_integer(least, "least", 1)
-    return tuple(_stopped(truth[rows], belief[rows], asked[rows]) for rows in _together(asked, least))
+    return tuple(_calibrate_stopped(truth[rows], belief[rows], asked[rows]) for rows in _together(asked, least))
 
 
 def _together(asked: IntArray, least: int) -> list[IntArray]:
@@ -103,7 +103,7 @@ def _together(asked: IntArray, least: int) -> list[IntArray]:
     return [np.flatnonzero(group == i) for i in range(len(ends))]
 
 
-def _stopped(truth: IntArray, belief: FloatArray, asked: IntArray) -> QuestionCalibration:
+def _calibrate_stopped(truth: IntArray, belief: FloatArray, asked: IntArray) -> QuestionCalibration:
     right = (belief.argmax(axis=1) == truth).astype(np.float64)
     return QuestionCalibration(
         n_questions=int(asked.min()),
@@ -116,7 +116,7 @@ def _stopped(truth: IntArray, belief: FloatArray, asked: IntArray) -> QuestionCa
     )
 
 
-def _checked(y_true: npt.ArrayLike, proba: npt.ArrayLike) -> tuple[IntArray, FloatArray]:
+def _check_beliefs(y_true: npt.ArrayLike, proba: npt.ArrayLike) -> tuple[IntArray, FloatArray]:
     truth, belief = np.asarray(y_true), np.asarray(proba, dtype=np.float64)
     if belief.ndim != 2 or truth.shape != belief.shape[:1] or not truth.size:
         raise ValueError(f"proba must have a row for each label, got shapes {truth.shape} and {belief.shape}.")

@@ -11,20 +11,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass._utils.frames import plain
-from seqclass._utils.text import listed, shown
+from seqclass._utils.frames import plain_data
+from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_choice, check_integer, class_numbers, group_numbers
+from seqclass.agent.agent import agent_of, check_classifier, copy_fitted
+from seqclass.agent.record import EncodedRows
 from seqclass.costs import Prices
-from seqclass.deciding.decider import check_classifier, copy_fitted, decider_of
-from seqclass.deciding.record import EncodedRows
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
 from seqclass.evaluation.decision_curves import class_position
 from seqclass.fitting._planning import solver_of
 from seqclass.fitting._steps import rows_of
 from seqclass.pomdp import AcquisitionProblem, Policy, acquire
-from seqclass.pomdp.solvers.base import uncertified
+from seqclass.pomdp.one_step import deciding_cost
+from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.sweeps.ladder import LadderRun, StopWhenSure, run_ladder
 from seqclass.pomdp.sweeps.solving import solve_sweep
 from seqclass.stats.risk import (
@@ -39,16 +40,20 @@ from seqclass.stats.risk import (
 
 __all__ = ["CertifiedError", "GroupRisk", "Rung", "certify_error"]
 
-#: Rules at which testing starts where a mean cost is limited.
-_COST_STARTS = 5
+
+@dataclass(frozen=True)
+class ThresholdTuning:
+    """Thresholds of the stopping rules that are tested."""
+
+    n_cost_starts: int = 5  #: rules at which testing starts where a mean cost is limited
+    n_beliefs: int = 40  #: thresholds of expected cost
+    surest: float = 0.1  #: the strictest stops where the model expects this part of the errors that are allowed
+    n_prices: int = 13  #: factors of prices
+    max_factor: float = 16.0  #: by which prices are divided and multiplied
+    max_questions: int = 200  #: of the safest rule, unless the user says so
 
 
-#: Rungs of a ladder of beliefs; the surest stops where the model expects this part of the errors that are allowed.
-N_BELIEFS, _SUREST = 40, 0.1
-#: Rungs of a ladder of prices, and by how much at most prices are divided and multiplied.
-N_PRICES, _WIDEST = 13, 16.0
-#: Most questions of the safest rule, unless the user says so.
-MOST_QUESTIONS = 200
+TUNING = ThresholdTuning()
 
 
 class Ladder(ABC):
@@ -71,22 +76,22 @@ class Ladder(ABC):
 class BeliefLadder(Ladder):
     """Stops once deciding is expected to cost little enough: a row a walk, and all rules in it."""
 
-    def __init__(self, clf: DecidingClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
-        self.clf, self.most = clf, MOST_QUESTIONS if most is None else most
-        if not clf.problem_.free:  # whoever is never sure would pay for constant columns, which come last, in vain
+    def __init__(self, clf: BaseSequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
+        self.clf, self.most = clf, TUNING.max_questions if most is None else most
+        if not clf.problem_.any_order:  # whoever is never sure would pay for constant columns, which come last, in vain
             telling = np.flatnonzero(clf.problem_.n_outcomes > 1)
             self.most = min(self.most, int(telling.max(initial=-1)) + 1)
         self.longest = min(self.most, clf.problem_.n_stages)
         costs = clf.problem_.decision_costs
-        begun, weight = clf.problem_.opening()
-        at_once = max(float(weight @ begun.deciding_cost), np.finfo(float).tiny)
+        begun, weight = clf.problem_.initial_beliefs()
+        at_once = max(float(weight @ deciding_cost(begun)), np.finfo(float).tiny)
         # a surer rule asks for more on the word of the model alone, which then is mostly too sure of itself
-        surest = min(_SUREST * alpha * float(costs[costs > 0].min(initial=np.inf)), at_once / 2)
-        self.values = np.geomspace(surest, at_once, N_BELIEFS if n_rungs is None else n_rungs)
+        surest = min(TUNING.surest * alpha * float(costs[costs > 0].min(initial=np.inf)), at_once / 2)
+        self.values = np.geomspace(surest, at_once, TUNING.n_beliefs if n_rungs is None else n_rungs)
 
     def run(self, rows: EncodedRows) -> LadderRun:
-        how = {"columns": rows.columns, "charge_missing": decider_of(self.clf).charge_missing, "keys": rows.keys}
-        start = decider_of(self.clf).opening(rows)
+        how = {"columns": rows.columns, "charge_missing": agent_of(self.clf).charge_missing, "keys": rows.keys}
+        start = agent_of(self.clf).opening(rows)
         return run_ladder(self.clf.policy_, rows.codes, self.values, max_questions=self.most, start=start, **how)
 
     def policy(self, rung: int) -> Policy:
@@ -96,21 +101,24 @@ class BeliefLadder(Ladder):
 class PriceLadder(Ladder):
     """Solves for multiples of the prices."""
 
-    def __init__(self, clf: DecidingClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
+    def __init__(self, clf: BaseSequentialClassifier, n_rungs: int | None, most: int | None, alpha: float) -> None:
         self.clf, problem = clf, clf.problem_
-        self.values = np.geomspace(1 / _WIDEST, _WIDEST, N_PRICES if n_rungs is None else n_rungs)
+        n, widest = TUNING.n_prices if n_rungs is None else n_rungs, TUNING.max_factor
+        self.values = np.geomspace(1 / widest, widest, n)
         self.policies: list[Policy] = list(
-            solve_sweep(uncertified(solver_of(clf.settings(), problem)), problem, self.values).policies
+            solve_sweep(without_certificate(solver_of(clf.settings(), problem)), problem, self.values).policies
         )
         self.longest = max(policy.n_stages for policy in self.policies)
 
     def run(self, rows: EncodedRows) -> LadderRun:
-        how = {"columns": rows.columns, "charge_missing": decider_of(self.clf).charge_missing, "keys": rows.keys}
+        how = {"columns": rows.columns, "charge_missing": agent_of(self.clf).charge_missing, "keys": rows.keys}
         columns = []
         for policy in self.policies:
-            done = acquire(policy, rows.codes, start=decider_of(self.clf).opening(rows, policy), **how)
+            done = acquire(policy, rows.codes, start=agent_of(self.clf).opening(rows, policy), **how)
             answered = (done.leaf_outcome >= 0).sum(axis=1)
-            columns.append([found[done.leaf] for found in (done.leaf_decision, done.leaf_price, answered)])
+            columns.append(
+                [values_of_leaf[done.leaf] for values_of_leaf in (done.leaf_decision, done.leaf_price, answered)]
+            )
         decision, price, answered = (np.stack(kind, axis=1) for kind in zip(*columns))
         return LadderRun(decision, price, answered)
 
@@ -122,8 +130,8 @@ class PriceLadder(Ladder):
 LADDERS: dict[str, Callable[..., Ladder]] = {"belief": BeliefLadder, "price": PriceLadder}
 
 
-def made_ladder(
-    clf: DecidingClassifier, ladder: str, n_rungs: int | None, max_features: int | None, alpha: float
+def make_ladder(
+    clf: BaseSequentialClassifier, ladder: str, n_rungs: int | None, max_features: int | None, alpha: float
 ) -> Ladder:
     """Check the settings of a ladder, and make it."""
     check_choice(ladder, "ladder", tuple(LADDERS))
@@ -188,7 +196,7 @@ RISKS: dict[str, type[Risk]] = {"error": ErrorRisk, "sensitivity": ErrorRisk, "c
 
 
 def certify_error(
-    clf: DecidingClassifier,
+    clf: BaseSequentialClassifier,
     X: Any,
     y: npt.ArrayLike,
     alpha: float = 0.1,
@@ -201,7 +209,7 @@ def certify_error(
     n_rungs: int | None = None,
     starts: int | None = None,
     max_features: int | None = None,
-    others: Sequence[DecidingClassifier] = (),
+    others: Sequence[BaseSequentialClassifier] = (),
     allow_seen: bool = False,
 ) -> CertifiedError:
     """Find the cheapest stopping rule with an error rate of at most ``alpha``, except with a chance of ``delta``.
@@ -301,25 +309,25 @@ def certify_error(
     Certified: an error rate of at most 10.0%, with 90% confidence. Seen: ...
     """
     check_choice(metric, "metric", tuple(RISKS))
-    classifiers = _alike(clf, others, metric)
+    classifiers = _check_alike(clf, others, metric)
     check_level(alpha, "alpha", np.inf)
-    made = [made_ladder(one, ladder, n_rungs, max_features, alpha) for one in classifiers]
+    made = [make_ladder(one, ladder, n_rungs, max_features, alpha) for one in classifiers]
     # of several numbers of questions the most holds for all
     risk = max((RISKS[metric](one.problem_, m.longest) for one, m in zip(classifiers, made)), key=lambda r: r.highest)
     check_level(alpha, "alpha", risk.highest)
     check_level(delta, "delta", 1.0)
-    starts = min(_COST_STARTS if metric == "cost" else 1, made[0].values.size) if starts is None else starts
+    starts = min(TUNING.n_cost_starts if metric == "cost" else 1, made[0].values.size) if starts is None else starts
     check_integer(starts, "starts", 1, made[0].values.size)
     levels = np.concatenate([start_levels(m.values.size, delta / len(made), starts) for m in made])
-    cases = Cases.of(clf, X, y, groups, metric, target)
+    cases = LabelledCases.from_labels(clf, X, y, groups, metric, target)
     target = None if target is None else clf.classes_.tolist()[class_position(clf.classes_, target, "target")]
     cases.check_enough(alpha, delta, rows_needed(alpha / risk.highest, float(levels[0])))
     for one in classifiers:
         cases.check_fresh(one, allow_seen)
-    found = joined_sums([run_rungs(one, m, risk, cases) for one, m in zip(classifiers, made)])
+    sums = join_sums([run_rungs(one, m, risk, cases) for one, m in zip(classifiers, made)])
     values = np.concatenate([m.values for m in made])
-    told = (values, risk, cases.counts, found, float(alpha), float(delta), levels)
-    rungs, chosen, reachable = decided(*told, metric, clf.decisions_.tolist())
+    told = (values, risk, cases.counts, sums, float(alpha), float(delta), levels)
+    rungs, chosen, reachable = choose_rung(*told, metric, clf.decisions_.tolist())
     ends = np.cumsum([0] + [m.values.size for m in made])
     which = np.searchsorted(ends, np.arange(values.size), side="right") - 1
     rungs = tuple(replace(rung, classifier=int(number)) for rung, number in zip(rungs, which))
@@ -328,21 +336,23 @@ def certify_error(
     fitted = None
     if policy is not None:
         fitted = copy_fitted(
-            classifiers[number], replace(decider_of(classifiers[number]), policy=policy, differential=None)
+            classifiers[number], replace(agent_of(classifiers[number]), policy=policy, differential=None)
         )
     about = (float(alpha), float(delta), metric, target, reachable)
-    return CertifiedError(certified, *about, chosen, rungs, fitted, decider_of(clf).unit)
+    return CertifiedError(certified, *about, chosen, rungs, fitted, agent_of(clf).unit)
 
 
-def _alike(clf: DecidingClassifier, others: Sequence[DecidingClassifier], metric: str) -> list[DecidingClassifier]:
+def _check_alike(
+    clf: BaseSequentialClassifier, others: Sequence[BaseSequentialClassifier], metric: str
+) -> list[BaseSequentialClassifier]:
     """All classifiers, of the same columns, classes, decisions and costs, as far as these are compared."""
     for number, one in enumerate([clf, *others]):
         check_classifier(one)
         for name in ("classes_", "decisions_", "n_features_in_"):
             own = np.atleast_1d(getattr(one, name)).tolist()
             if own != np.atleast_1d(getattr(clf, name)).tolist():
-                raise ValueError(f"others[{number - 1}] has other {name}: {listed(own)}.")
-        same = {"prices": np.array_equal(_paid(decider_of(one).prices), _paid(decider_of(clf).prices))}
+                raise ValueError(f"others[{number - 1}] has other {name}: {join_names(own)}.")
+        same = {"prices": np.array_equal(_price_table(agent_of(one).prices), _price_table(agent_of(clf).prices))}
         first = len(clf.classes_) if metric == "error" else 0  # what errors cost is not compared there
         same["decision_costs"] = np.array_equal(one.decision_costs_[:, first:], clf.decision_costs_[:, first:])
         if unlike := [name for name, equal in same.items() if not equal]:
@@ -353,17 +363,17 @@ def _alike(clf: DecidingClassifier, others: Sequence[DecidingClassifier], metric
     return [clf, *others]
 
 
-def _paid(prices: Prices) -> FloatArray:
+def _price_table(prices: Prices) -> FloatArray:
     """What each feature costs: by itself, after another of its group, and for a visit."""
-    visits = 0.0 if prices.visits is None else prices.visits.alone
+    visits = 0.0 if prices.visits is None else prices.visits.single_costs
     return np.stack([prices.full, prices.discounted, np.broadcast_to(visits, prices.full.shape)])
 
 
-def decided(
+def choose_rung(
     values: FloatArray,
     risk: Risk,
     cases: Counts,
-    found: RungSums,
+    sums: RungSums,
     alpha: float,
     delta: float,
     levels: FloatArray,
@@ -371,26 +381,26 @@ def decided(
     decisions: list[Any],
 ) -> tuple[tuple[Rung, ...], int, float]:
     """Test the rungs, from what was seen of them; the rungs, the number of the chosen one, and what is reachable."""
-    totals = found.total.T.tolist()
+    totals = sums.total.T.tolist()
     p_values = [max(risk.p_value(t, n, alpha) for t, n in zip(total, cases.sizes)) for total in totals]
     passed = fallback_test(p_values, levels)
     rungs = []
     for i, (value, total) in enumerate(zip(values.tolist(), totals)):
         seen = zip(cases.labels, cases.sizes, total, _bounds(risk, cases, total, delta))
         groups = tuple(GroupRisk(label, n, t / n, bound) for label, n, t, bound in seen)
-        means = float(found.n_features[i]), float(found.price[i])
-        alike = None if found.decides[i] < 0 else decisions[found.decides[i]]
-        spared = None if found.specificity is None else float(found.specificity[i])
+        means = float(sums.n_features[i]), float(sums.price[i])
+        alike = None if sums.decides[i] < 0 else decisions[sums.decides[i]]
+        spared = None if sums.specificity is None else float(sums.specificity[i])
         rung = Rung(value, p_values[i], bool(passed[i]), *means, groups, alike, spared)
-        rungs.append(replace(rung, referred=float(found.referred[i]), referral_cost=float(found.referral_cost[i])))
+        rungs.append(replace(rung, referred=float(sums.referred[i]), referral_cost=float(sums.referral_cost[i])))
     starting = np.flatnonzero(levels).tolist()
     reach = [max(_bounds(risk, cases, totals[i], float(levels[i]))) for i in starting]
     chosen = starting[int(np.argmin(reach))]
     if passed.any():
-        cost = found.price + found.referral_cost if metric == "error" else found.cost
+        cost = sums.price + sums.referral_cost if metric == "error" else sums.cost
         # what treats all alike is no rule to pay for, unless the mean cost itself is what is wanted
-        trivial = np.zeros(len(rungs), dtype=bool) if metric == "cost" else found.decides >= 0
-        chosen = int(np.lexsort([found.n_features, cost, trivial, ~passed])[0])
+        trivial = np.zeros(len(rungs), dtype=bool) if metric == "cost" else sums.decides >= 0
+        chosen = int(np.lexsort([sums.n_features, cost, trivial, ~passed])[0])
     return tuple(rungs), chosen, float(min(reach))
 
 
@@ -402,7 +412,7 @@ def _bounds(risk: Risk, cases: Counts, totals: list[float], delta: float) -> lis
 def check_level(value: Any, name: str, high: float) -> None:
     """Refuse what is not strictly between 0 and ``high``."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"{name} must be a number, got {shown(value)}.")
+        raise TypeError(f"{name} must be a number, got {short_repr(value)}.")
     if not 0 < value < high:
         raise ValueError(f"{name} must be above 0 and below {high:.4g}, got {value:g}.")
 
@@ -415,7 +425,7 @@ class Counts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Cases:
+class LabelledCases:
     """Labelled rows, and which of them count."""
 
     X: Any
@@ -426,16 +436,18 @@ class Cases:
     classes: list[Any]
 
     @classmethod
-    def of(cls, clf: DecidingClassifier, X: Any, y: Any, groups: Any, metric: str, target: Any) -> Cases:
+    def from_labels(
+        cls, clf: BaseSequentialClassifier, X: Any, y: Any, groups: Any, metric: str, target: Any
+    ) -> LabelledCases:
         """Check rows, labels and groups."""
-        X, classes = plain(X), clf.classes_.tolist()
+        X, classes = plain_data(X), clf.classes_.tolist()
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         codes = class_numbers(clf.classes_, y, n=n)
         if (metric == "sensitivity") == (target is None):
             wanted = "target must name the class whose sensitivity is meant; the classes are"
             if target is not None:
-                wanted = f'target={shown(target)} is for metric="sensitivity" only, with one of the classes'
-            raise ValueError(f"{wanted} {listed(classes)}.")
+                wanted = f'target={short_repr(target)} is for metric="sensitivity" only, with one of the classes'
+            raise ValueError(f"{wanted} {join_names(classes)}.")
         counted = np.ones(n, dtype=bool) if target is None else codes == class_position(clf.classes_, target, "target")
         number, labels = (np.zeros(n, dtype=np.intp), [None]) if groups is None else group_numbers(groups, n)
         return cls(X, codes, counted, number, labels, classes)
@@ -450,16 +462,16 @@ class Cases:
         """Refuse rows on which nothing could be certified, even if no rule made an error."""
         for label, n in zip(*self.counts):
             if n < least:
-                where = "" if label is None else f" of group {shown(label)}"
+                where = "" if label is None else f" of group {short_repr(label)}"
                 raise ValueError(
                     f"X has {n} rows{where} that count, too few for alpha={alpha:g} and delta={delta:g}: it takes at "
                     f"least {least}, and so many only if not one error is made."
                 )
 
-    def check_fresh(self, clf: DecidingClassifier, allowed: bool) -> None:
+    def check_fresh(self, clf: BaseSequentialClassifier, allowed: bool) -> None:
         """Refuse rows that the classifier was fitted to."""
-        decider = decider_of(clf)
-        seen = decider.seen
+        agent = agent_of(clf)
+        seen = agent.seen
         if allowed:
             return
         if seen is None:
@@ -470,14 +482,15 @@ class Cases:
                 stacklevel=4,
             )
             return
-        X = decider.numbers(self.X)
-        found = seen.recognised(decider.marks(X, decider.classes[self.codes]))
-        if found is not None:
-            rows, n = found
+        X = agent.numbers(self.X)
+        familiar = seen.recognise(agent.marks(X, agent.classes[self.codes]))
+        if familiar is not None:
+            rows, n = familiar
             named = self.X.index[rows] if hasattr(self.X, "iloc") else rows  # as errors of columns name rows
             raise ValueError(
                 f"X holds rows that the classifier was fitted to, as they were or rounded ({rows.size} of the {n} that "
-                f"could be compared: rows {listed(named.tolist())}), by which nothing can be certified: leave rows out "
+                f"could be compared: rows {join_names(named.tolist())}), by which nothing can be certified: "
+                f"leave rows out "
                 "of the fit and give them here. If they are others that happen to be equal, say allow_seen=True."
             )
 
@@ -495,17 +508,17 @@ class RungSums(NamedTuple):
     referred: FloatArray
 
 
-def run_rungs(clf: DecidingClassifier, ladder: Ladder, risk: Risk, cases: Cases) -> RungSums:
+def run_rungs(clf: BaseSequentialClassifier, ladder: Ladder, risk: Risk, cases: LabelledCases) -> RungSums:
     """Run every rule on every row, a part of the rows at a time."""
     m, n = ladder.values.size, len(cases.codes)
     costs, target = clf.decision_costs_, -1 if cases.counted.all() else int(cases.codes[cases.counted][0])
     total, sums = np.zeros((len(cases.labels), m)), np.zeros((5, m))
     counts = np.zeros((costs.shape[1], m))
-    decider, whole = decider_of(clf), clf.problem_.n_questions
+    agent, whole = agent_of(clf), clf.problem_.n_questions
     for part in chunks(n, 8.0 * (6 * m + whole)):
         rows = np.arange(n)[part]
         codes, counted = cases.codes[rows], cases.counted[rows]
-        run = ladder.run(decider.encode(rows_of(cases.X, rows), decider.asked(whole=True)))
+        run = ladder.run(agent.encode(rows_of(cases.X, rows), agent.asked(whole=True)))
         losses = risk.losses(codes, run)
         for group in range(len(cases.labels)):
             total[group] += losses[counted & (cases.group[rows] == group)].sum(axis=0)
@@ -523,10 +536,10 @@ def run_rungs(clf: DecidingClassifier, ladder: Ladder, risk: Risk, cases: Cases)
     return RungSums(total, *paid, specificity, decides, referred)
 
 
-def joined_sums(parts: Sequence[RungSums]) -> RungSums:
+def join_sums(parts: Sequence[RungSums]) -> RungSums:
     """Several ladders' sums, one's rules after the other's."""
-    found = [
+    joined = [
         None if columns[0] is None else np.concatenate([np.atleast_1d(one) for one in columns], axis=-1)
         for columns in zip(*parts)
     ]
-    return RungSums(*found)  # type: ignore[arg-type]
+    return RungSums(*joined)  # type: ignore[arg-type]

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.model_files import register, save
-from seqclass._utils.text import money, percent, shown
-from seqclass.deciding.record import AcquisitionRecord
-from seqclass.deciding.session import Session
+from seqclass._utils.stored import require, stored_whole
+from seqclass._utils.text import money, percent, short_repr
+from seqclass.agent.record import AcquisitionRecord
+from seqclass.agent.session import Session
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +94,6 @@ class Rung:
     classifier: int = 0
     referred: float = 0.0
     referral_cost: float = 0.0
-    _later = ("referred", "referral_cost")
 
     @property
     def trivial(self) -> str:
@@ -101,7 +101,7 @@ class Rung:
         if self.decides is None:
             return ""
         asks = "asks nothing" if self.n_features == 0 else f"asks {self.n_features:.2f} features"
-        return f"{asks} and decides {shown(self.decides)} for everybody"
+        return f"{asks} and decides {short_repr(self.decides)} for everybody"
 
     @property
     def bound(self) -> float:
@@ -138,7 +138,7 @@ class CertifiedError:
         Number of the chosen rule in `rungs`; if none is certified, of the one that comes nearest.
     rungs : tuple of Rung
         The ladder, from the rule that asks most to the one that asks least, in the order of testing.
-    classifier : DecidingClassifier or None
+    classifier : BaseSequentialClassifier or None
         The classifier with the chosen stopping rule; None if nothing is certified.
     unit : str
         Unit of prices and costs, such as ``"EUR"``; empty if none was given.
@@ -164,10 +164,8 @@ class CertifiedError:
     reachable: float
     chosen: int
     rungs: tuple[Rung, ...]
-    classifier: DecidingClassifier | None
+    classifier: BaseSequentialClassifier | None
     unit: str = ""
-    #: What files of earlier releases lack.
-    _later = ("unit",)
 
     @property
     def rule(self) -> Rung:
@@ -239,7 +237,7 @@ class CertifiedError:
         ValueError
             If nothing is certified.
         """
-        return self.decided_by().predict(X)
+        return self.require_classifier().predict(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the class posterior at the stop; see `SequentialClassifier.predict_proba`.
@@ -258,7 +256,7 @@ class CertifiedError:
         ValueError
             If nothing is certified.
         """
-        return self.decided_by().predict_proba(X)
+        return self.require_classifier().predict_proba(X)
 
     def acquire(self, X: Any, *, record_beliefs: bool = False) -> AcquisitionRecord:
         """Acquire features and decide, and return a record of both; see `SequentialClassifier.acquire`.
@@ -279,7 +277,7 @@ class CertifiedError:
         ValueError
             If nothing is certified.
         """
-        return self.decided_by().acquire(X, record_beliefs=record_beliefs)
+        return self.require_classifier().acquire(X, record_beliefs=record_beliefs)
 
     def session(
         self,
@@ -314,7 +312,7 @@ class CertifiedError:
         ValueError
             If nothing is certified, or the text is not from a session of this classifier.
         """
-        return self.decided_by().session(saved, key=key, known=known, first=first)
+        return self.require_classifier().session(saved, key=key, known=known, first=first)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write this to a file, completely or not at all, certified or not; `seqclass.load` reads it.
@@ -334,8 +332,8 @@ class CertifiedError:
     def record(self) -> dict[str, Any]:
         """Return all figures as a plain record, without the classifier."""
         names = ("certified", "alpha", "delta", "metric", "target", "reachable", "bound", "risk", "n_rows")
-        found = {name: getattr(self, name) for name in (*names, "n_features", "price", "specificity", "trivial")}
-        return found | {
+        figures = {name: getattr(self, name) for name in (*names, "n_features", "price", "specificity", "trivial")}
+        return figures | {
             "groups": [vars(group) for group in self.groups],
             "rungs": [vars(rung) | {"groups": [vars(group) for group in rung.groups]} for rung in self.rungs],
         }
@@ -355,13 +353,13 @@ class CertifiedError:
         return frame
 
     def __str__(self) -> str:
-        what, one = _spoken(self.metric, self.target), self.metric == "cost"
+        what, one = _metric_text(self.metric, self.target), self.metric == "cost"
         figure = (lambda x: money(x, self.unit)) if one else percent
         rule, sure = self.rule, f"{100 * (1 - self.delta):.4g}%"
         seen = f"{figure(rule.risk)} on {self.n_rows:,} rows, with {rule.n_features:.2f} features at a price of "
         seen += f"{money(rule.price, self.unit, 4)} on average"
         if rule.specificity is not None:
-            seen += f"; of the other rows {percent(rule.specificity)} were not decided for {shown(self.target)}"
+            seen += f"; of the other rows {percent(rule.specificity)} were not decided for {short_repr(self.target)}"
         if rule.referred:
             seen += f"; {percent(rule.referred)} of all rows got a decision beyond the classes, which is no error and "
             seen += f"costs {money(rule.referral_cost, self.unit, 4)} on average"
@@ -378,7 +376,7 @@ class CertifiedError:
             f"certify is about {figure(self.reachable)}, by a rule that had {seen}."
         )
 
-    def decided_by(self) -> DecidingClassifier:
+    def require_classifier(self) -> BaseSequentialClassifier:
         """The classifier, or an error that says what could be certified instead."""
         if self.classifier is None:
             raise ValueError(
@@ -387,9 +385,21 @@ class CertifiedError:
             )
         return self.classifier
 
+    def _check_stored(self) -> None:
+        require(type(self.certified) is bool and type(self.rungs) is tuple, "it says nothing")
+        for name in ("alpha", "delta", "reachable"):
+            require(type(getattr(self, name)) is float, f"{name} is no number")
+        for rung in self.rungs:
+            require(isinstance(rung, Rung) and type(rung.groups) is tuple and len(rung.groups) > 0, "a rule is none")
+            require(all(isinstance(group, GroupRisk) for group in rung.groups), "groups are none")
+        stored_whole(self, "chosen", 0, len(self.rungs) - 1)
+        require(self.rule.certified is self.certified, "another rule was chosen")
+        known = isinstance(self.classifier, BaseSequentialClassifier)
+        require(known is self.certified, "it has another classifier")
 
-def _spoken(metric: str, target: Any) -> str:
+
+def _metric_text(metric: str, target: Any) -> str:
     """What is certified, in words."""
     if metric == "sensitivity":
-        return f"a share of {shown(target)} missed of"
+        return f"a share of {short_repr(target)} missed of"
     return "an error rate of" if metric == "error" else "a mean cost of"

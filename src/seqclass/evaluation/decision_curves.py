@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.stats import t as student
 
 from seqclass._utils.arrays import BoolArray, FloatArray
-from seqclass._utils.text import near, shown
+from seqclass._utils.text import near, short_repr
 from seqclass._utils.validation import (
     as_number,
     check_decision_costs,
@@ -20,13 +20,13 @@ from seqclass._utils.validation import (
     class_numbers,
     plain_labels,
 )
-from seqclass.deciding.record import AcquisitionRecord
+from seqclass.agent.record import AcquisitionRecord
 from seqclass.stats import paired_t_test
 from seqclass.stats.intervals import interval_ends
 from seqclass.stats.paired import PairedTest
 
 if TYPE_CHECKING:
-    from seqclass._shell import DecidingClassifier
+    from seqclass._base import BaseSequentialClassifier
 
 __all__ = ["DecisionCurve", "acquired_curve", "decision_curve", "miss_cost"]
 
@@ -42,7 +42,7 @@ def class_position(classes: npt.NDArray[Any], positive: Any = None, name: str = 
     except ValueError:
         names = [str(label) for label in classes.tolist()]
         raise ValueError(
-            f"{name}: {shown(positive)} is no class of the model; {near(str(positive), names, 'there are')}"
+            f"{name}: {short_repr(positive)} is no class of the model; {near(str(positive), names, 'there are')}"
         ) from None
 
 
@@ -284,18 +284,20 @@ def decision_curve(
     known = np.unique(labels) if classes is None else np.asarray(plain_labels(classes, "classes"))
     label = class_numbers(known, labels)
     if len(known) < 2 and positive is None:
-        raise ValueError(f"y holds {shown(known.tolist()[0])} only: say which label is positive, or what classes are.")
+        raise ValueError(
+            f"y holds {short_repr(known.tolist()[0])} only: say which label is positive, or what classes are."
+        )
     column = class_position(known, positive)
     truth, weight = label == column, check_weights(sample_weight, len(labels))
     if prevalence is not None:
-        weight = _reweighed(truth, weight, check_real(prevalence, "prevalence", 0, 1))
+        weight = _reweigh(truth, weight, check_real(prevalence, "prevalence", 0, 1))
     about: dict[str, Any] = {"weight": weight, "by_class": prevalence is not None}
-    levels, found = _levels(thresholds), str(known[column])
-    return _curve(truth, chance, paid / benefit, levels, name, found, float(benefit), shared, **about)
+    levels, positive_label = _levels(thresholds), str(known[column])
+    return _curve(truth, chance, paid / benefit, levels, name, positive_label, float(benefit), shared, **about)
 
 
 def acquired_curve(
-    clf: DecidingClassifier,
+    clf: BaseSequentialClassifier,
     X: Any,
     y: npt.ArrayLike,
     *,
@@ -340,13 +342,13 @@ def _levels(thresholds: npt.ArrayLike | None) -> FloatArray:
     return levels
 
 
-def _reweighed(truth: BoolArray, weight: FloatArray | None, prevalence: float) -> FloatArray:
+def _reweigh(truth: BoolArray, weight: FloatArray | None, prevalence: float) -> FloatArray:
     """Weights by which the positive rows are the share that was given."""
     weight = np.ones(len(truth)) if weight is None else weight
-    found, rest = float(weight[truth].sum()), float(weight[~truth].sum())
-    if not (found > 0 and rest > 0):
+    positives, rest = float(weight[truth].sum()), float(weight[~truth].sum())
+    if not (positives > 0 and rest > 0):
         raise ValueError("prevalence: y must hold positive rows and others, to be weighed against each other.")
-    return np.where(truth, weight * (prevalence / found), weight * ((1 - prevalence) / rest))
+    return np.where(truth, weight * (prevalence / positives), weight * ((1 - prevalence) / rest))
 
 
 def _weighted_test(gains: FloatArray, curve: DecisionCurve) -> PairedTest:
@@ -418,5 +420,7 @@ def _spread(sums: FloatArray, n: int) -> FloatArray:
     """Sum of the squares of w (z - mean z), as of a sample of n."""
     mass, squares, first, second, third = sums
     mean = first / np.maximum(mass, np.finfo(float).tiny)
-    found: FloatArray = np.maximum(third - 2 * mean * second + mean**2 * squares, 0.0) * (n / max(n - 1, 1))
-    return found
+    squares_of_deviations: FloatArray = np.maximum(third - 2 * mean * second + mean**2 * squares, 0.0) * (
+        n / max(n - 1, 1)
+    )
+    return squares_of_deviations

@@ -9,20 +9,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.text import shown
-from seqclass.deciding.decider import check_classifier, copy_fitted, decider_of
-from seqclass.deciding.differential import Differential, holding
-from seqclass.evaluation.certified import Cases, check_level
+from seqclass._utils.text import short_repr
+from seqclass.agent.agent import agent_of, check_classifier, copy_fitted
+from seqclass.agent.differential import Differential, prediction_sets
+from seqclass.evaluation.certified import LabelledCases, check_level
 from seqclass.stats.risk import rows_needed
 
 __all__ = ["certify_differential"]
 
-Clf = TypeVar("Clf", bound=DecidingClassifier)
-
-#: What a limit is below the probability that it was found at, so that rounding never leaves a class out.
-_BELOW = 1 - 1e-9
+Clf = TypeVar("Clf", bound=BaseSequentialClassifier)
 
 
 def certify_differential(
@@ -63,7 +60,7 @@ def certify_differential(
     -------
     SequentialClassifier or AdaptiveClassifier
         A copy whose records, sessions and files of decisions include the sets: ``record.differential``,
-        ``case.differential``. ``decider_.differential`` holds the limits.
+        ``case.differential``. ``agent_.differential`` holds the limits.
 
     Raises
     ------
@@ -95,20 +92,20 @@ def certify_differential(
     ((447, 10), True)
     """
     check_classifier(clf)
-    decider = decider_of(clf)
+    agent = agent_of(clf)
     check_level(alpha, "alpha", 1.0)
     check_level(delta, "delta", 1.0)
-    cases = Cases.of(clf, X, y, None, "error", None)
-    n, n_classes = len(cases.codes), len(decider.classes)
+    cases = LabelledCases.from_labels(clf, X, y, None, "error", None)
+    n, n_classes = len(cases.codes), len(agent.classes)
     if not by_class:
         cases.check_enough(alpha, delta, rows_needed(alpha, delta))
     cases.check_fresh(clf, allow_seen)
-    posterior = decider.acquire(cases.X).posterior
+    posterior = agent.acquire(cases.X).posterior
     own = posterior[np.arange(n), cases.codes]
     if by_class:
         limits = np.array([_limit(own[cases.codes == c], alpha, delta / n_classes) for c in range(n_classes)])
         if not limits.any():
-            label = shown(decider.classes.tolist()[int(np.bincount(cases.codes).argmax())])
+            label = short_repr(agent.classes.tolist()[int(np.bincount(cases.codes).argmax())])
             least = rows_needed(alpha, delta / n_classes)
             raise ValueError(
                 f"X has too few rows of every class for alpha={alpha:g} and delta={delta:g}, of {label} the most: a "
@@ -116,13 +113,14 @@ def certify_differential(
             )
     else:
         limits = np.full(n_classes, _limit(own, alpha, delta))
-    held = holding(posterior, limits)
+    held = prediction_sets(posterior, limits)
     missed = float(1 - held[np.arange(n), cases.codes].mean())
     told = Differential(float(alpha), float(delta), limits, n, missed, float(held.sum(axis=1).mean()), by_class)
-    return copy_fitted(clf, replace(decider, differential=told), keep_held_out=True)  # it asks what it asked
+    return copy_fitted(clf, replace(agent, differential=told), keep_held_out=True)  # it asks what it asked
 
 
 def _limit(own: FloatArray, alpha: float, delta: float) -> float:
     """A probability that no more than alpha of the cases are below, but for a chance of delta; 0 of too few."""
     rank = int(np.searchsorted(binom.cdf(np.arange(len(own)), len(own), alpha), delta, side="right"))
-    return float(np.sort(own)[rank - 1]) * _BELOW if rank else 0.0
+    # a little below the probability that it was found at: rounding never leaves a class out
+    return float(np.sort(own)[rank - 1]) * (1 - 1e-9) if rank else 0.0

@@ -10,16 +10,16 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_decision_costs, class_numbers, group_numbers
+from seqclass.agent.agent import agent_of, check_classifier
+from seqclass.agent.record import AcquisitionRecord, waits
 from seqclass.costs import Prices, pays_in_full
-from seqclass.deciding.decider import check_classifier, decider_of
-from seqclass.deciding.record import AcquisitionRecord, waits
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
 from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve
 from seqclass.fitting.held_out import Interval, cost_interval, row_interval
 from seqclass.stats.paired import group_differences
 
 if TYPE_CHECKING:
-    from seqclass._shell import DecidingClassifier
+    from seqclass._base import BaseSequentialClassifier
 
 __all__ = ["ClassScores", "GroupScores", "Scores", "score_rows"]
 
@@ -155,7 +155,7 @@ class GroupScores:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class LabelledDecisions:
     """Rows with their labels, decisions, prices paid and features."""
 
     label: IntArray
@@ -167,8 +167,8 @@ class Told:
     @property
     def wrong(self) -> FloatArray:
         """Cost of each decision."""
-        found: FloatArray = self.decision_costs[self.label, self.decided]
-        return found
+        cost: FloatArray = self.decision_costs[self.label, self.decided]
+        return cost
 
     @property
     def right(self) -> FloatArray:
@@ -176,14 +176,14 @@ class Told:
         return np.where(self.decided == self.label, 1.0, 0.0)
 
     @property
-    def referred(self) -> BoolArray:
+    def is_referred(self) -> BoolArray:
         """Where the decision is beyond the classes."""
         return np.asarray(self.decided >= len(self.decision_costs))
 
-    def among(self, rows: IntArray | BoolArray) -> Told:
+    def select(self, rows: IntArray | BoolArray) -> LabelledDecisions:
         """Some of the rows."""
         parts = (self.label[rows], self.decided[rows], self.paid[rows])
-        return Told(*parts, self.decision_costs, self.n_features[rows])
+        return LabelledDecisions(*parts, self.decision_costs, self.n_features[rows])
 
     def means(self) -> dict[str, Any]:
         """What all scores of some rows have; NaN where there is no row."""
@@ -195,18 +195,18 @@ class Told:
             "realised_cost_interval": interval,
             "mean_features": _mean(self.n_features),
             "mean_price": _mean(self.paid),
-            "referred": _mean(self.referred),
+            "referred": _mean(self.is_referred),
         }
 
     def classes(self, names: list[str]) -> tuple[ClassScores, ...]:
         """Scores class by class."""
-        found = []
+        scores = []
         for number, name in enumerate(names):
             own = self.label == number
-            told, spared = self.among(own), (self.decided[~own] != number).astype(np.float64)
+            told, spared = self.select(own), (self.decided[~own] != number).astype(np.float64)
             means = told.means()
             del means["realised_cost_interval"]
-            found.append(
+            scores.append(
                 ClassScores(
                     label=name,
                     **means,
@@ -216,16 +216,16 @@ class Told:
                     specificity_interval=_ends(spared),
                 )
             )
-        return tuple(found)
+        return tuple(scores)
 
     def groups(self, group: npt.ArrayLike, names: list[str]) -> tuple[GroupScores, ...]:
         """Scores group by group."""
         number, _ = group_numbers(group, len(self.label))
-        found = []
+        scores = []
         for i, one in enumerate(group_differences(self.paid + self.wrong, group, low=0.0)):
-            told = self.among(number == i)
-            errors = (told.decided != told.label) & ~told.referred
-            found.append(
+            told = self.select(number == i)
+            errors = (told.decided != told.label) & ~told.is_referred
+            scores.append(
                 GroupScores(
                     group=one.group,
                     **told.means(),
@@ -237,7 +237,7 @@ class Told:
                     p_value=one.p_value,
                 )
             )
-        return tuple(found)
+        return tuple(scores)
 
 
 def _mean(values: Any) -> float:
@@ -325,7 +325,7 @@ class Scores:
 
 
 def score_rows(
-    clf: DecidingClassifier,
+    clf: BaseSequentialClassifier,
     X: Any,
     y: npt.ArrayLike,
     *,
@@ -391,9 +391,9 @@ def score_rows(
     costs = clf.decision_costs_
     if decision_costs is not None:
         costs = check_decision_costs(decision_costs, clf.classes_, clf.decisions_)
-    charged = decider_of(clf).charge_missing
+    charged = agent_of(clf).charge_missing
     paid = record.cost if prices is None else step_prices(record, prices, charged).sum(axis=1)
-    told = Told(label, class_numbers(clf.decisions_, record.decision), paid, costs, record.n_features)
+    told = LabelledDecisions(label, class_numbers(clf.decisions_, record.decision), paid, costs, record.n_features)
     names = [str(name) for name in clf.classes_.tolist()]
     counts = np.zeros(costs.shape, dtype=int)
     np.add.at(counts, (told.label, told.decided), 1)

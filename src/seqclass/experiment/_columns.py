@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.text import near, shown
+from seqclass._utils.text import near, short_repr
 from seqclass.experiment._scores import QUANTILES
 
 #: What names a cell.
@@ -42,11 +42,9 @@ _TEXTS = (
     "error",
 )
 COLUMNS = (*LABELS, *FIGURES, *_COUNTS, *_TEXTS)
-#: No figure is as large as this, the square of which is a number still: costs end at 1e100.
-_BEYOND = 1e150
 
 
-def checked_row(labels: Any, result: Any) -> dict[str, Any]:
+def check_row(labels: Any, result: Any) -> dict[str, Any]:
     """Labels and result of a cell together, if they are of the kinds that they should be."""
     if not (isinstance(labels, dict) and isinstance(result, dict)):
         raise ValueError("holds no table")
@@ -59,9 +57,10 @@ def checked_row(labels: Any, result: Any) -> dict[str, Any]:
             raise ValueError(f"lacks {name}")
     for name, value in (labels | result).items():
         whole = isinstance(value, int) and (isinstance(value, bool) or abs(value) > 2**62)
-        huge = isinstance(value, float) and abs(value) >= _BEYOND
+        # the square of a figure is a number still: costs end at 1e100
+        huge = isinstance(value, float) and abs(value) >= 1e150
         if name in kinds and (whole or huge or not isinstance(value, kinds[name])):
-            raise ValueError(f"holds {shown(value)} as {name}")
+            raise ValueError(f"holds {short_repr(value)} as {name}")
     return labels | result
 
 

@@ -27,17 +27,17 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.archive import read_npy
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.frames import is_frame
 from seqclass._utils.text import sentence
 from seqclass._utils.validation import check_integer
+from seqclass.agent.explanation import Explanation
+from seqclass.agent.record import BELIEFS, STEPS, AcquisitionRecord, axes_of
 from seqclass.classifier import SequentialClassifier
-from seqclass.costs import Prices, charged
+from seqclass.costs import Prices, charge_acquired
 from seqclass.datasets import Dataset
-from seqclass.deciding.explanation import Explanation
-from seqclass.deciding.record import BELIEFS, STEPS, AcquisitionRecord, axes_of
 from seqclass.experiment.explored import Explored, evenly
 
 #: Steps whose output column j needs input column j and no other, where there are as many out as in.
@@ -59,25 +59,25 @@ class Decided:
 
 def purchases(estimator: Any, X: Any, prices: Prices, known: Sequence[int] = ()) -> tuple[IntArray, FloatArray]:
     """Features that a classifier without a stopping rule needs of each instance, and what they cost."""
-    missing, wanted = _missing(X), np.ones(X.shape[1], dtype=bool)
+    missing, wanted = _missing_cells(X), np.ones(X.shape[1], dtype=bool)
     wanted[list(known)] = False
     if hasattr(estimator, "tree_"):  # a single tree asks for what lies on the way to the leaf
         asked = sp.csr_array(_paths(estimator, X).multiply(wanted)) if len(known) else _paths(estimator, X)
         if missing is not None:
             asked = sp.csr_array(asked.multiply(~missing))
-        return charged(asked, prices)
-    columns = needed(estimator, X.shape[1]) & wanted
+        return charge_acquired(asked, prices)
+    columns = needed_columns(estimator, X.shape[1]) & wanted
     if missing is None:
-        n_features, cost = charged(sp.csr_array(columns[None, :].astype(np.float64)), prices)
+        n_features, cost = charge_acquired(sp.csr_array(columns[None, :].astype(np.float64)), prices)
         return np.repeat(n_features, X.shape[0]), np.repeat(cost, X.shape[0])
     parts = [
-        charged(sp.csr_array((columns & ~missing[rows]).astype(np.float64)), prices)
+        charge_acquired(sp.csr_array((columns & ~missing[rows]).astype(np.float64)), prices)
         for rows in chunks(X.shape[0], 24.0 * X.shape[1])
     ]
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _missing(X: Any) -> BoolArray | None:
+def _missing_cells(X: Any) -> BoolArray | None:
     """Which cells are missing; None if none is."""
     if sp.issparse(X):
         return None
@@ -95,7 +95,7 @@ def _paths(tree: Any, X: Any) -> Any:
     return asked
 
 
-def needed(estimator: Any, n_features: int) -> BoolArray:
+def needed_columns(estimator: Any, n_features: int) -> BoolArray:
     """Columns that a fitted classifier needs to decide."""
     estimator = getattr(estimator, "best_estimator_", estimator)
     everything = np.ones(n_features, dtype=bool)
@@ -118,7 +118,7 @@ def _through(pipeline: Pipeline, everything: BoolArray) -> BoolArray:
     widths = [getattr(step, "n_features_in_", None) for step in [*steps, pipeline.steps[-1][1]]]
     if None in widths:
         return everything
-    mask = needed(pipeline.steps[-1][1], int(widths[-1] or 0))
+    mask = needed_columns(pipeline.steps[-1][1], int(widths[-1] or 0))
     for step, width in zip(reversed(steps), reversed(widths[:-1])):
         behind = np.zeros(int(width or 0), dtype=bool)
         if hasattr(step, "get_support"):
@@ -135,7 +135,7 @@ def _through(pipeline: Pipeline, everything: BoolArray) -> BoolArray:
 class Reached:
     """A sequential classifier, and the rows as they reach it."""
 
-    classifier: DecidingClassifier
+    classifier: BaseSequentialClassifier
     X: Any
     names: list[str]
     of_data: bool
@@ -153,8 +153,8 @@ class Reached:
             return self.classifier.acquire(X, record_beliefs=record_beliefs)
         return self.classifier.acquire(X, record_beliefs=record_beliefs, known=self.known, budget=self.budget)
 
-    def under(self, known: Sequence[str], data: Sequence[str], budget: int | None) -> Reached:
-        """The same with what is known at the start, by the names of the data set's columns, and a hard budget."""
+    def with_known(self, known: Sequence[str], data: Sequence[str], budget: int | None) -> Reached:
+        """A copy that knows some columns of the data set at the start, by their names, and has a hard budget."""
         other = [] if not known else [name for name in self.names if name not in set(data)]
         if other:
             raise ValueError(
@@ -165,7 +165,7 @@ class Reached:
         return replace(self, known=tuple(j for j, name in enumerate(self.names) if name in known), budget=budget)
 
 
-def reached(fitted: Any, X: Any, data: Dataset) -> Reached | None:
+def find_sequential(fitted: Any, X: Any, data: Dataset) -> Reached | None:
     """Find the sequential classifier inside a fitted method."""
     own = [str(name) for name in X.columns] if is_frame(X) else data.names()
     fitted = getattr(fitted, "best_estimator_", fitted)
@@ -173,12 +173,12 @@ def reached(fitted: Any, X: Any, data: Dataset) -> Reached | None:
         if len(fitted) == 1:
             return Reached(fitted[-1], X, own, True)
         return Reached(fitted[-1], fitted[:-1].transform(X), _names(fitted, own), False)
-    return Reached(fitted, X, own, True) if isinstance(fitted, DecidingClassifier) else None
+    return Reached(fitted, X, own, True) if isinstance(fitted, BaseSequentialClassifier) else None
 
 
 def _names(pipeline: Pipeline, own: list[str]) -> list[str]:
     """Names of the columns that come out of the steps before the last."""
-    clf: DecidingClassifier = pipeline[-1]
+    clf: BaseSequentialClassifier = pipeline[-1]
     named: list[str] = []
     if not hasattr(clf, "feature_names_in_"):
         try:
@@ -188,7 +188,7 @@ def _names(pipeline: Pipeline, own: list[str]) -> list[str]:
     return named if len(named) == clf.n_features_in_ else [clf.feature_name(j) for j in range(clf.n_features_in_)]
 
 
-def known_categories(train: Any, test: Any) -> Any:
+def mask_unknown_categories(train: Any, test: Any) -> Any:
     """Test rows in which a category that no training row has is missing."""
     test = test.copy()
     for name in train.columns:
@@ -222,14 +222,14 @@ def pack(arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> by
 
 def unpack(content: bytes) -> tuple[Arrays, dict[str, Any]]:
     """Arrays and plain data that `pack` packed."""
-    with unpacking(), zipfile.ZipFile(io.BytesIO(content)) as archive:
+    with as_damaged_part(), zipfile.ZipFile(io.BytesIO(content)) as archive:
         arrays = {info.filename.removesuffix(".npy"): read_npy(archive, info) for info in archive.infolist()}
         about: dict[str, Any] = json.loads(arrays.pop(_ABOUT).tobytes())
         return arrays, about
 
 
 @contextmanager
-def unpacking() -> Iterator[None]:
+def as_damaged_part() -> Iterator[None]:
     """Say of whatever goes wrong that what was kept is damaged."""
     try:
         yield
@@ -247,7 +247,7 @@ def pack_json(content: Any) -> bytes:
 
 def unpack_json(content: bytes) -> Any:
     """Plain data that `pack_json` packed."""
-    with unpacking():
+    with as_damaged_part():
         return json.loads(zlib.decompress(content))
 
 
@@ -255,8 +255,8 @@ def unpack_json(content: bytes) -> Any:
 INSTANCES, EXPLANATIONS = "instances", "explanations"
 #: Before the names of what is kept of a record; what is kept of every method, or numbers a record alone, is apart.
 RECORD, _APART = "record.", frozenset({"decision", "posterior", "n_features", "cost", "history"})
-#: Of instances, what their decisions cost; larger tables are not kept.
-COSTS, _MOST_COSTS = "decision_costs", 10_000
+#: Of instances, what their decisions cost.
+COSTS = "decision_costs"
 
 
 @dataclass(frozen=True)
@@ -309,7 +309,7 @@ def keep_parts(keep: Keep, data: Dataset, scored: Scored) -> tuple[dict[str, byt
 
 def _instances(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
     decided, rows = scored.decided, scored.rows[chosen]
-    decision, labels = _coded(decided.decision[chosen], [*data.class_names, *data.decisions])
+    decision, labels = _code_decisions(decided.decision[chosen], [*data.class_names, *data.decisions])
     arrays: dict[str, npt.NDArray[Any]] = {
         "row": _small(rows),
         "truth": _small(data.y[rows]),
@@ -318,7 +318,7 @@ def _instances(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
         "cost": decided.cost[chosen],
     }
     about: dict[str, Any] = {"classes": list(data.class_names), "decisions": labels}
-    if data.decision_costs is not None and data.decision_costs.size <= _MOST_COSTS:
+    if data.decision_costs is not None and data.decision_costs.size <= 10_000:  # larger ones are not kept
         about[COSTS] = data.decision_costs.tolist()
     if decided.proba is not None:
         arrays["proba"] = decided.proba[chosen].astype(np.float32)
@@ -365,11 +365,11 @@ def _beliefs(reached: Reached, rows: IntArray, asked: npt.NDArray[np.bool_]) -> 
 
 def _explanations(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
     assert scored.reached is not None
-    found = scored.reached.classifier.explain(take(scored.reached.X, chosen), feature_names=scored.reached.names)
+    explanations = scored.reached.classifier.explain(take(scored.reached.X, chosen), feature_names=scored.reached.names)
     labels = dict(enumerate((*data.class_names, *data.decisions)))
     rows = scored.rows[chosen]
     explored = Explored(
-        [_labelled(explanation, labels) for explanation in found],
+        [_with_labels(explanation, labels) for explanation in explanations],
         rows=rows.tolist(),
         truth=[labels[c] for c in data.y[rows].tolist()],
     )
@@ -382,7 +382,7 @@ def _explanations(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
 
 def read_explanations(content: Mapping[str, Any]) -> Explored:
     """Read what `keep_parts` packed as explanations; rows are numbered from 0, as in the data set."""
-    with unpacking():
+    with as_damaged_part():
         for one in content["explanations"]:
             before = one["prior"]
             for step in one["steps"]:
@@ -390,7 +390,7 @@ def read_explanations(content: Mapping[str, Any]) -> Explored:
         return Explored.from_dict(content)
 
 
-def _labelled(explanation: Explanation, labels: Mapping[Any, str]) -> Explanation:
+def _with_labels(explanation: Explanation, labels: Mapping[Any, str]) -> Explanation:
     """Explanation of a classifier that was fitted on codes, with the labels of classes and further decisions."""
     return replace(
         explanation,
@@ -409,7 +409,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _coded(decision: npt.NDArray[Any], labels: list[str]) -> tuple[IntArray, list[str]]:
+def _code_decisions(decision: npt.NDArray[Any], labels: list[str]) -> tuple[IntArray, list[str]]:
     """Codes of decisions and the labels of these: a method may have decisions that the data set does not know."""
     if decision.dtype.kind in "iu" and (not decision.size or 0 <= decision.min() <= decision.max() < len(labels)):
         return _small(decision), labels

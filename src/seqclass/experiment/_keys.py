@@ -22,9 +22,6 @@ from seqclass import __version__
 from seqclass._utils.frames import is_frame
 from seqclass.datasets import Dataset
 
-_DEEPEST = 40
-#: Longer lists, such as a group for each of many features, are kept as their hash.
-_LONGEST = 100
 #: What of a data set bears on results.
 _FIELDS = (
     *("feature_costs", "discounted_costs", "groups", "decision_costs", "decisions"),
@@ -57,8 +54,8 @@ def fingerprint(data: Dataset) -> str:
 
 def canonical(value: Any, depth: int = 0) -> Any:
     """Plain form of a setting, in which equal settings are equal and different ones differ."""
-    if depth > _DEEPEST:
-        raise TypeError(f"a setting is nested more than {_DEEPEST} deep, or holds itself.")
+    if depth > 40:
+        raise TypeError("a setting is nested more than 40 deep, or holds itself.")
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or (isinstance(value, (bool, int, str)) and not isinstance(value, enum.Enum)):
@@ -67,11 +64,12 @@ def canonical(value: Any, depth: int = 0) -> Any:
         return value if math.isfinite(value) else {"float": repr(value)}
     if isinstance(value, (list, tuple)):
         items = [canonical(item, depth + 1) for item in value]
-        return items if len(items) <= _LONGEST else {"list": [len(items), key_of({"items": items})]}
+        # longer lists, such as a group for each of many features, are kept as their hash
+        return items if len(items) <= 100 else {"list": [len(items), key_of({"items": items})]}
     if isinstance(value, Mapping):
-        return {"mapping": _sorted([[canonical(k), canonical(v, depth + 1)] for k, v in value.items()])}
+        return {"mapping": _sort_items([[canonical(k), canonical(v, depth + 1)] for k, v in value.items()])}
     if isinstance(value, (set, frozenset)):
-        return {"set": _sorted([canonical(item, depth + 1) for item in value])}
+        return {"set": _sort_items([canonical(item, depth + 1) for item in value])}
     if isinstance(value, np.ndarray):
         return _array(value, depth)
     return _object(value, depth)
@@ -99,10 +97,10 @@ def _object(value: Any, depth: int) -> Any:
     if dataclasses.is_dataclass(value):
         state = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         return {"class": _name(type(value)), "params": canonical(state, depth + 1)}
-    return _pickled(value, depth)
+    return _reduce(value, depth)
 
 
-def _pickled(value: Any, depth: int) -> Any:
+def _reduce(value: Any, depth: int) -> Any:
     """What an object would be pickled as, less what is cached on it under a name with two underscores."""
     try:
         reduce = copyreg.dispatch_table.get(type(value))
@@ -158,5 +156,5 @@ def _name(value: Any) -> str:
     return name
 
 
-def _sorted(items: list[Any]) -> list[Any]:
+def _sort_items(items: list[Any]) -> list[Any]:
     return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))

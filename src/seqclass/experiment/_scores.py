@@ -21,7 +21,7 @@ def scores(data: Dataset, y: IntArray, decided: Decided) -> dict[str, float]:
     """Scores of decisions on rows with labels ``y``; NaN where one is not defined."""
     classes = np.arange(data.n_classes)
     known = data.decision_costs is not None
-    found = {
+    figures = {
         "realised_cost": realised_cost(
             y,
             decided.decision,
@@ -39,10 +39,10 @@ def scores(data: Dataset, y: IntArray, decided: Decided) -> dict[str, float]:
         "calibration_error": float("nan"),
     }
     if decided.proba is not None:
-        found["auroc"] = _auroc(y, decided.proba)
-        found["log_loss"] = float(log_loss(y, decided.proba, labels=classes))
-        found["calibration_error"] = calibration_error(y, decided.proba)
-    return found | _spread("n_features", decided.n_features) | _spread("cost", decided.cost)
+        figures["auroc"] = _auroc(y, decided.proba)
+        figures["log_loss"] = float(log_loss(y, decided.proba, labels=classes))
+        figures["calibration_error"] = calibration_error(y, decided.proba)
+    return figures | _spread("n_features", decided.n_features) | _spread("cost", decided.cost)
 
 
 def _macro_f1(y: IntArray, decision: npt.NDArray[Any], classes: IntArray) -> float:
@@ -54,14 +54,14 @@ def _macro_f1(y: IntArray, decision: npt.NDArray[Any], classes: IntArray) -> flo
 
 def _class_shares(y: IntArray, decision: npt.NDArray[Any], n_classes: int) -> dict[str, float]:
     """Sensitivity and specificity of the second of two classes; of more classes the means over those there are."""
-    found = {}
+    figures = {}
     for name, of_class in (("sensitivity", True), ("specificity", False)):
         shares = []
         for c in [1] if n_classes == 2 else range(n_classes):
             rows = (y == c) == of_class
             shares += [np.mean((decision[rows] == c) == of_class)] if rows.any() else []
-        found[name] = float(np.mean(shares)) if shares else float("nan")
-    return found
+        figures[name] = float(np.mean(shares)) if shares else float("nan")
+    return figures
 
 
 def _auroc(y: IntArray, proba: FloatArray) -> float:
@@ -74,7 +74,7 @@ def _auroc(y: IntArray, proba: FloatArray) -> float:
 
 
 def _spread(name: str, values: npt.NDArray[Any]) -> dict[str, float]:
-    found = {f"{name}_mean": float(np.mean(values))}
+    figures = {f"{name}_mean": float(np.mean(values))}
     for q, value in zip(QUANTILES, np.quantile(values, QUANTILES).tolist()):
-        found[f"{name}_q{round(100 * q):02d}"] = value
-    return found | {f"{name}_max": float(np.max(values))}
+        figures[f"{name}_q{round(100 * q):02d}"] = value
+    return figures | {f"{name}_max": float(np.max(values))}

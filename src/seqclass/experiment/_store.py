@@ -13,16 +13,14 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.files import database
-from seqclass._utils.text import near, shown
-from seqclass.experiment._columns import LABELS, checked_row
+from seqclass._utils.text import near, short_repr
+from seqclass.experiment._columns import LABELS, check_row
 from seqclass.experiment._keys import key_of
 
 #: Tells our files from other databases: "SEQX".
 APPLICATION_ID = 0x53455158
 #: Goes up by one with every change that an older seqclass could not read.
 FORMAT_VERSION = 1
-#: Most names in one query.
-_MANY = 500
 _TABLES = (
     """
 CREATE TABLE IF NOT EXISTS cells (
@@ -82,7 +80,7 @@ class Store:
         query = "SELECT content FROM parts WHERE key = ? AND name = ?"
         row = self._connection.execute(query, (key, name)).fetchone()
         if row is not None and not isinstance(row[0], bytes):
-            raise self._damaged(key, f"keeps no {name}, but {shown(row[0])}")
+            raise self._damage_error(key, f"keeps no {name}, but {short_repr(row[0])}")
         return None if row is None else row[0]
 
     def keys_with(self, name: str) -> list[str]:
@@ -96,13 +94,13 @@ class Store:
         if keys is None:
             rows = self._connection.execute(f"{columns} ORDER BY position").fetchall()
             return {key: self._row(key, labels, result) for key, labels, result in rows}
-        wanted, found = list(keys), {}
-        for start in range(0, len(wanted), _MANY):
-            part = wanted[start : start + _MANY]
+        wanted, results = list(keys), {}
+        for start in range(0, len(wanted), 500):  # names in one query
+            part = wanted[start : start + 500]
             marks = ", ".join("?" * len(part))
             for key, labels, result in self._connection.execute(f"{columns} AND key IN ({marks})", part):
-                found[key] = self._row(key, labels, result)
-        return {key: found[key] for key in wanted if key in found}
+                results[key] = self._row(key, labels, result)
+        return {key: results[key] for key in wanted if key in results}
 
     def settings(self, key: str) -> dict[str, Any]:
         """Return the settings of a cell."""
@@ -110,22 +108,22 @@ class Store:
         if row is None:
             raise ValueError(f"there is no cell {key!r}.")
         try:
-            found: dict[str, Any] = json.loads(row[0])
-            intact = key_of(found) == key
+            settings: dict[str, Any] = json.loads(row[0])
+            intact = key_of(settings) == key
         except (ValueError, TypeError, RecursionError, AttributeError):
             intact = False
         if not intact:
-            raise self._damaged(key, "has settings that are not its own")
-        return found
+            raise self._damage_error(key, "has settings that are not its own")
+        return settings
 
     def _row(self, key: str, labels: Any, result: Any) -> dict[str, Any]:
         try:
-            return checked_row(json.loads(labels), json.loads(result))
+            return check_row(json.loads(labels), json.loads(result))
         except (ValueError, TypeError, RecursionError) as error:
-            raise self._damaged(key, str(error)) from error
+            raise self._damage_error(key, str(error)) from error
 
-    def _damaged(self, key: Any, why: str) -> ValueError:
-        return ValueError(f"{self._path} is damaged: the cell {shown(key)} {why}.")
+    def _damage_error(self, key: Any, why: str) -> ValueError:
+        return ValueError(f"{self._path} is damaged: the cell {short_repr(key)} {why}.")
 
     def count_missing(self) -> int:
         """Count the cells that were planned and are not done."""
@@ -133,7 +131,7 @@ class Store:
 
 
 @contextmanager
-def opened(path: Path, *, create: bool = False) -> Iterator[Store]:
+def open_store(path: Path, *, create: bool = False) -> Iterator[Store]:
     """Open the file of a run, and close it at the end."""
     if not create and not path.is_file():
         raise FileNotFoundError(f"there is no run {path}.")
@@ -147,7 +145,7 @@ def _text(content: dict[str, Any]) -> str:
     return json.dumps(plain, allow_nan=False)
 
 
-def chosen(table: Any, wanted: Mapping[str, Any]) -> Any:
+def filter_table(table: Any, wanted: Mapping[str, Any]) -> Any:
     """Rows of a table of results whose labels are among those wanted."""
     everything = table
     for name, value in wanted.items():
@@ -177,9 +175,9 @@ def of_first(cells: Any) -> Any:
 
 def parts_of(path: Path, cells: Any, name: str) -> list[tuple[dict[str, Any], bytes]]:
     """Labels and parts of those cells of a table that have one."""
-    with opened(path) as store:
-        found = [(dict(zip(LABELS, row)), store.part(key, name)) for key, *row in cells[list(LABELS)].itertuples()]
-    kept = [(labels, content) for labels, content in found if content is not None]
+    with open_store(path) as store:
+        parts = [(dict(zip(LABELS, row)), store.part(key, name)) for key, *row in cells[list(LABELS)].itertuples()]
+    kept = [(labels, content) for labels, content in parts if content is not None]
     if not kept:
         raise ValueError(
             f"no {name} are kept of these cells: they failed, or were run with keep_{name}=0; run "

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_real, class_numbers
+from seqclass.agent._case import Questions
+from seqclass.agent.agent import agent_of
+from seqclass.agent.record import AcquisitionRecord
 from seqclass.datasets import Dataset
-from seqclass.deciding._case import Questions
-from seqclass.deciding.decider import decider_of
-from seqclass.deciding.record import AcquisitionRecord
 from seqclass.evaluation.scores import step_prices, steps_of
 from seqclass.experiment.protocols import HoldOut
-from seqclass.pomdp.information import budget_of
+from seqclass.pomdp.ties import budget_of
 
 __all__ = ["AFABENCH_COLUMNS", "ShuffledSplit", "action_table", "afabench_log"]
 
 
-def action_table(clf: DecidingClassifier, X: Any, *, known: Sequence[Any] = (), budget: int | None = None) -> Any:
+def action_table(clf: BaseSequentialClassifier, X: Any, *, known: Sequence[Any] = (), budget: int | None = None) -> Any:
     """Acquire for every row, and list each action: what was asked, at what price, with what belief.
 
     Parameters
@@ -68,7 +68,7 @@ def action_table(clf: DecidingClassifier, X: Any, *, known: Sequence[Any] = (), 
     belief = beliefs[rows, step]
     decision = clf.decisions_[(belief @ clf.problem_.decision_costs).argmin(axis=1)]
     decision[stop] = record.decision
-    price = _spread(step_prices(record, decider_of(clf).prices, decider_of(clf).charge_missing)[asked], ~stop, 0.0)
+    price = _spread(step_prices(record, agent_of(clf).prices, agent_of(clf).charge_missing)[asked], ~stop, 0.0)
     outcome = _spread(record.outcome[asked], ~stop, -1)
     table = pd.DataFrame(
         {
@@ -87,9 +87,9 @@ def action_table(clf: DecidingClassifier, X: Any, *, known: Sequence[Any] = (), 
     return table
 
 
-def _names(clf: DecidingClassifier, columns: IntArray) -> npt.NDArray[Any]:
+def _names(clf: BaseSequentialClassifier, columns: IntArray) -> npt.NDArray[Any]:
     """What the questions are called, by the first column that each shows."""
-    questions = Questions(decider_of(clf), clf.problem_)
+    questions = Questions(agent_of(clf), clf.problem_)
     called = {
         questions.features(question)[0].column: questions.name(question) for question in range(clf.problem_.n_questions)
     }
@@ -147,7 +147,7 @@ class ShuffledSplit(HoldOut):
 
 
 def afabench_log(
-    clf: DecidingClassifier,
+    clf: BaseSequentialClassifier,
     X: Any,
     y: npt.ArrayLike,
     budget: float | None = None,
@@ -228,7 +228,7 @@ def afabench_log(
     record = clf.acquire(X, record_beliefs=True, known=known, budget=most)
     if len(truth) != len(record):
         raise ValueError(f"y has {len(truth)} labels, X has {len(record)} rows.")
-    spent = _spent(clf, record, hard or clf.max_features is not None)
+    spent = _spending(clf, record, hard or clf.max_features is not None)
     limit = _limit(clf) if budget is None else check_real(budget, "budget", 0)
     if limit is not None and spent.max(initial=0.0) > budget_of(limit):
         raise ValueError(f"budget {limit} is less than the {spent.max():g} spent; fit with max_features or max_cost.")
@@ -240,7 +240,7 @@ def afabench_log(
     actions[~stop] = record.order[bought] + 1
     beliefs: Any = record.beliefs
     columns = {
-        "prev_selections_performed": _before(idx, actions),
+        "prev_selections_performed": _columns_before(idx, actions),
         "action_performed": actions,
         "builtin_predicted_class": (beliefs[idx, step] @ clf.problem_.decision_costs).argmin(axis=1),
         "external_predicted_class": np.full(len(idx), None, dtype=object),
@@ -248,7 +248,7 @@ def afabench_log(
         "accumulated_cost": spent[idx, np.where(stop, step, step + 1)],
         "idx": idx,
         "forced_stop": stop
-        & _forced(clf, record, asked, clf.support_[decider_of(clf).known_features(known)], most)[idx],
+        & _ended_by_budget(clf, record, asked, clf.support_[agent_of(clf).known_features(known)], most)[idx],
         "eval_seed": seed,
         "eval_hard_budget": np.full(len(idx), np.nan if limit is None else limit, dtype=np.float64),
     }
@@ -257,7 +257,7 @@ def afabench_log(
 
 
 def _compact(log: Any) -> Any:
-    """The same by episodes and steps."""
+    """The log by episodes and steps."""
     row = log["idx"]
     told = log.drop(columns=["idx", "prev_selections_performed"])
     for name in ("split_index", "generation_index"):
@@ -267,19 +267,19 @@ def _compact(log: Any) -> Any:
     return told
 
 
-def _limit(clf: DecidingClassifier) -> float | None:
+def _limit(clf: BaseSequentialClassifier) -> float | None:
     settings = clf.settings()
     return settings.max_cost if settings.max_features is None else settings.max_features
 
 
-def _forced(
-    clf: DecidingClassifier, record: AcquisitionRecord, asked: IntArray, known: IntArray, most: int | None
+def _ended_by_budget(
+    clf: BaseSequentialClassifier, record: AcquisitionRecord, asked: IntArray, known: IntArray, most: int | None
 ) -> BoolArray:
     """Whether the budget, and not the number of features or what was seen, ended the questions of each row."""
     problem = clf.problem_
     if most is not None:
         return np.asarray(asked == most)
-    if problem.free and problem.max_cost is not None:  # nothing that is left can be paid for
+    if problem.any_order and problem.max_cost is not None:  # nothing that is left can be paid for
         left = budget_of(problem.max_cost) - record.cost[:, None] < problem.prices
         place = np.full(clf.n_features_in_, -1)
         place[clf.support_[problem.features]] = np.arange(problem.n_questions)
@@ -288,29 +288,29 @@ def _forced(
         dear[row, place[record.order[row, step]]] = True
         return np.asarray(dear.all(axis=1) & (asked < problem.n_questions))
     n_stages: Any = problem.n_stages
-    if known.size and not problem.free:  # what is known was skipped, unless it was missing
-        there = np.intersect1d(known, clf.support_[decider_of(clf).asked(whole=True)])
+    if known.size and not problem.any_order:  # what is known was skipped, unless it was missing
+        there = np.intersect1d(known, clf.support_[agent_of(clf).asked(whole=True)])
         n_stages = n_stages - there.size + np.isin(record.order, there).sum(axis=1)
     cut = clf.max_cost is not None or problem.n_stages == clf.max_features
     return np.asarray((asked == n_stages) & (cut and problem.n_stages < clf.support_.size))
 
 
-def _spent(clf: DecidingClassifier, record: AcquisitionRecord, in_features: bool) -> FloatArray:
+def _spending(clf: BaseSequentialClassifier, record: AcquisitionRecord, in_features: bool) -> FloatArray:
     """Spent before anything was asked and after each answer, (n, longest + 1)."""
     acquired = record.outcome >= 0
     if in_features:
         prices = acquired.astype(np.float64)
     else:
-        if decider_of(clf).charge_missing and (acquired != (record.order >= 0)).any():
+        if agent_of(clf).charge_missing and (acquired != (record.order >= 0)).any():
             raise ValueError("AFABench's logs know no feature that is paid for and missing; set charge_missing=False.")
-        prices = step_prices(record, decider_of(clf).prices)
+        prices = step_prices(record, agent_of(clf).prices)
     return np.concatenate([np.zeros((len(record), 1)), prices.cumsum(axis=1)], axis=1)
 
 
-def _before(idx: IntArray, actions: IntArray) -> list[list[int]]:
+def _columns_before(idx: IntArray, actions: IntArray) -> list[list[int]]:
     """Columns acquired before each row of the log."""
-    found: list[list[int]] = []
+    before: list[list[int]] = []
     for own in np.split(actions, np.flatnonzero(np.diff(idx)) + 1):
         columns = (own[:-1] - 1).tolist()
-        found += [columns[:k] for k in range(len(own))]
-    return found
+        before += [columns[:k] for k in range(len(own))]
+    return before

@@ -10,7 +10,7 @@ import numpy as np
 
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.validation import check_integer
-from seqclass.deciding.explanation import Explanation
+from seqclass.agent.explanation import Explanation
 
 __all__ = ["Explored"]
 

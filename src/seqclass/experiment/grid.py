@@ -21,27 +21,27 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped, unused-ignore]
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.frames import is_frame
 from seqclass._utils.validation import check_choice, check_costs, check_integer, check_jobs, check_real, columns_of
+from seqclass.agent.record import AcquisitionRecord
 from seqclass.costs import Costs
 from seqclass.datasets import Dataset, load
-from seqclass.deciding.record import AcquisitionRecord
 from seqclass.experiment._keeping import (
     Decided,
     Keep,
     Reached,
     Scored,
+    find_sequential,
     keep_parts,
-    known_categories,
+    mask_unknown_categories,
     purchases,
-    reached,
     spread,
 )
 from seqclass.experiment._keys import canonical, code_version, fingerprint, key_of
 from seqclass.experiment._scores import scores
-from seqclass.experiment._store import opened
-from seqclass.experiment.methods import build, check_methods, limited, planning_from
+from seqclass.experiment._store import open_store
+from seqclass.experiment.methods import build, check_methods, limit_questions, planning_from
 from seqclass.experiment.protocols import Protocol, as_protocol
 from seqclass.experiment.results import Results, failures
 from seqclass.fitting._steps import PREPROCESSING
@@ -80,15 +80,11 @@ def _kilobytes(entry: str) -> int:
 
 
 _STEPS = (*PREPROCESSING, "solve", "certify")
-#: Instances that are simulated where a policy's expected cost cannot be enumerated.
-_PATHS = 10_000
-#: Characters of a warning or an error.
-_LONGEST = 500
 #: Warnings, threads of BLAS and memory belong to a process: cells in threads of one take turns.
 _ONE_AT_A_TIME = threading.Lock()
 
 
-class Held:
+class SizedDataset:
     """A data set whose size tells dask to send it to each worker once, not with every cell."""
 
     def __init__(self, data: Dataset) -> None:
@@ -143,24 +139,24 @@ def _threads(n_modules: int) -> Any:
     return ThreadpoolController()
 
 
-def run_cell(cell: Cell, held: Held) -> tuple[str, dict[str, Any], dict[str, bytes]]:
+def run_cell(cell: Cell, held: SizedDataset) -> tuple[str, dict[str, Any], dict[str, bytes]]:
     """Fit on the training rows of a cell, score on the others; an error becomes part of the answer."""
     # one thread, so that neither results nor seconds hang on how many cells run at a time
     with _ONE_AT_A_TIME, _threads(len(sys.modules)).limit(limits=1):
-        found, scored = _measured(cell, held.data)
+        figures, scored = _measure(cell, held.data)
         parts: dict[str, bytes] = {}
         if scored is not None:  # neither seconds nor memory of the cell have this in them
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 parts, troubles = keep_parts(cell.keep, held.data, scored)
-            texts = [found["warnings"], *(_message(UserWarning, trouble) for trouble in troubles)]
-            found["warnings"] = "\n".join(filter(None, texts))
-    return cell.key, found | _versions(), parts
+            texts = [figures["warnings"], *(_message(UserWarning, trouble) for trouble in troubles)]
+            figures["warnings"] = "\n".join(filter(None, texts))
+    return cell.key, figures | _versions(), parts
 
 
-def _measured(cell: Cell, data: Dataset) -> tuple[dict[str, Any], Scored | None]:
+def _measure(cell: Cell, data: Dataset) -> tuple[dict[str, Any], Scored | None]:
     """Figures of a cell with its error, warnings, seconds and memory, and what it decided."""
-    found: dict[str, Any] = {"error": ""}
+    figures: dict[str, Any] = {"error": ""}
     scored = None
     with warnings.catch_warnings(record=True) as caught, peak_memory() as peak:
         warnings.simplefilter("always")
@@ -168,21 +164,21 @@ def _measured(cell: Cell, data: Dataset) -> tuple[dict[str, Any], Scored | None]
             warnings.simplefilter("ignore", category)  # for developers, as Python itself has it
         started = time.perf_counter()
         try:
-            scored = _fit_and_score(cell, data, found)
+            scored = _fit_and_score(cell, data, figures)
         except Exception as error:
-            found["error"] = _message(type(error), error)
-        found["seconds_total"] = time.perf_counter() - started
+            figures["error"] = _message(type(error), error)
+        figures["seconds_total"] = time.perf_counter() - started
     texts = dict.fromkeys(_message(w.category, w.message) for w in caught)
-    return found | {"warnings": "\n".join(texts), "peak_mb": peak.mb}, scored
+    return figures | {"warnings": "\n".join(texts), "peak_mb": peak.mb}, scored
 
 
 def _message(category: type, text: Any) -> str:
     """Name and words of an error or a warning, on one line that is not too long."""
     line = f"{category.__name__}: {' '.join(str(text).split())}"
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+    return line if len(line) <= 500 else f"{line[:500]}..."
 
 
-def failed(error: str) -> dict[str, Any]:
+def failure_result(error: str) -> dict[str, Any]:
     """Result of a cell of which nothing is known but why."""
     return {"error": error} | _versions()
 
@@ -196,42 +192,43 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _fit_and_score(cell: Cell, data: Dataset, found: dict[str, Any]) -> Scored:
+def _fit_and_score(cell: Cell, data: Dataset, figures: dict[str, Any]) -> Scored:
     train, rows = cell.protocol.split(data, cell.labels["fold"], cell.labels["seed"])
     shared = np.intersect1d(train, rows)
     if shared.size:
         raise ValueError(f"{cell.protocol!r} puts row {shared[0]} both into the training rows and into those scored.")
-    found |= {"n_train": len(train), "n_test": len(rows), "n_columns": data.X.shape[1]}
+    figures |= {"n_train": len(train), "n_test": len(rows), "n_columns": data.X.shape[1]}
     X = data.X
     X_train, X_test = (X.iloc[train], X.iloc[rows]) if is_frame(X) else (X[train], X[rows])
     started = time.perf_counter()
     fitted = clone(cell.estimator, safe=False).fit(X_train, data.y[train])
-    found["seconds_fit"] = time.perf_counter() - started
-    inside = reached(fitted, known_categories(X_train, X_test) if is_frame(X) else X_test, data)
+    figures["seconds_fit"] = time.perf_counter() - started
+    inside = find_sequential(fitted, mask_unknown_categories(X_train, X_test) if is_frame(X) else X_test, data)
     if inside is not None:
-        inside = inside.under(cell.known, data.names(), cell.budget)
-        _note_sequential(inside, cell.labels["seed"], found)
+        inside = inside.with_known(cell.known, data.names(), cell.budget)
+        _note_sequential(inside, cell.labels["seed"], figures)
     started = time.perf_counter()
-    decided, record = (_plain(cell, fitted, X_test, data), None) if inside is None else _acquire(inside)
-    found["seconds_classify"] = time.perf_counter() - started
+    decided, record = (_decide_with_all(cell, fitted, X_test, data), None) if inside is None else _acquire(inside)
+    figures["seconds_classify"] = time.perf_counter() - started
     if decided.proba is not None:
         decided = replace(decided, proba=spread(decided.proba, np.asarray(fitted.classes_), data.n_classes))
-    found |= scores(data, data.y[rows], decided)
+    figures |= scores(data, data.y[rows], decided)
     return Scored(rows, decided, inside, record)
 
 
-def _note_sequential(inside: Reached, seed: int, found: dict[str, Any]) -> None:
+def _note_sequential(inside: Reached, seed: int, figures: dict[str, Any]) -> None:
     """Note what a sequential classifier says of itself."""
     clf = inside.classifier
     info = clf.policy_.info
-    found["status"] = info.status
+    figures["status"] = info.status
     if inside.is_plain:  # what it expects and certifies is of its policy, from nothing to its own stop
-        expected = evaluate(clf.problem_, clf.policy_, n_paths=_PATHS, random_state=seed)
-        found |= {"expected_cost": expected.cost, "expected_n_features": expected.n_features}
-        found |= {"lower": info.lower, "upper": info.upper, "gap": info.gap, "scope": info.scope}
-    found |= {f"seconds_{step}": clf.timings_[step] for step in _STEPS}
-    found["seconds_preprocess"] = sum(clf.timings_[step] for step in PREPROCESSING)
-    found["seconds_learn"] = clf.timings_["structure"] + clf.timings_["parameters"]
+        # n_paths: where it cannot be enumerated
+        expected = evaluate(clf.problem_, clf.policy_, n_paths=10_000, random_state=seed)
+        figures |= {"expected_cost": expected.cost, "expected_n_features": expected.n_features}
+        figures |= {"lower": info.lower, "upper": info.upper, "gap": info.gap, "scope": info.scope}
+    figures |= {f"seconds_{step}": clf.timings_[step] for step in _STEPS}
+    figures["seconds_preprocess"] = sum(clf.timings_[step] for step in PREPROCESSING)
+    figures["seconds_learn"] = clf.timings_["structure"] + clf.timings_["parameters"]
 
 
 def _acquire(inside: Reached) -> tuple[Decided, AcquisitionRecord]:
@@ -239,7 +236,7 @@ def _acquire(inside: Reached) -> tuple[Decided, AcquisitionRecord]:
     return Decided(record.decision, record.posterior, record.n_features, record.cost), record
 
 
-def _plain(cell: Cell, fitted: Any, X: Any, data: Dataset) -> Decided:
+def _decide_with_all(cell: Cell, fitted: Any, X: Any, data: Dataset) -> Decided:
     """Decide by a classifier without a stopping rule, which acquires all that it needs."""
     decision = np.asarray(fitted.predict(X))
     proba = None
@@ -278,10 +275,10 @@ def work(jobs: Mapping[str, Callable[[], Job]], n_jobs: int | None) -> Iterator[
         except BrokenProcessPool:
             # it is among those that were handed out, which are the first
             for name in list(left)[: 2 * effective_n_jobs(n_jobs) + 1]:
-                yield name, *_alone(left.pop(name)())
+                yield name, *_run_alone(left.pop(name)())
 
 
-def _alone(job: Job) -> tuple[Any, str]:
+def _run_alone(job: Job) -> tuple[Any, str]:
     """Result of a job that has worker processes for itself, which it may take down."""
     try:
         return Parallel(n_jobs=2)([job])[0], ""
@@ -469,7 +466,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         """
         check_jobs(n_jobs)
         cells, held = self._cells(Keep(keep_instances, keep_explanations))
-        with opened(Path(path), create=True) as store:
+        with open_store(Path(path), create=True) as store:
             store.plan((cell.key, cell.labels, cell.settings) for cell in cells)
             done = store.results(cell.key for cell in cells)
             warn_of_versions((result["version_seqclass"] for result in done.values()), "cells")
@@ -477,32 +474,32 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
                 done = {key: result for key, result in done.items() if not result["error"]}
             missing = [cell for cell in cells if cell.key not in done]
             with quiet_workers():
-                for key, result, parts in _computed(missing, held, n_jobs, progress, len(cells)):
+                for key, result, parts in _compute(missing, held, n_jobs, progress, len(cells)):
                     store.put(key, result, parts)
         results = Results(path, [cell.key for cell in cells])
         if failure := failures(results.table()):
             warnings.warn(f"{failure} retry_failed=True computes them again.", stacklevel=2)
         return results
 
-    def _cells(self, keep: Keep) -> tuple[list[Cell], dict[str, Held]]:
+    def _cells(self, keep: Keep) -> tuple[list[Cell], dict[str, SizedDataset]]:
         """All cells in order, and the data sets by name."""
         methods, protocol = check_methods(self.methods), as_protocol(self.cv)
         check_choice(self.feature_costs, "feature_costs", ("uniform", "dataset"))
         uniform = 0.01 if self.budgets is None else 0.0
         usual = [1.0 if self.feature_costs == "dataset" else uniform]
-        given = usual if self.prices is None else _listed(self.prices, "prices")
+        given = usual if self.prices is None else _check_axis(self.prices, "prices")
         prices = [float(check_costs(check_real(price, "prices", 0), "prices")) for price in given]
-        seeds = [check_integer(seed, "seeds", 0, 2**32 - 1) for seed in _listed(self.seeds, "seeds")]
-        budgets = [None] if self.budgets is None else _listed(self.budgets, "budgets")
+        seeds = [check_integer(seed, "seeds", 0, 2**32 - 1) for seed in _check_axis(self.seeds, "seeds")]
+        budgets = [None] if self.budgets is None else _check_axis(self.budgets, "budgets")
         budgets = [budget if budget is None else check_integer(budget, "budgets", 0) for budget in budgets]
         grid = [(price, budget) for price in prices for budget in budgets]
-        held: dict[str, Held] = {}
+        held: dict[str, SizedDataset] = {}
         cells: list[Cell] = []
-        for data in (one if isinstance(one, Dataset) else load(one) for one in _listed(self.data, "data")):
+        for data in (one if isinstance(one, Dataset) else load(one) for one in _check_axis(self.data, "data")):
             if data.name in held:
                 raise ValueError(f"data: two sets are called {data.name!r}; rename one by dataclasses.replace.")
             protocol.check(data)
-            held[data.name] = Held(data)
+            held[data.name] = SizedDataset(data)
             cells += (replace(c, keep=keep) for c in self._of_dataset(data, methods, grid, protocol, seeds))
         return cells, held
 
@@ -514,7 +511,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
         protocol: Protocol,
         seeds: list[int],
     ) -> Iterator[Cell]:
-        mark, known = fingerprint(data), self._known(data)
+        mark, known = fingerprint(data), self._known_columns(data)
         # names are not of the data, and which columns they name is
         where = {"known_columns": [data.names().index(name) for name in known]} if known else {}
         for name, method in methods.items():
@@ -527,8 +524,8 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
                         raise TypeError(f"methods: {name!r}: {error}") from error
                     estimator = planning_from(estimator, data, known)
                     if budget is not None:
-                        planned = bool(known) and isinstance(estimator, DecidingClassifier)
-                        estimator = limited(estimator, budget + (0 if planned else len(known)))
+                        planned = bool(known) and isinstance(estimator, BaseSequentialClassifier)
+                        estimator = limit_questions(estimator, budget + (0 if planned else len(known)))
                     shared = {"data": data.name, "method": name, "price": price, "budget": budget, "seed": seed}
                     plain = {"estimator": canonical(estimator), "costs": canonical(costs), "cv": canonical(protocol)}
                     for fold in range(protocol.n_folds):
@@ -536,7 +533,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
                         own = labels | plain | {"fingerprint": mark, "known": list(known)} | where
                         yield Cell(key_of(own), own, labels, estimator, costs, protocol, known=known, budget=budget)
 
-    def _known(self, data: Dataset) -> tuple[str, ...]:
+    def _known_columns(self, data: Dataset) -> tuple[str, ...]:
         """Columns that are known, as a data set has them."""
         wanted = [self.known] if isinstance(self.known, str) else list(self.known)
         names = data.names() if wanted else []
@@ -558,18 +555,18 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
             data = replace(data, **visits)
             if data.feature_costs is None:
                 raise ValueError(f"{data.name!r} has no prices of its own; feature_costs='dataset' needs them.")
-            return data.costs(price, self.missing_cost).said()
+            return data.costs(price, self.missing_cost).non_default_params()
         if self.missing_cost is not None:
             raise ValueError("missing_cost is for feature_costs='dataset'; otherwise every feature has the price.")
-        own = data.costs(0.0, 0.0).said()
+        own = data.costs(0.0, 0.0).non_default_params()
         delays = {"delays": data.delays} if "delay_cost" in visits else {}
         return {"feature_costs": price, **delays, **visits} | {
             k: own[k] for k in ("decision_costs", "decisions") if k in own
         }
 
 
-def _computed(
-    cells: list[Cell], held: Mapping[str, Held], n_jobs: int | None, progress: bool | None, total: int
+def _compute(
+    cells: list[Cell], held: Mapping[str, SizedDataset], n_jobs: int | None, progress: bool | None, total: int
 ) -> Iterator[Done]:
     """Results of cells as they come in, with a bar."""
     from tqdm import tqdm
@@ -580,14 +577,14 @@ def _computed(
         yield from tqdm(_results(cells, held, n_jobs), "cells", leave=False, file=sys.stderr, **settings)
 
 
-def _results(cells: list[Cell], held: Mapping[str, Held], n_jobs: int | None) -> Iterator[Done]:
+def _results(cells: list[Cell], held: Mapping[str, SizedDataset], n_jobs: int | None) -> Iterator[Done]:
     """Results of cells as they come in; one that takes its process down is found out, and the rest goes on."""
     jobs = {cell.key: partial(delayed(run_cell), cell, held[cell.labels["data"]]) for cell in cells}
     for key, done, error in work(jobs, n_jobs):
-        yield (key, failed(error), {}) if error else done
+        yield (key, failure_result(error), {}) if error else done
 
 
-def _listed(values: Any, name: str) -> list[Any]:
+def _check_axis(values: Any, name: str) -> list[Any]:
     """Settings of one axis of the grid: some, all different."""
     if isinstance(values, (str, Path, int, float, Dataset)):
         values = [values]

@@ -11,7 +11,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import all_estimators
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.frames import is_frame
 from seqclass._utils.text import near
 from seqclass.adaptive_classifier import adaptive
@@ -105,13 +105,13 @@ def check_methods(methods: Any) -> dict[str, Any]:
         methods = {name: name for name in methods}
     if not methods:
         raise ValueError("methods must name at least one method.")
-    found = {str(name): parse_method(m) if isinstance(m, str) else m for name, m in methods.items()}
-    for name, method in found.items():
+    by_name = {str(name): parse_method(m) if isinstance(m, str) else m for name, m in methods.items()}
+    for name, method in by_name.items():
         if isinstance(method, type) or not (callable(method) or hasattr(method, "get_params")):
             raise TypeError(
                 f"methods: {name!r} must be an estimator, or a recipe or other callable that gives one, got {method!r}."
             )
-    return found
+    return by_name
 
 
 def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
@@ -122,40 +122,40 @@ def build(method: Any, costs: Mapping[str, Any], seed: int) -> Any:
     """
     if not hasattr(method, "get_params"):
         given = costs["feature_costs"] if len(costs) == 1 else Costs(**costs)
-        return _called(method, {"feature_costs": given, "random_state": seed})
+        return _call_recipe(method, {"feature_costs": given, "random_state": seed})
     estimator = clone(method)
     wanted = dict(costs) | {"random_state": seed}
     parts = {"": estimator} | estimator.get_params(deep=True)
     chosen = {}
     for name, value in parts.items():
         owner, _, last = name.rpartition("__")
-        if last == "feature_costs" and isinstance(parts[owner], DecidingClassifier):
+        if last == "feature_costs" and isinstance(parts[owner], BaseSequentialClassifier):
             # what the experiment does not say of costs stays as it is
-            chosen[name] = Costs(**(Costs.of(value).said() | dict(costs)))
+            chosen[name] = Costs(**(Costs.from_value(value).non_default_params() | dict(costs)))
         elif last in wanted and not isinstance(parts[owner], Costs) and (last == "random_state" or last in _COSTS):
             chosen[name] = wanted[last]
     return estimator.set_params(**chosen)
 
 
 def planning_from(method: Any, data: Dataset, known: Sequence[str]) -> Any:
-    """The same method; a sequential classifier by itself plans for cases of which columns of the data are known."""
-    if not known or not isinstance(method, DecidingClassifier):
+    """A method that plans for cases whose columns of these names are known, where it is a sequential classifier."""
+    if not known or not isinstance(method, BaseSequentialClassifier):
         return method
     names = data.names()
     own = list(known) if is_frame(data.X) else [names.index(name) for name in known]
     return clone(method, safe=False).set_params(known=own)
 
 
-def limited(method: Any, most: int) -> Any:
-    """The same method, of which sequential classifiers plan for so many questions at most."""
+def limit_questions(method: Any, most: int) -> Any:
+    """A copy of a method whose sequential classifiers plan for so many questions at most."""
     method = clone(method, safe=False)
     for part in [method, *method.get_params(deep=True).values()]:
-        if isinstance(part, DecidingClassifier):
+        if isinstance(part, BaseSequentialClassifier):
             part.set_params(max_features=most)
     return method
 
 
-def _called(recipe: Callable[..., Any], settings: Mapping[str, Any]) -> Any:
+def _call_recipe(recipe: Callable[..., Any], settings: Mapping[str, Any]) -> Any:
     """Estimator that a recipe gives."""
     try:
         inspect.signature(recipe).bind(**settings)

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.deciding.record import CLASSES, STEPS, AcquisitionRecord, axes_of, joined
+from seqclass.agent.record import CLASSES, STEPS, AcquisitionRecord, axes_of, join_records
 from seqclass.evaluation.decision_curves import DecisionCurve, class_position, decision_curve, miss_cost
-from seqclass.evaluation.scores import ClassScores, Told
+from seqclass.evaluation.scores import ClassScores, LabelledDecisions
 from seqclass.experiment._columns import LABELS
-from seqclass.experiment._keeping import COSTS, INSTANCES, RECORD, Arrays, spread, unpack, unpacking
-from seqclass.experiment._store import opened, parts_of
+from seqclass.experiment._keeping import COSTS, INSTANCES, RECORD, Arrays, as_damaged_part, spread, unpack
+from seqclass.experiment._store import open_store, parts_of
 
 __all__ = ["LabelledRecord"]
 
@@ -85,32 +85,32 @@ def instance_table(kept: Iterable[tuple[Mapping[str, Any], bytes]]) -> Any:
             columns |= {f"proba_{label}": arrays["proba"][:, i] for i, label in enumerate(about["classes"])}
         return pd.DataFrame(columns)
 
-    with unpacking():
+    with as_damaged_part():
         return pd.concat([frame(labels, content) for labels, content in kept], ignore_index=True)
 
 
-def pooled(contents: Sequence[bytes]) -> LabelledRecord | None:
+def pool_ways(contents: Sequence[bytes]) -> LabelledRecord | None:
     """Ways that some cells of one data set kept, one cell's instances after the other's."""
-    with unpacking():
+    with as_damaged_part():
         cells = [(arrays, about) for arrays, about in map(unpack, contents) if "history" in arrays]
-        return _pooled(cells) if cells else None
+        return _pool(cells) if cells else None
 
 
-def _pooled(cells: Sequence[tuple[Arrays, Any]]) -> LabelledRecord:
+def _pool(cells: Sequence[tuple[Arrays, Any]]) -> LabelledRecord:
     # columns behind other steps differ from fold to fold: they go by their names
     of_data = all(about["of_data"] for _, about in cells)
     names, columns = _columns([about["columns"] for _, about in cells], of_data)
     classes = tuple(cells[0][1]["classes"])
-    record = joined([_record(*cell, own, len(classes)) for cell, own in zip(cells, columns)])
-    truth = np.array(classes)[_joined(cells, "truth")]
-    return LabelledRecord(record, truth, _joined(cells, "row"), classes, names)
+    record = join_records([_record(*cell, own, len(classes)) for cell, own in zip(cells, columns)])
+    truth = np.array(classes)[_concatenate(cells, "truth")]
+    return LabelledRecord(record, truth, _concatenate(cells, "row"), classes, names)
 
 
-def _joined(cells: Sequence[tuple[Arrays, Any]], name: str) -> npt.NDArray[Any]:
-    return _wide(np.concatenate([arrays[name] for arrays, _ in cells]))
+def _concatenate(cells: Sequence[tuple[Arrays, Any]], name: str) -> npt.NDArray[Any]:
+    return _widen(np.concatenate([arrays[name] for arrays, _ in cells]))
 
 
-def _wide(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _widen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return values.astype(np.intp) if values.dtype.kind == "i" else values
 
 
@@ -133,12 +133,12 @@ def _record(arrays: Arrays, about: Any, columns: Mapping[int, int], n_classes: i
     number[list(columns)] = list(columns.values())
     # after the stop the last belief is repeated
     at = (np.cumsum(n_asked + 1) - n_asked - 1)[:, None] + np.minimum(step, n_asked[:, None])
-    kept: dict[str, Any] = {name: _wide(arrays[name]) for name in ("n_features", "cost")}
+    kept: dict[str, Any] = {name: _widen(arrays[name]) for name in ("n_features", "cost")}
     kept |= {"decision": np.array(about["decisions"])[arrays["decision"]], "posterior": arrays["proba"]}
     kept["beliefs"] = spread(arrays["beliefs"], known, n_classes)[at][history]
     for held in fields(AcquisitionRecord):
         if (name := f"{RECORD}{held.name}") in arrays:
-            values = _wide(arrays[name])
+            values = _widen(arrays[name])
             if axes_of(held) == (STEPS,):
                 steps = np.full(there.shape, -1, dtype=values.dtype)
                 steps[there] = number[values] if held.name == "order" else values
@@ -157,7 +157,7 @@ class Judged:
         Labels of the classes.
     rows : ndarray of int of shape (n,)
         Rows of the data set.
-    told : Told
+    told : LabelledDecisions
         Labels, decisions, prices paid, costs of decisions, and features.
     proba : ndarray of shape (n, n_classes) or None
         Class probabilities, where the method has them.
@@ -167,7 +167,7 @@ class Judged:
 
     classes: list[str]
     rows: IntArray
-    told: Told
+    told: LabelledDecisions
     proba: FloatArray | None
     n_train: float
 
@@ -206,25 +206,25 @@ class Judged:
         return self.told.classes(self.classes)
 
 
-def judged(path: Path, cells: Any) -> Judged:
+def read_judged(path: Path, cells: Any) -> Judged:
     """Read what some cells of one method on one data set kept."""
     kept = parts_of(path, cells, INSTANCES)
-    with unpacking():
+    with as_damaged_part():
         parts = [unpack(content) for _, content in kept]
-    with opened(path) as store:
+    with open_store(path) as store:
         priced = any("decision_costs" in name for name, _ in store.settings(cells.index[0])["costs"]["mapping"])
     classes, decisions = list(parts[0][1]["classes"]), max((about["decisions"] for _, about in parts), key=len)
     proba = [arrays.get("proba") for arrays, _ in parts]
-    told = Told(
-        _joined(parts, "truth"),
-        _joined(parts, "decision"),
-        _joined(parts, "cost"),
+    told = LabelledDecisions(
+        _concatenate(parts, "truth"),
+        _concatenate(parts, "decision"),
+        _concatenate(parts, "cost"),
         _decision_costs(parts[0][1], priced, len(classes), len(decisions)),
-        _joined(parts, "n_features"),
+        _concatenate(parts, "n_features"),
     )
     there = [one for one in proba if one is not None]
     pooled = np.concatenate(there).astype(np.float64) if len(there) == len(proba) else None
-    return Judged(classes, _joined(parts, "row"), told, pooled, float(cells["n_train"].mean()))
+    return Judged(classes, _concatenate(parts, "row"), told, pooled, float(cells["n_train"].mean()))
 
 
 def _decision_costs(about: dict[str, Any], priced: bool, n_classes: int, n_decisions: int) -> FloatArray:
@@ -240,12 +240,12 @@ def case_scores(path: Path, cells: Any, metric: str) -> FloatArray | None:
     by_price = []
     for _, one in cells.groupby(["price", "budget"], sort=False, dropna=False):
         try:
-            kept = judged(path, one)
+            kept = read_judged(path, one)
         except ValueError:
             return None
         if len(kept.rows) != int(one["n_test"].sum()):
             return None
         scored = kept.costs if metric == "realised_cost" else kept.told.right
         by_price.append(scored[np.argsort(kept.rows, kind="stable")])
-    found: FloatArray | None = np.mean(by_price, axis=0) if len({len(one) for one in by_price}) == 1 else None
-    return found
+    mean_scores: FloatArray | None = np.mean(by_price, axis=0) if len({len(one) for one in by_price}) == 1 else None
+    return mean_scores

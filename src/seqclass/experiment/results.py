@@ -14,15 +14,15 @@ import numpy.typing as npt
 from scipy.stats import t as student
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.text import brief, end_sentence, shown
+from seqclass._utils.text import brief, end_sentence, short_repr
 from seqclass._utils.validation import check_choice, check_real
 from seqclass.evaluation.decision_curves import DecisionCurve
 from seqclass.evaluation.scores import ClassScores
 from seqclass.experiment._columns import FIGURES, HIGHER_IS_BETTER, LABELS, by_default, check_columns, table_of
 from seqclass.experiment._keeping import EXPLANATIONS, INSTANCES, read_explanations, unpack_json
-from seqclass.experiment._store import chosen, of_first, opened, parts_of
+from seqclass.experiment._store import filter_table, of_first, open_store, parts_of
 from seqclass.experiment.explored import Explored
-from seqclass.experiment.records import Judged, LabelledRecord, case_scores, instance_table, judged, pooled
+from seqclass.experiment.records import Judged, LabelledRecord, case_scores, instance_table, pool_ways, read_judged
 from seqclass.stats import critical_difference, friedman_test
 from seqclass.stats.friedman import CriticalDifference, FriedmanTest
 from seqclass.stats.intervals import interval_ends
@@ -50,9 +50,9 @@ def summarise(table: Any, by: Sequence[str], metrics: Sequence[str], confidence:
     group, first = _numbers(table, by)
     # of a fold, what is pooled over (methods or prices, say) is one score; without "data", of a data set
     unit, _ = _numbers(table, ["data", "seed", "fold"] if "data" in by else ["data"])
-    found = table[list(by)].iloc[first].reset_index(drop=True)
-    found["n_cells"] = np.bincount(group, minlength=len(first))
-    found["n_failed"] = np.bincount(group[(table["error"] != "").to_numpy()], minlength=len(first))
+    summary = table[list(by)].iloc[first].reset_index(drop=True)
+    summary["n_cells"] = np.bincount(group, minlength=len(first))
+    summary["n_failed"] = np.bincount(group[(table["error"] != "").to_numpy()], minlength=len(first))
     sizes = table[["n_test", "n_train"]].astype("float64")
     ratio = sizes["n_test"] / sizes["n_train"] if "data" in by else 0.0 * sizes["n_test"]
     for metric in metrics:
@@ -63,9 +63,11 @@ def summarise(table: Any, by: Sequence[str], metrics: Sequence[str], confidence:
         lower, upper = interval_ends(mean, error, n, confidence, bounds_of(metric))
         # folds that are all alike, but for rounding, say nothing of how far others would be
         alike = variance <= (1e-12 * mean) ** 2
-        found[metric] = mean
-        found[f"{metric}_lower"], found[f"{metric}_upper"] = (np.where(alike, np.nan, end) for end in (lower, upper))
-    return found
+        summary[metric] = mean
+        summary[f"{metric}_lower"], summary[f"{metric}_upper"] = (
+            np.where(alike, np.nan, end) for end in (lower, upper)
+        )
+    return summary
 
 
 def paired_scores(table: Any, metric: str) -> tuple[Any, Any]:
@@ -110,14 +112,14 @@ def differences(units: Any, ratio: Any, scores: Any, higher: bool, cases: Cases)
     frames = []
     for pair in itertools.combinations(scores.columns, 2):
         d = (units[pair[0]] - units[pair[1]]).to_numpy(dtype=np.float64)
-        found = _paired(d, data, shared)
-        found["paired_by"] = np.where(found["n"] > 1, "fold", "")
-        frame = pd.DataFrame({"data": names, "method": pair[0], "against": pair[1], **found})
+        paired = _paired_differences(d, data, shared)
+        paired["paired_by"] = np.where(paired["n"] > 1, "fold", "")
+        frame = pd.DataFrame({"data": names, "method": pair[0], "against": pair[1], **paired})
         _by_case(frame, pair, cases)
         frames.append(frame)
         if len(names) > 1:
             over = scores[pair[0]].to_numpy() - scores[pair[1]].to_numpy()
-            whole = _paired(over, np.zeros(len(names), dtype=np.intp), np.zeros(1))
+            whole = _paired_differences(over, np.zeros(len(names), dtype=np.intp), np.zeros(1))
             frames.append(
                 pd.DataFrame({"data": ALL, "method": pair[0], "against": pair[1], **whole, "paired_by": "data set"})
             )
@@ -128,7 +130,7 @@ def differences(units: Any, ratio: Any, scores: Any, higher: bool, cases: Cases)
     return table[list(COLUMNS)]
 
 
-def _paired(d: FloatArray, group: IntArray, shared: FloatArray) -> dict[str, Any]:
+def _paired_differences(d: FloatArray, group: IntArray, shared: FloatArray) -> dict[str, Any]:
     """Mean differences of all groups at once, with the corrected t interval of `paired_t_test`."""
     n_groups = len(shared)
     n = np.bincount(group, minlength=n_groups)
@@ -166,10 +168,6 @@ def _verdicts(table: Any, higher: bool) -> Any:
     same = (lower == 0) & (upper == 0)
     without = np.where(table["n"] > 1, "folds alike", "one fold")
     return np.where(np.isnan(lower), without, np.where(same, "the same", said))
-
-
-#: Differences that are printed; beyond these, those over all data sets only.
-_MOST = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +229,7 @@ class Comparison:
         lines += [] if self.friedman is None else [str(self.friedman)]
         lines += [] if self.nemenyi is None else [f"average ranks: {self.nemenyi}"]
         lines += [f"left out, without a score: {', '.join(self.left_out)}"] if self.left_out else []
-        return "\n".join([*lines, *self._told(), *self._means()])
+        return "\n".join([*lines, *self._difference_lines(), *self._means()])
 
     def _means(self) -> list[str]:
         """What scores are means over, which a summary tells apart; nothing where that is one price and budget."""
@@ -244,12 +242,12 @@ class Comparison:
         all_of_it = f"All of this is of means over {' and '.join(each)}, at which methods may differ otherwise"
         return [f"{all_of_it}: {one} compares at one."]
 
-    def _told(self) -> list[str]:
+    def _difference_lines(self) -> list[str]:
         """Differences as lines; of very many those over all data sets."""
         table = self.differences
         if table is None:
             return []
-        if len(table) > _MOST:
+        if len(table) > 30:  # no more are printed than those over all data sets
             table = table[table["data"] == ALL]
         lines = [f"differences of {self.metric}, paired, with 95% intervals"]
         for row in table.to_dict("records"):
@@ -298,7 +296,8 @@ def failures(table: Any) -> str:
     """How many cells of a table failed, of which methods, and the first error of each; empty where none did."""
     failed = table[table["error"] != ""]
     each = [
-        f"{len(cells)} of {shown(method)}, the first on {shown(cells['data'].iloc[0])}: {brief(cells['error'].iloc[0])}"
+        f"{len(cells)} of {short_repr(method)}, the first on {short_repr(cells['data'].iloc[0])}: "
+        f"{brief(cells['error'].iloc[0])}"
         for method, cells in failed.groupby("method", sort=False)
     ]
     what = f"{len(failed)} of {len(table)} cells failed and are left out of all means"
@@ -363,13 +362,13 @@ class Results:
         ValueError
             If it is not the file of a run.
         """
-        with opened(Path(path)):
+        with open_store(Path(path)):
             return cls(path)
 
     @property
     def n_missing(self) -> int:
         """Number of cells that were planned and are not finished."""
-        with opened(self.path) as store:
+        with open_store(self.path) as store:
             return store.count_missing() if self.keys is None else len(self.keys) - len(store.results(self.keys))
 
     def table(self) -> Any:
@@ -391,7 +390,7 @@ class Results:
             resident memory (Linux; NaN elsewhere). NaN stands for figures that a method does not have. ``error`` is
             empty unless the cell failed.
         """
-        with opened(self.path) as store:
+        with open_store(self.path) as store:
             return table_of(store.results(self.keys))
 
     def settings(self, key: str) -> dict[str, Any]:
@@ -411,7 +410,7 @@ class Results:
         ValueError
             If there is no such cell.
         """
-        with opened(self.path) as store:
+        with open_store(self.path) as store:
             return store.settings(key)
 
     def instances(
@@ -497,9 +496,9 @@ class Results:
         """
         cells = self._cells(data=data, method=method, price=price, budget=budget, seed=seed, fold=fold)
         kept = parts_of(self.path, of_first(cells), INSTANCES)
-        found = pooled([content for _, content in kept])
-        if found is not None:
-            return found
+        record = pool_ways([content for _, content in kept])
+        if record is not None:
+            return record
         raise ValueError(f"{method!r} asks for no features one by one; see instances() for what it decided.")
 
     def decision_curve(
@@ -540,7 +539,7 @@ class Results:
         ValueError
             If the run has no such cell or class, no cell kept its instances, or the method gives no probabilities.
         """
-        return self._judged(data, method, price, budget, seed).curve(method, positive, thresholds, prevalence)
+        return self._read_judged(data, method, price, budget, seed).curve(method, positive, thresholds, prevalence)
 
     def class_scores(
         self, data: str, method: str, price: float | None = None, *, budget: int | None = None, seed: int | None = None
@@ -557,16 +556,16 @@ class Results:
         tuple of ClassScores
             Intervals are over rows and do not allow for what fits share. It raises the same errors as `decision_curve`.
         """
-        return self._judged(data, method, price, budget, seed).scores()
+        return self._read_judged(data, method, price, budget, seed).scores()
 
     def _cells(self, **wanted: Any) -> Any:
-        return chosen(self.table(), wanted)
+        return filter_table(self.table(), wanted)
 
-    def _judged(self, data: str, method: str, price: float | None, budget: int | None, seed: int | None) -> Judged:
+    def _read_judged(self, data: str, method: str, price: float | None, budget: int | None, seed: int | None) -> Judged:
         cells = of_first(self._cells(data=data, method=method, price=price, budget=budget, seed=seed))
-        return judged(self.path, cells[cells["seed"] == cells["seed"].iloc[0]])
+        return read_judged(self.path, cells[cells["seed"] == cells["seed"].iloc[0]])
 
-    def explored(self, key: str) -> Explored | None:
+    def read_explored(self, key: str) -> Explored | None:
         """Return the explained instances that a cell kept.
 
         Parameters
@@ -585,7 +584,7 @@ class Results:
         ValueError
             If there is no such cell.
         """
-        with opened(self.path) as store:
+        with open_store(self.path) as store:
             content = store.part(key, EXPLANATIONS)
             if content is None:
                 store.settings(key)  # refuses a key that is none
@@ -605,9 +604,9 @@ class Results:
             In the order of the table.
         """
         check_choice(kept, "kept", (INSTANCES, EXPLANATIONS))
-        with opened(self.path) as store:
-            found = set(store.keys_with(kept))
-        return [key for key in self.table().index if key in found]
+        with open_store(self.path) as store:
+            having = set(store.keys_with(kept))
+        return [key for key in self.table().index if key in having]
 
     def summary(
         self, by: Sequence[str] | None = None, metrics: Sequence[str] = METRICS, confidence: float = 0.95

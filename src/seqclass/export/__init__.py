@@ -11,11 +11,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from seqclass._shell import DecidingClassifier
-from seqclass._utils.files import replacing
-from seqclass._utils.text import listed, near, shown, unit_text
+from seqclass._base import BaseSequentialClassifier
+from seqclass._utils.files import replace_file
+from seqclass._utils.text import join_names, near, short_repr, unit_text
 from seqclass._utils.validation import check_choice, check_integer, check_real
-from seqclass.deciding.decider import decider_of
+from seqclass.agent.agent import agent_of
 from seqclass.evaluation.contract import CertifiedError
 from seqclass.export._c import c_source
 from seqclass.export._data import as_data
@@ -28,7 +28,7 @@ MAX_NODES = 20_000
 
 
 def export_policy(
-    classifier: DecidingClassifier | CertifiedError,
+    classifier: BaseSequentialClassifier | CertifiedError,
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
@@ -54,7 +54,8 @@ def export_policy(
     title : str, optional
         Title of the page; by default the name of the target, if it has one, and the decisions.
     labels : Labels, path, mapping or data frame, optional
-        Words for questions, answers, units and help, instead of the names in the data; see `seqclass.Labels.of`.
+        Words for questions, answers, units and help, instead of the names in the data; see
+        `seqclass.Labels.from_value`.
     language : {"en", "de", "fr", "es"} or mapping
         Language of the page's own words, or the words in another language; see `page_words`.
     max_nodes, min_probability : optional
@@ -98,8 +99,8 @@ def export_policy(
     elif format == "json":
         text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
     else:
-        text = c_source(data, " ".join(promised(data | {"sets": None})))  # it tells no sets
-    with replacing(path) as temporary:
+        text = c_source(data, " ".join(promise_sentences(data | {"sets": None})))  # it tells no sets
+    with replace_file(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", errors="backslashreplace"))
     return data
 
@@ -114,21 +115,23 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
     by_ending = _ENDINGS.get(ending.lower())
     if format is None and by_ending is None:
         raise ValueError(
-            f"{shown(str(path))} must end in .html, .json or .c, or format='json' (--format json on the command line) "
+            f"{short_repr(str(path))} must end in .html, .json or .c, or format='json' (--format json on the "
+            f"command line) "
             "say what to write."
         )
     if format is not None:
         check_choice(format, "format", ("html", "json", "c"))
         if by_ending not in (None, format):
             raise ValueError(
-                f"format is {format!r}, and {shown(str(path))} ends in {ending}; leave the format out, or name another "
+                f"format is {format!r}, and {short_repr(str(path))} ends in {ending}; leave the format out, or "
+                f"name another "
                 "file."
             )
     return str(format or by_ending)
 
 
 def policy_data(
-    classifier: DecidingClassifier | CertifiedError,
+    classifier: BaseSequentialClassifier | CertifiedError,
     *,
     labels: Any = None,
     max_nodes: int = MAX_NODES,
@@ -178,8 +181,8 @@ def policy_data(
     ('program', True, 'x2')
     """
     contract = classifier if isinstance(classifier, CertifiedError) else None
-    clf = classifier if contract is None else contract.decided_by()
-    if not isinstance(clf, DecidingClassifier):
+    clf = classifier if contract is None else contract.require_classifier()
+    if not isinstance(clf, BaseSequentialClassifier):
         raise TypeError(
             "classifier must be a fitted SequentialClassifier or AdaptiveClassifier, or what certify_error gave, got "
             f"{type(classifier).__name__}."
@@ -187,7 +190,7 @@ def policy_data(
     check_integer(max_nodes, "max_nodes", 1)
     if min_probability is not None:
         min_probability = check_real(min_probability, "min_probability", 0.0, 1.0)
-    return as_data(decider_of(clf), labels, max_nodes, min_probability) | {"promise": _promise(contract)}
+    return as_data(agent_of(clf), labels, max_nodes, min_probability) | {"promise": _promise(contract)}
 
 
 def _promise(contract: CertifiedError | None) -> dict[str, Any] | None:
@@ -233,14 +236,16 @@ def page_words(language: str | Mapping[str, str] = "en") -> dict[str, str]:
     if isinstance(language, str) and language in known:
         return dict(known[language])
     if not isinstance(language, Mapping):
-        raise ValueError(f"language must be {listed(known)}, or the words of another one; got {shown(language)}.")
+        raise ValueError(
+            f"language must be {join_names(known)}, or the words of another one; got {short_repr(language)}."
+        )
     wanted = known["en"]
     if unknown := [key for key in language if key not in wanted]:
         raise ValueError(
-            f"language has words for {shown(unknown[0])}; {near(str(unknown[0]), list(wanted), 'keys are')}"
+            f"language has words for {short_repr(unknown[0])}; {near(str(unknown[0]), list(wanted), 'keys are')}"
         )
     if missing := [key for key in wanted if key not in language]:
-        raise ValueError(f"language lacks words for {listed(missing)}; page_words() gives those of English.")
+        raise ValueError(f"language lacks words for {join_names(missing)}; page_words() gives those of English.")
     for key, text in wanted.items():
         if not isinstance(language[key], str) or set(_PLACE.findall(language[key])) != set(_PLACE.findall(text)):
             raise ValueError(f"language: the words for {key!r} must be a text with the same braces as {text!r}.")
@@ -253,7 +258,7 @@ def _languages() -> dict[str, dict[str, str]]:
     return dict(json.loads((files(__package__) / "words.json").read_text(encoding="utf-8")))
 
 
-def _filled(text: str, **about: Any) -> str:
+def _fill_in(text: str, **about: Any) -> str:
     """Words with what they are about."""
     return _PLACE.sub(lambda place: str(about[place[1]]), text)
 
@@ -269,7 +274,7 @@ def _page(data: dict[str, Any], title: str, words: dict[str, str]) -> Markup:
         element("script", script_json(one), type="application/json", id=name)
         for name, one in (("policy", data), ("words", words))
     ]
-    footer = element("footer", element("p", _filled(words["written"], by=data["written_by"])))
+    footer = element("footer", element("p", _fill_in(words["written"], by=data["written_by"])))
     limits, language = "form-action 'none'; ", words["lang"]
     return document(title, style, scripts, header, main, footer, *held, limits=limits, language=language)
 
@@ -277,18 +282,18 @@ def _page(data: dict[str, Any], title: str, words: dict[str, str]) -> Markup:
 def _about(data: dict[str, Any], words: dict[str, str]) -> str:
     """What the reader has to know first."""
     decisions = _either(data, words)
-    told = [_filled(words["about_visits" if data["visits"] else "about"], decisions=decisions)]
+    told = [_fill_in(words["about_visits" if data["visits"] else "about"], decisions=decisions)]
     if data["kind"] == "graph":
         told += [words["in_its_order"]]
-        told += [_filled(words["cut"], share=cut_share(data["cut"], words))] if data["cut"] else []
+        told += [_fill_in(words["cut"], share=cut_share(data["cut"], words))] if data["cut"] else []
     if data["unit"]:
-        told.append(_filled(words["unit"], unit=data["unit"]))
+        told.append(_fill_in(words["unit"], unit=data["unit"]))
     elif unit_text(data["decision_costs"]):
         told.append(words["errors"])
-    return " ".join([*told, *promised(data, words), words["stays"]])
+    return " ".join([*told, *promise_sentences(data, words), words["stays"]])
 
 
-def promised(data: dict[str, Any], words: Mapping[str, str] | None = None) -> list[str]:
+def promise_sentences(data: dict[str, Any], words: Mapping[str, str] | None = None) -> list[str]:
     """Sentences of what is certified, none where nothing is; by default in English."""
     words = page_words() if words is None else words
     promise, sets = data["promise"], data["sets"]
@@ -297,24 +302,24 @@ def promised(data: dict[str, Any], words: Mapping[str, str] | None = None) -> li
         "sensitivity": words["promised_sensitivity"],
         "cost": words["promised_cost"],
     }
-    found = [] if promise is None else [(by_metric[promise["metric"]], promise)]
+    promises = [] if promise is None else [(by_metric[promise["metric"]], promise)]
     if sets is not None:
-        found.append((words["promised_sets_by_class"] if sets["by_class"] else words["promised_sets"], sets))
+        promises.append((words["promised_sets_by_class"] if sets["by_class"] else words["promised_sets"], sets))
 
     def figure(value: float, share: bool) -> str:
         text = f"{100 * value if share else value:.3g}".replace(".", words["decimal"])
-        return _filled(words["percent"], p=text) if share else text
+        return _fill_in(words["percent"], p=text) if share else text
 
     def sentence(text: str, told: dict[str, Any]) -> str:
         share, target = told.get("metric") != "cost", str(told.get("target"))
         figures = {"most": figure(told["at_most"], share), "seen": figure(told["seen"], share)}
         sure, rows = figure(told["confidence"], True), told["n_rows"]
-        return _filled(text, rows=rows, sure=sure, target=texts.get(target, target), **figures)
+        return _fill_in(text, rows=rows, sure=sure, target=texts.get(target, target), **figures)
 
     texts = dict(zip(map(str, data["classes"]), data["class_texts"]))
-    said = [sentence(*one) for one in found]
-    said += [_filled(words["promised_groups"], n=promise["n_groups"])] if promise and promise["n_groups"] else []
-    return [*said, words["promise_holds"]] if found else []
+    said = [sentence(*one) for one in promises]
+    said += [_fill_in(words["promised_groups"], n=promise["n_groups"])] if promise and promise["n_groups"] else []
+    return [*said, words["promise_holds"]] if promises else []
 
 
 def cut_share(cut: float, words: Mapping[str, str] | None = None) -> str:
@@ -322,21 +327,21 @@ def cut_share(cut: float, words: Mapping[str, str] | None = None) -> str:
     words = page_words() if words is None else words
     for of in (100, 1000, 10_000):
         if cut * of >= 1:
-            return _filled(words["share"], n=round(cut * of), of=of)
-    return _filled(words["few"], of=10_000)
+            return _fill_in(words["share"], n=round(cut * of), of=of)
+    return _fill_in(words["few"], of=10_000)
 
 
 def _title(classifier: Any, data: dict[str, Any], words: dict[str, str]) -> str:
     """The name of the target, where it has one, and the decisions."""
-    clf = classifier.decided_by() if isinstance(classifier, CertifiedError) else classifier
+    clf = classifier.require_classifier() if isinstance(classifier, CertifiedError) else classifier
     return ": ".join(filter(None, [clf.target_name_, _either(data, words)]))
 
 
 def _either(data: dict[str, Any], words: dict[str, str]) -> str:
     names = [data["decision_texts"][number] for number in data["decision_order"]]
     if len(names) > 6:
-        return _filled(words["many"], n=len(names))
-    return _filled(words["both"], names=", ".join(names[:-1]), last=names[-1]) if len(names) > 1 else names[0]
+        return _fill_in(words["many"], n=len(names))
+    return _fill_in(words["both"], names=", ".join(names[:-1]), last=names[-1]) if len(names) > 1 else names[0]
 
 
 def _resource(name: str) -> Markup:

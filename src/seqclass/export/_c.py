@@ -10,11 +10,12 @@ from textwrap import indent, wrap
 from typing import Any
 
 from seqclass.pomdp.bounds.optimum import FEW
-from seqclass.pomdp.information import budget_of
 from seqclass.pomdp.solvers.exact_free_order import ANEW
+from seqclass.pomdp.ties import budget_of
 from seqclass.report._markup import resource
 
-_TYPES = {"number": 0, "category": 1, "outcome": 2}
+#: Types of features: a program knows each by its place.
+_TYPES = ("number", "category", "outcome")
 _HEAD = """\
 /* What a classifier asks and decides, written by {by}: C99, no allocation{state}.
    Include this file in one source file, or compile it and declare the functions below elsewhere.
@@ -98,15 +99,17 @@ def c_source(data: dict[str, Any], promise: str) -> str:
     struct = f"\ntypedef struct {{\n{held}    double cost;\n}} seq_case;\n"
     network = kind == "program" and data["program"]["network"] is not None
     code = [resource(name, __package__) for name in ("common.c", *(["network.c"] if network else []), f"{kind}.c")]
-    unit = f"#define SEQ_UNIT {_quoted(data['unit'])} /* of prices and costs */\n"
+    unit = f"#define SEQ_UNIT {_quote(data['unit'])} /* of prices and costs */\n"
     told = indent("\n".join(["\n", *wrap(promise, 110)]), "   ") if promise else ""
     lists = bool(more.get("LISTED"))
     order, state = _ORDER[kind] + lists * _LISTS, "" if lists else ", no global state"
     head = _HEAD.format(by=data["written_by"], state=state, order=order, promise=told.replace("*/", "* /"))
-    return "".join([head, defined, unit, struct, _FUNCTIONS, _ALSO[kind], "\n", _reading(data), tables, "\n", *code])
+    return "".join(
+        [head, defined, unit, struct, _FUNCTIONS, _ALSO[kind], "\n", _reading_tables(data), tables, "\n", *code]
+    )
 
 
-def _reading(data: dict[str, Any]) -> str:
+def _reading_tables(data: dict[str, Any]) -> str:
     """Names, and the tables by which values are read."""
     features = data["features"]
     edges = [feature.get("edges", []) for feature in features]
@@ -123,7 +126,7 @@ def _reading(data: dict[str, Any]) -> str:
             _texts("decisions", data["decisions"]),
             _texts("class_texts", data["class_texts"]),
             _texts("decision_texts", data["decision_texts"]),
-            _table("int", "types", [_TYPES[feature["type"]] for feature in features]),
+            _table("int", "types", [_TYPES.index(feature["type"]) for feature in features]),
             _table("int", "outcomes", [feature["n_outcomes"] for feature in features]),
             _table("int", "gone", [feature.get("missing", -1) for feature in features]),
             _table("int", "edge_start", _starts(edges)),
@@ -163,10 +166,6 @@ _POLICIES = {
 }
 
 
-#: Costs that a recursion keeps on the stack: a prime number of them, 160 kB.
-_REMEMBERED = 10_007
-
-
 class _Parts:
     """Policies, values and rules within one another, numbered and laid out as tables; policy 0 is the whole."""
 
@@ -195,7 +194,7 @@ class _Parts:
         elif kind == "sure":
             first, number = self.policy(told["policy"]), told["cost"]
         elif kind == "lookahead":
-            first, second = told["depth"], _most(told)
+            first, second = told["depth"], _max_candidates(told)
         elif kind == "recursion":
             self.recursion = True
             first, second = 2, 5
@@ -211,14 +210,14 @@ class _Parts:
         for weights in told["weights"]:
             rows.append(-1 if weights is None else len(self.weights))
             self.weights += [] if weights is None else [weights]
-        found = (self.rule(told["rule"]), told["n_stages"], rows)
-        self.values.append(found)
+        values = (self.rule(told["rule"]), told["n_stages"], rows)
+        self.values.append(values)
         return len(self.values) - 1
 
     def rule(self, told: dict[str, Any]) -> int:
         kind, first, second = told["type"], -1, -1
         if kind == "lookahead":
-            first, second = told["depth"], _most(told)
+            first, second = told["depth"], _max_candidates(told)
         elif kind == "order":
             first, second = len(self.order), len(told["order"])
             self.order += told["order"]
@@ -228,7 +227,7 @@ class _Parts:
         return len(self.rules) - 1
 
 
-def _most(told: dict[str, Any]) -> int:
+def _max_candidates(told: dict[str, Any]) -> int:
     """Questions that are looked at further; -1 for all."""
     return -1 if told["n_candidates"] is None else int(told["n_candidates"])
 
@@ -266,8 +265,9 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         "TOLD": 13 + min(n_classes, 2) + n_classes * (n_classes <= 10) + 2 * asked * (asked <= 40),
     }
     keeps = not _by_order(data) and math.prod(size + 1 for size in sizes[:asked]) < 2**31
-    more["REMEMBERED"] = _REMEMBERED if parts.recursion and keeps else 1
-    more["LISTED"] = _listed(data, sizes[:asked]) if parts.recursion else 0
+    # costs that a recursion keeps on the stack, a prime number of them: 160 kB
+    more["REMEMBERED"] = 10_007 if parts.recursion and keeps else 1
+    more["LISTED"] = _n_listed(data, sizes[:asked]) if parts.recursion else 0
     more |= {f"RULE_{name}": number for number, name in enumerate(_RULES.values())}
     more |= {f"POLICY_{name}": number for number, name in enumerate(dict.fromkeys(_POLICIES.values()))}
     tables = [
@@ -295,7 +295,7 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         _table("double", "weights", _flat(parts.weights), more["TOLD"]),
         _table("int", "rule_order", parts.order),
     ]
-    tables += _own(parts, more, n_classes, asked, len(data["decisions"]))
+    tables += _policy_tables(parts, more, n_classes, asked, len(data["decisions"]))
     case = (
         f"    double weight[{more['HIDDEN']}];\n    double belief[{n_classes}];\n    int known;\n"
         f"    int seen[{len(questions) or 1}];\n    char paid[{more['GROUPS']}];\n"
@@ -310,7 +310,7 @@ def _by_order(data: dict[str, Any]) -> bool:
     return grouped and data["program"]["max_cost"] is not None
 
 
-def _listed(data: dict[str, Any], sizes: list[int]) -> int:
+def _n_listed(data: dict[str, Any], sizes: list[int]) -> int:
     """Partial answers where they alone tell what is best, and are more than a recursion goes through on the stack."""
     held = data["program"]
     if any(held["bundles"]) or held["network"] or data["visits"] or _by_order(data):
@@ -370,7 +370,7 @@ def _network(data: dict[str, Any], more: dict[str, Any]) -> list[str]:
     ]
 
 
-def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_decisions: int) -> list[str]:
+def _policy_tables(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_decisions: int) -> list[str]:
     """Tables of policies that have such."""
     grid, vectors = parts.own.get("grid"), parts.own.get("vectors")
     panels = parts.own.get("panels", {"plan": [], "weights": None, "once": False, "least": 1, "most": 1})
@@ -402,7 +402,7 @@ def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_deci
     prices = values["prices"]
     thresholds = parts.own.get("thresholds", {"thresholds": []})["thresholds"]
     return [
-        *_remembered(values, more, n_classes),
+        *_context_tables(values, more, n_classes),
         _table("double", "stage_values", _flat(stages), more["POINTS"]),
         _table("int", "vector_start", _starts(held)),
         _table("double", "vectors", _flat(_flat(held)), n_classes),
@@ -420,7 +420,7 @@ def _own(parts: _Parts, more: dict[str, Any], n_classes: int, asked: int, n_deci
     ]
 
 
-def _remembered(values: dict[str, Any], more: dict[str, Any], n_classes: int) -> list[str]:
+def _context_tables(values: dict[str, Any], more: dict[str, Any], n_classes: int) -> list[str]:
     """Contexts of values in a fixed order, and what earlier answers correct of them."""
     moves = values.get("moves") or []
     told = [one or {"all": [], "questions": [], "tables": []} for one in values.get("corrections") or []]
@@ -448,11 +448,11 @@ def _remembered(values: dict[str, Any], more: dict[str, Any], n_classes: int) ->
 def _columns(name: str, rows: Sequence[tuple[Any, ...]], columns: list[tuple[str, str]]) -> list[str]:
     """A table for each column; a type is named as the source defines it."""
     prefix = f"SEQ_{name.upper()}_"
-    found = []
+    tables = []
     for (kind, column), cells in zip(columns, zip(*rows)):
         told = [_Name(prefix + cell) if isinstance(cell, str) else cell for cell in cells]
-        found.append(_table(kind, f"{name}_{column}", told))
-    return found
+        tables.append(_table(kind, f"{name}_{column}", told))
+    return tables
 
 
 class _Name(str):
@@ -503,11 +503,11 @@ def _lines(told: list[str]) -> str:
 
 
 def _texts(name: str, texts: Sequence[str | None]) -> str:
-    told = [f"    {'0' if text is None else _quoted(text)}" for text in texts] or ["    0"]
+    told = [f"    {'0' if text is None else _quote(text)}" for text in texts] or ["    0"]
     return f"static const char *const seq_{name}[{len(told)}] = {{\n" + ",\n".join(told) + "\n};\n"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """A string literal: what is not plain is written byte by byte, so nothing in it ends it or is a trigraph."""
     plain = set(range(32, 127)) - set(b'"\\?')
     data = text.encode("utf-8", errors="backslashreplace")

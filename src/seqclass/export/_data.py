@@ -9,44 +9,40 @@ import numpy as np
 
 from seqclass import __version__
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass._utils.text import shown
-from seqclass.deciding._case import Questions
-from seqclass.deciding._warm_start import WarmStart
-from seqclass.deciding.decider import Decider
-from seqclass.deciding.session import expected_saving
+from seqclass._utils.text import short_repr
+from seqclass.agent._case import Questions
+from seqclass.agent._warm_start import WarmStart
+from seqclass.agent.agent import Agent
+from seqclass.agent.session import expected_saving
 from seqclass.discretize import Discretizer
-from seqclass.export._program import Unwritten, program
+from seqclass.export._program import NotExportable, program
 from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE
 from seqclass.pomdp.acquisition import added_saving
-from seqclass.pomdp.answers import AllAnswers
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.observations import AllObservations
+from seqclass.pomdp.one_step import one_step_costs
 from seqclass.pomdp.policy import decided
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.visits import without_visits
 from seqclass.pomdp.walk import Level, check_questions, walk
 
-#: Share of answers that are missing, in the probability of a case.
-MISSING = 0.05
-#: Questions that are told of each node, the asked one among them.
-BEST = 3
-#: Least share of cases that a graph follows to their end, unless told; and what is cut to stay within the nodes.
-KEPT = 0.99
-_CUTS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3)
 
-
-def graph(decider: Decider, max_nodes: int, min_probability: float | None, why: str) -> dict[str, Any]:
+def graph(agent: Agent, max_nodes: int, min_probability: float | None, why: str) -> dict[str, Any]:
     """Nodes of the graph, the first one first; a ValueError where there are too many."""
+    kept = 0.99  # least share of cases that is followed to its end
     start = f"this policy cannot be written as a program ({why}), only as a graph of all cases that it can meet"
     mend = (
         "Ask for a policy that is computed (seqclass.adaptive, or NaiveBayes or ClassMixture as observation_model), "
         "raise prices, fit fewer features, or raise max_nodes"
     )
-    for cut in _CUTS if min_probability is None else (min_probability,):
-        maker = _Maker(decider, max_nodes, cut)
+    # rarer cases are cut until the graph is small enough
+    for cut in (0.0, 1e-7, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3) if min_probability is None else (min_probability,):
+        maker = _Maker(agent, max_nodes, cut)
         with suppress(_TooMany):
-            for _ in walk(maker.warm.info, np.ones(1), maker.ask, AllAnswers(MISSING, decider.charge_missing)):
+            # one answer in twenty counts as missing
+            for _ in walk(maker.warm.info, np.ones(1), maker.ask, AllObservations(0.05, agent.charge_missing)):
                 pass
-            if min_probability is None and maker.cut > 1 - KEPT:
+            if min_probability is None and maker.cut > 1 - kept:
                 break
             return {"kind": "graph", "cut": maker.cut, "nodes": maker.nodes}
     if min_probability is not None:
@@ -55,7 +51,7 @@ def graph(decider: Decider, max_nodes: int, min_probability: float | None, why: 
             f"min_probability={min_probability:g}. {mend}, or min_probability."
         )
     raise ValueError(
-        f"{start}, and within max_nodes={max_nodes} nodes less than {KEPT:.0%} of cases would be followed to their "
+        f"{start}, and within max_nodes={max_nodes} nodes less than {kept:.0%} of cases would be followed to their "
         f"end. {mend}; or leave out more rare cases by min_probability=0.001, say."
     )
 
@@ -67,24 +63,24 @@ class _TooMany(Exception):
 class _Maker:
     """Makes the nodes level by level, each linked to the one above it."""
 
-    def __init__(self, decider: Decider, max_nodes: int, min_probability: float) -> None:
-        n = decider.n_features
+    def __init__(self, agent: Agent, max_nodes: int, min_probability: float) -> None:
+        n = agent.n_features
         nothing = np.empty(0, dtype=np.intp)
-        self.policy, self.max_nodes, self.least = decider.policy, max_nodes, min_probability
-        whole, codes = decider.all_questions(), np.zeros((1, n), dtype=np.intp)
-        self.warm = WarmStart(decider.policy, whole, nothing, codes, np.arange(n), np.zeros(1, dtype=np.intp))
+        self.policy, self.max_nodes, self.least = agent.policy, max_nodes, min_probability
+        whole, codes = agent.all_questions(), np.zeros((1, n), dtype=np.intp)
+        self.warm = WarmStart(agent.policy, whole, nothing, codes, np.arange(n), np.zeros(1, dtype=np.intp))
         self.n_outcomes = self.warm.info.problem.n_outcomes
         self.nodes: list[dict[str, Any]] = []
         self.cut = 0.0
         self._above = 0
 
     def ask(self, level: Level) -> IntArray:
-        n = len(level.info)
+        n = len(level.belief)
         if len(self.nodes) + n > self.max_nodes:
             raise _TooMany
         question, saving, added = np.full(n, DECIDE), np.full(n, np.nan), np.full(n, np.nan)
         for rows, view in self.warm.see(level):
-            question[rows] = self.policy.act(view)
+            question[rows] = self.policy.action(view)
             on = np.flatnonzero(question[rows] != DECIDE)
             if on.size:
                 saving[rows[on]] = expected_saving(self.policy, view[on])
@@ -94,10 +90,10 @@ class _Maker:
         question[cut] = DECIDE
         self.cut += float(level.weight[cut].sum())
         asks = np.flatnonzero(question != DECIDE)
-        check_questions(level.info, asks, question[asks])
+        check_questions(level.belief, asks, question[asks])
         self._link(level)
         self._above = len(self.nodes)
-        self._add(level.info, question, np.column_stack([saving, added]), cut)
+        self._add(level.belief, question, np.column_stack([saving, added]), cut)
         return question
 
     def _link(self, level: Level) -> None:
@@ -111,16 +107,18 @@ class _Maker:
             else:
                 node["next"][outcome] = child
 
-    def _add(self, info: InformationState, asked: IntArray, savings: FloatArray, cut: BoolArray) -> None:
-        parts = zip(decided(self.policy, info.belief).tolist(), info.stopping_cost.tolist(), info.belief.tolist())
+    def _add(self, belief: BeliefState, asked: IntArray, savings: FloatArray, cut: BoolArray) -> None:
+        parts = zip(
+            decided(self.policy, belief.posterior).tolist(), belief.stopping_cost.tolist(), belief.posterior.tolist()
+        )
         told: list[dict[str, Any]] = [{"decision": d, "cost_now": c, "belief": b} for d, c, b in parts]
         for row in np.flatnonzero(cut).tolist():
             told[row]["cut"] = True
         on = np.flatnonzero(asked != DECIDE)
-        for part in chunks(len(on), 32.0 * info.problem.n_questions * float(self.n_outcomes.max(initial=1))):
-            view = info[on[part]]
-            prices = np.broadcast_to(view.prices, (len(view), info.problem.n_questions))
-            once = view.stopping_cost[:, None] - view.costs_once
+        for part in chunks(len(on), 32.0 * belief.problem.n_questions * float(self.n_outcomes.max(initial=1))):
+            view = belief[on[part]]
+            prices = np.broadcast_to(view.prices, (len(view), belief.problem.n_questions))
+            once = view.stopping_cost[:, None] - one_step_costs(view)
             if self.policy.problem.rules is not None:  # what else may be asked is not told: most of it may not
                 once = np.where(asked[on[part], None] == np.arange(once.shape[1]), once, -np.inf)
             for place, row in enumerate(on[part].tolist()):
@@ -129,9 +127,11 @@ class _Maker:
 
     def _question(self, asked: int, savings: list[float], prices: FloatArray, once: FloatArray) -> dict[str, Any]:
         """What a node asks, and the other questions that promise most."""
-        others = [q for q in np.argsort(-once, kind="stable")[: BEST + 1].tolist() if q != asked and once[q] > -np.inf]
+        n_best = 3  # the asked one among them
+        order = np.argsort(-once, kind="stable")[: n_best + 1].tolist()
+        others = [q for q in order if q != asked and once[q] > -np.inf]
         saving, added = (None if np.isnan(one) else one for one in savings)
-        best = [[q, float(prices[q]), float(once[q])] for q in others[: BEST - 1]]
+        best = [[q, float(prices[q]), float(once[q])] for q in others[: n_best - 1]]
         return {
             "ask": asked,
             "price": float(prices[asked]),
@@ -147,37 +147,37 @@ class _Maker:
 FORMAT, VERSION = "seqclass-policy", 4
 
 
-def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
+def as_data(agent: Agent, labels: Any, max_nodes: int, min_probability: float | None) -> dict[str, Any]:
     """A policy as plain data: its program where it has one, else a graph."""
-    if len(decider.policy.begin()[1]) > 1:
+    if len(agent.policy.initial_belief()[1]) > 1:
         raise ValueError(
             "this policy draws lots, so no page tells what it asks; fit without target_cost and exposure control."
         )
-    problem = decider.all_questions()
-    words = decider.words(labels)
-    features, questions = _questions(decider, problem, words)
+    problem = agent.all_questions()
+    words = agent.words(labels)
+    features, questions = _questions(agent, problem, words)
     data: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "written_by": f"seqclass {__version__}",
-        "classes": [str(label) for label in decider.classes.tolist()],
-        "decisions": [str(label) for label in decider.decisions],
-        "class_texts": [words.class_text(label) for label in decider.classes.tolist()],
-        "decision_texts": [words.decision_text(label) for label in decider.decisions],
-        "class_order": words.class_order(decider.classes.tolist()),
-        "decision_order": words.class_order(decider.decisions, decisions=True),
+        "classes": [str(label) for label in agent.classes.tolist()],
+        "decisions": [str(label) for label in agent.decisions],
+        "class_texts": [words.class_text(label) for label in agent.classes.tolist()],
+        "decision_texts": [words.decision_text(label) for label in agent.decisions],
+        "class_order": words.class_order(agent.classes.tolist()),
+        "decision_order": words.class_order(agent.decisions, decisions=True),
         "prior": problem.prior.tolist(),
         "decision_costs": problem.decision_costs.tolist(),
-        "unit": decider.unit,
+        "unit": agent.unit,
         "visits": _visits(problem),
-        "charge_missing": bool(decider.charge_missing),
-        "sets": _sets(decider),
+        "charge_missing": bool(agent.charge_missing),
+        "sets": _sets(agent),
         "features": features,
         "questions": questions,
     }
     try:
-        return data | {"kind": "program", "program": program(decider, problem)}
-    except Unwritten as why:
+        return data | {"kind": "program", "program": program(agent, problem)}
+    except NotExportable as why:
         if problem.visits is not None:
             raise ValueError(
                 f"this policy cannot be written as a program: {why}; and a graph asks one question at a time, while "
@@ -189,22 +189,22 @@ def as_data(decider: Decider, labels: Any, max_nodes: int, min_probability: floa
                 f"this policy cannot be written as a program: {why}; and as a graph it cannot ask for bundles. Fit a "
                 'class mixture (seqclass.adaptive, or ClassMixture with order="adaptive"), or fit without bundles.'
             ) from None
-        if decider.known.size:
+        if agent.known.size:
             raise ValueError(
                 f"this policy cannot be written as a program: {why}; and a graph begins with a case of which nothing "
                 "is known, while this one knows columns at the start (known). Fit NaiveBayes or ClassMixture as "
                 "observation_model."
             ) from None
-        return data | graph(decider, max_nodes, min_probability, str(why))
+        return data | graph(agent, max_nodes, min_probability, str(why))
 
 
-def _sets(decider: Decider) -> dict[str, Any] | None:
+def _sets(agent: Agent) -> dict[str, Any] | None:
     """Which classes are said to be possible once all was asked, and what is promised of that."""
-    told = decider.differential
+    told = agent.differential
     if told is None:
         return None
-    found = {"limits": told.limits.tolist(), "at_most": told.alpha, "confidence": 1 - told.delta}
-    return found | {"by_class": told.by_class, "seen": told.missed, "n_rows": told.n_rows}
+    sets = {"limits": told.limits.tolist(), "at_most": told.alpha, "confidence": 1 - told.delta}
+    return sets | {"by_class": told.by_class, "seen": told.missed, "n_rows": told.n_rows}
 
 
 def _visits(problem: AcquisitionProblem) -> dict[str, Any] | None:
@@ -217,59 +217,62 @@ def _visits(problem: AcquisitionProblem) -> dict[str, Any] | None:
 
 
 def _questions(
-    decider: Decider, problem: AcquisitionProblem, words: Labels
+    agent: Agent, problem: AcquisitionProblem, words: Labels
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Features, and which value of theirs is which outcome; and questions: what they show, and their prices."""
-    asked = Questions(decider, problem)
+    asked = Questions(agent, problem)
     features: list[dict[str, Any]] = []
     questions: list[dict[str, Any]] = []
-    plain = problem.without_visits()
+    plain = without_visits(problem)
     for question in range(problem.n_questions):
         shows = asked.features(question)
-        sizes = decider.model.n_outcomes_[problem.members(question)].tolist()
+        sizes = agent.model.n_outcomes_[problem.structure.members(question)].tolist()
         group = -1 if problem.groups is None else int(problem.groups[question])
         price = float(plain.prices[question])
         told: dict[str, Any] = {"group": None, "full_price": price}
-        if late := int(decider.problem.put_off[question]) if question < decider.problem.n_questions else 0:
+        if late := int(agent.problem.structure.put_off[question]) if question < agent.problem.n_questions else 0:
             told["put_off"] = late
         if group >= 0:
             told |= {"group": group, "full_price": float(plain.full_prices[question])}
-        if np.isin(problem.members(question), decider.known).any():
+        if np.isin(problem.structure.members(question), agent.known).any():
             told["known"] = True  # told at the start or not at all
         numbers = range(len(features), len(features) + len(shows))
         name = asked.name(question)
         shown: dict[str, Any] = {"features": list(numbers), "price": price}
-        questions.append({"name": name} | _told(words, name) | shown | told)
+        questions.append({"name": name} | _question_words(words, name) | shown | told)
         for feature, size in zip(shows, sizes):
-            labels = list(map(str, decider.outcome_labels(feature.column)))
+            labels = list(map(str, agent.outcome_labels(feature.column)))
             said: dict[str, Any] = (
-                {"name": feature.name} | _told(words, feature.name) | {"unit": words.told(feature.name, "unit")}
+                {"name": feature.name}
+                | _question_words(words, feature.name)
+                | {"unit": words.text_of(feature.name, "unit")}
             )
             answers = [words.answers(feature.name).get(label, label) for label in labels]
             said |= {"outcomes": labels, "n_outcomes": int(size), "answers": answers}
-            choices = list(map(list, decider.choices(feature.column, words).items())) or None
-            gone = int(decider.coder.gone[feature.column])
+            choices = list(map(list, agent.choices(feature.column, words).items())) or None
+            gone = int(agent.coder.missing_code[feature.column])
             apart = {} if gone < 0 else {"missing": gone}
-            features.append(said | _reading(decider, feature.column) | {"choices": choices} | apart)
+            features.append(said | _reading_rule(agent, feature.column) | {"choices": choices} | apart)
     return features, questions
 
 
-def _told(words: Labels, name: str) -> dict[str, str]:
+def _question_words(words: Labels, name: str) -> dict[str, str]:
     """What is asked, and what helps to answer it."""
-    return {"text": words.question(name)} | {what: words.told(name, what) for what in ("help", "url")}
+    return {"text": words.question(name)} | {what: words.text_of(name, what) for what in ("help", "url")}
 
 
-def _reading(decider: Decider, column: int) -> dict[str, Any]:
+def _reading_rule(agent: Agent, column: int) -> dict[str, Any]:
     """How a value becomes an outcome: by its category, its place among edges, or as the outcome that it is."""
-    coder = decider.coder
-    if categories := decider.categories(column):
+    coder = agent.coder
+    if categories := agent.categories(column):
         return {"type": "category", "categories": categories}
     if coder.discretizer_ is None:
         return {"type": "outcome"}
     if not isinstance(coder.discretizer_, Discretizer):
         name = type(coder.discretizer_).__name__
         raise ValueError(
-            f"feature {shown(decider.feature_name(column))} is binned by {name}, whose bins cannot be written as data; "
+            f"feature {short_repr(agent.feature_name(column))} is binned by {name}, whose bins cannot be "
+            f"written as data; "
             "fit with seqclass's Discretizer."
         )
     bins = coder.discretizer_

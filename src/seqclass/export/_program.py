@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass.agent.agent import Agent
+from seqclass.agent.problem import ModelProblem
 from seqclass.bn import ObservationModel
-from seqclass.deciding.decider import Decider
-from seqclass.deciding.problem import ModelProblem
 from seqclass.pomdp import (
     EC2,
     ClassInformation,
@@ -26,13 +26,13 @@ from seqclass.pomdp import (
     ValueFunction,
 )
 from seqclass.pomdp._simplex import SimplexGrid
+from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import AlphaVectors
 from seqclass.pomdp.bounds.optimum import FEW, are_few
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bundles import DrawnBundle
-from seqclass.pomdp.information import OPEN
 from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues
 from seqclass.pomdp.solvers.exact_free_order import PlannedPolicy, RecursionPolicy
 from seqclass.pomdp.solvers.fitted import FittedValues
@@ -57,62 +57,61 @@ from seqclass.pomdp.values import ProjectedValues
 MOST_NUMBERS = 500_000
 #: Most numbers in the tables of a network, all of which are gone through twice for each case that is looked at.
 MOST_CELLS = 50_000
-#: Digits of probabilities and values, of which answers multiply some dozens: beliefs then agree to some 1e-11.
-_DIGITS = 13
 
 
-class Unwritten(ValueError):
+class NotExportable(ValueError):
     """What no program can say; the message tells what it is."""
 
 
-def program(decider: Decider, problem: AcquisitionProblem) -> dict[str, Any]:
-    """The program of a policy, whose questions are the first ones of a problem of all questions; or `Unwritten`."""
-    policy = decider.policy
+def program(agent: Agent, problem: AcquisitionProblem) -> dict[str, Any]:
+    """The program of a policy, whose questions are the first ones of a problem of all questions; or `NotExportable`."""
+    policy = agent.policy
     if policy.problem.rules is not None:
-        raise Unwritten("rules say what may be asked and what has to be")
-    own, hidden = policy.problem, _hidden(problem)
-    answers = _by_network(decider, problem) if hidden is None else _by_states(decider, problem, *hidden)
-    _check_alike(own, problem, decider.model)
+        raise NotExportable("rules say what may be asked and what has to be")
+    own, hidden = policy.problem, _latent_tables(problem)
+    answers = _by_network(agent, problem) if hidden is None else _by_states(agent, problem, *hidden)
+    _check_alike(own, problem, agent.model)
     data = {
         **answers,
-        "any_order": bool(own.free),
+        "any_order": bool(own.any_order),
         "n_questions": own.n_questions,
         "max_questions": own.max_questions,
         "max_cost": own.max_cost,
-        "policy": written(policy),
+        "policy": to_program(policy),
     }
     _check_deep(policy, own)
     size = sum(_count(value) for value in data.values())
     if size > MOST_NUMBERS:
-        raise Unwritten(f"its program has {size:,} numbers, more than the {MOST_NUMBERS:,} that are written")
+        raise NotExportable(f"its program has {size:,} numbers, more than the {MOST_NUMBERS:,} that are written")
     return data
 
 
 def short(numbers: Any) -> Any:
     """Nested lists of numbers with as few digits as they need."""
     array = np.asarray(numbers)
-    return np.array([float(f"{number:.{_DIGITS}g}") for number in array.ravel().tolist()]).reshape(array.shape).tolist()
+    # of 13 digits: answers multiply some dozens of numbers, and beliefs then agree to some 1e-11
+    return np.array([float(f"{number:.13g}") for number in array.ravel().tolist()]).reshape(array.shape).tolist()
 
 
-def _hidden(problem: AcquisitionProblem) -> tuple[IntArray, FloatArray, FloatArray] | None:
+def _latent_tables(problem: AcquisitionProblem) -> tuple[IntArray, FloatArray, FloatArray] | None:
     """Class and prior of each hidden state, and P(outcome | hidden state) of each question; None without such."""
     if isinstance(problem, MixtureProblem):
         classes = problem.hidden_class
         return classes, problem.prior[classes] * problem.hidden_prior, problem.likelihoods
-    tables = problem.class_tables
+    tables = problem.structure.class_tables
     return None if tables is None else (np.arange(problem.n_classes), problem.prior, tables)
 
 
 def _by_states(
-    decider: Decider, problem: AcquisitionProblem, classes: IntArray, prior: FloatArray, tables: FloatArray
+    agent: Agent, problem: AcquisitionProblem, classes: IntArray, prior: FloatArray, tables: FloatArray
 ) -> dict[str, Any]:
     """Hidden states, given which the answers are independent."""
     bundles = []
     for question in range(problem.n_questions):
-        bundle = problem.bundle(question)
+        bundle = problem.structure.bundle(question)
         # of a bundle what plans look at: the joint outcomes, or those that stand for all of them
         bundles.append(None if bundle is None else short(tables[question, : problem.n_outcomes[question]]))
-    likelihoods = [short(table) for table in _by_feature(decider, problem)]
+    likelihoods = [short(table) for table in _by_feature(agent, problem)]
     return {
         "hidden_class": classes.tolist(),
         "hidden_prior": short(prior),
@@ -122,24 +121,24 @@ def _by_states(
     }
 
 
-def _by_network(decider: Decider, problem: AcquisitionProblem) -> dict[str, Any]:
+def _by_network(agent: Agent, problem: AcquisitionProblem) -> dict[str, Any]:
     """A network: the hidden states are the classes, and what an answer tells is worked out of tables of cliques."""
     if problem.bundles is not None:
-        raise Unwritten("of a network it cannot say what a bundle of features tells")
-    found = decider.model.cliques(problem.features)
-    if found is None:
-        raise Unwritten(
+        raise NotExportable("of a network it cannot say what a bundle of features tells")
+    by_clique = agent.model.cliques(problem.features)
+    if by_clique is None:
+        raise NotExportable(
             "what an answer tells depends on more than finitely many hidden states, and on no small network"
         )
-    size = sum(table.size for _, _, table in found)
+    size = sum(table.size for _, _, table in by_clique)
     if size > MOST_CELLS:
-        raise Unwritten(
+        raise NotExportable(
             f"the tables of its network have {size:,} numbers, more than the {MOST_CELLS:,} that a page goes through"
         )
-    sizes = {j: n for variables, _, table in found for j, n in zip(variables, table.shape[1:])}
+    sizes = {j: n for variables, _, table in by_clique for j, n in zip(variables, table.shape[1:])}
     cliques = [
         {"variables": list(variables), "parent": parent, "table": short(table.reshape(len(table), -1))}
-        for variables, parent, table in found
+        for variables, parent, table in by_clique
     ]
     return {
         "hidden_class": list(range(problem.n_classes)),
@@ -150,13 +149,15 @@ def _by_network(decider: Decider, problem: AcquisitionProblem) -> dict[str, Any]
     }
 
 
-def _by_feature(decider: Decider, problem: AcquisitionProblem) -> list[FloatArray]:
+def _by_feature(agent: Agent, problem: AcquisitionProblem) -> list[FloatArray]:
     """P(outcome | hidden state) of each feature, question by question."""
-    features = np.concatenate([problem.members(q) for q in range(problem.n_questions)] or [np.empty(0, dtype=np.intp)])
-    tables, hidden = decider.model.tables(features), decider.model.hidden(features)
-    found = tables if tables is not None or hidden is None else hidden.tables
-    assert found is not None  # or the problem would have no hidden states
-    return [table[:size] for table, size in zip(found, decider.model.n_outcomes_[features].tolist())]
+    features = np.concatenate(
+        [problem.structure.members(q) for q in range(problem.n_questions)] or [np.empty(0, dtype=np.intp)]
+    )
+    tables, hidden = agent.model.tables(features), agent.model.latent_tables(features)
+    likelihoods = tables if tables is not None or hidden is None else hidden.tables
+    assert likelihoods is not None  # or the problem would have no hidden states
+    return [table[:size] for table, size in zip(likelihoods, agent.model.n_outcomes_[features].tolist())]
 
 
 def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: ObservationModel) -> None:
@@ -164,26 +165,28 @@ def _check_alike(own: AcquisitionProblem, whole: AcquisitionProblem, model: Obse
     n = own.n_questions
     if isinstance(own, ModelProblem):
         if own.bundles is not None:
-            raise Unwritten("in one order for everybody it cannot say what a bundle of features tells of hidden states")
+            raise NotExportable(
+                "in one order for everybody it cannot say what a bundle of features tells of hidden states"
+            )
         same = own.model is model and np.array_equal(own.features, whole.features[:n])
     elif isinstance(own, (MixtureProblem, TableProblem)) and getattr(own, "transitions", None) is None:
         mine, theirs = (_tables(one)[:n] for one in (own, whole))
         width = min(mine.shape[1], theirs.shape[1])
         same = mine.shape[::2] == theirs.shape[::2] and _near(mine[:, :width], theirs[:, :width])
     else:
-        raise Unwritten("what an answer tells depends on more than finitely many hidden states")
+        raise NotExportable("what an answer tells depends on more than finitely many hidden states")
     groups, full = zip(
         *((_groups(p)[:n], np.where(_groups(p) >= 0, p.full_prices, p.prices)[:n]) for p in (own, whole))
     )
     pairs = [groups, full, (own.prices, whole.prices[:n]), (own.prior, whole.prior)]
     same = same and _most_of(own) == _most_of(whole)
     if not (same and all(_near(*pair) for pair in [*pairs, (own.decision_costs, whole.decision_costs)])):
-        raise Unwritten("its policy was made for other questions, prices or costs, or another prior")
+        raise NotExportable("its policy was made for other questions, prices or costs, or another prior")
 
 
 def _tables(problem: AcquisitionProblem) -> FloatArray:
-    found = _hidden(problem)
-    return np.empty((0, 0, 0)) if found is None else found[2]
+    latent = _latent_tables(problem)
+    return np.empty((0, 0, 0)) if latent is None else latent[2]
 
 
 def _groups(problem: AcquisitionProblem) -> IntArray:
@@ -201,62 +204,62 @@ def _near(one: Any, other: Any) -> bool:
 
 
 @singledispatch
-def written(thing: Any) -> dict[str, Any]:
+def to_program(thing: Any) -> dict[str, Any]:
     """A policy, its values or an ordering rule as plain data; to teach another one, register it here."""
-    raise Unwritten(f"there is no program of {type(thing).__name__}")
+    raise NotExportable(f"there is no program of {type(thing).__name__}")
 
 
 def _exactly(thing: Any, kind: type) -> None:
     """Refuse a subclass, which may do something else."""
     if type(thing) is not kind:
-        raise Unwritten(f"there is no program of {type(thing).__name__}")
+        raise NotExportable(f"there is no program of {type(thing).__name__}")
 
 
-@written.register
+@to_program.register
 def _(policy: RulePolicy) -> dict[str, Any]:
-    return {"type": "rule", "n_stages": policy.n_stages, "values": written(policy.values)}
+    return {"type": "rule", "n_stages": policy.n_stages, "values": to_program(policy.values)}
 
 
-@written.register
+@to_program.register
 def _(values: RuleValues) -> dict[str, Any]:
     weights = [None if w is None else w.tolist() for w in values.weights]
-    return {"n_stages": values.n_stages, "rule": written(values.rule), "weights": weights}
+    return {"n_stages": values.n_stages, "rule": to_program(values.rule), "weights": weights}
 
 
-@written.register
+@to_program.register
 def _(policy: FixedLengthPolicy) -> dict[str, Any]:
     return {"type": "first", "n_stages": policy.n_stages, "rule": _maybe(policy.rule)}
 
 
-@written.register
+@to_program.register
 def _(policy: PosteriorThresholdPolicy) -> dict[str, Any]:
     threshold = float(policy.threshold)
     return {"type": "likely", "n_stages": policy.n_stages, "threshold": threshold, "rule": _maybe(policy.rule)}
 
 
-@written.register
+@to_program.register
 def _(policy: StopWhenSure) -> dict[str, Any]:
-    cost = float(enough(policy.problem.begin(), policy.cost))
-    return {"type": "sure", "n_stages": policy.n_stages, "cost": cost, "policy": written(policy.policy)}
+    cost = float(enough(policy.problem.initial_belief(), policy.cost))
+    return {"type": "sure", "n_stages": policy.n_stages, "cost": cost, "policy": to_program(policy.policy)}
 
 
-@written.register
+@to_program.register
 def _(policy: DeepLookaheadPolicy) -> dict[str, Any]:
     _exactly(policy, DeepLookaheadPolicy)
     ahead = {"depth": policy.depth, "n_candidates": policy.n_candidates}
     return {"type": "lookahead", "n_stages": policy.n_stages, **ahead}
 
 
-@written.register
+@to_program.register
 def _(policy: RecursionPolicy) -> dict[str, Any]:
     return {"type": "recursion", "n_stages": policy.n_stages}
 
 
-@written.register
+@to_program.register
 def _(policy: OrderBoundPolicy) -> dict[str, Any]:
     bounds = policy.bounds
     if not isinstance(bounds, RepeatValues) or bounds.values.size > MOST_NUMBERS:
-        raise Unwritten("its bounds on what follows are too many to be written")
+        raise NotExportable("its bounds on what follows are too many to be written")
     grid = bounds.grid
     reading = (
         {"resolution": grid.resolution} if isinstance(grid, SimplexGrid) else {"points": grid.points[:, 1].tolist()}
@@ -265,9 +268,9 @@ def _(policy: OrderBoundPolicy) -> dict[str, Any]:
     return {"type": "bounds", "n_stages": policy.n_stages, **told}
 
 
-@written.register
+@to_program.register
 def _(policy: PlannedPolicy) -> dict[str, Any]:
-    otherwise = written(policy.fallback)
+    otherwise = to_program(policy.fallback)
     # a recursion finds the same where the plan speaks, which spares the first list
     size = sum(2 * number * len(keys) for number, (keys, _, _) in enumerate(policy.plan))
     if otherwise["type"] == "recursion" and (are_few(policy.problem, FEW) or size > MOST_NUMBERS / 2):
@@ -280,25 +283,25 @@ def _plan(policy: PlannedPolicy) -> list[list[Any]]:
     """Rows of a question, what asking it costs (null: not known), and what was seen: questions, outcomes in turn."""
     problem = policy.problem
     if problem.max_cost is not None and problem.groups is not None:
-        raise Unwritten("its plan depends on what was paid before")
+        raise NotExportable("its plan depends on what was paid before")
     return [
-        [question, short(cost) if np.isfinite(cost) else None, *_seen(problem, key)]
+        [question, short(cost) if np.isfinite(cost) else None, *_decode_key(problem, key)]
         for keys, questions, costs in policy.plan
         for key, question, cost in zip(keys.tolist(), questions.tolist(), costs.tolist())
     ]
 
 
-def _seen(problem: AcquisitionProblem, key: bytes) -> list[int]:
+def _decode_key(problem: AcquisitionProblem, key: bytes) -> list[int]:
     """What a key of `evidence` says was seen: a question and its outcome each in turn."""
-    seen = problem.begin().seen
-    assert seen is not None  # of a free problem
+    seen = problem.initial_belief().observed
+    assert seen is not None  # of a problem in any order
     kind, n = seen.dtype, problem.n_questions
     told = np.frombuffer(key.ljust(kind.itemsize * n, b"\0")[: kind.itemsize * n], dtype=kind)
     at = np.flatnonzero(told != OPEN)
     return [int(number) for number in np.column_stack([at, told[at]]).ravel()]
 
 
-@written.register
+@to_program.register
 def _(policy: PanelPolicy) -> dict[str, Any]:
     least, most = (min(size, policy.problem.n_questions) for size in policy.sizes)
     told = {"type": "panels", "n_stages": policy.n_stages, "least": least, "most": most}
@@ -312,60 +315,62 @@ def _panels(policy: PanelPolicy) -> list[list[Any]]:
         _exactly(policy, PanelPolicy)
         return []
     if sum(len(keys) for keys, _, _ in policy.plan) * policy.problem.n_questions > MOST_NUMBERS:
-        raise Unwritten("its table of panels is too large to be written; Panels(max_nodes=0) has none")
+        raise NotExportable("its table of panels is too large to be written; Panels(max_nodes=0) has none")
     return [
-        [number, short(cost) if np.isfinite(cost) else None, *_seen(policy.problem, key)]
+        [number, short(cost) if np.isfinite(cost) else None, *_decode_key(policy.problem, key)]
         for keys, sets, costs in policy.plan
         for key, number, cost in zip(keys.tolist(), sets.tolist(), costs.tolist())
     ]
 
 
-@written.register
+@to_program.register
 def _(policy: RepricedPolicy) -> dict[str, Any]:
     if policy.multiplier != 1.0:
-        raise Unwritten("it was made for other prices than those that are paid")
-    return written(policy.policy)
+        raise NotExportable("it was made for other prices than those that are paid")
+    return to_program(policy.policy)
 
 
-@written.register
+@to_program.register
 def _(policy: LinearThresholdPolicy) -> dict[str, Any]:
     return {"type": "thresholds", "n_stages": policy.n_stages, "thresholds": policy.thresholds.tolist()}
 
 
-@written.register
+@to_program.register
 def _(policy: LookaheadPolicy) -> dict[str, Any]:
     if type(policy) not in (LookaheadPolicy, BoundedLookaheadPolicy):
-        raise Unwritten(f"there is no program of {type(policy).__name__}")
-    prices = policy.problem.planned_prices[: policy.n_stages].tolist()
-    return {"n_stages": policy.n_stages, "prices": prices, "moves": None, "corrections": None} | written(policy.values)
+        raise NotExportable(f"there is no program of {type(policy).__name__}")
+    prices = planned_prices(policy.problem)[: policy.n_stages].tolist()
+    return {"n_stages": policy.n_stages, "prices": prices, "moves": None, "corrections": None} | to_program(
+        policy.values
+    )
 
 
 def _moves(values: ValueFunction, tables: Tables | None) -> dict[str, Any]:
     """Context after each outcome and a missing one, by stage and context; null where there is one context only."""
     if tables is None:
-        raise Unwritten("what its values say depends on more than the belief and finitely many contexts")
+        raise NotExportable("what its values say depends on more than the belief and finitely many contexts")
     if tables.single:
         return {"moves": None}
     stages = range(values.n_stages - 1)
     if sum(tables.n_contexts(stage) * int(values.problem.n_outcomes[stage]) for stage in stages) > MOST_NUMBERS:
-        raise Unwritten("its contexts are too many to be written")
+        raise NotExportable("its contexts are too many to be written")
     return {"moves": [tables.moves(stage).tolist() for stage in stages]}
 
 
-@written.register
+@to_program.register
 def _(values: ProjectedValues) -> dict[str, Any]:
     _exactly(values, ProjectedValues)
     if not isinstance(values.values, (GridValues, FittedValues)):
-        raise Unwritten(f"there is no program of {type(values.values).__name__} of a simpler process")
-    told = _grid(values.values) if isinstance(values.values, GridValues) else written(values.values)
+        raise NotExportable(f"there is no program of {type(values.values).__name__} of a simpler process")
+    told = _grid(values.values) if isinstance(values.values, GridValues) else to_program(values.values)
     return told | (_moves(values, values.tables) if told["type"] == "grid" else {})
 
 
-@written.register
+@to_program.register
 def _(values: CorrectedValues) -> dict[str, Any]:
     problem = values.problem
     if not isinstance(problem, ModelProblem):
-        raise Unwritten(f"there is no program of {type(values).__name__} of such a problem")
+        raise NotExportable(f"there is no program of {type(values).__name__} of such a problem")
     question = {feature: k for k, feature in enumerate(problem.features.tolist())}
     of_stage = [[question[j] for j in some.tolist()] for some in problem.model.context_features(problem.features)]
     corrections = [
@@ -373,7 +378,7 @@ def _(values: CorrectedValues) -> dict[str, Any]:
         for stage, weights in enumerate(values.weights)
     ]
     plain = ProjectedValues(problem, values.projection, values.values)
-    return written(plain) | {"corrections": corrections}
+    return to_program(plain) | {"corrections": corrections}
 
 
 def _correction(weights: FloatArray, asked: list[int], n_outcomes: IntArray) -> dict[str, Any]:
@@ -384,48 +389,48 @@ def _correction(weights: FloatArray, asked: list[int], n_outcomes: IntArray) -> 
 
 def _grid(values: GridValues) -> dict[str, Any]:
     if values.interpolation != "freudenthal" or values.size > MOST_NUMBERS:
-        raise Unwritten("its values are too many, or read in a way that is not written")
+        raise NotExportable("its values are too many, or read in a way that is not written")
     stages = [[short(table) for table in tables] for tables in values.continuation]
     return {"type": "grid", "resolution": values.grid.resolution, "stages": stages}
 
 
-@written.register
+@to_program.register
 def _(values: GridValues) -> dict[str, Any]:
-    return _moves(values, values.problem.tables) | _grid(values)
+    return _moves(values, values.problem.structure.tables) | _grid(values)
 
 
-@written.register
+@to_program.register
 def _(values: AlphaVectors) -> dict[str, Any]:
     _exactly(values, AlphaVectors)
-    tables = values.problem.tables
+    tables = values.problem.structure.tables
     told = _moves(values, tables)
     assert tables is not None  # or there are no moves
     contexts = [range(tables.n_contexts(stage)) for stage in range(values.n_stages)]
-    stages = [[short(one.of(c)) for c in some] for one, some in zip(values.sets, contexts)]
+    stages = [[short(one.vectors_in(c)) for c in some] for one, some in zip(values.sets, contexts)]
     return told | {"type": "vectors", "stages": stages}
 
 
-@written.register
+@to_program.register
 def _(values: FittedValues) -> dict[str, Any]:
     pairs = np.column_stack([values.functions.first, values.functions.second]).tolist()
     stages = [[None if weights is None else weights.tolist()] for weights in values.weights]
     return {"type": "functions", "pairs": pairs, "stages": stages}
 
 
-@written.register
+@to_program.register
 def _(values: StoppingValue) -> dict[str, Any]:
     return {"type": "vectors", "stages": [[[]] for _ in range(values.n_stages)]}
 
 
 def _maybe(rule: OrderingRule | None) -> dict[str, Any] | None:
-    return None if rule is None else written(rule)
+    return None if rule is None else to_program(rule)
 
 
-@written.register(ExpectedSaving)
-@written.register(ClassInformation)
-@written.register(HiddenInformation)
-@written.register(EC2)
-@written.register(CrossEntropy)
+@to_program.register(ExpectedSaving)
+@to_program.register(ClassInformation)
+@to_program.register(HiddenInformation)
+@to_program.register(EC2)
+@to_program.register(CrossEntropy)
 def _(rule: OrderingRule) -> dict[str, Any]:
     names = {
         ExpectedSaving: "expected saving",
@@ -435,34 +440,36 @@ def _(rule: OrderingRule) -> dict[str, Any]:
         CrossEntropy: "cross entropy",
     }
     if type(rule) not in names:
-        raise Unwritten(f"there is no program of {type(rule).__name__}")
+        raise NotExportable(f"there is no program of {type(rule).__name__}")
     return {"type": names[type(rule)], "per_price": bool(rule.per_price)}
 
 
-@written.register
+@to_program.register
 def _(rule: LookaheadSaving) -> dict[str, Any]:
     return {"type": "lookahead", "per_price": False, "depth": rule.depth, "n_candidates": rule.n_candidates}
 
 
-@written.register
+@to_program.register
 def _(rule: GivenOrder) -> dict[str, Any]:
     return {"type": "order", "per_price": False, "order": np.asarray(rule.order).tolist()}
 
 
-@written.register
+@to_program.register
 def _(rule: ImprovedRule) -> dict[str, Any]:
     return {
         "type": "improved",
         "per_price": False,
         "n_candidates": rule.n_candidates,
-        "values": written(rule.values),
+        "values": to_program(rule.values),
     }
 
 
 def _check_deep(policy: Policy, problem: AcquisitionProblem) -> None:
     """Refuse to look further than the next answer where that of a bundle is known by a sample."""
-    if any(isinstance(problem.bundle(q), DrawnBundle) for q in range(problem.n_questions)) and _looks_ahead(policy):
-        raise Unwritten("it looks two answers ahead, and a bundle has too many joint outcomes to list them")
+    if any(isinstance(problem.structure.bundle(q), DrawnBundle) for q in range(problem.n_questions)) and _looks_ahead(
+        policy
+    ):
+        raise NotExportable("it looks two answers ahead, and a bundle has too many joint outcomes to list them")
 
 
 def _looks_ahead(thing: Any) -> bool:

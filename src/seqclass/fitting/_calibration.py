@@ -11,53 +11,53 @@ import numpy.typing as npt
 from scipy import sparse
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.deciding.calibration import Calibration
-from seqclass.deciding.decider import Decider
-from seqclass.deciding.record import EncodedRows
-from seqclass.fitting._folds import known_to
+from seqclass.agent.agent import Agent
+from seqclass.agent.calibration import Calibration
+from seqclass.agent.record import EncodedRows
+from seqclass.fitting._folds import mask_unseen
 from seqclass.fitting._steps import rows_of
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Adaptive, Policy, Solver
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.solvers.base import uncertified
+from seqclass.pomdp.problem import BeliefState, question_is_sampled
+from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
-from seqclass.pomdp.walk import parted
+from seqclass.pomdp.walk import split_by_question
 
 _TINY = 1e-12
 
 
 @dataclass(frozen=True)
-class Part:
+class CalibrationFold:
     """A classifier that was fitted without a fold, and the rows of the fold."""
 
-    decider: Decider
+    agent: Agent
     codes: Any
     label: IntArray
     #: How many rows each counts as.
     weight: FloatArray
 
     @classmethod
-    def without(
-        cls, decider: Decider, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int, weight: FloatArray | None
-    ) -> Part:
+    def from_fold(
+        cls, agent: Agent, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int, weight: FloatArray | None
+    ) -> CalibrationFold:
         """The rows of a fold, which the classifier has not seen."""
         held = np.ones(int((fold >= 0).sum())) if weight is None else weight[fold >= 0]
         held = held[fold[fold >= 0] == number] * (held.sum() / (held @ held))
         rows = np.flatnonzero(fold == number)
-        codes = decider.outcomes(known_to(decider, rows_of(X, rows)))
-        return cls(decider, codes, np.searchsorted(decider.classes, y[rows]), held)
+        codes = agent.outcomes(mask_unseen(agent, rows_of(X, rows)))
+        return cls(agent, codes, np.searchsorted(agent.classes, y[rows]), held)
 
 
 class Walk:
     """The rows of a part, so far as any listener goes on with them; the questions do not depend on who listens."""
 
-    def __init__(self, part: Part) -> None:
-        self.decider, self.codes, self.label, self.weight = part.decider, part.codes, part.label, part.weight
-        start = self.decider.opening(EncodedRows(self.codes, np.arange(len(self.decider.support)), None))
-        self.info = self.decider.problem.begin(len(self.label)) if start is None else start[0][start[1]]
+    def __init__(self, part: CalibrationFold) -> None:
+        self.agent, self.codes, self.label, self.weight = part.agent, part.codes, part.label, part.weight
+        start = self.agent.opening(EncodedRows(self.codes, np.arange(len(self.agent.support)), None))
+        self.info = self.agent.problem.initial_belief(len(self.label)) if start is None else start[0][start[1]]
         self.first = self.info
-        lots = self.decider.policy.begin()[0].lot
+        lots = self.agent.policy.initial_belief()[0].component
         if lots is not None:
-            self.info.lot = lots[self.decider.policy.draw(self.codes)]
+            self.info.component = lots[self.agent.policy.sample_component(self.codes)]
         self.listeners: list[Listener] = []
         self.asked: list[list[_Asked]] = []
 
@@ -66,7 +66,7 @@ class Walk:
         self.asked = []
         if not len(self.label):
             return
-        problem, question, n = self.decider.problem, self._next(), len(self.label)
+        problem, question, n = self.agent.problem, self._next_questions(), len(self.label)
         prices = np.broadcast_to(self.info.prices, (n, problem.n_questions))
         price = prices[np.arange(n), question] if problem.n_questions else np.zeros(n)
         for listener in self.listeners:
@@ -78,19 +78,19 @@ class Walk:
         self.weight = self.weight[rows]
         self.first, question = self.info, question[rows]
         while len(rows) and not (question == DECIDE).any():
-            together = parted(self.info, np.arange(len(rows)), question)
-            found = [_Asked.by(at, info, self.codes[at], problem.prior) for at, info in together]
-            self.asked.append(found)
-            told = [info.update(asked.outcome) for asked, (_, info) in zip(found, together)]
-            self.info = InformationState.concatenate(told)[np.argsort(np.concatenate([at for at, _ in together]))]
+            together = split_by_question(self.info, np.arange(len(rows)), question)
+            answers = [_Asked.from_belief(at, belief, self.codes[at], problem.prior) for at, belief in together]
+            self.asked.append(answers)
+            told = [belief.update(asked.outcome) for asked, (_, belief) in zip(answers, together)]
+            self.info = BeliefState.concatenate(told)[np.argsort(np.concatenate([at for at, _ in together]))]
             if len(self.asked) == length:
                 break
-            question = self._next()
+            question = self._next_questions()
 
-    def _next(self) -> IntArray:
-        problem = self.decider.problem
-        if problem.free:
-            return self.decider.policy.following(self.info)
+    def _next_questions(self) -> IntArray:
+        problem = self.agent.problem
+        if problem.any_order:
+            return self.agent.policy.next_question(self.info)
         stage = self.info.stage
         return np.full(len(self.info), stage if stage < problem.n_questions else DECIDE)
 
@@ -101,7 +101,7 @@ class Listener:
     def __init__(self, walk: Walk) -> None:
         self.walk, n = walk, len(walk.label)
         self.rows: IntArray = np.arange(n)
-        self.log_belief = np.log(np.maximum(walk.info.belief, _TINY))
+        self.log_belief = np.log(np.maximum(walk.info.posterior, _TINY))
         self.heard: list[list[_Asked]] = []
         walk.listeners.append(self)
 
@@ -115,7 +115,7 @@ class Listener:
 
     def drop_settled(self, question: IntArray, price: FloatArray) -> None:
         """Leave rows for which one more price costs more than knowing the class saves, by what is believed so far."""
-        problem, belief = self.walk.decider.problem, np.exp(self.log_belief)
+        problem, belief = self.walk.agent.problem, np.exp(self.log_belief)
         pays = (belief @ problem.decision_costs).min(axis=1) > price[self.rows] + belief @ problem.perfect_cost
         kept = np.flatnonzero((question[self.rows] != DECIDE) & pays)
         self.rows, self.log_belief = self.rows[kept], self.log_belief[kept]
@@ -124,42 +124,44 @@ class Listener:
         """Hear what its own rows were asked; whether they were asked anything."""
         place = np.full(len(self.walk.label), -1)
         place[self.rows] = np.arange(len(self.rows))
-        self.heard = [[asked.among(place) for asked in found] for found in self.walk.asked] if len(self.rows) else []
+        self.heard = (
+            [[asked.select(place) for asked in answers] for answers in self.walk.asked] if len(self.rows) else []
+        )
         return bool(self.heard)
 
     def losses(self, exponents: FloatArray | None) -> FloatArray:
         """Log loss of each exponent, summed over the rows, after each answer; None: as the model has it, one row."""
         joint = self.log_belief
         if exponents is None:
-            joint, exponents = np.log(np.maximum(self.walk.first.belief[self.rows], _TINY)), np.ones(1)
-        joint, found, label = np.repeat(joint[None], len(exponents), axis=0), [], self.label
+            joint, exponents = np.log(np.maximum(self.walk.first.posterior[self.rows], _TINY)), np.ones(1)
+        joint, losses, label = np.repeat(joint[None], len(exponents), axis=0), [], self.label
         for asked in self.heard:
-            joint = _told(joint, asked, exponents)
-            found.append(-joint[:, np.arange(len(label)), label] @ self.weight)
-        return np.transpose(found)
+            joint = _update_log_belief(joint, asked, exponents)
+            losses.append(-joint[:, np.arange(len(label)), label] @ self.weight)
+        return np.transpose(losses)
 
     def believe(self, exponent: float) -> None:
         """Know the answers."""
         joint = self.log_belief[None]
         for asked in self.heard:
-            joint = _told(joint, asked, np.array([exponent]))
+            joint = _update_log_belief(joint, asked, np.array([exponent]))
         self.log_belief = joint[0]
 
     def columns(self, answer: int) -> IntArray:
         """Columns of the data that rows are asked for, as often as they are."""
-        found, decider = [], self.walk.decider
+        columns, agent = [], self.walk.agent
         for asked in self.heard[answer]:
             questions, counts = np.unique(asked.question, return_counts=True)
             for question, count in zip(questions.tolist(), counts.tolist()):
-                found.append(np.repeat(decider.support[decider.problem.members(question)], count))
-        return np.concatenate(found)
+                columns.append(np.repeat(agent.support[agent.problem.structure.members(question)], count))
+        return np.concatenate(columns)
 
 
-def _told(log_belief: FloatArray, asked: Sequence[_Asked], exponents: FloatArray) -> FloatArray:
+def _update_log_belief(log_belief: FloatArray, asked: Sequence[_Asked], exponents: FloatArray) -> FloatArray:
     """Log beliefs of each exponent, (n_exponents, n, n_classes), once the answers are known."""
     joint = log_belief.copy()
     for one in asked:
-        joint[:, one.at] += one.gained(exponents)
+        joint[:, one.at] += one.log_gain(exponents)
     above = joint - joint.max(axis=-1, keepdims=True)
     return np.asarray(above - np.log(np.exp(above).sum(axis=-1, keepdims=True)))
 
@@ -176,18 +178,18 @@ class _Asked:
     shown: FloatArray
 
     @classmethod
-    def by(cls, at: IntArray, info: InformationState, codes: Any, prior: FloatArray) -> _Asked:
+    def from_belief(cls, at: IntArray, belief: BeliefState, codes: Any, prior: FloatArray) -> _Asked:
         """The answers of rows that know ``info``."""
-        table = info.likelihood
+        table = belief.likelihood
         table = table[:1] if table.strides[0] == 0 else table  # the same for all rows
-        outcome = _outcomes(info, codes)
+        outcome = _outcomes(belief, codes)
         row = np.arange(len(at)) if len(table) > 1 else 0
         outcome[table[row, outcome].max(axis=1) <= 0] = -1  # what the training part takes as impossible says nothing
         marginal = (table @ prior)[:, :, None]
         ratio = np.log(np.maximum(table, _TINY)) - np.log(np.maximum(marginal, _TINY))
-        return cls(at, np.broadcast_to(info.question, len(at)), outcome, marginal, ratio, ratio[row, outcome])
+        return cls(at, np.broadcast_to(belief.question, len(at)), outcome, marginal, ratio, ratio[row, outcome])
 
-    def among(self, place: IntArray) -> _Asked:
+    def select(self, place: IntArray) -> _Asked:
         """Those of the rows that have a place, there."""
         at = place[self.at]
         own = np.flatnonzero(at >= 0)
@@ -198,69 +200,78 @@ class _Asked:
             at[own], self.question[own], self.outcome[own], self.marginal[each], self.ratio[each], self.shown[own]
         )
 
-    def gained(self, exponents: FloatArray) -> FloatArray:
+    def log_gain(self, exponents: FloatArray) -> FloatArray:
         """What the answers add to log P(class), (n_exponents, n, n_classes), up to what all classes share."""
         factor = exponents[:, None, None]
         total = np.log((self.marginal * np.exp(factor[..., None] * self.ratio)).sum(axis=-2))
         return np.where(self.outcome[:, None] >= 0, factor * self.shown - total, 0.0)
 
 
-def _outcomes(info: InformationState, codes: Any) -> IntArray:
+def _outcomes(belief: BeliefState, codes: Any) -> IntArray:
     """Outcome of what each row asks; -1 where it is missing, or part of a bundle is."""
-    problem, question = info.problem, info.question
+    problem, question = belief.problem, belief.question
     if np.ndim(question):
-        shown = codes[np.arange(len(info)), problem.features[question]]
+        shown = codes[np.arange(len(belief)), problem.features[question]]
         return np.array(shown, dtype=np.intp).ravel()
-    bundle = problem.bundle(question)
-    shown = codes[:, problem.members(question)]
+    bundle = problem.structure.bundle(question)
+    shown = codes[:, problem.structure.members(question)]
     values: IntArray = np.asarray(shown.toarray() if sparse.issparse(shown) else shown, dtype=np.intp)
     if bundle is None:
         return np.array(values[:, 0])
-    whole = (values >= 0).all(axis=1) & (not info.is_sampled)
+    whole = (values >= 0).all(axis=1) & (not question_is_sampled(belief))
     return np.asarray(np.where(whole, bundle.encode(np.maximum(values, 0)), -1), dtype=np.intp)
 
 
-#: So many answers, one after the other, have an exponent in common; those beyond have the last.
-_BLOCKS = (1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 16)
-MOST_ANSWERS = sum(_BLOCKS)
+@dataclass(frozen=True)
+class ExponentTuning:
+    """How exponents are found, block by block of answers."""
+
+    #: answers, one after the other, with an exponent in common; those beyond have the last
+    blocks: tuple[int, ...] = (1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 16)
+    prior_rows: float = 4.0  #: that the exponent before is worth
+
+
+TUNING = ExponentTuning()
+
+MOST_ANSWERS = sum(TUNING.blocks)
 #: Where any question may come next few cases are asked for more, and each answer takes a look at all questions.
-_MOST_FREE = sum(_BLOCKS[:8])
+_MOST_FREE = sum(TUNING.blocks[:8])
 #: Exponents that are tried; the mean of their weights lies between.
 _GRID = np.linspace(0.0, 1.0, 21)
-#: What the exponent before is worth, in rows.
-_STRENGTH = 4.0
 
 
 #: Questions that each answer was to, as columns of the data, and how often each.
 Asked = list[tuple[IntArray, IntArray]]
 
 
-class Following(Solver, stored=False):
+class RuleOnlySolver(Solver, stored=False):
     """Asks what a rule says, without the values that tell when to stop."""
+
+    certificate_paths = 0
 
     def __init__(self, adaptive: Adaptive) -> None:
         self.adaptive = adaptive
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
         if self.adaptive.enumerates(problem):
-            return uncertified(self.adaptive).solve(problem)
+            return without_certificate(self.adaptive).solve(problem)
         assert self.adaptive.rules is not None
         return RulePolicy(RuleValues(problem, self.adaptive.rules[0], min(_MOST_FREE, problem.n_stages)))
 
 
-def exponents_of(groups: list[list[Part]], repeats: int) -> list[tuple[Calibration, Asked]]:
+def exponents_of(groups: list[list[CalibrationFold]], repeats: int) -> list[tuple[Calibration, Asked]]:
     """What groups of parts ask for; each part is asked once, whatever groups it is of."""
     parts = {id(part): part for group in groups for part in group}
     walks = {number: Walk(part) for number, part in parts.items()}
     courses = [_Course([Listener(walks[id(part)]) for part in group], repeats) for group in groups]
     going = courses
-    for length in _BLOCKS:
+    for length in TUNING.blocks:
         for walk in walks.values():
             walk.go_on(length)
         going = [course for course in going if course.learn()]
         if not going:
             break
-    return [course.found() for course in courses]
+    return [course.result() for course in courses]
 
 
 class _Course:
@@ -281,30 +292,30 @@ class _Course:
         self.exponent = _posterior_mean(tried / self.repeats, self.exponent, n / self.repeats)
         losses = [(one, one.losses(np.array([self.exponent]))[0], one.losses(None)[0]) for one in self.listeners]
         for answer in range(max(len(one.heard) for one in self.listeners)):
-            having = [found for found in losses if answer < len(found[0].heard)]
+            having = [heard for heard in losses if answer < len(heard[0].heard)]
             n = sum(float(one.weight.sum()) for one, _, _ in having)
             count = sum(len(one.rows) for one, _, _ in having)
             loss = sum(float(after[answer]) for _, after, _ in having) / n
             before = sum(float(model[answer]) for _, _, model in having) / n
             self.rows.append((self.exponent, count / self.repeats, loss, before))
-            self.asked.append(_counted([one.columns(answer) for one, _, _ in having]))
+            self.asked.append(_count_values([one.columns(answer) for one, _, _ in having]))
         for one in self.listeners:
             one.believe(self.exponent)
         return True
 
-    def found(self) -> tuple[Calibration, Asked]:
+    def result(self) -> tuple[Calibration, Asked]:
         return Calibration(*np.array(self.rows, dtype=np.float64).reshape(-1, 4).T), self.asked
 
 
 def _posterior_mean(loss: FloatArray, before: float, n: float) -> float:
     """Mean of the exponent under what the rows say, and a few more that say it is the one before."""
     curvature = max(0.0, float(loss[0] - 2 * loss[len(_GRID) // 2] + loss[-1]) * 4)
-    energy = loss + _STRENGTH * curvature / n / 2 * (_GRID - before) ** 2
+    energy = loss + TUNING.prior_rows * curvature / n / 2 * (_GRID - before) ** 2
     weight = np.exp(energy.min() - energy)
     return float(weight @ _GRID / weight.sum())
 
 
-def _counted(columns: list[IntArray]) -> tuple[IntArray, IntArray]:
+def _count_values(columns: list[IntArray]) -> tuple[IntArray, IntArray]:
     return np.unique(np.concatenate(columns), return_counts=True)
 
 
@@ -314,11 +325,11 @@ def by_column(
     """Exponents by column of the data, as far as a fixed or an adaptive order asks for it."""
     if not len(exponents):
         return np.ones(columns)
-    if not problem.free:
-        found = np.full(columns, exponents[-1])
+    if not problem.any_order:
+        by_column_of_data = np.full(columns, exponents[-1])
         for question in range(min(problem.n_questions, len(exponents))):
-            found[support[problem.members(question)]] = exponents[question]
-        return found
+            by_column_of_data[support[problem.structure.members(question)]] = exponents[question]
+        return by_column_of_data
     times = np.array([counts.sum() for _, counts in asked], dtype=np.float64)
     # what was never asked is as what is asked on average, by as much as one row weighs
     total, weight = np.full(columns, float(times @ exponents / times.sum())), np.ones(columns)

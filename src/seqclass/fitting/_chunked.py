@@ -13,33 +13,28 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._chunks.source import Chunk, Chunks, Drawn, draw, keys, shares, sizes_sum, told_apart
+from seqclass._chunks.source import Chunk, Chunks, Drawn, draw, keys, number_labels, shares, sizes_sum
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import FrameEncoder, Levels, is_frame, levels_of, numbers_of, plain
+from seqclass._utils.frames import FrameEncoder, Levels, is_frame, levels_of, numbers_of, plain_data
 from seqclass._utils.information import contingency_table
 from seqclass._utils.model_files import register
-from seqclass._utils.text import listed, raise_all, shown
-from seqclass._utils.validation import fading
+from seqclass._utils.text import join_names, raise_all, short_repr
+from seqclass._utils.validation import decay_weights
+from seqclass.agent._coding import OutcomeCoder, category_counts, check_features, check_input, value_range
+from seqclass.agent._row_fingerprints import RowFingerprints, both_marks, least_marks, least_of_both
+from seqclass.agent.agent import Agent, Classifier
 from seqclass.bn import NaiveBayes
 from seqclass.bn._checks import check_n_outcomes
 from seqclass.bn.base import CodedChunks
-from seqclass.deciding._coding import OutcomeCoder, category_counts, check_features, check_input, value_range
-from seqclass.deciding._seen_rows import SeenRows, both_marks, least_marks, least_of_both
-from seqclass.deciding.decider import Classifier, Decider
 from seqclass.discretize import Discretizer
-from seqclass.discretize._sums import ColumnSums, better
-from seqclass.fitting._doubts import warn_of_doubts
-from seqclass.fitting._fit import Fit, money, planned, undecided, unfitted
+from seqclass.discretize._sums import ColumnSums, choose_better
+from seqclass.fitting._data_quality import warn_of_doubts
+from seqclass.fitting._fit import Fit, money, new_model, plan, without_policy
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import fit_model, prefitted, timed
-
-#: Rows that are kept to find an order on: `seqclass.bn.conditional_order` looks at no more.
-_KEPT = 20_000
-#: Where rows fade, half-lives that are kept, since models other than naive Bayes learn from them.
-_MEMORY = 10.0
+from seqclass.fitting._steps import fit_model, take_prefit_model, time_step
 
 
-def fixed(discretizer: Any) -> bool:
+def fixes_bins(discretizer: Any) -> bool:
     """Whether a setting fixes the bins before any row is seen."""
     fitted = hasattr(discretizer, "n_outcomes_") or hasattr(discretizer, "n_bins_")
     return fitted or (isinstance(discretizer, str) and discretizer == "precomputed")
@@ -65,29 +60,30 @@ class Kept:
 
 
 def add_rows(
-    settings: Settings, before: tuple[Decider, Kept] | None, X: Any, y: npt.ArrayLike, classes: Any, n_outcomes: Any
+    settings: Settings, before: tuple[Agent, Kept] | None, X: Any, y: npt.ArrayLike, classes: Any, n_outcomes: Any
 ) -> tuple[Fit, Kept]:
     """Count further rows, and plan anew; see `SequentialClassifier.partial_fit`."""
     _check(settings)
-    X, (found, at) = plain(X), told_apart(y)
-    labels, timings = found[at], {"filter": 0.0, "structure": 0.0}
-    given = None if classes is None else told_apart(classes, "classes")[0]
+    X, (distinct, at) = plain_data(X), number_labels(y)
+    labels, timings = distinct[at], {"filter": 0.0, "structure": 0.0}
+    given = None if classes is None else number_labels(classes, "classes")[0]
     if before is None:
         if given is None:
             raise ValueError("the first call of partial_fit needs classes, all labels that there will be.")
         settings.check()
-        decider, kept = _begun(settings, X, labels, given, n_outcomes, timings)
+        agent, kept = _begin_rows(settings, X, labels, given, n_outcomes, timings)
     else:
         settings.check()
         if given is not None and not np.array_equal(given, known := before[0].classes):
             raise ValueError(
-                f"classes: those of the first call were {listed(known.tolist())}, and they stay; leave classes out, or "
+                f"classes: those of the first call were {join_names(known.tolist())}, and they stay; leave "
+                f"classes out, or "
                 "begin with partial_fit on a clone."
             )
-        decider, kept = _counted(settings, before[0], before[1], X, labels, timings)
-    weight = None if settings.half_life is None else fading(kept.age, settings.half_life)
-    decider = planned(settings, decider, kept.codes, decider.classes[kept.classes], timings, weight)
-    return Fit(settings, replace(decider, seen=None), None, timings), kept
+        agent, kept = _continue_rows(settings, before[0], before[1], X, labels, timings)
+    weight = None if settings.half_life is None else decay_weights(kept.age, settings.half_life)
+    agent = plan(settings, agent, kept.codes, agent.classes[kept.classes], timings, weight)
+    return Fit(settings, replace(agent, seen=None), None, timings), kept
 
 
 def _check(settings: Settings) -> None:
@@ -102,14 +98,14 @@ def _check(settings: Settings) -> None:
             raise ValueError(f"{name}: partial_fit does not see all rows, which it needs; leave it out, or use fit.")
 
 
-def _begun(
+def _begin_rows(
     settings: Settings,
     X: Any,
     labels: npt.NDArray[Any],
     classes: npt.NDArray[Any],
     n_outcomes: Any,
     timings: dict[str, float],
-) -> tuple[Decider, Kept]:
+) -> tuple[Agent, Kept]:
     """Take columns, classes and bins as they are, and learn from the first rows, some of which are kept beside."""
     encoder = FrameEncoder().fit(X) if is_frame(X) else None
     if encoder is not None and encoder.categories_:
@@ -130,14 +126,14 @@ def _begun(
             raise ValueError('the first call of partial_fit needs n_outcomes with discretizer="precomputed".')
         coder.n_outcomes_ = check_n_outcomes(n_outcomes, columns.n_features_in_).copy()
     if settings.missing == "informative":  # the first rows need not show where cells are missing
-        coder.set_apart(np.ones(columns.n_features_in_, dtype=bool))
-    with timed(timings, "discretize"):
+        coder.missing_as_outcome(np.ones(columns.n_features_in_, dtype=bool))
+    with time_step(timings, "discretize"):
         codes = coder.transform(X)
-    kept = _kept(settings, codes, _numbers(labels, classes), np.zeros(len(classes)), None)
-    model: Any = unfitted(settings, columns, prices, support, coder)
-    with timed(timings, "parameters"):
+    kept = _keep_sample(settings, codes, _numbers(labels, classes), np.zeros(len(classes)), None)
+    model: Any = new_model(settings, columns, prices, support, coder)
+    with time_step(timings, "parameters"):
         model = _learnt(settings, model, classes, coder, codes, labels, kept)
-    return undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), kept
+    return without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), kept
 
 
 def _nameless(bins: Any, columns: Classifier, encoder: FrameEncoder | None) -> Any:
@@ -148,47 +144,47 @@ def _nameless(bins: Any, columns: Classifier, encoder: FrameEncoder | None) -> A
     numeric = [] if own is None else [name for name in own if encoder is None or name not in encoder.categories_]
     if own is not None and list(names) != numeric:
         raise ValueError(
-            f"discretizer was fitted to the columns {listed(names)}, and the columns of numbers here are "
-            f"{listed(numeric)}: give it the same in the same order."
+            f"discretizer was fitted to the columns {join_names(names)}, and the columns of numbers here are "
+            f"{join_names(numeric)}: give it the same in the same order."
         )
     bins = copy(bins)
     del bins.feature_names_in_
     return bins
 
 
-def _counted(
-    settings: Settings, decider: Decider, before: Kept, X: Any, labels: npt.NDArray[Any], timings: dict[str, float]
-) -> tuple[Decider, Kept]:
+def _continue_rows(
+    settings: Settings, agent: Agent, before: Kept, X: Any, labels: npt.NDArray[Any], timings: dict[str, float]
+) -> tuple[Agent, Kept]:
     """Learn from further rows, some of which are kept beside."""
-    X, coder = decider.numbers(X), decider.coder
+    X, coder = agent.numbers(X), agent.coder
     if (settings.missing == "informative") != (coder.missing_ is not None):
         raise ValueError("missing: rows before came with another setting; begin with partial_fit on a clone.")
     if coder.range_ is not None:
         low, high = coder.range_, value_range(X)
         coder.range_ = np.array([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])])
-    with timed(timings, "discretize"):
+    with time_step(timings, "discretize"):
         codes = coder.transform(X)
-    classes = decider.classes
-    counted = vars(decider.model).get("class_count_", np.zeros(len(classes)))
-    kept = _kept(settings, codes, _numbers(labels, classes), counted, before)
-    columns, support, encoder = decider.columns, decider.support, decider.encoder
+    classes = agent.classes
+    counted = vars(agent.model).get("class_count_", np.zeros(len(classes)))
+    kept = _keep_sample(settings, codes, _numbers(labels, classes), counted, before)
+    columns, support, encoder = agent.columns, agent.support, agent.encoder
     prices, costs, decisions = money(settings, columns, classes, warn=False)
-    model: Any = unfitted(settings, columns, prices, support, coder)  # settings may have changed since
+    model: Any = new_model(settings, columns, prices, support, coder)  # settings may have changed since
     if type(model) is NaiveBayes:
-        if type(decider.model) is not NaiveBayes:
+        if type(agent.model) is not NaiveBayes:
             raise ValueError("observation_model: rows before were for another; begin with partial_fit on a clone.")
-        model = deepcopy(decider.model).set_params(**model.get_params())  # copies of the classifier may share it
-    with timed(timings, "parameters"):
+        model = deepcopy(agent.model).set_params(**model.get_params())  # copies of the classifier may share it
+    with time_step(timings, "parameters"):
         model = _learnt(settings, model, classes, coder, codes, labels, kept)
-    return undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), kept
+    return without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, None), kept
 
 
 def _numbers(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> IntArray:
     """Number of the class of each label, if all are known."""
     at = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     if (unknown := classes[at] != labels).any():
-        label = shown(labels.tolist()[np.argmax(unknown)])
-        raise ValueError(f"y has the label {label}, which is not among classes: {listed(classes.tolist())}.")
+        label = short_repr(labels.tolist()[np.argmax(unknown)])
+        raise ValueError(f"y has the label {label}, which is not among classes: {join_names(classes.tolist())}.")
     return np.asarray(at)
 
 
@@ -207,14 +203,15 @@ def _learnt(
     assert settings.half_life is not None  # `_check` has looked
     if absent := np.setdiff1d(np.arange(len(classes)), kept.classes).tolist():
         raise ValueError(
-            f"y: class {shown(classes.tolist()[absent[0]])} has no row yet, and a {type(model).__name__} cannot learn "
+            f"y: class {short_repr(classes.tolist()[absent[0]])} has no row yet, and a {type(model).__name__} "
+            f"cannot learn "
             "it from none: give rows of every class in the first call, or use NaiveBayes."
         )
-    weight = fading(kept.age, settings.half_life)
+    weight = decay_weights(kept.age, settings.half_life)
     return fit_model(model, kept.codes, classes[kept.classes], coder.n_outcomes_, {}, weight)
 
 
-def _kept(settings: Settings, codes: Any, classes: IntArray, counted: FloatArray, before: Kept | None) -> Kept:
+def _keep_sample(settings: Settings, codes: Any, classes: IntArray, counted: FloatArray, before: Kept | None) -> Kept:
     """Keep some rows for what looks at rows: of every class the same share of all there were, by lot; or the last."""
     sizes = counted.astype(np.int64) + np.bincount(classes, minlength=len(counted))
     calls = 0 if before is None else before.calls
@@ -234,20 +231,22 @@ def _kept(settings: Settings, codes: Any, classes: IntArray, counted: FloatArray
     every = Kept(codes, classes, lot, calls + 1)
     if settings.half_life is not None:
         last = len(classes) - 1 - np.unique(classes[::-1], return_index=True)[1]
-        recent = np.flatnonzero(every.age < _MEMORY * settings.half_life)
-        return _picked(every, np.union1d(recent, last))
-    most = shares(dict(enumerate(sizes.tolist())), _KEPT)
+        # of ten half-lives models other than naive Bayes learn
+        recent = np.flatnonzero(every.age < 10 * settings.half_life)
+        return _pick_kept(every, np.union1d(recent, last))
+    # an order is found on them: `seqclass.bn.conditional_order` looks at no more
+    most = shares(dict(enumerate(sizes.tolist())), 20_000)
     own = [np.flatnonzero(classes == c) for c in most]
     rows = np.sort(np.concatenate([at[np.argsort(lot[at], kind="stable")[: most[c]]] for c, at in enumerate(own)]))
-    return _picked(every, rows)
+    return _pick_kept(every, rows)
 
 
-def _picked(kept: Kept, rows: IntArray) -> Kept:
+def _pick_kept(kept: Kept, rows: IntArray) -> Kept:
     return replace(kept, codes=kept.codes[rows], classes=kept.classes[rows], lot=kept.lot[rows])
 
 
 @dataclass
-class Look:
+class FirstPass:
     """What the first pass tells of some rows."""
 
     sizes: dict[Any, int]
@@ -258,12 +257,12 @@ class Look:
     sparse: bool
     first: FloatArray
 
-    def __add__(self, other: Look) -> Look:
+    def __add__(self, other: FirstPass) -> FirstPass:
         self._check_columns(other)
         levels = self.levels
         if levels is not None and other.levels is not None:
             levels = {name: column + other.levels[name] for name, column in levels.items()}
-        return Look(
+        return FirstPass(
             sizes_sum(self.sizes, other.sizes),
             np.promote_types(self.dtype, other.dtype),
             self.columns,
@@ -273,7 +272,7 @@ class Look:
             self.first,
         )
 
-    def _check_columns(self, other: Look) -> None:
+    def _check_columns(self, other: FirstPass) -> None:
         if self.sparse != other.sparse or (self.levels is None) != (other.levels is None):
             raise ValueError("chunks must be alike: all data frames, all arrays, or all sparse.")
         if self.columns.n_features_in_ != other.columns.n_features_in_:
@@ -283,33 +282,33 @@ class Look:
             pairs = zip(self.levels, other.levels)
             one, another = next(pair for pair in pairs if pair[0] != pair[1])
             raise ValueError(
-                f"chunks must have the same columns in the same order: where one has {shown(one)}, another has "
-                f"{shown(another)}."
+                f"chunks must have the same columns in the same order: where one has {short_repr(one)}, another has "
+                f"{short_repr(another)}."
             )
 
     def classes(self) -> npt.NDArray[Any]:
         """Labels in rising order."""
         if len(self.sizes) < 2:
-            only = shown(next(iter(self.sizes)))
+            only = short_repr(next(iter(self.sizes)))
             raise ValueError(f"y holds only one class, {only}; a classifier needs at least two.")
         return np.array(sorted(self.sizes), dtype=self.dtype)
 
 
-def look(sketch: bool, chunk: Any) -> Look:
+def look(sketch: bool, chunk: Any) -> FirstPass:
     """Look at a chunk, with sketches of its quantiles if wanted."""
-    labels, at = told_apart(chunk.y)
-    X = plain(chunk.X)
+    labels, at = number_labels(chunk.y)
+    X = plain_data(chunk.X)
     levels = levels_of(X) if is_frame(X) else None
     raise_all([column.wrong for column in (levels or {}).values() if column.wrong])
     columns = Classifier()
     numbers = check_features(columns, X if levels is None else numbers_of(X, levels))
     first = numbers[[0]]
-    return Look(
+    return FirstPass(
         dict(zip(labels.tolist(), np.bincount(at).tolist())),
         labels.dtype,
         columns,
         levels,
-        ColumnSums.of(numbers, sketch),
+        ColumnSums.from_rows(numbers, sketch),
         bool(sp.issparse(numbers)),
         np.asarray(first.toarray() if sp.issparse(first) else first),
     )
@@ -333,14 +332,14 @@ class View:
 
     def labels(self, chunk: Chunk) -> IntArray:
         """Numbers of the classes."""
-        found, at = told_apart(chunk.y)
-        codes = np.minimum(np.searchsorted(self.classes, found), len(self.classes) - 1)
-        if (self.classes[codes] != found).any():
-            raise _changed("labels that they had not before")
+        distinct, at = number_labels(chunk.y)
+        codes = np.minimum(np.searchsorted(self.classes, distinct), len(self.classes) - 1)
+        if (self.classes[codes] != distinct).any():
+            raise _changed_error("labels that they had not before")
         return np.asarray(codes[at])
 
 
-def _changed(what: str) -> ValueError:
+def _changed_error(what: str) -> ValueError:
     return ValueError(
         f"chunks changed between two passes: gone through again, they have {what}. They must be the same each time, in "
         "any order."
@@ -356,7 +355,7 @@ class ViewedChunks(CodedChunks):
         part = partial(_count, view, draw(sizes, sample_rows, seed))
         self.counts, self.class_count, drawn = source.total(part, _add_each)
         if self.class_count.sum() != sum(sizes.values()):
-            raise _changed(f"{int(self.class_count.sum()):,} rows after {sum(sizes.values()):,}")
+            raise _changed_error(f"{int(self.class_count.sum()):,} rows after {sum(sizes.values()):,}")
         #: Sampled rows as they came.
         self.rows = drawn.cut(sizes, sample_rows).rows()
         chunk = Chunk(0, *self.rows)
@@ -364,16 +363,18 @@ class ViewedChunks(CodedChunks):
 
     def total(self, of: Callable[[Any, IntArray], T], add: Callable[[T, T], T]) -> T:
         """Work out a statistic of each chunk's codes and classes, and add them up."""
-        return self.source.total(partial(_coded, self.view, of), add)
+        return self.source.total(partial(_code_chunk, self.view, of), add)
 
 
-def _coded(view: View, of: Callable[[Any, IntArray], T], chunk: Chunk) -> T:
+def _code_chunk(view: View, of: Callable[[Any, IntArray], T], chunk: Chunk) -> T:
     return of(view.coder.transform(view.numbers(chunk)), view.labels(chunk))
 
 
 def _count(view: View, draw: Callable[[Chunk], Drawn], chunk: Chunk) -> tuple[FloatArray, FloatArray, Drawn]:
     n_classes = len(view.classes)
-    counts = _coded(view, partial(contingency_table, n_classes=n_classes, n_outcomes=view.coder.n_outcomes_), chunk)
+    counts = _code_chunk(
+        view, partial(contingency_table, n_classes=n_classes, n_outcomes=view.coder.n_outcomes_), chunk
+    )
     sizes = np.bincount(view.labels(chunk), minlength=n_classes).astype(np.float64)
     return counts, sizes, draw(chunk)
 
@@ -387,7 +388,7 @@ def _mark(view: View, columns: IntArray, cells: list[FloatArray | None], chunk: 
     return [least_marks(X, columns, codes, width) for width in cells]
 
 
-def _least(one: list[Any], other: list[Any]) -> list[Any]:
+def _merge_fingerprints(one: list[Any], other: list[Any]) -> list[Any]:
     return list(map(least_of_both, one, other))
 
 
@@ -400,33 +401,33 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
             "sample of the rows, clf.fit(*chunks.sample(100_000)), or leave missing out."
         )
     timings: dict[str, float] = {}
-    with timed(timings, "discretize"):
-        found = source.total(partial(look, _needs_ranks(settings.discretizer)), add)
-        view = _view(settings, source, found, sample_rows)
+    with time_step(timings, "discretize"):
+        first_pass = source.total(partial(look, _needs_ranks(settings.discretizer)), add)
+        view = _view(settings, source, first_pass, sample_rows)
     columns, encoder, coder, classes = view.columns, view.encoder, view.coder, view.classes
     timings["filter"], support = 0.0, np.arange(columns.n_features_in_)
     prices, costs, decisions = money(settings, columns, classes)
-    with timed(timings, "count"):
-        chunks = ViewedChunks(source, view, found.sizes, sample_rows, settings.seed)
+    with time_step(timings, "count"):
+        chunks = ViewedChunks(source, view, first_pass.sizes, sample_rows, settings.seed)
     if settings.prefit:
-        model = prefitted(settings.observation_model, coder, support, classes, timings)
+        model = take_prefit_model(settings.observation_model, coder, support, classes, timings)
         prices, costs, decisions = money(settings, columns, model.classes_, warn=False)
     else:
         timings["structure"] = 0.0
-        with timed(timings, "parameters"):
-            model = unfitted(settings, columns, prices, support, coder)._learn_chunks(
+        with time_step(timings, "parameters"):
+            model = new_model(settings, columns, prices, support, coder)._learn_chunks(
                 chunks, classes, coder.n_outcomes_
             )
     name = source.target_name
-    decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
-    sizes = np.array([found.sizes[label] for label in classes.tolist()])
-    warn_of_doubts(encoder, coder, np.empty((0, decider.n_features)), classes, sizes, decider.feature_names, name)
+    agent = without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
+    sizes = np.array([first_pass.sizes[label] for label in classes.tolist()])
+    warn_of_doubts(encoder, coder, np.empty((0, agent.n_features)), classes, sizes, agent.feature_names, name)
     rows = (*chunks.rows, None)
-    decider = planned(settings, decider, chunks.sample[0], classes[chunks.sample[1]], timings, rows=rows)
-    with timed(timings, "mark"):
-        part = partial(_mark, view, decider.marked_columns, decider.marked_cells())
-        seen = both_marks([SeenRows.counted(*least) for least in source.total(part, _least)])
-    return Fit(settings, replace(decider, seen=seen), None, timings, rows)
+    agent = plan(settings, agent, chunks.sample[0], classes[chunks.sample[1]], timings, rows=rows)
+    with time_step(timings, "mark"):
+        part = partial(_mark, view, agent.marked_columns, agent.marked_cells())
+        seen = both_marks([RowFingerprints.from_counts(*least) for least in source.total(part, _merge_fingerprints)])
+    return Fit(settings, replace(agent, seen=seen), None, timings, rows)
 
 
 def _needs_ranks(discretizer: Any) -> bool:
@@ -440,38 +441,38 @@ def _sets_values_apart(discretizer: Any) -> bool:
 
 
 def _sums(view: View, sketch: bool, value: FloatArray, chunk: Chunk) -> ColumnSums:
-    return ColumnSums.of(view.numbers(chunk), sketch, value)
+    return ColumnSums.from_rows(view.numbers(chunk), sketch, value)
 
 
-def _view(settings: Settings, source: Chunks, found: Look, sample_rows: int) -> View:
+def _view(settings: Settings, source: Chunks, first_pass: FirstPass, sample_rows: int) -> View:
     """Learn columns, categories, classes and bins."""
-    encoder = None if found.levels is None else FrameEncoder().fit_levels(found.levels)
-    classes = found.classes()
+    encoder = None if first_pass.levels is None else FrameEncoder().fit_levels(first_pass.levels)
+    classes = first_pass.classes()
     bins = settings.discretizer
     if type(bins) is not Discretizer:  # which is fitted anew
-        bins = _nameless(bins, found.columns, encoder)
+        bins = _nameless(bins, first_pass.columns, encoder)
     coder = OutcomeCoder(bins, category_counts(encoder))
-    first = View(found.columns, encoder, coder, classes)
+    first = View(first_pass.columns, encoder, coder, classes)
 
-    sums, frequent = found.sums, np.where(found.sums.ahead > 0, found.sums.voted, 0.0)
+    sums, frequent = first_pass.sums, np.where(first_pass.sums.ahead > 0, first_pass.sums.voted, 0.0)
     frequent[list(coder.categories)] = 0.0
-    if not found.sparse and frequent.any() and _sets_values_apart(settings.discretizer):
+    if not first_pass.sparse and frequent.any() and _sets_values_apart(settings.discretizer):
         sums = source.total(partial(_sums, first, _needs_ranks(settings.discretizer), frequent), add)
 
     def sample() -> tuple[Any, Any]:
-        chunk = Chunk(0, *source._drawn(found.sizes, sample_rows, settings.seed).rows())
+        chunk = Chunk(0, *source._draw_rows(first_pass.sizes, sample_rows, settings.seed).rows())
         return first.numbers(chunk), first.labels(chunk)
 
-    ways = coder.fit_sums(sums, found.first, len(classes), found.sparse, sample)
-    views = [View(found.columns, encoder, way, classes) for way in ways]
+    ways = coder.fit_sums(sums, first_pass.first, len(classes), first_pass.sparse, sample)
+    views = [View(first_pass.columns, encoder, way, classes) for way in ways]
     if len(views) == 2:
         counts = [source.total(partial(_numeric_counts, view), add) for view in views]
-        bins = better(*(way.discretizer_ for way in ways), *counts)
-        views = [View(found.columns, encoder, coder.with_bins(bins), classes)]
+        bins = choose_better(*(way.discretizer_ for way in ways), *counts)
+        views = [View(first_pass.columns, encoder, coder.with_bins(bins), classes)]
     return views[0]
 
 
 def _numeric_counts(view: View, chunk: Chunk) -> FloatArray:
     coder = view.coder
     counts = partial(contingency_table, n_classes=len(view.classes), n_outcomes=coder.n_outcomes_)
-    return np.asarray(_coded(view, counts, chunk)[coder.numeric_])
+    return np.asarray(_code_chunk(view, counts, chunk)[coder.numeric_])

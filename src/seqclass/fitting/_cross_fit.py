@@ -14,23 +14,24 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import plain
-from seqclass._utils.progress import telling
+from seqclass._utils.frames import plain_data
+from seqclass._utils.progress import report_progress
 from seqclass._utils.validation import plain_labels
+from seqclass._utils.warned import HeldOutWarning
+from seqclass.agent.agent import Agent
+from seqclass.agent.record import AcquisitionRecord
 from seqclass.bn import NaiveBayes
-from seqclass.deciding.decider import Decider
-from seqclass.deciding.record import AcquisitionRecord
-from seqclass.fitting._fit import Fit, Folds, Found, asking_without, fitted_without, replanned
-from seqclass.fitting._folds import known_to, recent_folds, recent_rows
+from seqclass.fitting._baselines import deciding_at_once, linear, score_decisions
+from seqclass.fitting._fit import Fit, Folds, Found, asking_without, fit_without, replan
+from seqclass.fitting._folds import mask_unseen, recent_folds, recent_rows
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import rows_of
-from seqclass.fitting._yardsticks import deciding_at_once, linear, scored
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import FirstK
-from seqclass.pomdp.solvers.ordering.observed import ON_ROWS
+from seqclass.pomdp.solvers.ordering.observed import observed_order
 
 
-class Acted(NamedTuple):
+class FoldDecisions(NamedTuple):
     """What a classifier does with the rows of a fold."""
 
     prices: FloatArray
@@ -39,48 +40,48 @@ class Acted(NamedTuple):
 
 
 class AtBudgets(NamedTuple):
-    """A decider without a fold, what it does with the fold's rows at each budget, and seconds."""
+    """An agent without a fold, what it does with the fold's rows at each budget, and seconds."""
 
-    decider: Decider
-    acted: list[Acted]
+    agent: Agent
+    acted: list[FoldDecisions]
     seconds: float
 
 
-class Begun(NamedTuple):
+class FoldFit(NamedTuple):
     """A fit without a fold, what it does with the fold's rows as it is, if that is wanted, and seconds."""
 
     fit: Fit
-    acted: Acted | None
+    acted: FoldDecisions | None
     seconds: float
 
 
-def begun(
+def start_folds(
     step: str, settings: Settings, as_it_is: bool, X: Any, y: Any, fold: IntArray, number: int, weight: Any
-) -> Begun:
+) -> FoldFit:
     """Fit without a fold, and act, in whatever process."""
     started, settings = perf_counter(), deepcopy(settings)
-    with telling(step):
+    with report_progress(step):
         fit, acted = asking_without(settings, X, y, fold, number, weight), None
         if as_it_is:
-            with telling(f"fold {number + 1} of {int(fold.max()) + 1}"):
-                acted = acting(replanned(fit, settings.but(calibrate=False), X, y, fold, number), X, fold, number)
-    return Begun(fit, acted, perf_counter() - started)
+            with report_progress(f"fold {number + 1} of {int(fold.max()) + 1}"):
+                acted = act_on_fold(replan(fit, settings.replace(calibrate=False), X, y, fold, number), X, fold, number)
+    return FoldFit(fit, acted, perf_counter() - started)
 
 
-def recalibrated(
+def refit_calibrated(
     step: str, settings: Settings, fit: Fit, found: Found, X: Any, y: Any, fold: IntArray, number: int
-) -> tuple[Acted, float]:
+) -> tuple[FoldDecisions, float]:
     """Calibrate a fit without a fold by what the other folds ask for, plan it and act; beside it seconds."""
     started, settings = perf_counter(), deepcopy(settings)
-    with telling(step), telling(f"fold {number + 1} of {int(fold.max()) + 1}"):
-        acted = acting(replanned(fit, settings, X, y, fold, number, found), X, fold, number)
+    with report_progress(step), report_progress(f"fold {number + 1} of {int(fold.max()) + 1}"):
+        acted = act_on_fold(replan(fit, settings, X, y, fold, number, found), X, fold, number)
     return acted, perf_counter() - started
 
 
 def by_others(step: str, folds: Folds) -> tuple[list[Found], float]:
     """What all folds but one ask for, for each of them; beside it seconds."""
     started = perf_counter()
-    with telling(step):
+    with report_progress(step):
         others = folds.others
     return others, perf_counter() - started
 
@@ -89,59 +90,59 @@ def at_budgets(
     step: str, settings: Settings, budgets: Sequence[int], X: Any, y: Any, fold: IntArray, number: int, weight: Any
 ) -> AtBudgets:
     """Fit without a fold, and act at each budget."""
-    started, settings, found = perf_counter(), deepcopy(settings), []
-    with telling(step):
-        fit = fitted_without(settings, X, y, fold, number, weight=weight, again=False)
+    started, settings, decisions = perf_counter(), deepcopy(settings), []
+    with report_progress(step):
+        fit = fit_without(settings, X, y, fold, number, weight=weight, again=False)
         for budget in budgets:
-            policy = clone(settings.solver).set_params(k=budget).solve(fit.decider.problem)
-            fit.decider = replace(fit.decider, policy=policy)
-            found.append(acting(fit, X, fold, number))
-    return AtBudgets(fit.decider, found, perf_counter() - started)
+            policy = clone(settings.solver).set_params(k=budget).solve(fit.agent.problem)
+            fit.agent = replace(fit.agent, policy=policy)
+            decisions.append(act_on_fold(fit, X, fold, number))
+    return AtBudgets(fit.agent, decisions, perf_counter() - started)
 
 
-def acting(fit: Fit, X: Any, fold: IntArray, number: int) -> Acted:
+def act_on_fold(fit: Fit, X: Any, fold: IntArray, number: int) -> FoldDecisions:
     """Let a fit without a fold act on its rows."""
-    record = _acquired(fit.decider, rows_of(X, np.flatnonzero(fold == number)))
-    return Acted(record.cost, record.decision, record.n_features)
+    record = _acquire_rows(fit.agent, rows_of(X, np.flatnonzero(fold == number)))
+    return FoldDecisions(record.cost, record.decision, record.n_features)
 
 
-def gathered(
-    name: str, decider: Decider, y: Any, fold: IntArray, found: Sequence[Acted], weight: FloatArray | None
+def collect_folds(
+    name: str, agent: Agent, y: Any, fold: IntArray, decisions: Sequence[FoldDecisions], weight: FloatArray | None
 ) -> HeldOut:
-    """What all folds did, by a decider of any of them; nothing is summed up yet."""
+    """What all folds did, by an agent of any of them; nothing is summed up yet."""
     order = np.argsort(np.argsort(fold[fold >= 0], kind="stable"))
-    prices, decided, counts = (np.concatenate(column)[order] for column in zip(*found))
-    label = np.searchsorted(decider.classes, plain_labels(y))  # every training part has every class
-    return scored(name or "Classifier", decider.decision_costs, label, fold, decided, prices, counts, weight)
+    prices, decided, counts = (np.concatenate(column)[order] for column in zip(*decisions))
+    label = np.searchsorted(agent.classes, plain_labels(y))  # every training part has every class
+    return score_decisions(name or "Classifier", agent.decision_costs, label, fold, decided, prices, counts, weight)
 
 
 def cross_fit(
     fits: Sequence[Fit], X: Any, y: Any, fold: IntArray, name: str = "", weight: FloatArray | None = None
 ) -> HeldOut:
     """Acquire and decide every row by the fit without its fold; nothing is summed up yet."""
-    acted = [acting(fit, X, fold, number) for number, fit in enumerate(fits)]
-    return gathered(name, fits[0].decider, y, fold, acted, weight)
+    acted = [act_on_fold(fit, X, fold, number) for number, fit in enumerate(fits)]
+    return collect_folds(name, fits[0].agent, y, fold, acted, weight)
 
 
 def yardsticks(
     fit: Fit, X: Any, y: npt.ArrayLike, fold: IntArray, weight: FloatArray | None
 ) -> tuple[HeldOut, HeldOut]:
     """Deciding at once and the linear model on the folds; the fit gives prices, costs and settings."""
-    decider = fit.decider
-    numbers = decider.numbers(X)
-    label = np.searchsorted(decider.classes, plain_labels(y))
-    with telling("linear model beside it"):
-        at_once = deciding_at_once(decider.decision_costs, label, fold, weight)
+    agent = fit.agent
+    numbers = agent.numbers(X)
+    label = np.searchsorted(agent.classes, plain_labels(y))
+    with report_progress("linear model beside it"):
+        at_once = deciding_at_once(agent.decision_costs, label, fold, weight)
         return at_once, linear(fit, numbers, label, fold, weight)
 
 
-def completed(
-    held: HeldOut, decider: Decider, beside: tuple[HeldOut, HeldOut], worth_trying: tuple[str, ...]
+def complete_held_out(
+    held: HeldOut, agent: Agent, beside: tuple[HeldOut, HeldOut], worth_trying: tuple[str, ...]
 ) -> HeldOut:
-    """The same with what the fit to all rows expects, and the yardsticks."""
+    """Held-out figures with what the fit to all rows expects, and the baselines."""
     at_once, line = beside
     return replace(
-        held, expected_cost=decider.expected_cost, remedies=worth_trying, deciding_at_once=at_once, linear=line
+        held, expected_cost=agent.expected_cost, remedies=worth_trying, deciding_at_once=at_once, linear=line
     )
 
 
@@ -149,42 +150,42 @@ def hold_out(fit: Fit, n_folds: int) -> HeldOut:
     """Everything about a fit to all its rows: folds, cross-fit, yardsticks; warns where it buys in vain."""
     assert fit.rows is not None
     X, y, weight = fit.rows
-    X, y, half_life = plain(X), plain_labels(y), fit.settings.half_life
+    X, y, half_life = plain_data(X), plain_labels(y), fit.settings.half_life
     fold = recent_folds(y, half_life, n_folds, fit.settings.random_state)
-    parts = [fitted_without(fit.settings, X, y, fold, number, weight=weight) for number in range(int(fold.max()) + 1)]
+    parts = [fit_without(fit.settings, X, y, fold, number, weight=weight) for number in range(int(fold.max()) + 1)]
     held = cross_fit(parts, X, y, fold, weight=weight)
     rows = recent_rows(y, half_life, n_folds)
     recent = rows_of(X, rows), y[rows], fold[rows], None if weight is None else weight[rows]
     at_once, line = (replace(one, fold=fold) for one in yardsticks(fit, *recent))
     # deciding at once is by what is known, and after what rules ask for in any case
-    if fit.decider.known.size or fit.decider.problem.rules is not None:
+    if fit.agent.known.size or fit.agent.problem.rules is not None:
         at_once = cross_fit([_at_once(part) for part in parts], X, y, fold, at_once.name, weight)
-    held = completed(held, fit.decider, (at_once, line), remedies(fit))
+    held = complete_held_out(held, fit.agent, (at_once, line), remedies(fit))
     if (told := held.against_deciding()) and fit.settings.target_cost is None:
-        warnings.warn(told, UserWarning, stacklevel=3)
+        warnings.warn(told, HeldOutWarning, stacklevel=3)
     return held
 
 
 def _at_once(fit: Fit) -> Fit:
-    """The same fit that decides as soon as it may, by what is known at the start."""
-    policy = FirstK(0, certificate_paths=0).solve(fit.decider.problem)
-    return replace(fit, decider=replace(fit.decider, policy=policy))
+    """A copy of a fit that decides as soon as it may, by what is known at the start."""
+    policy = FirstK(0, certificate_paths=0).solve(fit.agent.problem)
+    return replace(fit, agent=replace(fit.agent, policy=policy))
 
 
 def remedies(fit: Fit) -> tuple[str, ...]:
     """What is worth trying where a classifier is too sure of itself."""
-    decider, ordering = fit.decider, fit.decider.policy.info.ordering
-    found = [] if fit.settings.calibrate or fit.settings.prefit else ["calibrate=True"]
-    if decider.problem.free and (ordering is None or ordering.chosen != ON_ROWS):
-        found.append('a fixed order, order="conditional"')
-    if isinstance(decider.model, NaiveBayes):
-        found.append("seqclass.ifc2f, which models how features depend on one another")
-    return (*found, "more rows")
+    agent = fit.agent
+    worth_trying = [] if fit.settings.calibrate or fit.settings.prefit else ["calibrate=True"]
+    if agent.problem.any_order and observed_order(agent.policy) is None:
+        worth_trying.append('a fixed order, order="conditional"')
+    if isinstance(agent.model, NaiveBayes):
+        worth_trying.append("seqclass.ifc2f, which models how features depend on one another")
+    return (*worth_trying, "more rows")
 
 
-def _acquired(decider: Decider, X: Any) -> AcquisitionRecord:
+def _acquire_rows(agent: Agent, X: Any) -> AcquisitionRecord:
     """What a fold's record does, decisions by number."""
-    acquired = decider.run(known_to(decider, X))
+    acquired = agent.run(mask_unseen(agent, X))
     return AcquisitionRecord.from_acquisition(
-        acquired, np.arange(len(decider.decisions)), decider.support, decider.prices.visits
+        acquired, np.arange(len(agent.decisions)), agent.support, agent.prices.visits
     )

@@ -13,35 +13,58 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import FrameEncoder, is_frame, plain, spelt, with_texts
-from seqclass._utils.progress import telling
-from seqclass._utils.text import listed, sentence, shown
+from seqclass._utils.frames import FrameEncoder, is_frame, plain_data, spelt, with_texts
+from seqclass._utils.progress import report_progress
+from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass._utils.validation import columns_of, plain_labels
+from seqclass.agent._coding import OutcomeCoder, category_counts, check_training
+from seqclass.agent._row_fingerprints import RowFingerprints, both_marks
+from seqclass.agent.agent import Agent, Classifier
+from seqclass.agent.calibration import Calibration
+from seqclass.agent.problem import acquisition_problem, is_free
 from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel
 from seqclass.bn.ordering import check_order
 from seqclass.costs import Prices, warn_of_money
-from seqclass.deciding._coding import OutcomeCoder, category_counts, check_training
-from seqclass.deciding._seen_rows import SeenRows, both_marks
-from seqclass.deciding.calibration import Calibration
-from seqclass.deciding.decider import Classifier, Decider
-from seqclass.deciding.problem import acquisition_problem, is_free
-from seqclass.fitting._calibration import MOST_ANSWERS, Asked, Following, Part, by_column, exponents_of
-from seqclass.fitting._doubts import warn_of_doubts
+from seqclass.fitting._calibration import MOST_ANSWERS, Asked, CalibrationFold, RuleOnlySolver, by_column, exponents_of
+from seqclass.fitting._data_quality import warn_of_doubts
 from seqclass.fitting._folds import recent_folds, recent_rows
-from seqclass.fitting._planning import judge, ordered, rules_of, solved, staged, with_needless
+from seqclass.fitting._planning import (
+    build_problem,
+    order_features,
+    rules_of,
+    select_on_training_rows,
+    solve,
+    with_implied,
+)
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import filter_features, fit_model, given_model, prefitted, rows_of, timed, weighted
+from seqclass.fitting._steps import (
+    check_fitted_model,
+    check_row_weights,
+    filter_features,
+    fit_model,
+    rows_of,
+    take_prefit_model,
+    time_step,
+)
 from seqclass.pomdp import EC2, Adaptive, ClassInformation, CrossEntropy, ExpectedSaving, FirstK, Panels
 
-#: Folds, which up to so many rows are drawn twice, each time for half; and where any question may come next.
-_FOLDS, _FEW_ROWS, _FREE_FOLDS = 10, 500, 5
-#: Cases of a network that values are fitted to: each answer takes two passes of messages.
-#: Beyond so many numbers in the tables there is time for fewer.
-_PATHS, _FEWER_PATHS, _HEAVY = 1000, 500, 40_000
-#: Partial answers that a search over all orders looks at there: what it finds has a cost that is known.
-_NODES = 1000
-#: Cases of a network that an order is found on, where it needs data.
-_CASES = 5000
+
+@dataclass(frozen=True)
+class FitTuning:
+    """How many rows and cases a fit takes."""
+
+    n_folds: int = 10  #: of a calibration
+    max_repeated_rows: int = 500  #: up to which folds are drawn twice, each time for half
+    n_any_order_folds: int = 5  #: where any question may come next
+    n_paths: int = 1000  #: cases of a network that values are fitted to: each answer takes two passes of messages
+    n_heavy_paths: int = 500  #: cases where there is time for no more
+    heavy_size: int = 40_000  #: numbers in the tables of a network beyond which it is slow
+    search_nodes: int = 1000  #: partial answers that a search over all orders of its questions looks at
+    n_order_cases: int = 5000  #: of a network that an order is found on, where it needs data
+
+
+TUNING = FitTuning()
+
 
 #: What rows held out ask for: how far answers are trusted, and what each was about.
 Found = tuple[Calibration, Asked]
@@ -52,7 +75,7 @@ class Fit:
     """A record, how it came about, and how long the steps took."""
 
     settings: Settings
-    decider: Decider
+    agent: Agent
     selector: Any = None
     timings: dict[str, float] = field(default_factory=dict)
     #: Features, labels and weights of all rows, to hold some out; none of a fold's.
@@ -73,36 +96,36 @@ def fit_rows(
     """Learn the model and solve for the policy; folds of a cross-fit do without certificates, marks and warnings."""
     settings.check()
     name = named if isinstance(named := getattr(y, "name", None), str) else None
-    X, y, weight = weighted(X, y, weight)
+    X, y, weight = check_row_weights(X, y, weight)
     given, timings, columns = (X, y, weight), dict[str, float](), Classifier()
     if settings.prefit:
-        settings = settings.but(observation_model=given_model(settings.observation_model))
+        settings = settings.replace(observation_model=check_fitted_model(settings.observation_model))
     X, y, encoder = check_training(columns, X, y, network_encoder(settings, X))
     classes = np.unique(y)
     coder = OutcomeCoder(settings.discretizer, category_counts(encoder), settings.missing == "informative")
     prices, costs, decisions = money(settings, columns, classes, certify)
-    with timed(timings, "discretize"):
+    with time_step(timings, "discretize"):
         codes = coder.fit_transform(X, y)
-    with timed(timings, "filter"):
+    with time_step(timings, "filter"):
         names = getattr(columns, "feature_names_in_", None)
         selector, support = filter_features(settings.selector, *_recent(settings, codes, y, weight)[:2], names)
         codes = codes if selector is None else codes[:, support]
     if settings.prefit:
         if weight is not None:
             raise ValueError("sample_weight: with prefit=True the model learns nothing; leave it out.")
-        model = prefitted(settings.observation_model, coder, support, classes, timings)
+        model = take_prefit_model(settings.observation_model, coder, support, classes, timings)
         prices, costs, decisions = money(settings, columns, model.classes_, warn=False)
     else:
-        model = unfitted(settings, columns, prices, support, coder)
+        model = new_model(settings, columns, prices, support, coder)
         model = fit_model(model, codes, y, coder.n_outcomes_[support], timings, weight)
     sizes = np.bincount(np.searchsorted(classes, y), minlength=len(classes))
-    decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
+    agent = without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
     if certify:
-        warn_of_doubts(encoder, coder, X, classes, sizes, decider.feature_names, name)
-    decider = planned(settings, decider, codes, y, timings, weight, rows=given, certify=certify, found=found)
+        warn_of_doubts(encoder, coder, X, classes, sizes, agent.feature_names, name)
+    agent = plan(settings, agent, codes, y, timings, weight, rows=given, certify=certify, found=found)
     if certify:
-        decider = replace(decider, seen=both_marks([SeenRows.of(marks) for marks in decider.marks(X, y)]))
-    return Fit(settings, decider, selector, timings, given if certify else None, weight)
+        agent = replace(agent, seen=both_marks([RowFingerprints.from_marks(marks) for marks in agent.marks(X, y)]))
+    return Fit(settings, agent, selector, timings, given if certify else None, weight)
 
 
 def money(
@@ -126,7 +149,7 @@ def known_columns(settings: Settings, columns: Classifier) -> IntArray:
     """Columns that are known at the start, in rising order."""
     given, n = settings.known, columns.n_features_in_
     if isinstance(given, (str, int)):
-        raise ValueError(f"known must be a list of columns, such as known=[{given!r}], got {shown(given)}.")
+        raise ValueError(f"known must be a list of columns, such as known=[{given!r}], got {short_repr(given)}.")
     if given is None or not len(given := list(given)):
         return np.empty(0, dtype=np.intp)
     names = getattr(columns, "feature_names_in_", None)
@@ -137,7 +160,7 @@ def known_columns(settings: Settings, columns: Classifier) -> IntArray:
         others = [column for column in settings.known.values() if column is not None]
         asked = columns_of(others, n, names, "known")
         if twice := np.intersect1d(asked, known).tolist():
-            name = shown(twice[0] if names is None else str(names[twice[0]]))
+            name = short_repr(twice[0] if names is None else str(names[twice[0]]))
             raise ValueError(f"known names {name} both as known and as needless: nobody is asked for what is known.")
         if others and not is_free(settings.order):
             raise ValueError(
@@ -147,13 +170,13 @@ def known_columns(settings: Settings, columns: Classifier) -> IntArray:
     if not isinstance(settings.order, str):
         twice = np.intersect1d(check_order(settings.order, n, names), known)
         if twice.size:
-            name = shown(int(twice[0]) if names is None else str(names[twice[0]]))
+            name = short_repr(int(twice[0]) if names is None else str(names[twice[0]]))
             raise ValueError(f"order names {name}, which is known at the start: leave it out of one of the two.")
     return known
 
 
 def without_price(prices: Prices, known: IntArray, names: Any) -> Prices:
-    """The same prices, but nothing for what is known at the start, which is of no group and no bundle."""
+    """Prices that are nothing for what is known at the start, which is of no group and no bundle."""
     if not known.size:
         return prices
     full, discounted, groups, bundles = (
@@ -165,9 +188,10 @@ def without_price(prices: Prices, known: IntArray, names: Any) -> Prices:
         part = (bundles >= 0) & own & np.isin(bundles, bundles[~own])
         if part.any():
             column = int(part.argmax())
-            name = shown(column if names is None else str(names[column]))
+            name = short_repr(column if names is None else str(names[column]))
             raise ValueError(
-                f"known names {name}, one of the bundle {shown(prices.bundle_names[bundles[column]])}: name all of the "
+                f"known names {name}, one of the bundle {short_repr(prices.bundle_names[bundles[column]])}: "
+                f"name all of the "
                 "bundle, or none."
             )
     assert full is not None
@@ -179,12 +203,12 @@ def without_price(prices: Prices, known: IntArray, names: Any) -> Prices:
     return replace(prices, full=full, discounted=discounted, groups=groups, bundles=bundles)
 
 
-def unfitted(
+def new_model(
     settings: Settings, columns: Classifier, prices: Prices, support: IntArray, coder: OutcomeCoder
 ) -> ObservationModel:
     """A model to fit, which knows of the columns that are its features, and which of their outcomes are missing."""
     model = NaiveBayes() if settings.observation_model is None else clone(settings.observation_model)
-    model = model._among(support, getattr(columns, "feature_names_in_", None), prices.take(support).bundles)
+    model = model._note_columns(support, getattr(columns, "feature_names_in_", None), prices.take(support).bundles)
     if coder.missing_ is not None and coder.missing_[support].any():
         model._apart = coder.missing_[support]
     return model
@@ -198,7 +222,7 @@ def with_names(columns: Classifier, support: IntArray, model: ObservationModel) 
     return model
 
 
-def undecided(
+def without_policy(
     settings: Settings,
     columns: Classifier,
     encoder: FrameEncoder | None,
@@ -209,13 +233,13 @@ def undecided(
     costs: FloatArray,
     decisions: npt.NDArray[Any],
     target_name: str | None,
-) -> Decider:
+) -> Agent:
     """A record that asks nothing yet."""
     model = model if settings.prefit else with_names(columns, support, model)
     problem = acquisition_problem(model, np.empty(0, dtype=np.intp), prices.take(support), costs)
     policy = FirstK(0, certificate_paths=0).solve(problem)
     charge, unknown = settings.costs.charge_missing, settings.handle_unknown
-    return Decider(
+    return Agent(
         columns,
         encoder,
         coder,
@@ -234,9 +258,9 @@ def undecided(
     )
 
 
-def planned(
+def plan(
     settings: Settings,
-    decider: Decider,
+    agent: Agent,
     codes: Any,
     y: Any,
     timings: dict[str, float],
@@ -246,28 +270,28 @@ def planned(
     certify: bool = True,
     found: Found | None = None,
     order: IntArray | None = None,
-) -> Decider:
+) -> Agent:
     """Order, make the problem, calibrate on rows of the data if wanted, and solve."""
-    decider = with_needless(settings, decider, codes)
+    agent = with_implied(settings, agent, codes)
     recent, labels, recent_weight = _recent(settings, codes, y, weight)
     if order is None:
-        with timed(timings, "order"):
-            order = ordered(settings, decider, recent, labels)
-    problem = staged(settings, decider, order, codes, weight)
+        with time_step(timings, "order"):
+            order = order_features(settings, agent, recent, labels)
+    problem = build_problem(settings, agent, order, codes, weight)
     if settings.calibrate:
-        with timed(timings, "calibrate"):
+        with time_step(timings, "calibrate"):
             calibration, asked = found or calibrate(settings, *rows)  # type: ignore[misc]
-            exponents = by_column(problem, decider.support, decider.n_features, calibration.exponents, asked)
-            exponents[decider.support[decider.known]] = 1.0  # beliefs at the start stay what the others go on from
-            model = decider.model.tempered(exponents[decider.support])
-            decider = replace(decider, model=model, calibration=calibration)
-            problem = staged(settings, decider, order, codes, weight)
-    with timed(timings, "solve", without="certify"):
-        decider = solved(settings, decider, problem, certify, recent, labels, recent_weight)
+            exponents = by_column(problem, agent.support, agent.n_features, calibration.exponents, asked)
+            exponents[agent.support[agent.known]] = 1.0  # beliefs at the start stay what the others go on from
+            model = agent.model.with_exponents(exponents[agent.support])
+            agent = replace(agent, model=model, calibration=calibration)
+            problem = build_problem(settings, agent, order, codes, weight)
+    with time_step(timings, "solve", without="certify"):
+        agent = solve(settings, agent, problem, certify, recent, labels, recent_weight)
         if y is not None:
-            decider = judge(settings, decider, recent, labels, recent_weight, certify)
-        timings["certify"] = decider.policy.info.certify_seconds
-    return decider
+            agent = select_on_training_rows(settings, agent, recent, labels, recent_weight, certify)
+        timings["certify"] = agent.policy.info.certify_seconds
+    return agent
 
 
 def _recent(settings: Settings, codes: Any, y: Any, weight: FloatArray | None) -> tuple[Any, Any, FloatArray | None]:
@@ -278,20 +302,20 @@ def _recent(settings: Settings, codes: Any, y: Any, weight: FloatArray | None) -
     return rows_of(codes, rows), y[rows], None if weight is None else weight[rows]
 
 
-def replanned(
+def replan(
     fit: Fit, settings: Settings, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int, found: Found | None = None
 ) -> Fit:
     """Calibrate and solve a fit without a fold once more by other settings, in the same order."""
-    timings, rows, problem = dict(fit.timings), np.flatnonzero(fold != number), fit.decider.problem
-    codes = fit.decider.outcomes(rows_of(X, rows))
-    asked = [problem.members(question) for question in range(problem.n_questions)]
-    order = None if problem.free or not asked else np.concatenate(asked)
+    timings, rows, problem = dict(fit.timings), np.flatnonzero(fold != number), fit.agent.problem
+    codes = fit.agent.outcomes(rows_of(X, rows))
+    asked = [problem.structure.members(question) for question in range(problem.n_questions)]
+    order = None if problem.any_order or not asked else np.concatenate(asked)
     given = (codes, y[rows], timings, fit.weight)
-    decider = planned(settings, fit.decider, *given, certify=False, found=found, order=order)
-    return replace(fit, settings=settings, decider=decider, timings=timings)
+    agent = plan(settings, fit.agent, *given, certify=False, found=found, order=order)
+    return replace(fit, settings=settings, agent=agent, timings=timings)
 
 
-def fitted_without(
+def fit_without(
     settings: Settings,
     X: Any,
     y: npt.NDArray[Any],
@@ -308,9 +332,9 @@ def fitted_without(
     remedy = "give fewer folds, or held_out=0" if what == "held_out" else f"leave {what} out"
     some = None if weight is None else weight[rows]
     if settings.half_life is not None:  # so that the same rows are recent, but for those of the fold
-        settings = settings.but(half_life=settings.half_life * (1 - (fold == number).sum() / (fold >= 0).sum()))
+        settings = settings.replace(half_life=settings.half_life * (1 - (fold == number).sum() / (fold >= 0).sum()))
     try:
-        with telling(f"fold {number + 1} of {n_folds}"), warnings.catch_warnings():
+        with report_progress(f"fold {number + 1} of {n_folds}"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the fit to all rows has warned of
             own = rows_of(X, rows)
             fit = fit_rows(settings, with_texts(own, X, own), y[rows], some, certify=False)
@@ -319,45 +343,45 @@ def fitted_without(
             f"{what}: the fit without fold {number + 1} of {n_folds} failed{before}: {sentence(error)} Or {remedy}."
         ) from error
     # what the other rows did not show is missing
-    fit.decider = replace(fit.decider, handle_unknown="missing")
+    fit.agent = replace(fit.agent, handle_unknown="missing")
     return fit
 
 
 def asking_without(
     settings: Settings, X: Any, y: npt.NDArray[Any], fold: IntArray, number: int, weight: FloatArray | None
 ) -> Fit:
-    """A fit without a fold that is only asked for the next question; see `replanned`."""
-    return fitted_without(_asking(settings), X, y, fold, number, weight=weight, again=False)
+    """A fit without a fold that is only asked for the next question; see `replan`."""
+    return fit_without(_settings_for_asking(settings), X, y, fold, number, weight=weight, again=False)
 
 
 def calibrate(settings: Settings, X: Any, y: npt.ArrayLike, weight: FloatArray | None = None) -> Found:
     """Exponents by answer, and what each answer was about, along the questions that held-out rows are asked."""
-    X, labels, free = plain(X), plain_labels(y), is_free(settings.order)
-    n_folds = _FREE_FOLDS if free else _FOLDS
-    few = len(recent_rows(labels, settings.half_life, n_folds)) <= _FEW_ROWS
-    repeats = 2 if few and not free else 1
-    asking = _asking(settings)
-    if not free:
+    X, labels, any_order = plain_data(X), plain_labels(y), is_free(settings.order)
+    n_folds = TUNING.n_any_order_folds if any_order else TUNING.n_folds
+    few = len(recent_rows(labels, settings.half_life, n_folds)) <= TUNING.max_repeated_rows
+    repeats = 2 if few and not any_order else 1
+    asking = _settings_for_asking(settings)
+    if not any_order:
         most = MOST_ANSWERS if settings.max_features is None else min(MOST_ANSWERS, settings.max_features)
-        asking = asking.but(max_features=most)
+        asking = asking.replace(max_features=most)
     parts = []
     for repeat in range(repeats):
         fold = recent_folds(labels, settings.half_life, n_folds, settings.seed + 7919 * repeat)
         for number in range(int(fold.max()) + 1):
-            fit = fitted_without(asking, X, labels, fold, number, "calibrate", weight)
-            parts.append(Part.without(fit.decider, X, labels, fold, number, weight))
+            fit = fit_without(asking, X, labels, fold, number, "calibrate", weight)
+            parts.append(CalibrationFold.from_fold(fit.agent, X, labels, fold, number, weight))
     return exponents_of([parts], repeats)[0]
 
 
-def _asking(settings: Settings) -> Settings:
+def _settings_for_asking(settings: Settings) -> Settings:
     """Settings for a fit that is only asked for the next question, for which most need not be solved."""
     solver = settings.solver if is_free(settings.order) else FirstK(0)
     if isinstance(solver, Panels) and solver.solver is not None:  # what is asked next, not what is ordered with it
         solver = solver.solver
     if isinstance(solver, Adaptive) and solver.rules is not None and len(solver.rules) == 1 and not solver.max_rounds:
-        solver = Following(solver)
-    settings = settings.but(calibrate=False)
-    return settings if solver is settings.solver else settings.but(solver=solver, target_cost=None)
+        solver = RuleOnlySolver(solver)
+    settings = settings.replace(calibrate=False)
+    return settings if solver is settings.solver else settings.replace(solver=solver, target_cost=None)
 
 
 class Folds:
@@ -369,8 +393,11 @@ class Folds:
         self.given, self.fits, self.weight = (X, y, fold), fits, weight
 
     @cached_property
-    def _parts(self) -> list[Part]:
-        return [Part.without(fit.decider, *self.given, number, self.weight) for number, fit in enumerate(self.fits)]
+    def _parts(self) -> list[CalibrationFold]:
+        return [
+            CalibrationFold.from_fold(fit.agent, *self.given, number, self.weight)
+            for number, fit in enumerate(self.fits)
+        ]
 
     @cached_property
     def others(self) -> list[Found]:
@@ -378,7 +405,7 @@ class Folds:
         parts = self._parts
         return exponents_of([parts[:number] + parts[number + 1 :] for number in range(len(parts))], 1)
 
-    def found(self) -> Found:
+    def combine(self) -> Found:
         """What all folds together ask for."""
         return exponents_of([self._parts], 1)[0]
 
@@ -393,9 +420,9 @@ def network_solver(random_state: Any = 0, max_seconds: float = 60.0, table_size:
     rules = [EC2(), CrossEntropy(), ClassInformation(), ExpectedSaving()]
     return Adaptive(
         rules,
-        n_paths=_PATHS if table_size <= _HEAVY else _FEWER_PATHS,
-        exact_expectation=table_size <= _HEAVY,
-        search_nodes=_NODES,
+        n_paths=TUNING.n_paths if table_size <= TUNING.heavy_size else TUNING.n_heavy_paths,
+        exact_expectation=table_size <= TUNING.heavy_size,
+        search_nodes=TUNING.search_nodes,
         one_step=True,
         first_horizon=8,
         max_seconds=max_seconds,
@@ -408,11 +435,11 @@ def network_encoder(settings: Settings, X: Any) -> FrameEncoder | None:
     model = settings.observation_model
     if not settings.prefit or not isinstance(model, DiscreteNetwork) or settings.discretizer is not None:
         return None
-    if not is_frame(X := plain(X)) or {*X.columns} != {*model.questions_}:
+    if not is_frame(X := plain_data(X)) or {*X.columns} != {*model.questions_}:
         return None
     if list(X.columns) != model.questions_:
         raise ValueError(
-            f"X must have its columns in the order of the network's questions: {listed(model.questions_)}."
+            f"X must have its columns in the order of the network's questions: {join_names(model.questions_)}."
         )
     return _encoder(model)
 
@@ -460,7 +487,7 @@ def _without_data(
     if names is not None:
         columns.feature_names_in_ = np.array(names, dtype=object)
     prices, costs, decisions = money(settings, columns, model.classes_, warn=False)
-    decider = undecided(settings, columns, encoder, coder, support, model, prices, costs, decisions, target)
+    agent = without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, target)
     order = None
     if isinstance(settings.order, str) and not is_free(settings.order):
         if not hasattr(model, "sample"):
@@ -469,16 +496,16 @@ def _without_data(
                 "order."
             )
         # cases serve for the order alone: how they begin and what they cost is known of the model
-        with timed(timings, "order"):
-            order = ordered(settings, decider, *model.sample(_CASES, settings.random_state))
-    return Fit(settings, planned(settings, decider, None, None, timings, order=order), None, timings)
+        with time_step(timings, "order"):
+            order = order_features(settings, agent, *model.sample(TUNING.n_order_cases, settings.random_state))
+    return Fit(settings, plan(settings, agent, None, None, timings, order=order), None, timings)
 
 
 def _states(name: str, states: Sequence[Any]) -> npt.NDArray[Any]:
     """States of a node as categories."""
-    found = [spelt(state) for state in states]
-    if len({*found, ""}) <= len(found):
+    spellings = [spelt(state) for state in states]
+    if len({*spellings, ""}) <= len(spellings):
         raise ValueError(
-            f"node {shown(name)}: its states {listed(states)} must differ by more than blanks at the edges."
+            f"node {short_repr(name)}: its states {join_names(states)} must differ by more than blanks at the edges."
         )
-    return np.array(found)
+    return np.array(spellings)

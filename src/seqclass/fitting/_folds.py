@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import IntArray, as_generator, smallest_int
 from seqclass._utils.frames import is_frame
 from seqclass._utils.validation import check_integer
-from seqclass.deciding.decider import Decider
+from seqclass.agent.agent import Agent
 
 #: Half-lives of rows to look at where nothing weighs them: those before have an eighth of the weight.
 RECENT = 3.0
@@ -66,7 +66,7 @@ def recent_folds(y: npt.NDArray[Any], half_life: float | None, n_folds: int, ran
     return fold
 
 
-def some_rows(y: npt.NDArray[Any], most: int, random_state: Any) -> IntArray:
+def sample_rows(y: npt.NDArray[Any], most: int, random_state: Any) -> IntArray:
     """Rows drawn at random, of every class the same share and one at least; all where they are at most ``most``."""
     n = len(y)
     if n <= most:
@@ -79,12 +79,12 @@ def some_rows(y: npt.NDArray[Any], most: int, random_state: Any) -> IntArray:
     return np.sort(order[rank < np.ceil(size * most / n)[label]])
 
 
-def known_to(decider: Decider, X: Any) -> Any:
+def mask_unseen(agent: Agent, X: Any) -> Any:
     """Rows without what the training part of a fold did not show, which is missing."""
-    return _known(X, decider.coder.own_outcomes) if isinstance(decider.coder.discretizer, str) else X
+    return _mask_unseen_outcomes(X, agent.coder.n_value_outcomes) if isinstance(agent.coder.discretizer, str) else X
 
 
-def _known(X: Any, n_outcomes: IntArray) -> Any:
+def _mask_unseen_outcomes(X: Any, n_outcomes: IntArray) -> Any:
     """Outcomes without those that a training part did not show."""
     if is_frame(X):
         return X  # numbers of categories are those of the encoder

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import another_stream
-from seqclass._utils.validation import check_choice, check_flag, check_integer, check_part, check_real, faded
+from seqclass._utils.validation import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_part,
+    check_real,
+    exponential_forgetting,
+)
 from seqclass.bn import ObservationModel
 from seqclass.costs import Costs
 from seqclass.pomdp import Solver
@@ -46,12 +53,12 @@ class Settings:
     missing: str = "ignored"
 
     @classmethod
-    def of(cls, estimator: Any) -> Settings:
+    def from_estimator(cls, estimator: Any) -> Settings:
         """Those of an estimator that has them all."""
         return cls(**{field.name: getattr(estimator, field.name) for field in fields(cls)})
 
-    def but(self, **changes: Any) -> Settings:
-        """The same with some changed."""
+    def replace(self, **changes: Any) -> Settings:
+        """A copy with some settings changed."""
         return replace(self, **changes)
 
     def check(self) -> None:
@@ -64,7 +71,7 @@ class Settings:
                 "outcomes of its own, or leave missing out."
             )
         if self.half_life is not None:
-            faded(1, self.half_life)
+            exponential_forgetting(1, self.half_life)
             if self.prefit:
                 raise ValueError("half_life: with prefit=True the model learns nothing; leave it out.")
         for name in ("calibrate", "prefit"):
@@ -88,7 +95,7 @@ class Settings:
     @property
     def costs(self) -> Costs:
         """What features and decisions cost."""
-        return Costs.of(self.feature_costs)
+        return Costs.from_value(self.feature_costs)
 
     @property
     def seed(self) -> int:

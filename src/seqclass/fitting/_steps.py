@@ -15,12 +15,12 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.frames import is_frame, plain
-from seqclass._utils.progress import telling
-from seqclass._utils.text import listed, sentence, shown
-from seqclass._utils.validation import check_weights, faded, plain_labels
+from seqclass._utils.frames import is_frame, plain_data
+from seqclass._utils.progress import report_progress
+from seqclass._utils.text import join_names, sentence, short_repr
+from seqclass._utils.validation import check_weights, exponential_forgetting, plain_labels
+from seqclass.agent._coding import OutcomeCoder
 from seqclass.bn import DiscreteNetwork, ObservationModel
-from seqclass.deciding._coding import OutcomeCoder
 from seqclass.fitting._folds import RECENT
 
 #: What the steps that are timed are told as.
@@ -35,23 +35,21 @@ _TOLD = {
     "mark": "marks of rows",
     "parameters": "model",
 }
-#: Rows that fade should count as this many of the last, if not as more.
-_FEW_COUNTED = 10
 #: Steps of a fit that come before the solver; their seconds are in ``timings_``.
 PREPROCESSING = ("discretize", "filter", "structure", "parameters", "order")
 
 
 @contextmanager
-def timed(timings: dict[str, float], step: str, *, without: str | None = None) -> Iterator[None]:
+def time_step(timings: dict[str, float], step: str, *, without: str | None = None) -> Iterator[None]:
     """Tell that a step begins, and note its seconds, less those of another that is part of it."""
     started = time.perf_counter()
-    with telling(_TOLD[step]):
+    with report_progress(_TOLD[step]):
         yield
     seconds = time.perf_counter() - started
     timings[step] = seconds if without is None else max(0.0, seconds - timings.get(without, 0.0))
 
 
-def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, FloatArray | None]:
+def check_row_weights(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, FloatArray | None]:
     """Check the weights of rows, and leave out the rows that have none."""
     y = plain_labels(y)
     if sample_weight is None:
@@ -64,28 +62,30 @@ def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, FloatArray |
         return X, y, weight
     if len(left := np.unique(labels[kept])) < 2 <= len(np.unique(labels)):
         raise ValueError(
-            f"y holds only one class, {shown(left.tolist()[0])}, in the rows of a sample_weight above 0; a classifier "
+            f"y holds only one class, {short_repr(left.tolist()[0])}, in the rows of a sample_weight above 0; a "
+            f"classifier "
             "needs at least two."
         )
-    return rows_of(plain(X), kept), labels[kept], weight[kept]
+    return rows_of(plain_data(X), kept), labels[kept], weight[kept]
 
 
-def aged(y: Any, half_life: Any, sample_weight: Any) -> Any:
+def forgetting_weights(y: Any, half_life: Any, sample_weight: Any) -> Any:
     """Weights of rows in order of time, which fall with their age where there is a half-life."""
     if half_life is None:
         return sample_weight
     n = len(plain_labels(y))
     given = check_weights(sample_weight, n)
     n_rows = n if given is None else int(np.count_nonzero(given))
-    counted = faded(n_rows, half_life).sum()
-    if counted < min(_FEW_COUNTED, n_rows) and n_rows > RECENT * half_life:
+    counted = exponential_forgetting(n_rows, half_life).sum()
+    # rows that fade should count as ten of the last, if not as more
+    if counted < min(10, n_rows) and n_rows > RECENT * half_life:
         warnings.warn(
             f"half_life={half_life:g}: all {n_rows} rows together count as {counted:.3g} of the last, few to learn "
             "from; it is a number of rows, not of days or calls.",
             UserWarning,
             stacklevel=3,
         )
-    return faded(n, half_life, given)
+    return exponential_forgetting(n, half_life, given)
 
 
 def rows_of(X: Any, rows: IntArray) -> Any:
@@ -108,7 +108,7 @@ def filter_features(selector: Any, codes: Any, y: npt.NDArray[Any], names: Any) 
         lacking = np.flatnonzero(np.ravel(lowest.toarray() if sp.issparse(lowest) else lowest) < 0)
         if not lacking.size:
             raise
-        called = listed(j if names is None else names[j] for j in lacking.tolist())
+        called = join_names(j if names is None else names[j] for j in lacking.tolist())
         raise ValueError(
             f"selector {kind} failed, perhaps for missing cells, which it is given as -1: {called}. Fill them in, take "
             f'missing="informative", or another selector, such as FCBF ({sentence(error)})'
@@ -138,7 +138,7 @@ def fit_model(
     weights = {} if weight is None else {"sample_weight": weight}
     if weights:
         _check_takes_weights(model)
-    with telling("model"):
+    with report_progress("model"):
         fitted = model.fit(codes, y, **weights, n_outcomes=n_outcomes)
     seconds = time.perf_counter() - started
     timings["structure"] = float(getattr(fitted, "timings_", {}).get("structure", 0.0))
@@ -155,7 +155,7 @@ def _check_takes_weights(model: ObservationModel) -> None:
         )
 
 
-def given_model(model: Any) -> ObservationModel:
+def check_fitted_model(model: Any) -> ObservationModel:
     """A model that is fitted; a network is by itself, as it learns nothing."""
     if isinstance(model, DiscreteNetwork) and not hasattr(model, "classes_"):
         fitted: ObservationModel = clone(model).fit()
@@ -168,11 +168,11 @@ def given_model(model: Any) -> ObservationModel:
     return model
 
 
-def prefitted(
+def take_prefit_model(
     given: Any, coder: OutcomeCoder, support: IntArray, classes: npt.NDArray[Any], timings: dict[str, float]
 ) -> ObservationModel:
     """Take a model that is fitted already, if the data are of its features, outcomes and classes."""
-    model = given_model(given)
+    model = check_fitted_model(given)
     if model.n_features_in_ != support.size:
         raise ValueError(
             f"the data have {support.size} features, and the prefit observation_model {model.n_features_in_}."

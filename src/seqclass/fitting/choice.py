@@ -157,11 +157,11 @@ def choose(
 
 
 def _of_the_choice(tried: Sequence[HeldOut], losses: Sequence[FloatArray], shared: float, standing: int) -> HeldOut:
-    fold, weights, found = tried[0].fold[tried[0].fold >= 0], tried[0].weights, []
+    fold, weights, parts = tried[0].fold[tried[0].fold >= 0], tried[0].weights, []
     for other in (fold != k for k in range(tried[0].n_folds)):
         some = None if weights is None else weights[other]
-        found.append(cheapest([loss[other] for loss in losses], shared, standing, some)[0])
-    by_fold = np.array(found)
+        parts.append(cheapest([loss[other] for loss in losses], shared, standing, some)[0])
+    by_fold = np.array(parts)
     rows, of = np.arange(len(fold)), by_fold[fold]
     columns = ("prices", "decision_costs", "decisions", "errors", "counts")
     picked = {name: np.stack([getattr(held, name) for held in tried])[of, rows] for name in columns}

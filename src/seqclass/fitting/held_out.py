@@ -9,6 +9,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, effective_size, mean_and_variance
 from seqclass._utils.model_files import register
+from seqclass._utils.stored import require, stored_array, stored_numbers
 from seqclass.stats.intervals import mean_interval
 from seqclass.stats.paired import PairedTest, paired_t_test
 
@@ -127,7 +128,9 @@ class HeldOut:
     @property
     def cost_interval(self) -> Interval:
         """Interval of `cost`."""
-        return cost_interval(self.prices, self.decision_costs, self.max_decision_cost, self._shared(), self.weights)
+        return cost_interval(
+            self.prices, self.decision_costs, self.max_decision_cost, self._shared_variance(), self.weights
+        )
 
     @property
     def price(self) -> float:
@@ -195,20 +198,22 @@ class HeldOut:
         """
         if not np.array_equal(self.fold, other.fold):
             raise ValueError("other must be of the same folds; fit both on the same rows with one random_state.")
-        return paired_t_test(self.costs, other.costs, test_to_train=self.n_folds * self._shared(), weights=self.weights)
+        return paired_t_test(
+            self.costs, other.costs, test_to_train=self.n_folds * self._shared_variance(), weights=self.weights
+        )
 
     def record(self) -> dict[str, Any]:
         """Return the figures as a plain record, without the rows."""
         figures = ("cost", "price", "decision_cost", "error", "n_features")
-        found: dict[str, Any] = {"n_folds": self.n_folds, "n_rows": self.n_rows}
+        plain_record: dict[str, Any] = {"n_folds": self.n_folds, "n_rows": self.n_rows}
         for name in figures:
-            found |= {name: getattr(self, name), f"{name}_interval": list(getattr(self, f"{name}_interval"))}
+            plain_record |= {name: getattr(self, name), f"{name}_interval": list(getattr(self, f"{name}_interval"))}
         for name, other in (("deciding_at_once", self.deciding_at_once), ("linear", self.linear)):
             if other is not None:
                 test = self.compare(other)
                 less = {"difference": test.difference, "difference_interval": list(test.interval or ())}
-                found[name] = other.record() | less
-        return found | ({"advice": self.advice} if np.isfinite(self.expected_cost) else {})
+                plain_record[name] = other.record() | less
+        return plain_record | ({"advice": self.advice} if np.isfinite(self.expected_cost) else {})
 
     def __str__(self) -> str:
         lines = [f"{self.name}, held out ({self.n_folds} folds, {self.n_rows} rows): {self._figures()}"]
@@ -230,10 +235,10 @@ class HeldOut:
         )
 
     def _figures(self) -> str:
-        named = f"cost {_with(self.cost, self.cost_interval)}"
+        named = f"cost {_with_interval(self.cost, self.cost_interval)}"
         parts = [f"price {self.price:.3g}", f"decision cost {self.decision_cost:.3g}"]
         if self.decision_cost != self.error:
-            parts.append(f"error {_with(self.error, self.error_interval)}")
+            parts.append(f"error {_with_interval(self.error, self.error_interval)}")
         return f"{named}: {', '.join(parts)}, features {self.n_features:.3g}"
 
     def _against_expected(self) -> str:
@@ -241,7 +246,8 @@ class HeldOut:
         if not (self.expected_cost < lower or self.expected_cost > upper):
             return ""
         told = (
-            f"The model expects a cost of {self.expected_cost:.3g} and had {_with(self.cost, (lower, upper))} on rows "
+            f"The model expects a cost of {self.expected_cost:.3g} and had "
+            f"{_with_interval(self.cost, (lower, upper))} on rows "
             "that it had not seen: it is "
         )
         if self.expected_cost > upper:
@@ -258,7 +264,7 @@ class HeldOut:
             "which is less."
         )
 
-    def _shared(self) -> float:
+    def _shared_variance(self) -> float:
         """Addition to 1/n in the variance of a mean over n rows, for what fits share."""
         return 1 / ((self.n_folds - 1) * effective_size(self.weights, self.n_rows))
 
@@ -266,7 +272,7 @@ class HeldOut:
         return mean_and_variance(values, self.weights)[0]
 
     def _interval(self, values: FloatArray, high: float) -> Interval:
-        return row_interval(values, high, self._shared(), self.weights)
+        return row_interval(values, high, self._shared_variance(), self.weights)
 
     def _of_fits(self, values: FloatArray) -> Interval:
         """Interval of what may differ from fit to fit: k of them have the mean, and one more is meant."""
@@ -274,13 +280,30 @@ class HeldOut:
         rows = mean_and_variance(values, self.weights)[1]
         means = np.bincount(fold, weight * values) / np.bincount(fold, weight)
         fits = (1 + 1 / self.n_folds) * float(means.var(ddof=1))
-        return row_interval(values, np.inf, self._shared() + (fits / rows if rows > 0 else 0.0), self.weights)
+        return row_interval(values, np.inf, self._shared_variance() + (fits / rows if rows > 0 else 0.0), self.weights)
+
+    def _check_stored(self) -> None:
+        fold = stored_array(self, "fold", "i", None, low=-1)
+        n = int((fold >= 0).sum())
+        require(n > 0 and len(np.unique(fold[fold >= 0])) == fold.max() + 1 > 1, "its folds are wrong")
+        for name in ("prices", "decision_costs", *["weights"] * (self.weights is not None)):
+            stored_numbers(self, name, n, low=0)
+        stored_array(self, "errors", "b", n)
+        for name in ("decisions", "counts"):
+            stored_array(self, name, "i", n, low=0)
+        require(type(self.name) is str and all(type(remedy) is str for remedy in self.remedies), "its texts are none")
+        dearest = self.max_decision_cost
+        require(type(dearest) is float and dearest >= self.decision_costs.max(), "max_decision_cost is wrong")
+        require(type(self.expected_cost) is float, "expected_cost is no number")
+        for other in (self.deciding_at_once, self.linear):
+            same = isinstance(other, HeldOut) and np.array_equal(other.fold, fold)
+            require(other is None or same, "a yardstick is of other folds")
 
 
 def row_interval(values: FloatArray, high: float, shared: float = 0.0, weights: FloatArray | None = None) -> Interval:
     """Interval at 95% of a mean over rows of what lies between 0 and ``high``; ``shared`` is for what fits share."""
-    found = mean_interval(values, test_to_train=shared, bounds=(0.0, high) if high > 0 else None, weights=weights)
-    return found.lower, found.upper
+    interval = mean_interval(values, test_to_train=shared, bounds=(0.0, high) if high > 0 else None, weights=weights)
+    return interval.lower, interval.upper
 
 
 def cost_interval(
@@ -303,5 +326,5 @@ def _range(interval: Interval | None) -> str:
     return "" if interval is None else f"{interval[0]:.3g} to {interval[1]:.3g}"
 
 
-def _with(value: float, interval: Interval) -> str:
+def _with_interval(value: float, interval: Interval) -> str:
     return f"{value:.3g} ({_range(interval)})"

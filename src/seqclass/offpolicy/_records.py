@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
-from seqclass._utils.text import listed
+from seqclass._utils.text import join_names
 from seqclass._utils.validation import check_finite
+from seqclass.agent.agent import agent_of
 from seqclass.bn.ordering import check_order
-from seqclass.deciding.decider import decider_of
-from seqclass.evaluation.certified import Cases
+from seqclass.evaluation.certified import LabelledCases
 
 #: Rank of a cell that was never recorded.
 NEVER = 2**30
@@ -42,15 +42,15 @@ class Records:
         return len(self.label)
 
 
-def read_records(clf: DecidingClassifier, X: Any, y: npt.ArrayLike, order: Any, allow_seen: bool) -> Records:
+def read_records(clf: BaseSequentialClassifier, X: Any, y: npt.ArrayLike, order: Any, allow_seen: bool) -> Records:
     """Check records, and that the classifier was not fitted to them."""
     if sp.issparse(X):
         raise TypeError("X must be dense: what a sparse matrix does not store is zero, not missing.")
-    cases = Cases.of(clf, X, y, None, "error", None)
+    cases = LabelledCases.from_labels(clf, X, y, None, "error", None)
     if not len(cases.codes):
         raise ValueError("X has no row; bring records.")
     cases.check_fresh(clf, allow_seen)
-    X = decider_of(clf).numbers(cases.X)
+    X = agent_of(clf).numbers(cases.X)
     codes = np.asarray(clf.coder_.transform(X))
     values = np.array(X, dtype=np.float64)
     seen = ~np.isnan(values)
@@ -58,10 +58,10 @@ def read_records(clf: DecidingClassifier, X: Any, y: npt.ArrayLike, order: Any, 
     values[~seen] = np.nan
     codes = np.where(seen, codes, -1)[:, clf.support_]
     rank, stepwise = _ranks(clf, seen, order)
-    asked = np.unique(decider_of(clf).asked())
+    asked = np.unique(agent_of(clf).asked())
     never = clf.support_[asked][~seen[:, clf.support_[asked]].any(axis=0)]
     if never.size:
-        names = listed(clf.feature_name(j) for j in never.tolist())
+        names = join_names(clf.feature_name(j) for j in never.tolist())
         raise ValueError(
             f"the policy may ask for {names}, which no row of X has: these records say nothing about such a policy. "
             "Fit one to features that were recorded."
@@ -70,14 +70,14 @@ def read_records(clf: DecidingClassifier, X: Any, y: npt.ArrayLike, order: Any, 
     return Records(values, codes, cases.codes, seen, rank, stepwise, categories, asked, clf.support_)
 
 
-def _ranks(clf: DecidingClassifier, seen: BoolArray, order: Any) -> tuple[IntArray, bool]:
+def _ranks(clf: BaseSequentialClassifier, seen: BoolArray, order: Any) -> tuple[IntArray, bool]:
     """When the recorder came to each cell: columns in one order for all, or each row's own purchases."""
     n, n_columns = seen.shape
     names = getattr(clf, "feature_names_in_", None)
     if order is None:  # what is recorded of most is taken to come first
         columns = np.argsort(-seen.mean(axis=0), kind="stable")
     elif np.ndim(order) == 2:
-        return _own_ranks(np.asarray(order), seen), True
+        return _ranks_of_order(np.asarray(order), seen), True
     else:
         given = check_order(list(order), n_columns, names, what="order")
         others = np.setdiff1d(np.arange(n_columns), given)
@@ -88,7 +88,7 @@ def _ranks(clf: DecidingClassifier, seen: BoolArray, order: Any) -> tuple[IntArr
     return np.broadcast_to(rank, (n, n_columns)), False
 
 
-def _own_ranks(order: npt.NDArray[Any], seen: BoolArray) -> IntArray:
+def _ranks_of_order(order: npt.NDArray[Any], seen: BoolArray) -> IntArray:
     """Ranks of the purchases of each row, whose columns are listed first one first, -1 beyond the last."""
     n, n_columns = seen.shape
     if order.shape[0] != n or order.dtype.kind not in "iu":
@@ -113,9 +113,8 @@ def _own_ranks(order: npt.NDArray[Any], seen: BoolArray) -> IntArray:
     return rank
 
 
-#: Folds in which a rule is fitted that is not linear, and rows of either kind from which on one is tried.
-_FOLDS, _FEWEST = 3, 50
-
+#: Folds in which a rule is fitted that is not linear.
+_N_FOLDS = 3
 #: A rule: an array of probabilities, a function of (X, y) that gives one, or a classifier to fit.
 Rule = npt.ArrayLike | Callable[[FloatArray, npt.NDArray[Any]], npt.ArrayLike] | Any
 
@@ -134,7 +133,9 @@ class Chances:
         """Columns that were recorded of everybody and had to be, (K,)."""
         return np.asarray((self.records.seen & (self.chance == 1)).all(axis=0))
 
-    def along(self, rows: IntArray, paths: IntArray, shows: BoolArray, cut: IntArray | None = None) -> FloatArray:
+    def inverse_probability(
+        self, rows: IntArray, paths: IntArray, shows: BoolArray, cut: IntArray | None = None
+    ) -> FloatArray:
         """Inverse probability that each beginning of some paths was recorded, 0 where it was not, (E, M, T).
 
         ``paths`` (E, M, T) are questions that show features (``shows``, (n_questions, n_asked)), -1 beyond the end, M
@@ -148,7 +149,7 @@ class Chances:
             rank = np.where(seen, rank, NEVER)
             latest = [rank[:, members].max(axis=1, initial=-1) for members in shows]
             until = np.column_stack([*latest, np.full(len(rows), -1)])[some, at]
-            return self._gone_on(rows, np.maximum.accumulate(until, axis=2), cut)
+            return self._inverse_of_going_on(rows, np.maximum.accumulate(until, axis=2), cut)
         with np.errstate(divide="ignore"):
             inverse = np.where(seen, 1 / self.chance[rows][:, columns], 0.0)
         if cut is not None:
@@ -156,8 +157,8 @@ class Chances:
         factors = [inverse[:, members].prod(axis=1) for members in shows]
         return np.asarray(np.column_stack([*factors, np.ones(len(rows))])[some, at].cumprod(axis=2))
 
-    def _gone_on(self, rows: IntArray, last: IntArray, cut: IntArray | None) -> FloatArray:
-        """The same where the recorder bought one after the other: it had to go on until all that is asked was seen."""
+    def _inverse_of_going_on(self, rows: IntArray, last: IntArray, cut: IntArray | None) -> FloatArray:
+        """Inverse probability, where purchases came one by one, to go on until all that is asked was seen."""
         until = last if cut is None else np.minimum(last, cut[:, None, None])
         going = self._going_on
         never = until >= going.shape[1] - 1
@@ -174,7 +175,7 @@ class Chances:
         return np.asarray(going.cumprod(axis=1))
 
 
-def declared(records: Records, rule: Any, y: npt.NDArray[Any]) -> Chances:
+def check_chances(records: Records, rule: Any, y: npt.NDArray[Any]) -> Chances:
     """Probabilities that the user gives, as an array or by a function."""
     chance = check_finite(rule(records.values.copy(), y) if callable(rule) else rule, "recording", records.seen.shape)
     if chance.min() < 0 or chance.max() > 1:
@@ -191,7 +192,7 @@ def declared(records: Records, rule: Any, y: npt.NDArray[Any]) -> Chances:
     return Chances(records, chance, None)
 
 
-def fitted(
+def fit_chances(
     records: Records, template: Any, train: IntArray | None = None, like: Chances | None = None, seed: Any = 0
 ) -> Chances:
     """Fit the rule to rows, by default all: a classifier of "recorded" for each column, or of "went on"."""
@@ -199,7 +200,7 @@ def fitted(
     # those who are recorded alike are spread evenly
     spread = np.lexsort((as_generator(seed, "recorder's rule").random(n), records.seen.sum(axis=1)))
     fold = np.empty(n, dtype=np.intp)
-    fold[spread] = np.arange(n) % _FOLDS
+    fold[spread] = np.arange(n) % _N_FOLDS
     kinds = [] if like is None else list(like.kinds)
     fitting = _Fitting(template, kinds, np.arange(n) if train is None else train, fold, train is None)
     return (_fit_steps if records.stepwise else _fit_cells)(records, fitting)
@@ -216,7 +217,7 @@ def _fit_cells(records: Records, fitting: _Fitting) -> Chances:
             continue
         before = records.rank[0] < records.rank[0, column]
         design = inputs[:, (owner < 0) | before[owner]]
-        p, gradient, kind = fitting.of(len(kinds), design, recorded, np.arange(records.n))
+        p, gradient, kind = fitting.fit_predict(len(kinds), design, recorded, np.arange(records.n))
         chance[:, column] = p
         scores.append(gradient)
         kinds.append(kind)
@@ -235,7 +236,7 @@ def _fit_steps(records: Records, fitting: _Fitting) -> Chances:
     known = records.rank[row] < step[:, None]
     design = inputs[row] * np.where(owner < 0, True, known[:, owner])
     design = np.column_stack([design, step])
-    p, gradient, kind = fitting.of(0, design, went_on, row)
+    p, gradient, kind = fitting.fit_predict(0, design, went_on, row)
     chance = np.zeros((records.n, n_columns))
     chance[row[~went_on]] = p[~went_on, None]  # of cells that were not recorded: to go on at the stop
     at, column = np.nonzero(records.seen)
@@ -256,17 +257,19 @@ class _Fitting:
     fold: IntArray
     crossed: bool  # whether probabilities of the people fitted to are wanted, too
 
-    def of(self, number: int, design: FloatArray, target: BoolArray, person: IntArray) -> tuple[Any, FloatArray, Any]:
+    def fit_predict(
+        self, number: int, design: FloatArray, target: BoolArray, person: IntArray
+    ) -> tuple[Any, FloatArray, Any]:
         """P(target) of every row, each row's score of a linear classifier's parameters, and the kind of classifier."""
         train, fold = np.isin(person, self.train), self.fold[person]
         kind = self.kinds[number] if self.kinds else self.template
         if kind is None:
             kind = _likelier(design[train], target[train], fold[train], person[train])
-        p, linear = _predicted(kind, design, target, train, np.ones(len(target), dtype=bool))
+        p, linear = _fit_predict(kind, design, target, train, np.ones(len(target), dtype=bool))
         if linear:
             return p, (target - p)[:, None] * np.column_stack([np.ones(len(p)), design]), kind
-        for k in range(_FOLDS if self.crossed else 0):
-            p[fold == k] = _predicted(kind, design, target, train & (fold != k), fold == k)[0]
+        for k in range(_N_FOLDS if self.crossed else 0):
+            p[fold == k] = _fit_predict(kind, design, target, train & (fold != k), fold == k)[0]
         return np.maximum(p, 1 / len(p)), np.empty((len(p), 0)), kind
 
 
@@ -279,12 +282,12 @@ def _likelier(design: FloatArray, target: BoolArray, fold: IntArray, person: Int
     boosted = HistGradientBoostingClassifier(
         max_iter=50, learning_rate=0.2, max_leaf_nodes=4, early_stopping=False, random_state=0
     )
-    if min(target.sum(), (~target).sum()) < _FEWEST:
+    if min(target.sum(), (~target).sum()) < 50:  # too few rows of a kind to try another
         return logistic
     gain = np.zeros(len(target))
-    for k in range(_FOLDS):
+    for k in range(_N_FOLDS):
         held = fold == k
-        one, other = (_predicted(kind, design, target, ~held, held)[0] for kind in (logistic, boosted))
+        one, other = (_fit_predict(kind, design, target, ~held, held)[0] for kind in (logistic, boosted))
         chance = np.stack([other, one])
         told = np.log(np.clip(np.where(target[held], chance, 1 - chance), 1e-6, None))
         gain[held] = told[0] - told[1]
@@ -294,7 +297,7 @@ def _likelier(design: FloatArray, target: BoolArray, fold: IntArray, person: Int
     return boosted if by_person.mean() > by_person.std() / np.sqrt(by_person.size) else logistic
 
 
-def _predicted(
+def _fit_predict(
     kind: Any, design: FloatArray, target: BoolArray, train: BoolArray, wanted: BoolArray
 ) -> tuple[FloatArray, bool]:
     """P(target) of some rows from a classifier fitted to others, and whether it is linear."""

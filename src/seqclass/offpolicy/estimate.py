@@ -19,18 +19,12 @@ NAMES = {
     "complete": "complete cases",
     "blocked": "missing taken as not available",
 }
-#: From so many effective rows on, and up to such a share of all weight in one row, intervals hold as often as they say.
-_ENOUGH, _MOST = 30, 0.1
-#: So small a share of the rows that nothing is known about is not warned of.
-_FEW = 0.02
-#: What an estimate may lie beyond what can be without a word.
-_ROUNDING = 1e-9
 #: Columns of a table of estimates.
 _SHOWN = ("estimate", "standard_error", "lower", "upper")
 
 
 @dataclass(frozen=True)
-class Part:
+class MeanEstimate:
     """An estimated mean over people.
 
     Attributes
@@ -47,7 +41,7 @@ class Part:
 
     Examples
     --------
-    >>> Part("cost", 0.2, 0.01, 0.18, 0.22).estimate
+    >>> MeanEstimate("cost", 0.2, 0.01, 0.18, 0.22).estimate
     0.2
     """
 
@@ -66,7 +60,7 @@ class Estimate:
     ----------
     method : str
         Name of the method.
-    parts : tuple of Part
+    parts : tuple of MeanEstimate
         Mean cost, price, decision cost, error rate and number of features.
     level : float
         Coverage of the intervals.
@@ -87,13 +81,13 @@ class Estimate:
 
     Examples
     --------
-    >>> found = Estimate("direct", (Part("cost", 0.2, 0.01, 0.18, 0.22),), 0.95, 500, 500, 0.6, 0.0, 500.0, 1.0)
+    >>> found = Estimate("direct", (MeanEstimate("cost", 0.2, 0.01, 0.18, 0.22),), 0.95, 500, 500, 0.6, 0.0, 500.0, 1.0)
     >>> found.cost, found.interval
     (0.2, (0.18, 0.22))
     """
 
     method: str
-    parts: tuple[Part, ...]
+    parts: tuple[MeanEstimate, ...]
     level: float
     n_rows: int
     n_counted: int
@@ -106,26 +100,27 @@ class Estimate:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Reasons, as far as weights show, why the interval may not hold: one sentence each; none if all seems well."""
-        found = []
-        if self.unsupported > _FEW:
-            found.append(
+        reasons = []
+        if self.unsupported > 0.02:  # of so few rows nothing need be said
+            reasons.append(
                 f"At {percent(self.unsupported)} of the rows the policy asks for what was hardly ever recorded of such "
                 "people: no method can tell what it costs there, but a model that is right."
             )
-        if self.lacking > _FEW:
-            found.append(
+        if self.lacking > 0.02:
+            reasons.append(
                 f"The weights fall short of what they should sum up to by {percent(self.lacking)}: so many people never"
                 " have recorded what the policy asks for, or the rule is not the one that made the records."
             )
-        if self.effective_rows < _ENOUGH or self.largest_weight > _MOST * self.n_rows:
-            found.append(
+        # with more rows, and less of all weight in one, intervals hold as often as they say
+        if self.effective_rows < 30 or self.largest_weight > 0.1 * self.n_rows:
+            reasons.append(
                 f"All rests on {self.effective_rows:.0f} effective rows, one of which has "
                 f"{percent(self.largest_weight / self.n_rows)} of all weight: the interval holds less often than it "
                 "says. Bring more records, or judge a policy nearer to what was recorded."
             )
-        return tuple(found)
+        return tuple(reasons)
 
-    def __getitem__(self, name: str) -> Part:
+    def __getitem__(self, name: str) -> MeanEstimate:
         return next(part for part in self.parts if part.name == name)
 
     @property
@@ -161,7 +156,7 @@ class Estimate:
             f"{self.n_rows} rows, of which {percent(self.replayed)} have all that the policy asks for; effective rows "
             f"{self.effective_rows:.0f}, largest weight {self.largest_weight:.3g}"
         )
-        beyond = [one for one in self.parts if max(one.lower - one.estimate, one.estimate - one.upper) > _ROUNDING]
+        beyond = [one for one in self.parts if max(one.lower - one.estimate, one.estimate - one.upper) > 1e-9]
         told = ", ".join(f"{part.name.replace('_', ' ')} {part.estimate:.3g}" for part in beyond)
         cut = [f"Beyond what can be, by chance: {told}. Estimates that were cut would be biased."] * bool(told)
         return "\n".join([*lines, *self.warnings, *cut, *_NOTES.get(self.method, ())])
@@ -185,7 +180,7 @@ class Estimates:
 
     Examples
     --------
-    >>> one = Estimate("direct", (Part("cost", 0.2, 0.01, 0.18, 0.22),), 0.95, 500, 500, 0.6, 0.0, 500.0, 1.0)
+    >>> one = Estimate("direct", (MeanEstimate("cost", 0.2, 0.01, 0.18, 0.22),), 0.95, 500, 500, 0.6, 0.0, 500.0, 1.0)
     >>> Estimates((one,))["direct"].cost
     0.2
     """

@@ -12,14 +12,14 @@ import numpy.typing as npt
 from scipy.stats import t as student
 from sklearn.base import clone
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_choice, check_integer, check_real
+from seqclass.agent.agent import agent_of, check_classifier
 from seqclass.bn import ObservationModel
-from seqclass.deciding.decider import check_classifier, decider_of
 from seqclass.fitting._folds import assign_folds
-from seqclass.offpolicy._records import NEVER, Chances, Records, declared, fitted, read_records
-from seqclass.offpolicy.estimate import NAMES, Estimate, Estimates, Part
+from seqclass.offpolicy._records import NEVER, Chances, Records, check_chances, fit_chances, read_records
+from seqclass.offpolicy.estimate import NAMES, Estimate, Estimates, MeanEstimate
 from seqclass.pomdp import acquire
 
 __all__ = ["METHODS", "compare", "estimate_cost"]
@@ -70,13 +70,13 @@ class Replay:
 class Replayer:
     """Runs the policy of a classifier, with a lot for each person where it draws lots."""
 
-    def __init__(self, clf: DecidingClassifier, asked: IntArray, n: int, rng: np.random.Generator) -> None:
-        if decider_of(clf).known.size:
+    def __init__(self, clf: BaseSequentialClassifier, asked: IntArray, n: int, rng: np.random.Generator) -> None:
+        if agent_of(clf).known.size:
             raise ValueError(
                 "the classifier knows columns at the start (known), which evaluation from logs does not read; fit one "
                 "without known, with a price of 0 for these columns."
             )
-        if (clf.coder_.gone >= 0).any():
+        if (clf.coder_.missing_code >= 0).any():
             raise ValueError(
                 'the classifier learns from missing cells (missing="informative"), and in records a cell is also '
                 'missing where nobody asked; fit one with missing="ignored".'
@@ -86,7 +86,7 @@ class Replayer:
         self.column = np.zeros(clf.support_.size, dtype=np.intp)
         self.column[asked] = np.arange(asked.size)
         problem = clf.problem_
-        members = [self.column[np.intersect1d(problem.members(q), asked)] for q in range(problem.n_questions)]
+        members = [self.column[np.intersect1d(problem.structure.members(q), asked)] for q in range(problem.n_questions)]
         #: Which features each question shows, among those that may be asked for, (n_questions, n_asked).
         self.shows: BoolArray = np.array([np.isin(np.arange(asked.size), some) for some in members]).reshape(
             problem.n_questions, asked.size
@@ -95,18 +95,18 @@ class Replayer:
     def run(self, codes: IntArray, person: IntArray) -> Replay:
         """Run it on outcomes (N, n_asked) of the features that it may ask for."""
         clf, keys = self.clf, self.keys[person]
-        found = acquire(
-            clf.policy_, codes, columns=self.column, charge_missing=decider_of(clf).charge_missing, keys=keys
+        acquired = acquire(
+            clf.policy_, codes, columns=self.column, charge_missing=agent_of(clf).charge_missing, keys=keys
         )
-        decision, classes = found.leaf_decision, np.arange(len(clf.classes_))
-        price = np.broadcast_to(found.leaf_price[:, None], (len(decision), classes.size))
+        decision, classes = acquired.leaf_decision, np.arange(len(clf.classes_))
+        price = np.broadcast_to(acquired.leaf_price[:, None], (len(decision), classes.size))
         decided = clf.decision_costs_.T[decision]
         wrong = (decision[:, None] != classes) & (decision[:, None] < classes.size)
-        count = np.broadcast_to((found.leaf_outcome >= 0).sum(axis=1)[:, None], price.shape)
+        count = np.broadcast_to((acquired.leaf_outcome >= 0).sum(axis=1)[:, None], price.shape)
         parts = np.stack([price + decided, price, decided, wrong, count], axis=2).astype(np.float64)
-        return Replay(found.leaf, found.leaf_question, found.leaf_outcome, parts)
+        return Replay(acquired.leaf, acquired.leaf_question, acquired.leaf_outcome, parts)
 
-    def missing(self, replay: Replay, codes: IntArray) -> BoolArray:
+    def missing_answers(self, replay: Replay, codes: IntArray) -> BoolArray:
         """Whether each feature was asked for of a row and not there, (N, n_asked)."""
         asked = np.zeros((len(replay.question), self.shows.shape[1]), dtype=bool)
         for questions in replay.question.T:
@@ -115,18 +115,18 @@ class Replayer:
         return np.asarray(asked[replay.leaf] & (codes < 0))
 
 
-def fitted_model(
-    clf: DecidingClassifier, model: ObservationModel | None, records: Records, train: IntArray
+def fit_model(
+    clf: BaseSequentialClassifier, model: ObservationModel | None, records: Records, train: IntArray
 ) -> ObservationModel:
     """A model of the classifier's kind, or the one given, fitted to some of the records."""
     if model is None and getattr(clf, "prefit", False):  # adaptive never is
         return clf.model_
-    bundles = decider_of(clf).prices.take(records.support).bundles
+    bundles = agent_of(clf).prices.take(records.support).bundles
     if model is None:  # what it names are features of the model already
-        unfitted = clone(clf.model_)._among(np.arange(records.support.size), None, bundles)
+        unfitted = clone(clf.model_)._note_columns(np.arange(records.support.size), None, bundles)
     else:
         names = getattr(clf, "feature_names_in_", None)
-        unfitted = clone(model)._among(records.support, names, bundles)
+        unfitted = clone(model)._note_columns(records.support, names, bundles)
     labels = clf.classes_[records.label[train]]
     fitted: ObservationModel = unfitted.fit(
         records.codes[train], labels, n_outcomes=clf.coder_.n_outcomes_[records.support]
@@ -178,17 +178,13 @@ class Completions:
             at = np.flatnonzero(values[:, place] < 0)
             shown = np.full(len(row), -1)
             if at.size:
-                likelihood = self.model._staged(feature, state[at])
+                likelihood = self.model._check_stage_likelihood(feature, state[at])
                 cumulated = likelihood[np.arange(at.size), :, label[at]].cumsum(axis=1)
                 drawn = (cumulated <= levels[at, place, None] * cumulated[:, -1:]).sum(axis=1)
                 shown[at] = np.minimum(drawn, likelihood.shape[1] - 1)
                 values[at, place] = shown[at]
             state = self.model.advance(feature, state, shown)
         return values.reshape(len(evidence), uniforms.shape[1], -1)
-
-
-#: People of each class by whom the expected costs along a policy's paths are estimated.
-_POOL = 1000
 
 
 def direct_scores(
@@ -234,8 +230,8 @@ def robust_scores(
         increments = replay.increments(slice(len(pool)), pool_label)
         ranks = _ranks_by_step(records, step, some, longest)
         paths = replay.question[leaf]
-        now = chances.along(row, paths, replayer.shows, ranks[person, at])
-        later = chances.along(row, paths, replayer.shows, ranks[person, at + 1])
+        now = chances.inverse_probability(row, paths, replayer.shows, ranks[person, at])
+        later = chances.inverse_probability(row, paths, replayer.shows, ranks[person, at + 1])
         last = at == n_steps[person] - 1
         change = np.where(last[:, None, None], now, now - later)
         change = np.concatenate([np.broadcast_to(last[:, None, None], (*leaf.shape, 1)), change], axis=2)
@@ -249,8 +245,9 @@ def _pool(completions: Completions, records: Records, label: IntArray, rows: Int
     """People that the model makes up, of each class of some rows: outcomes of what may be asked for, and classes."""
     classes, at = np.unique(records.label[rows], return_index=True)
     nothing = np.full((classes.size, records.codes.shape[1]), -1, dtype=records.codes.dtype)
-    drawn = completions.draw(nothing, label[at], np.arange(classes.size), _POOL)
-    return drawn.reshape(-1, records.asked.size), np.repeat(classes, _POOL)
+    n_people = 1000  # of each class, by whom the expected costs along a policy's paths are estimated
+    drawn = completions.draw(nothing, label[at], np.arange(classes.size), n_people)
+    return drawn.reshape(-1, records.asked.size), np.repeat(classes, n_people)
 
 
 def _steps(records: Records, completions: Completions, chances: Chances) -> tuple[IntArray, IntArray]:
@@ -273,8 +270,6 @@ def _ranks_by_step(records: Records, step: IntArray, rows: IntArray, longest: in
     return ranks
 
 
-#: Parameters of a rule are allowed for in standard errors while there are so many rows to each.
-_ROWS_A_PARAMETER = 4
 #: Methods whose weights have a mean of one, where everybody had a chance.
 _OF_ONE = ("ipw", "ipw_plain", "doubly_robust")
 
@@ -288,7 +283,7 @@ class Support:
     unsupported: float
 
     @classmethod
-    def of(cls, records: Records, missing: BoolArray, chances: Chances, min_chance: float) -> Support:
+    def from_chances(cls, records: Records, missing: BoolArray, chances: Chances, min_chance: float) -> Support:
         """Look at what the policy asks for and was not recorded: the chance that all of it is."""
         chance = np.where(missing, chances.chance[:, records.support[records.asked]], 1.0).prod(axis=1)
         unsupported = missing.any(axis=1) & (chance < min_chance)
@@ -310,7 +305,7 @@ def ratio_scores(parts: FloatArray, weights: FloatArray) -> tuple[FloatArray, Fl
     return means, means + (weights / (1 - share))[:, None] * (parts - means) / weights.mean()
 
 
-def estimated(
+def make_estimate(
     method: str,
     means: FloatArray,
     scores: FloatArray,
@@ -327,7 +322,7 @@ def estimated(
     # no interval holds less often for ends within what can be; an estimate that was cut would be biased
     low, high = np.fmin(np.fmax(means - reach * errors, 0.0), most), np.fmax(np.fmin(means + reach * errors, most), 0.0)
     parts = tuple(
-        Part(name, float(mean), float(error), float(least), float(top))
+        MeanEstimate(name, float(mean), float(error), float(least), float(top))
         for name, mean, error, least, top in zip(PARTS, means, errors, low, high)
     )
     about = (support.replayed, support.unsupported, effective, float(weights.max() / weights.mean()))
@@ -341,7 +336,8 @@ def _standard_errors(residuals: FloatArray, gradients: FloatArray | None) -> Flo
     n, used = len(residuals), 1
     if n < 2:
         return np.full(residuals.shape[1], np.nan)
-    if gradients is not None and gradients.size and _ROWS_A_PARAMETER * gradients.shape[1] <= n:
+    # parameters of a rule are allowed for where there are four rows to each
+    if gradients is not None and gradients.size and 4 * gradients.shape[1] <= n:
         explained, _, rank, _ = np.linalg.lstsq(gradients, residuals, rcond=None)
         residuals, used = residuals - gradients @ explained, 1 + int(rank)
     return np.asarray(np.sqrt((residuals**2).sum(axis=0) / (n * (n - used))))
@@ -352,7 +348,7 @@ METHODS = tuple(NAMES)
 
 
 def estimate_cost(
-    clf: DecidingClassifier,
+    clf: BaseSequentialClassifier,
     X: Any,
     y: npt.ArrayLike,
     *,
@@ -483,7 +479,7 @@ def estimate_cost(
 
 
 def compare(
-    clf: DecidingClassifier,
+    clf: BaseSequentialClassifier,
     X: Any,
     y: npt.ArrayLike,
     *,
@@ -537,11 +533,11 @@ def compare(
     records = read_records(clf, X, y, order, allow_seen)
     rng = as_generator(random_state, "off-policy")
     study = _Study(clf, records, recording, model, n_folds, n_samples, rng)
-    support = Support.of(records, study.missing, study.chances, min_chance)
-    found = Estimates(tuple(study.estimate(method, level, support) for method in methods))
-    for text in dict.fromkeys(text for estimate in found.estimates for text in estimate.warnings):
+    support = Support.from_chances(records, study.missing, study.chances, min_chance)
+    estimates = Estimates(tuple(study.estimate(method, level, support) for method in methods))
+    for text in dict.fromkeys(text for estimate in estimates.estimates for text in estimate.warnings):
         warnings.warn(text, UserWarning, stacklevel=2)
-    return found
+    return estimates
 
 
 class _Study:
@@ -549,7 +545,7 @@ class _Study:
 
     def __init__(
         self,
-        clf: DecidingClassifier,
+        clf: BaseSequentialClassifier,
         records: Records,
         recording: Any,
         model: ObservationModel | None,
@@ -564,14 +560,16 @@ class _Study:
         self.given = recording is not None and not hasattr(recording, "fit")
         self.labels = clf.classes_[records.label]
         self.chances = (
-            declared(records, recording, self.labels) if self.given else fitted(records, recording, seed=self.seed)
+            check_chances(records, recording, self.labels)
+            if self.given
+            else fit_chances(records, recording, seed=self.seed)
         )
         everyone = np.arange(records.n)
         codes = records.codes[:, records.asked]
         replay = self.replayer.run(codes, everyone)
-        self.parts, self.missing = replay.parts(records.label), self.replayer.missing(replay, codes)
+        self.parts, self.missing = replay.parts(records.label), self.replayer.missing_answers(replay, codes)
         paths = replay.question[replay.leaf][:, None]
-        ends = self.chances.along(everyone, paths, self.replayer.shows)[:, 0]
+        ends = self.chances.inverse_probability(everyone, paths, self.replayer.shows)[:, 0]
         price, decided = float(clf.problem_.full_prices.sum()), float(clf.decision_costs_.max())
         #: What no part of a mean can be above.
         self.most: FloatArray = np.array([price + decided, price, decided, 1.0, clf.problem_.n_questions])
@@ -589,19 +587,19 @@ class _Study:
             if not plain:
                 means, scores = ratio_scores(parts, weights)
             gradients = self.chances.scores if method != "complete" else None
-            return estimated(method, means, scores, weights, gradients, level, support, self.most)
+            return make_estimate(method, means, scores, weights, gradients, level, support, self.most)
         ones = np.ones(self.records.n)
         if method == "blocked":
-            return estimated(method, parts.mean(axis=0), parts, ones, None, level, support, self.most)
-        scores = self._crossed(method)
+            return make_estimate(method, parts.mean(axis=0), parts, ones, None, level, support, self.most)
+        scores = self._cross_fit_scores(method)
         weights = weights if method == "doubly_robust" else ones
-        return estimated(method, scores.mean(axis=0), scores, weights, None, level, support, self.most)
+        return make_estimate(method, scores.mean(axis=0), scores, weights, None, level, support, self.most)
 
     def _complete(self) -> FloatArray:
         """Weight 1 of the rows that have all that the policy may ask for."""
         return np.asarray((self.records.codes[:, self.records.asked] >= 0).all(axis=1), dtype=np.float64)
 
-    def _crossed(self, method: str) -> FloatArray:
+    def _cross_fit_scores(self, method: str) -> FloatArray:
         """Scores of every row, by a rule and a model that were fitted to the other folds."""
         records, everyone = self.records, np.arange(self.records.n)
         scores: FloatArray = self.parts.copy()
@@ -612,12 +610,12 @@ class _Study:
         for number in np.unique(fold).tolist():
             rows = np.flatnonzero(fold == number)
             train = everyone if number < 0 else np.flatnonzero(fold != number)
-            model = fitted_model(self.clf, self.model, records, train)
+            model = fit_model(self.clf, self.model, records, train)
             label = np.searchsorted(model.classes_, self.labels[rows])
             completions = Completions(model, records.asked, self.n_samples, self.rng)
             if method == "direct":
                 scores[rows] = direct_scores(records, rows, label, completions, self.replayer)
             else:
-                chances = self.chances if self.given else fitted(records, self.recording, train, self.chances)
+                chances = self.chances if self.given else fit_chances(records, self.recording, train, self.chances)
                 scores[rows] = robust_scores(records, rows, label, completions, self.replayer, chances)
         return scores

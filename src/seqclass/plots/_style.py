@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.text import shorten as shorten
 from seqclass._utils.text import wrap as wrap
-from seqclass.deciding._case import Questions
-from seqclass.deciding.decider import decider_of
+from seqclass.agent._case import Questions
+from seqclass.agent.agent import agent_of
 from seqclass.pomdp import Policy
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ class Display:
         Display
             The display itself.
         """
-        return self._drawn(ax, title)
+        return self._draw_on(ax, title)
 
-    def _drawn(self, ax: Any, title: str | None, **options: Any) -> Self:
+    def _draw_on(self, ax: Any, title: str | None, **options: Any) -> Self:
         if ax is None:
             _, ax = pyplot().subplots(figsize=self._inches(), layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
@@ -81,14 +81,14 @@ class Display:
         return None
 
 
-class Panels(Display):
+class MultiAxesDisplay(Display):
     """A picture on several axes: `_grid` are the settings of new ones, and `_legends` is drawn on those given."""
 
     #: What the axes must be, as an error says it.
     _needed: str
     _grid: dict[str, Any]
 
-    def _drawn(self, ax: Any, title: str | None, **options: Any) -> Self:
+    def _draw_on(self, ax: Any, title: str | None, **options: Any) -> Self:
         own = ax is None
         if own:
             _, ax = pyplot().subplots(**self._grid, figsize=self._inches(), layout="constrained")
@@ -117,7 +117,7 @@ class Panels(Display):
 
 
 class OfPolicy:
-    """A picture of a policy in its problem: `_of_policy` makes it, `_told_by` is what a classifier calls its parts."""
+    """A picture of a policy in its problem: `_of_policy` makes it, `_names_from` has the names of its parts."""
 
     _of_policy: Callable[..., Any]
 
@@ -146,12 +146,12 @@ class OfPolicy:
         return drawn
 
     @classmethod
-    def from_estimator(cls, estimator: DecidingClassifier, **settings: Any) -> Self:
+    def from_estimator(cls, estimator: BaseSequentialClassifier, **settings: Any) -> Self:
         """Draw the policy of a fitted classifier.
 
         Parameters
         ----------
-        estimator : DecidingClassifier
+        estimator : BaseSequentialClassifier
             A fitted classifier.
         **settings
             Passed to `from_policy`.
@@ -160,26 +160,26 @@ class OfPolicy:
         -------
         Display
         """
-        return cls.from_policy(estimator.policy_, **(cls._told_by(estimator) | settings))
+        return cls.from_policy(estimator.policy_, **(cls._names_from(estimator) | settings))
 
     @classmethod
-    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+    def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:
         return {}
 
 
 class OfRecord:
-    """A picture of what was acquired for labelled instances; `_told_by` is what a classifier tells beside that."""
+    """A picture of what was acquired for labelled instances; `_names_from` is what a classifier tells beside that."""
 
     from_record: Callable[..., Self]
     _with_beliefs = False
 
     @classmethod
-    def from_estimator(cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, **settings: Any) -> Self:
+    def from_estimator(cls, estimator: BaseSequentialClassifier, X: Any, y: npt.ArrayLike, **settings: Any) -> Self:
         """Run a fitted classifier on labelled data and draw the record of it.
 
         Parameters
         ----------
-        estimator : DecidingClassifier
+        estimator : BaseSequentialClassifier
             A fitted classifier.
         X : array-like of shape (n, n_features)
             Data; if you want to judge the classifier, data that it was not fitted to.
@@ -193,16 +193,16 @@ class OfRecord:
         Display
         """
         record = estimator.acquire(X, record_beliefs=cls._with_beliefs)
-        return cls.from_record(record, y, **(cls._told_by(estimator) | settings))
+        return cls.from_record(record, y, **(cls._names_from(estimator) | settings))
 
     @classmethod
-    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+    def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:
         return {"classes": estimator.classes_}
 
 
-def question_names(estimator: DecidingClassifier) -> list[str]:
+def question_names(estimator: BaseSequentialClassifier) -> list[str]:
     """Name of each question of a classifier's policy: of a feature, or of a bundle."""
-    questions = Questions(decider_of(estimator), estimator.policy_.problem)
+    questions = Questions(agent_of(estimator), estimator.policy_.problem)
     return [questions.name(question) for question in range(questions.problem.n_questions)]
 
 
@@ -236,7 +236,7 @@ def pale(i: int, share: float = 0.55) -> tuple[float, float, float]:
     return mixed[0], mixed[1], mixed[2]
 
 
-def coloured(beliefs: FloatArray, decided: BoolArray, most: int) -> list[int]:
+def coloured_classes(beliefs: FloatArray, decided: BoolArray, most: int) -> list[int]:
     """Classes that get a colour of their own: those that were ever the most probable, and the one decided for."""
     peak = beliefs.max(axis=0) + decided
     return [int(i) for i in np.sort(np.argsort(-peak, kind="stable")[:most])]

@@ -9,18 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_finite, check_not_negative
 from seqclass.metrics import realised_cost
 from seqclass.plots._style import MARKERS, Display, colour, legend_below, open_frame, shorten
 
-#: Beyond this ratio of the largest to the median number of features the axis is logarithmic above 1.
-_WIDE = 4.0
 #: Where a note may stand, in points from its point: dx, dy, and the side that is anchored there.
 _PLACES = ((7, -4, "left", "top"), (7, 4, "left", "bottom"), (-7, -4, "right", "top"), (-7, 4, "right", "bottom"))
-#: Half the room that a point takes, in points.
-_ROOM = 4.5
 
 
 class AccuracyFeaturesDisplay(Display):
@@ -147,7 +143,7 @@ class AccuracyFeaturesDisplay(Display):
     @classmethod
     def from_costs(
         cls,
-        estimator: DecidingClassifier,
+        estimator: BaseSequentialClassifier,
         X_train: Any,
         y_train: npt.ArrayLike,
         X_test: Any,
@@ -163,7 +159,7 @@ class AccuracyFeaturesDisplay(Display):
 
         Parameters
         ----------
-        estimator : DecidingClassifier
+        estimator : BaseSequentialClassifier
             Classifier of which a clone is fitted at each cost.
         X_train, X_test : array-like of shape (n, n_features)
             Data to learn from and to measure on.
@@ -213,7 +209,7 @@ class AccuracyFeaturesDisplay(Display):
         """
         if xscale not in ("auto", "linear", "log"):
             raise ValueError(f'xscale must be "auto", "linear" or "log", got {xscale!r}.')
-        return self._drawn(ax, title, xscale=xscale)
+        return self._draw_on(ax, title, xscale=xscale)
 
     def _draw(self, ax: Any, xscale: str) -> None:
         open_frame(ax)
@@ -235,7 +231,7 @@ class AccuracyFeaturesDisplay(Display):
 
     def _scale(self, ax: Any, xscale: str) -> None:
         top = float(self.mean_features.max())
-        wide = top > _WIDE * max(float(np.median(self.mean_features)), 1.0)
+        wide = top > 4 * max(float(np.median(self.mean_features)), 1.0)
         if xscale == "linear" or (xscale == "auto" and not wide):
             ax.set_xlim(-0.03 * max(1.0, top), max(1.0, top) * 1.08)
             return
@@ -258,7 +254,7 @@ class AccuracyFeaturesDisplay(Display):
         if not any(self.labels):
             return []
         ax.figure.draw_without_rendering()
-        half = _ROOM * ax.figure.dpi / 72
+        half = 4.5 * ax.figure.dpi / 72  # half the room that a point takes, in points
         centres = ax.transData.transform([(x, y) for x, y, _ in points])
         taken = [(x - half, y - half, x + half, y + half) for x, y in centres]
         bottom = ax.bbox.y0 + half
@@ -290,7 +286,7 @@ def _check_share(value: npt.ArrayLike, name: str, shape: tuple[int, ...]) -> Flo
 def _measure(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[float, float, int]:
     """Mean number of features, accuracy, and the number of instances."""
     n_features, n = float(np.shape(X)[1]), len(np.asarray(y))
-    if isinstance(estimator, DecidingClassifier):
+    if isinstance(estimator, BaseSequentialClassifier):
         record = estimator.acquire(X)
         n_features, decided = float(record.n_features.mean()), record.decision
     else:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_not_negative
-from seqclass.deciding.record import AcquisitionRecord
+from seqclass.agent.record import AcquisitionRecord
 from seqclass.plots._style import Display, OfRecord, question_names, shorten
 
-#: Most cells whose share is written into them, and most classes that are all named.
-_WRITTEN, _NAMED = 120, 40
+#: Most classes that are all named.
+_NAMED = 40
 
 
 class AcquisitionMapDisplay(OfRecord, Display):
@@ -126,7 +126,7 @@ class AcquisitionMapDisplay(OfRecord, Display):
         return cls(share, labels, classes.tolist(), counts=counts, max_features=max_features).plot(ax, **settings)
 
     @classmethod
-    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+    def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:
         names = [estimator.feature_name(j) for j in range(estimator.n_features_in_)]
         for column, name in zip(estimator.support_[estimator.problem_.features].tolist(), question_names(estimator)):
             names[column] = name  # of a bundle its first column stands for all
@@ -146,7 +146,7 @@ class AcquisitionMapDisplay(OfRecord, Display):
         ax.set_yticks(ticks, [self._row_label(i) for i in ticks.tolist()], fontsize=8)
         ax.set_ylabel("true class")
         ax.set_xlabel(self._column_label())
-        if columns and rows * columns <= _WRITTEN:
+        if columns and rows * columns <= 120:  # else no figure can be read
             self._write(ax, shown)
         bar = ax.figure.colorbar(self.image_, ax=ax)
         bar.set_label("share of the class", fontsize=8)

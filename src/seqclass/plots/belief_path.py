@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass.plots._style import (
     FAINT,
@@ -17,7 +17,7 @@ from seqclass.plots._style import (
     NEUTRAL,
     Display,
     colour,
-    coloured,
+    coloured_classes,
     decided_text,
     legend_beside,
     open_frame,
@@ -27,8 +27,6 @@ from seqclass.plots._style import (
 
 #: Most steps whose names stand upright, and whose names are written at all.
 _UPRIGHT, _NAMED = 3, 16
-#: Classes that get a colour of their own; the others are drawn in grey.
-_SHOWN = 7
 
 
 class BeliefPathDisplay(Display):
@@ -105,13 +103,13 @@ class BeliefPathDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: DecidingClassifier, x_row: Any, *, ax: Any = None, **settings: Any
+        cls, estimator: BaseSequentialClassifier, x_row: Any, *, ax: Any = None, **settings: Any
     ) -> BeliefPathDisplay:
         """Acquire the features of one instance and draw its posterior after each of them.
 
         Parameters
         ----------
-        estimator : DecidingClassifier
+        estimator : BaseSequentialClassifier
             A fitted classifier.
         x_row : array-like of shape (n_features,) or (1, n_features), pandas Series or one-row data frame
             The instance, in the form of the training data.
@@ -153,7 +151,7 @@ class BeliefPathDisplay(Display):
         n_asked = len(self.names)
         open_frame(ax)
         steps = np.arange(n_asked + 1)
-        ranks = {i: k for k, i in enumerate(coloured(self.beliefs, self.classes == self.decision, _SHOWN))}
+        ranks = {i: k for k, i in enumerate(coloured_classes(self.beliefs, self.classes == self.decision, 7))}
         self.lines_ = []
         for i, label in enumerate(self.classes):
             rank = ranks.get(i)
@@ -200,7 +198,7 @@ class BeliefPathDisplay(Display):
         return decided_text(self.decision, self.n_features, self.cost)
 
 
-def _as_row(estimator: DecidingClassifier, x_row: Any) -> Any:
+def _as_row(estimator: BaseSequentialClassifier, x_row: Any) -> Any:
     """Return the instance as a matrix of one row; a data frame where the classifier was fitted on one."""
     row = x_row
     if hasattr(row, "to_frame") and not hasattr(row, "columns"):

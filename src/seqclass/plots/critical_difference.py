@@ -10,8 +10,6 @@ from seqclass.plots._style import NEUTRAL, Display, shorten
 from seqclass.stats import critical_difference
 from seqclass.stats.friedman import CriticalDifference
 
-#: Height of a line of text, in units of the vertical axis.
-_LINE = 1.0
 #: Height between two bars.
 _BAR = 0.45
 
@@ -75,7 +73,7 @@ class CriticalDifferenceDisplay(Display):
 
     def _depths(self) -> tuple[float, float]:
         bars = _BAR * (len(self.result.groups) + 1)
-        return bars, bars + _LINE * ((len(self.result.names) + 1) // 2)
+        return bars, bars + (len(self.result.names) + 1) // 2
 
     def _draw(self, ax: Any) -> None:
         result, k = self.result, len(self.result.names)
@@ -118,7 +116,7 @@ class CriticalDifferenceDisplay(Display):
         for place, method in enumerate(order):
             rank = float(self.result.average_ranks[method])
             on_left = place < left
-            height = -bars - _LINE * (place if on_left else k - 1 - place) - 0.1
+            height = -bars - (place if on_left else k - 1 - place) - 0.1
             end = 1 - 0.05 * (k - 1) if on_left else k + 0.05 * (k - 1)
             ax.plot([rank, rank, end], [0, height, height], color="black", linewidth=0.8)
             label = f"{shorten(self.result.names[method], 24)}  {rank:.2f}"

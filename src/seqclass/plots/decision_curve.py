@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve, class_position, decision_curve, miss_cost
 from seqclass.plots._style import FAINT, NEUTRAL, Display, colour, legend_beside, open_frame, pale, shorten
-
-#: Intervals of thresholds above this may leave the picture.
-_FAR = 0.9
 
 
 class DecisionCurveDisplay(Display):
@@ -130,7 +127,7 @@ class DecisionCurveDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: DecidingClassifier,
+        estimator: BaseSequentialClassifier,
         X: Any,
         y: npt.ArrayLike,
         *,
@@ -147,7 +144,7 @@ class DecisionCurveDisplay(Display):
 
         Parameters
         ----------
-        estimator : DecidingClassifier
+        estimator : BaseSequentialClassifier
             A fitted classifier; its prices are those of what it acquires, and deciding at once is by its prior.
         X : array-like of shape (n, n_features)
             Data that it was not fitted on.
@@ -201,7 +198,7 @@ class DecisionCurveDisplay(Display):
         DecisionCurveDisplay
             The display itself.
         """
-        return self._drawn(ax, title, after_price=after_price)
+        return self._draw_on(ax, title, after_price=after_price)
 
     def _inches(self) -> tuple[float, float]:
         return 7.0, 4.2
@@ -229,5 +226,5 @@ def benefit_limits(curves: Sequence[DecisionCurve], after_price: bool = True) ->
     """Ends of the axis of net benefit: treating all falls without end, and is cut a little below treating none."""
     top = curves[0].prevalence
     for one in curves if after_price else ():  # near 1 a single needless treatment weighs a hundredfold
-        top = max([top, *one.upper[one.thresholds <= _FAR].tolist()])
+        top = max([top, *one.upper[one.thresholds <= 0.9].tolist()])  # above it intervals may leave the picture
     return -0.25 * curves[0].prevalence, top + 0.05 * curves[0].prevalence

@@ -8,24 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.text import value_text
 from seqclass._utils.validation import check_integer
-from seqclass.deciding.explanation import Explanation, ExplanationStep
+from seqclass.agent.explanation import Explanation, ExplanationStep
 from seqclass.plots._style import (
     FAINT,
     NEUTRAL,
-    Panels,
+    MultiAxesDisplay,
     colour,
-    coloured,
+    coloured_classes,
     decided_text,
     legend_below,
     open_frame,
     shorten,
 )
-
-#: Classes that get a colour of their own; the others together are grey.
-_SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class _Row:
     asked: bool = True
 
 
-class ExplanationDisplay(Panels):
+class ExplanationDisplay(MultiAxesDisplay):
     """An explanation from top to bottom: the prior, a line for each answer, and the question that was not asked.
 
     Left: the belief after each answer, as a bar divided among the classes. Right: what going on was expected to save at
@@ -86,13 +83,19 @@ class ExplanationDisplay(Panels):
 
     @classmethod
     def from_estimator(
-        cls, estimator: DecidingClassifier, x_row: Any, *, ax: Any = None, title: str | None = None, **settings: Any
+        cls,
+        estimator: BaseSequentialClassifier,
+        x_row: Any,
+        *,
+        ax: Any = None,
+        title: str | None = None,
+        **settings: Any,
     ) -> ExplanationDisplay:
         """Explain the decision for one instance, and draw it.
 
         Parameters
         ----------
-        estimator : DecidingClassifier
+        estimator : BaseSequentialClassifier
             A fitted classifier.
         x_row : array-like of shape (n_features,) or (1, n_features), pandas Series or one-row data frame
             The instance, in the form of the training data.
@@ -157,9 +160,10 @@ class ExplanationDisplay(Panels):
         place = [i for i, row in enumerate(rows) if row.belief is not None]
         belief = np.array([row.belief for row in rows if row.belief is not None])
         shown = list(range(belief.shape[1]))
-        if len(shown) > _SHOWN + 1:
+        n_coloured = 6  # the other classes together are grey
+        if len(shown) > n_coloured + 1:
             decided = np.array([label == self.explanation.decision for label in self.explanation.classes])
-            shown = coloured(belief, decided, _SHOWN)
+            shown = coloured_classes(belief, decided, n_coloured)
         rest = np.setdiff1d(np.arange(belief.shape[1]), shown)
         parts = [(belief[:, i], colour(rank), self.explanation.classes[i]) for rank, i in enumerate(shown)]
         if rest.size:

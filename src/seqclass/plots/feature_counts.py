@@ -8,16 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.validation import check_not_negative
-from seqclass.deciding.record import AcquisitionRecord
+from seqclass.agent.record import AcquisitionRecord
 from seqclass.plots._style import Display, OfRecord, colour, open_frame, shorten
 from seqclass.plots.acquisition_map import labels_of
-
-#: Most bars a class.
-_BARS = 40
-#: Height of the tallest bar, where the classes' base lines are 1 apart.
-_TALL = 0.82
 
 
 class FeatureCountDisplay(OfRecord, Display):
@@ -69,7 +64,7 @@ class FeatureCountDisplay(OfRecord, Display):
         number = check_not_negative(n_features, "n_features", truth.shape).astype(np.intp)
         classes, row, counts = np.unique(truth, return_inverse=True, return_counts=True)
         self.classes: Sequence[Any] = classes.tolist()
-        width = int(number.max()) // _BARS + 1
+        width = int(number.max()) // 40 + 1  # so many bars a class
         n_bars = int(number.max()) // width + 1
         self.edges = width * np.arange(n_bars + 1)
         self.share = np.zeros((len(classes), n_bars))
@@ -106,7 +101,7 @@ class FeatureCountDisplay(OfRecord, Display):
         return cls(record.n_features, labels_of(record, y)).plot(ax, **settings)
 
     @classmethod
-    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+    def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:
         return {}
 
     def _inches(self) -> tuple[float, float]:
@@ -122,7 +117,7 @@ class FeatureCountDisplay(OfRecord, Display):
         self.bars_ = []
         for i in range(rows):
             base = rows - 1 - i
-            heights = self.share[i] / top * _TALL
+            heights = self.share[i] / top * 0.82  # the tallest bar, where the classes' base lines are 1 apart
             self.bars_.append(ax.bar(centre, heights, 0.9 * width, bottom=base, color=colour(i), linewidth=0))
             ax.axhline(base, color=colour(i), linewidth=0.8)
         dots = {"color": "white", "edgecolor": "black", "s": 28, "zorder": 4, "clip_on": False}

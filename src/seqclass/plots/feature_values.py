@@ -7,15 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import feature_values
 from seqclass.analysis.features import FeatureValues
-from seqclass.plots._style import FAINT, OfPolicy, Panels, colour, legend_below, open_frame, question_names, shorten
+from seqclass.plots._style import (
+    FAINT,
+    MultiAxesDisplay,
+    OfPolicy,
+    colour,
+    legend_below,
+    open_frame,
+    question_names,
+    shorten,
+)
 from seqclass.pomdp import Policy
 
 
-class FeatureValuesDisplay(OfPolicy, Panels):
+class FeatureValuesDisplay(OfPolicy, MultiAxesDisplay):
     """Features in the order asked: how many instances are asked, what each feature gains them, and its price.
 
     The gain is how much this feature alone lowers the expected cost of deciding, among instances that are asked. What
@@ -78,7 +87,7 @@ class FeatureValuesDisplay(OfPolicy, Panels):
         return cls(values, names=names, **settings)
 
     @classmethod
-    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+    def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:
         return {"names": question_names(estimator)}
 
     def _inches(self) -> tuple[float, float]:

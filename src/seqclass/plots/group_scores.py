@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass.evaluation.scores import GroupScores, Scores, score_rows
 from seqclass.plots._style import Display, colour, legend_below, open_frame, pale, shorten
 
@@ -76,13 +76,13 @@ class GroupScoresDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: DecidingClassifier, X: Any, y: npt.ArrayLike, groups: npt.ArrayLike, **settings: Any
+        cls, estimator: BaseSequentialClassifier, X: Any, y: npt.ArrayLike, groups: npt.ArrayLike, **settings: Any
     ) -> GroupScoresDisplay:
         """Run a fitted classifier on labelled data and draw what each group costs.
 
         Parameters
         ----------
-        estimator : DecidingClassifier
+        estimator : BaseSequentialClassifier
             A fitted classifier.
         X : array-like of shape (n, n_features)
             Data that it was not fitted to.

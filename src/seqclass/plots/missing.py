@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass.analysis import missing_sweep
 from seqclass.analysis.missing import MissingSweep
-from seqclass.plots._style import MARKERS, Panels, check_measures, colour, open_frame, shorten
+from seqclass.plots._style import MARKERS, MultiAxesDisplay, check_measures, colour, open_frame, shorten
 
 #: What can be drawn, and what its axis is called.
 _LABELS = {
@@ -23,7 +23,7 @@ _LABELS = {
 }
 
 
-class MissingSweepDisplay(Panels):
+class MissingSweepDisplay(MultiAxesDisplay):
     """Measures against the share of missing cells, with one axes per measure and one line per classifier.
 
     Bars show one standard error to either side. A dotted line marks the value with nothing missing. Make one with
@@ -80,7 +80,7 @@ class MissingSweepDisplay(Panels):
     @classmethod
     def from_estimator(
         cls,
-        estimator: DecidingClassifier,
+        estimator: BaseSequentialClassifier,
         X: Any,
         y: npt.ArrayLike,
         *,
@@ -93,7 +93,7 @@ class MissingSweepDisplay(Panels):
 
         Parameters
         ----------
-        estimator : DecidingClassifier
+        estimator : BaseSequentialClassifier
             A fitted classifier.
         X : array-like, data frame or sparse array of shape (n, n_features)
             Test data.

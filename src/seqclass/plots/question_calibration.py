@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.validation import class_numbers
-from seqclass.deciding.record import AcquisitionRecord
+from seqclass.agent.record import AcquisitionRecord
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
 from seqclass.plots._style import NEUTRAL, Display, OfRecord, colour, legend_below, open_frame
 from seqclass.plots.acquisition_map import labels_of

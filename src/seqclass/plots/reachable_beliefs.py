@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import reachable_beliefs, thresholds
@@ -16,13 +16,6 @@ from seqclass.analysis.beliefs import ReachableBeliefs
 from seqclass.analysis.regions import Thresholds
 from seqclass.plots._style import NEUTRAL, PALE, Display, OfPolicy, colour, legend_below, open_frame, shorten
 from seqclass.pomdp import Policy
-
-#: Area of the disc of all instances, in square points, and of the smallest disc.
-_AREA, _DOT = 420.0, 1.0
-#: Beliefs whose shown probability differs by less are one disc.
-_CELL = 0.02
-#: With more decisions than this they have no colours of their own.
-_COLOURED = 4
 
 
 class ReachableBeliefsDisplay(OfPolicy, Display):
@@ -95,15 +88,15 @@ class ReachableBeliefsDisplay(OfPolicy, Display):
     def _of_policy(cls, policy: Policy, n_paths: int, settings: Any) -> ReachableBeliefsDisplay:
         problem = policy.problem
         beliefs = reachable_beliefs(problem, policy, n_paths=n_paths)
-        found = None
-        single = problem.tables is not None and problem.tables.single and problem.visits is None
+        intervals = None
+        single = problem.structure.tables is not None and problem.structure.tables.single and problem.visits is None
         if problem.n_classes == 2 and single:
             shown = cls(beliefs, **settings).n_stages
-            found = thresholds(policy, max_stages=shown + 1, tolerance=1e-4)
-        return cls(beliefs, found, **settings)
+            intervals = thresholds(policy, max_stages=shown + 1, tolerance=1e-4)
+        return cls(beliefs, intervals, **settings)
 
     @classmethod
-    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+    def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:
         return {"classes": estimator.classes_, "decisions": estimator.decisions_}
 
     def _inches(self) -> tuple[float, float]:
@@ -127,12 +120,12 @@ class ReachableBeliefsDisplay(OfPolicy, Display):
             return []
         from matplotlib.patches import Patch
 
-        found = self.thresholds
-        rows = found.go_on & (found.stage <= self.n_stages)
-        low, high = found.lower[rows], found.upper[rows]
+        intervals = self.thresholds
+        rows = intervals.go_on & (intervals.stage <= self.n_stages)
+        low, high = intervals.lower[rows], intervals.upper[rows]
         if self.class_index == 0:
             low, high = 1 - high, 1 - low
-        ax.bar(found.stage[rows], high - low, bottom=low, width=0.9, color=PALE, linewidth=0, zorder=0)
+        ax.bar(intervals.stage[rows], high - low, bottom=low, width=0.9, color=PALE, linewidth=0, zorder=0)
         return [Patch(color=PALE, label="where it goes on")]
 
     def _draw_discs(self, ax: Any) -> list[Any]:
@@ -149,29 +142,30 @@ class ReachableBeliefsDisplay(OfPolicy, Display):
 
     def _series(self) -> list[tuple[str, str, FloatArray]]:
         """Label, colour and share of each belief, of what goes on and of what stops."""
-        found = self.beliefs
-        stopped = found.probability - found.asked
-        series = [("goes on", NEUTRAL, found.asked)]
-        if len(self.decisions) <= _COLOURED:
+        beliefs = self.beliefs
+        stopped = beliefs.probability - beliefs.asked
+        series = [("goes on", NEUTRAL, beliefs.asked)]
+        if len(self.decisions) <= 4:  # of more none has a colour of its own
             labels = [(j, f"stops: {shorten(label, 22)}") for j, label in enumerate(self.decisions)]
-            series += [(label, colour(j), stopped * (found.decision == j)) for j, label in labels]
+            series += [(label, colour(j), stopped * (beliefs.decision == j)) for j, label in labels]
         elif self.class_index is None:
             series.append(("stops", colour(0), stopped))
         else:
-            mine = found.decision == self.class_index
+            mine = beliefs.decision == self.class_index
             series.append((f"stops: {shorten(self.classes[self.class_index], 22)}", colour(0), stopped * mine))
             series.append(("stops for another decision", colour(1), stopped * ~mine))
         return series
 
     def _discs(self, share: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """Stage, probability and area of each disc: beliefs that one could not tell apart are one."""
-        found = self.beliefs
-        p = found.belief.max(axis=1) if self.class_index is None else found.belief[:, self.class_index]
-        n_cells = int(1 / _CELL) + 1
-        cell = found.stage * n_cells + np.floor(p / _CELL).astype(np.intp)
+        beliefs = self.beliefs
+        p = beliefs.belief.max(axis=1) if self.class_index is None else beliefs.belief[:, self.class_index]
+        width, whole = 0.02, 420.0  # of a cell; and the area of the disc of all instances, in square points
+        n_cells = int(1 / width) + 1
+        cell = beliefs.stage * n_cells + np.floor(p / width).astype(np.intp)
         size = (self.n_stages + 1) * n_cells
-        rows = (share > 0) & (found.stage <= self.n_stages)
+        rows = (share > 0) & (beliefs.stage <= self.n_stages)
         total = np.bincount(cell[rows], share[rows], size)
-        kept = np.flatnonzero(_AREA * total >= _DOT)
+        kept = np.flatnonzero(whole * total >= 1)
         centre = np.bincount(cell[rows], (share * p)[rows], size)[kept] / total[kept]
-        return kept // n_cells, np.asarray(centre), np.asarray(_AREA * total[kept])
+        return kept // n_cells, np.asarray(centre), np.asarray(whole * total[kept])

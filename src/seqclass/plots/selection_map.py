@@ -12,9 +12,6 @@ from seqclass.plots._style import Display, colour, shorten
 from seqclass.plots.stability import mark_events
 from seqclass.selection.prequential import Prequential
 
-#: Most columns of the picture: longer streams are drawn in groups of batches.
-_COLUMNS = 400
-
 
 class SelectionMapDisplay(Display):
     """Heat map of the features that a selector holds after each batch.
@@ -75,7 +72,7 @@ class SelectionMapDisplay(Display):
             raise ValueError(f"names must have one entry for each of the {run.n_features} features, got {len(names)}.")
         check_integer(max_features, "max_features", 1)
         self.n_batches = len(run.selected)
-        self.batches = -(-self.n_batches // _COLUMNS)
+        self.batches = -(-self.n_batches // 400)  # longer streams are drawn in groups of batches
         sizes = [len(chosen) for chosen in run.selected]
         feature = np.concatenate(run.selected).astype(np.intp)
         batch = np.repeat(np.arange(self.n_batches), sizes)
@@ -137,7 +134,7 @@ class SelectionMapDisplay(Display):
             The display itself.
         """
         self._title_pad = 14.0 if events else None
-        return self._drawn(ax, title, events=events)
+        return self._draw_on(ax, title, events=events)
 
     def _inches(self) -> tuple[float, float]:
         return 7.0, 1.3 + 0.17 * max(len(self.features), 6)

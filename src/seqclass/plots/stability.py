@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_integer
-from seqclass.plots._style import MARKERS, Panels, check_measures, colour, legend_below, open_frame, shorten
+from seqclass.plots._style import MARKERS, MultiAxesDisplay, check_measures, colour, legend_below, open_frame, shorten
 from seqclass.selection.prequential import Prequential
 
 #: What can be drawn, and what its axis is called.
@@ -20,11 +20,9 @@ _LABELS = {
     "n_selected": "features selected",
     "seconds": "seconds a batch",
 }
-#: Markers a line.
-_MARKERS = 8
 
 
-class StabilityDisplay(Panels):
+class StabilityDisplay(MultiAxesDisplay):
     """Measures of selectors over the batches of a stream, with one axes per measure and one line per selector.
 
     Lines are means over a sliding window of batches; the values themselves are drawn faintly behind them. Make one from
@@ -148,7 +146,7 @@ class StabilityDisplay(Panels):
         ValueError
             If ``ax`` is not one axes for each measure.
         """
-        return self._drawn(ax, title, events=events)
+        return self._draw_on(ax, title, events=events)
 
     def _inches(self) -> tuple[float, float]:
         return 7.0, 0.9 + 1.75 * len(self.measures)
@@ -169,7 +167,7 @@ class StabilityDisplay(Panels):
             batch = np.arange(len(value))
             if self.window > 1:
                 ax.plot(batch, value, color=colour(i), linewidth=0.8, alpha=0.25, zorder=2)
-            every = max(1, len(value) // _MARKERS)
+            every = max(1, len(value) // 8)
             first = int(every * (i + 0.5) / len(self.runs))  # not all at the same batch: lines may cover each other
             marker = {"marker": MARKERS[i % len(MARKERS)], "markersize": 5, "markevery": (first, every)}
             style = {"color": colour(i), "linewidth": 1.8, "zorder": 3, "label": shorten(name, 30) if name else None}

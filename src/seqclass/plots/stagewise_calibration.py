@@ -10,15 +10,10 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer, class_numbers
-from seqclass.deciding.record import AcquisitionRecord
+from seqclass.agent.record import AcquisitionRecord
 from seqclass.plots._style import MARKERS, NEUTRAL, Display, OfRecord, colour, legend_beside, open_frame
 from seqclass.plots.accuracy_features import wilson
 from seqclass.plots.acquisition_map import labels_of
-
-#: Most curves that are drawn unless the user names them.
-_CURVES = 5
-#: Fewest instances that a point stands for, where there are so many: fewer say nothing.
-_LEAST = 20
 
 
 class StagewiseCalibrationDisplay(OfRecord, Display):
@@ -93,7 +88,7 @@ class StagewiseCalibrationDisplay(OfRecord, Display):
             self._add(k, belief.max(axis=1), right, n_bins)
 
     def _add(self, k: int, confidence: FloatArray, right: BoolArray, n_bins: int) -> None:
-        n_bins = max(1, min(n_bins, len(confidence) // _LEAST))
+        n_bins = max(1, min(n_bins, len(confidence) // 20))  # fewer instances say nothing
         inner = np.quantile(confidence, np.arange(1, n_bins) / n_bins)
         # equal confidences stay together: a few beliefs that many share are so many points
         edge = np.unique(inner.round(12))
@@ -210,4 +205,4 @@ def stages_of(acquired: IntArray, counts: Sequence[int] | None, min_instances: i
     enough = [k for k in range(1, int(acquired.max()) + 1) if (acquired >= k).sum() >= min_instances]
     if not enough:
         return [0]
-    return sorted({int(k) for k in np.linspace(1, enough[-1], min(_CURVES, len(enough))).round()})
+    return sorted({int(k) for k in np.linspace(1, enough[-1], min(5, len(enough))).round()})

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._shell import DecidingClassifier
+from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import thresholds
-from seqclass.analysis._stage_states import drawn_lot, information_at, n_contexts
+from seqclass.analysis._stage_states import information_at, n_contexts, select_component
 from seqclass.analysis.regions import Thresholds
 from seqclass.plots._style import (
     FAINT,
@@ -27,7 +27,8 @@ from seqclass.plots._style import (
     shorten,
 )
 from seqclass.pomdp import DECIDE, Policy
-from seqclass.pomdp.needs import needed_no_visits, needed_order
+from seqclass.pomdp.account import planned_prices
+from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 
 __all__ = ["StoppingRegionDisplay", "ThresholdsDisplay"]
 
@@ -119,8 +120,8 @@ class StoppingRegionDisplay(Display):
                 f"stopping regions can be drawn for 2 or 3 classes, and this policy has {n_classes}; "
                 "BeliefPathDisplay shows single instances of any number of classes."
             )
-        needed_order(problem, "StoppingRegionDisplay", "decision_graph")
-        needed_no_visits(problem, "StoppingRegionDisplay", "decision_graph")
+        require_fixed_order(problem, "StoppingRegionDisplay", "decision_graph")
+        require_no_visits(problem, "StoppingRegionDisplay", "decision_graph")
         self.policy = policy
         if policy.n_stages < 1:
             raise ValueError("the policy never asks for a feature: its horizon is 0 stages.")
@@ -162,7 +163,7 @@ class StoppingRegionDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: DecidingClassifier,
+        estimator: BaseSequentialClassifier,
         stage: int = 0,
         *,
         context: int = 0,
@@ -175,7 +176,7 @@ class StoppingRegionDisplay(Display):
 
         Parameters
         ----------
-        estimator : DecidingClassifier
+        estimator : BaseSequentialClassifier
             A fitted classifier with two or three classes.
         stage, context, lot, resolution
             See `StoppingRegionDisplay`.
@@ -218,7 +219,7 @@ class StoppingRegionDisplay(Display):
             legend_below(ax, handles, -0.17, columns=2)
 
     def _title(self) -> str:
-        price = self.policy.problem.planned_prices[self.stage]
+        price = planned_prices(self.policy.problem)[self.stage]
         seen = ["Before any feature", "After 1 feature"]
         when = seen[self.stage] if self.stage < 2 else f"After {self.stage} features"
         title = f"{when}: ask {shorten(self.feature, 30)} for {price:.3g}?"
@@ -227,12 +228,14 @@ class StoppingRegionDisplay(Display):
 
     def _ask(self) -> None:
         problem = self.policy.problem
-        info = information_at(problem, self.stage, self.beliefs, self.context, drawn_lot(self.policy, self.lot))
-        self.go_on = self.policy.act(info) != DECIDE
+        belief = information_at(
+            problem, self.stage, self.beliefs, self.context, select_component(self.policy, self.lot)
+        )
+        self.go_on = self.policy.action(belief) != DECIDE
         self.decision = self.policy.decide(self.beliefs)
-        self.stopping_cost = info.stopping_cost
+        self.stopping_cost = belief.stopping_cost
         told = getattr(self.policy, "continuation_cost", None)
-        self.continuation_cost = np.full(len(info), np.nan) if told is None else told(info)
+        self.continuation_cost = np.full(len(belief), np.nan) if told is None else told(belief)
         self._shown_decisions = [j for j in range(problem.n_decisions) if ((self.decision == j) & ~self.go_on).any()]
 
     def _region(self) -> IntArray:
@@ -309,7 +312,7 @@ class StoppingRegionDisplay(Display):
 
 def _lot_text(policy: Policy, lot: int) -> str:
     """Say which of several lots is shown; nothing where there is one."""
-    probability = policy.begin()[1]
+    probability = policy.initial_belief()[1]
     if len(probability) == 1:
         return ""
     return f"lot {lot} of {len(probability)}, drawn with probability {probability[lot]:.2g}"
@@ -343,10 +346,6 @@ def _mesh(resolution: int) -> tuple[FloatArray, IntArray, FloatArray]:
     triangles = np.vstack([up, down])
     triangles = triangles[(triangles >= 0).all(axis=1)]
     return points, triangles, points[triangles].mean(axis=1)
-
-
-#: With more stages than this the axis has numbers instead of feature names.
-_NAMED = 24
 
 
 class ThresholdsDisplay(OfPolicy, Display):
@@ -437,16 +436,16 @@ class ThresholdsDisplay(OfPolicy, Display):
         -------
         ThresholdsDisplay
         """
-        found = thresholds(policy, max_stages=max_stages, lot=lot, tolerance=1e-6)
+        intervals = thresholds(policy, max_stages=max_stages, lot=lot, tolerance=1e-6)
         if title is None:
             title = _lot_text(policy, lot) or None
         if settings.get("names") is not None:
-            settings["names"] = list(settings["names"])[: found.n_stages]
+            settings["names"] = list(settings["names"])[: intervals.n_stages]
         settings.setdefault("prior", float(policy.problem.prior[1]))
-        return cls(found, **settings).plot(ax, title=title)
+        return cls(intervals, **settings).plot(ax, title=title)
 
     @classmethod
-    def _told_by(cls, estimator: DecidingClassifier) -> dict[str, Any]:
+    def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:
         labels = {"classes": estimator.classes_, "decisions": estimator.decisions_}
         return labels | {"names": question_names(estimator)}
 
@@ -456,28 +455,28 @@ class ThresholdsDisplay(OfPolicy, Display):
     def _draw(self, ax: Any) -> None:
         from matplotlib.patches import Patch
 
-        found, n = self.thresholds, self.thresholds.n_stages
+        intervals, n = self.thresholds, self.thresholds.n_stages
         open_frame(ax)
         ax.grid(visible=False)
-        several = bool(found.context.any())
+        several = bool(intervals.context.any())
         width = 0.86 if n <= 60 else 1.0
         handles: list[Any] = []
-        for region in np.unique(found.region).tolist():
-            rows = found.region == region
+        for region in np.unique(intervals.region).tolist():
+            rows = intervals.region == region
             label = "go on: ask" if region < 0 else f"stop: {shorten(self.decisions[region], 22)}"
             paint = PALE if region < 0 else pale(region, 0.3)
             if not several:
-                height = found.upper[rows] - found.lower[rows]
-                ax.bar(found.stage[rows], height, width, bottom=found.lower[rows], color=paint, linewidth=0)
+                height = intervals.upper[rows] - intervals.lower[rows]
+                ax.bar(intervals.stage[rows], height, width, bottom=intervals.lower[rows], color=paint, linewidth=0)
                 handles.append(Patch(color=paint, label=label))
             elif region < 0:  # each context a veil: the darker, the more of them go on
-                for context in range(int(found.context.max()) + 1):
-                    mine = rows & (found.context == context)
-                    height, low = found.upper[mine] - found.lower[mine], found.lower[mine]
-                    ax.bar(found.stage[mine], height, width, bottom=low, color=NEUTRAL, alpha=0.15, linewidth=0)
+                for context in range(int(intervals.context.max()) + 1):
+                    mine = rows & (intervals.context == context)
+                    height, low = intervals.upper[mine] - intervals.lower[mine], intervals.lower[mine]
+                    ax.bar(intervals.stage[mine], height, width, bottom=low, color=NEUTRAL, alpha=0.15, linewidth=0)
                 handles.append(Patch(color=FAINT, label="go on: ask, in some contexts"))
-        lower = found.lower[found.lower > 0]
-        stage = found.stage[found.lower > 0]
+        lower = intervals.lower[intervals.lower > 0]
+        stage = intervals.stage[intervals.lower > 0]
         ax.hlines(lower, stage - width / 2, stage + width / 2, color="black", linewidth=0.6 if several else 1.2)
         if self.prior is not None:
             handles.append(ax.axhline(self.prior, color=NEUTRAL, linestyle=":", linewidth=1.5, label="prior"))
@@ -492,7 +491,7 @@ class ThresholdsDisplay(OfPolicy, Display):
         ax.set_xlim(-0.6, n - 0.4)
         ax.set_ylim(0.0, 1.0)
         ax.set_ylabel(f"P({shorten(self.classes[1], 20)} | what was seen)")
-        if n <= _NAMED:
+        if n <= 24:  # else there are numbers
             ax.set_xticks(range(n), [shorten(name, 24) for name in self.names], rotation=90, fontsize=8)
         else:
             ax.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)

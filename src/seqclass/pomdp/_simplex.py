@@ -10,12 +10,7 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.model_files import register
-
-#: Up to so many functions are interpolated one by one, more by a sparse matrix that serves all.
-_FEW_COLUMNS = 2
-#: Up to so many values are combined row by row rather than by a sparse matrix.
-_FEW_CELLS = 2**15
-_READ_BYTES = 2**22
+from seqclass._utils.stored import require, stored_numbers, stored_whole
 
 
 def grid_size(n_classes: int, resolution: int) -> int:
@@ -92,11 +87,12 @@ class SimplexGrid:
         normalised = belief / np.where(total > 0, total, 1.0)[:, None]
         several = context is not None and len(values) > len(self.points)
         offset: Any = context * len(self.points) if several else 0  # type: ignore[operator]
-        if values.ndim == 2 and values.shape[1] > _FEW_COLUMNS:
-            return self._many(values, normalised, total, interpolation, offset)
+        # up to so many functions are interpolated one by one, more by a sparse matrix that serves all
+        if values.ndim == 2 and values.shape[1] > 2:
+            return self._read_many(values, normalised, total, interpolation, offset)
         columns = values if values.ndim == 2 else values[:, None]
         result = np.empty((len(belief), columns.shape[1]))
-        for part in chunks(len(belief), 8.0 * 8 * belief.shape[1], _READ_BYTES):
+        for part in chunks(len(belief), 8.0 * 8 * belief.shape[1], 2**22):
             inside = offset[part] if np.ndim(offset) else offset
             if interpolation == "nearest":
                 result[part] = columns[self.nearest(normalised[part]) + inside]
@@ -105,7 +101,7 @@ class SimplexGrid:
         result *= total[:, None]
         return result if values.ndim == 2 else result[:, 0]
 
-    def _many(
+    def _read_many(
         self, values: FloatArray, belief: FloatArray, total: FloatArray, interpolation: str, offset: Any
     ) -> FloatArray:
         """Many functions at once: one sparse matrix of interpolation weights serves all."""
@@ -116,7 +112,7 @@ class SimplexGrid:
         weights = weights * total[:, None]
         if np.any(offset):
             vertices = vertices + np.reshape(offset, (-1, 1))
-        if vertices.shape[1] == 2 and len(belief) * values.shape[1] <= _FEW_CELLS:  # where making a matrix costs more
+        if vertices.shape[1] == 2 and len(belief) * values.shape[1] <= 2**15:  # where making a matrix costs more
             result = values.take(vertices[:, 0], axis=0)
             result *= weights[:, :1]
             result += values.take(vertices[:, 1], axis=0) * weights[:, 1:]
@@ -163,3 +159,12 @@ class SimplexGrid:
     def _tails(self, belief: FloatArray) -> FloatArray:
         tails = np.cumsum(belief[:, :0:-1], axis=1)[:, ::-1] * self.resolution
         return np.clip(tails, 0.0, self.resolution)
+
+    def _check_stored(self) -> None:
+        points = stored_numbers(self, "points", None, None)
+        steps, n_classes = stored_whole(self, "resolution", 1, 10**7), points.shape[1]
+        same = n_classes >= 1 and comb(steps + n_classes - 1, n_classes - 1) == len(points)
+        require(same, "points are not those of resolution")
+        again = SimplexGrid(n_classes, steps)
+        require(np.array_equal(points, again.points), "points are not those of resolution")
+        require(self._rank.dtype.kind == "i" and np.array_equal(self._rank, again._rank), "_rank is another")

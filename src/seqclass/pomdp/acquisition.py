@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass.pomdp.answers import DataAnswers
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.observations import DataObservations
+from seqclass.pomdp.one_step import candidate_questions, deciding_cost, must_continue, row_parts
 from seqclass.pomdp.policy import DECIDE, Policy, decided
+from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.walk import Level, check_questions, next_of, walk
 
 __all__ = ["Acquisition", "acquire"]
@@ -110,7 +111,7 @@ def acquire(
     record_beliefs: bool = False,
     record_expected: bool = False,
     keys: Any = None,
-    start: tuple[InformationState, IntArray] | None = None,
+    start: tuple[BeliefState, IntArray] | None = None,
     ask: Callable[[Level], IntArray] | None = None,
 ) -> Acquisition:
     """Run a policy on rows of outcomes.
@@ -132,7 +133,7 @@ def acquire(
         Keep what the policy expects on the way.
     keys : ndarray or sparse array of shape (n, m), optional
         Numbers that tell the instances apart, from which a randomised policy draws each one's lot; by default ``X``.
-    start : (InformationState, ndarray of int of shape (n,)), optional
+    start : (BeliefState, ndarray of int of shape (n,)), optional
         What is known at the start, a row a history, and the history of each instance; by default nothing is. Questions
         are then those of this state's problem, of which the policy's must be the first.
     ask : callable, optional
@@ -159,36 +160,34 @@ def acquire(
     if record_expected and ask is not None:
         raise ValueError("record_expected is about what the policy asks by itself: leave it or ask out.")
     if start is None:
-        info, node = begun(policy, X if keys is None else keys)
+        belief, node = initial_rows(policy, X if keys is None else keys)
     else:
-        info, node = start
+        belief, node = start
     if not X.shape[0]:
-        info = info[np.empty(0, dtype=np.intp)]
-    data = DataAnswers(X, columns, node, charge_missing)
+        belief = belief[np.empty(0, dtype=np.intp)]
+    data = DataObservations(X, columns, node, charge_missing)
     tree = Histories(policy, data, record_beliefs, record_expected, ask)
-    for _ in walk(info, np.zeros(len(info)), tree.ask, data):
+    for _ in walk(belief, np.zeros(len(belief)), tree.ask, data):
         pass
     return tree.result()
 
 
-def begun(policy: Policy, keys: Any) -> tuple[InformationState, IntArray]:
+def initial_rows(policy: Policy, keys: Any) -> tuple[BeliefState, IntArray]:
     """What is known before anything is acquired, a row for each lot that is drawn, and each instance's row."""
-    info, _ = policy.begin()
+    belief, _ = policy.initial_belief()
     node: IntArray = np.zeros(keys.shape[0], dtype=np.intp)
-    if len(info) > 1:
-        drawn, node = np.unique(policy.draw(keys), return_inverse=True)
-        info = info[drawn]
-    return info, node
+    if len(belief) > 1:
+        drawn, node = np.unique(policy.sample_component(keys), return_inverse=True)
+        belief = belief[drawn]
+    return belief, node
 
 
-def added_saving(
-    policy: Policy, info: InformationState, questions: BoolArray, saving: FloatArray | float
-) -> FloatArray:
+def added_saving(policy: Policy, belief: BeliefState, questions: BoolArray, saving: FloatArray | float) -> FloatArray:
     """How much less going on would save if some questions, (n, n_questions), could not be had; NaN where unknown."""
-    if info.problem.rules is not None or not len(info):
-        return np.full(len(info), np.nan)
+    if belief.problem.rules is not None or not len(belief):
+        return np.full(len(belief), np.nan)
     # at worst one decides
-    without = info.deciding_cost - policy._cost_without(info, questions)
+    without = deciding_cost(belief) - policy._cost_without(belief, questions)
     return np.asarray(np.maximum(saving, 0.0) - np.maximum(without, 0.0))
 
 
@@ -198,7 +197,7 @@ class Histories:
     def __init__(
         self,
         policy: Policy,
-        data: DataAnswers,
+        data: DataObservations,
         beliefs: bool,
         expected: bool,
         chosen: Callable[[Level], IntArray] | None = None,
@@ -224,63 +223,62 @@ class Histories:
         self.decisions: list[IntArray] = [np.empty(0, dtype=np.intp)]
 
     def ask(self, level: Level) -> IntArray:
-        info = level.info
+        belief = level.belief
         if self.ends:
             # every level is kept until the end; there are never more histories than instances
             self.parents.append(level.parent.astype(np.int32 if self.leaf.size < 2**31 else np.intp))
             self.seen.append(level.outcome.astype(np.int64 if level.outcome.max() >= 2**31 else np.int32))
         question = next_of(self.policy, level) if self.chosen is None else self.chosen(level)
-        before, info = info, level.info
+        before, belief = belief, level.belief
         stop = question == DECIDE
         ends = np.flatnonzero(stop)
         self.ends.append(ends)
         self.questions.append(question.astype(np.int32))
-        if self.visits is not None and info.visits is not None and info.ordered is not None:
-            going, visit = np.flatnonzero(~stop), np.full(len(info), -1, dtype=np.int32)
-            visit[going] = info.visits[going] + ~info.ordered[going, question[going]]
+        if self.visits is not None and belief.account.n_visits is not None and belief.account.ordered is not None:
+            going, visit = np.flatnonzero(~stop), np.full(len(belief), -1, dtype=np.int32)
+            visit[going] = belief.account.n_visits[going] + ~belief.account.ordered[going, question[going]]
             self.visits.append(visit)
         if "belief" in self.records:
-            self.records["belief"].append(info.belief)
+            self.records["belief"].append(belief.posterior)
         if self.following is not None:
-            self._expect(before, info, question, ends)
+            self._expect(before, belief, question, ends)
         if ends.size:
-            belief = info.belief[ends]
-            self.last.append(belief)
-            self.decisions.append(decided(self.policy, belief))
-            self.prices.append(info.spent[ends])
+            posterior = belief.posterior[ends]
+            self.last.append(posterior)
+            self.decisions.append(decided(self.policy, posterior))
+            self.prices.append(belief.spent[ends])
             self._end(stop)
         return question
 
-    def _expect(self, before: InformationState, info: InformationState, question: IntArray, ends: IntArray) -> None:
+    def _expect(self, before: BeliefState, belief: BeliefState, question: IntArray, ends: IntArray) -> None:
         """Note what the policy expected before it ordered anything, and what the question costs then."""
         assert self.following is not None  # its caller has looked
         asks = np.flatnonzero(question != DECIDE)
-        check_questions(info, asks, question[asks])
-        following, saving, added = question.copy(), np.empty(len(info)), np.full(len(info), np.nan)
-        asked = np.zeros((len(info), info.problem.n_questions), dtype=bool)
+        check_questions(belief, asks, question[asks])
+        following, saving, added = question.copy(), np.empty(len(belief)), np.full(len(belief), np.nan)
+        asked = np.zeros((len(belief), belief.problem.n_questions), dtype=bool)
         asked[asks, question[asks]] = True
-        if info.ordered is not None and before.ordered is not None:
-            asked |= info.ordered & ~before.ordered
-        following[ends] = self.policy.following(before[ends])
-        row_bytes = 8.0 * 3 * float(info.problem.n_outcomes.max(initial=1)) * info.problem.n_classes
-        for part, some in before.parts(row_bytes):
-            saving[part] = some.deciding_cost - self.policy.continuation_cost(some)
+        if belief.account.ordered is not None and before.account.ordered is not None:
+            asked |= belief.account.ordered & ~before.account.ordered
+        following[ends] = self.policy.next_question(before[ends])
+        row_bytes = 8.0 * 3 * float(belief.problem.n_outcomes.max(initial=1)) * belief.problem.n_classes
+        for part, some in row_parts(before, row_bytes):
+            saving[part] = deciding_cost(some) - self.policy.continuation_cost(some)
             on = np.flatnonzero(question[part] != DECIDE)
             added[part][on] = added_saving(self.policy, some[on], asked[part][on], saving[part][on])
-        prices = np.broadcast_to(info.prices, (len(info), info.problem.n_questions))
+        prices = np.broadcast_to(belief.prices, (len(belief), belief.problem.n_questions))
         known = following != DECIDE
-        price = np.full(len(info), np.nan)
+        price = np.full(len(belief), np.nan)
         price[known] = prices[known, following[known]]
-        if info.ordered is not None and info.problem.visits is not None:  # visits are told of by themselves
-            asked = np.flatnonzero(question != DECIDE)
-            alone = ~info.ordered[asked, question[asked]]
-            price[asked] -= np.where(alone, info.problem.visits.alone[question[asked]], 0.0)
+        if belief.account.ordered is not None and belief.problem.visits is not None:  # visits are told of by themselves
+            alone = ~belief.account.ordered[asks, question[asks]]
+            price[asks] -= np.where(alone, belief.problem.visits.single_costs[question[asks]], 0.0)
         self.records["price"].append(price)
         self.records["saving"].append(saving)
         self.records["added"].append(added)
-        demanded = before.closed & (question != DECIDE)
+        demanded = must_continue(before) & (question != DECIDE)
         closed = np.flatnonzero(demanded)
-        demanded[closed] = before.sensible[closed, question[closed]]
+        demanded[closed] = candidate_questions(before)[closed, question[closed]]
         self.records["demanded"].append(demanded)
         self.following.append(following[ends])
 

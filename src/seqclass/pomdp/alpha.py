@@ -9,19 +9,16 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
-from seqclass.pomdp.information import TIE, InformationState
+from seqclass._utils.stored import require, stored_array, stored_list, stored_numbers
+from seqclass.pomdp.account import planned_prices
+from seqclass.pomdp.one_step import context_of, stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
-from seqclass.pomdp.walk import Fork, Level, opened, walk
+from seqclass.pomdp.walk import Fork, Level, initial_histories_without_policy, walk
 
 __all__ = ["AlphaSet", "AlphaVectors", "SharedVectors", "backup"]
-
-
-#: Scores of a batch of beliefs are computed in pieces of this size, so that they stay in the cache.
-_SCORE_BYTES = 2**19
-#: From this many vectors on one is chosen among them in single precision.
-_MANY_VECTORS = 256
 
 
 @register
@@ -58,9 +55,10 @@ class AlphaSet:
     def precision(self) -> type[np.floating[Any]]:
         """What the choice among the vectors is made in."""
         # any choice gives the vector of some plan, so single precision may cost 1e-7 of value but never validity
-        return np.float32 if len(self) >= _MANY_VECTORS else np.float64
+        # from this many vectors on one is chosen among them in single precision
+        return np.float32 if len(self) >= 256 else np.float64
 
-    def of(self, context: int | None = None) -> FloatArray:
+    def vectors_in(self, context: int | None = None) -> FloatArray:
         """Vectors valid in a context, the ones valid everywhere first."""
         own = self.vectors
         if self.pointer is not None and context is not None:
@@ -80,14 +78,22 @@ class AlphaSet:
     ) -> tuple[FloatArray, FloatArray]:
         """Value of each belief, (n,), and the vector that attains it, (n, n_classes), chosen in precision ``dtype``."""
         if self.pointer is None or context is None:
-            return _best(belief, self.of(), dtype)
+            return _best(belief, self.vectors_in(), dtype)
         value = np.full(len(belief), np.inf)
         vector = np.zeros_like(belief)
         order = np.argsort(context, kind="stable")
         present, starts = np.unique(context[order], return_index=True)
         for number, rows in zip(present, np.split(order, starts[1:])):
-            value[rows], vector[rows] = _best(belief[rows], self.of(int(number)), dtype)
+            value[rows], vector[rows] = _best(belief[rows], self.vectors_in(int(number)), dtype)
         return value, vector
+
+    def _check_stored(self) -> None:
+        vectors = stored_numbers(self, "vectors", None, None)
+        stored_numbers(self, "everywhere", None, vectors.shape[1])
+        if self.pointer is not None:
+            pointer = stored_array(self, "pointer", "iu", None)
+            rising = len(pointer) > 1 and pointer[0] == 0 and (np.diff(pointer) >= 0).all()
+            require(rising and pointer[-1] == len(vectors), "pointer is not that of vectors")
 
 
 def _best(
@@ -100,7 +106,8 @@ def _best(
     index = np.empty(n, dtype=np.intp)
     transposed = vectors.T.astype(dtype, copy=False)
     rows = belief.astype(dtype, copy=False)
-    for part in chunks(n, transposed.itemsize * len(vectors), _SCORE_BYTES):
+    # scores of a batch of beliefs are computed in pieces of this size, so that they stay in the cache
+    for part in chunks(n, transposed.itemsize * len(vectors), 2**19):
         index[part] = (rows[part] @ transposed).argmin(axis=1)
     chosen = vectors[index]
     return np.einsum("nc,nc->n", belief, chosen), chosen
@@ -220,10 +227,18 @@ class AlphaVectors(ValueFunction):
     def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
         return self.sets[stage].best(belief, context, self.sets[stage].precision)[0]
 
-    def plan_cost(self, info: InformationState, rows: IntArray) -> FloatArray:
+    def plan_cost(self, belief: BeliefState, rows: IntArray) -> FloatArray:
         """Cost of the best vector of going on; see `ValueFunction.plan_cost`."""
-        context = None if info.context is None else info.context[rows]
-        return self.sets[info.stage].value(info.belief[rows], context)
+        context = context_of(belief)
+        context = None if context is None else context[rows]
+        return self.sets[belief.stage].value(belief.posterior[rows], context)
+
+    def _check_stored(self) -> None:
+        for stage, one in enumerate(stored_list(self, "sets", self.n_stages)):
+            own = isinstance(one, AlphaSet) and one.vectors.shape[1] == self.problem.n_classes
+            require(own, "sets are of other classes")
+            known = one.pointer is None or len(one.pointer) == self._n_contexts(stage) + 1
+            require(known, "sets are of other contexts")
 
 
 class SharedVectors(AlphaVectors):
@@ -235,7 +250,7 @@ class SharedVectors(AlphaVectors):
     TAI 2021, section V.
     """
 
-    def plan_cost(self, info: InformationState, rows: IntArray) -> FloatArray:
+    def plan_cost(self, belief: BeliefState, rows: IntArray) -> FloatArray:
         """Infinite: no plan is known; see `ValueFunction.plan_cost`."""
         return np.full(len(rows), np.inf)
 
@@ -261,15 +276,11 @@ def select(weight: FloatArray, n: int, rng: np.random.Generator) -> tuple[IntArr
     return chosen, np.maximum(weight[chosen], c)
 
 
-#: Beliefs closer than this, reached by different histories, are the same but for rounding.
-_SAME_BELIEF = 1e-12
 #: So many stages get their states, however few cases come to them: a policy that is yet to be improved may stop early.
 ALWAYS = 16
-#: Contexts a stage of the projection of a problem without tables, for `quick_values`.
-_QUICK_CONTEXTS = 32
 
 
-class Points(NamedTuple):
+class BackupPoints(NamedTuple):
     """Beliefs of one stage at which values are backed up.
 
     Attributes
@@ -320,13 +331,14 @@ def sample_beliefs(
     policy: Policy | None = None,
     *,
     share_contexts: bool = False,
-) -> list[Points]:
+) -> list[BackupPoints]:
     """Beliefs of each stage that the model reaches and where there is something to decide."""
-    points: list[Points] = []
-    for info in sample_states(problem, n_stages, n_beliefs, rng, policy, share_contexts=share_contexts):
-        context = np.zeros(len(info), dtype=np.intp) if share_contexts or info.context is None else info.context
-        likelihood = info.likelihood if len(info) else np.empty((0, 1, problem.n_classes))
-        points.append(Points(info.belief, context, likelihood if share_contexts else None))
+    points: list[BackupPoints] = []
+    for belief in sample_states(problem, n_stages, n_beliefs, rng, policy, share_contexts=share_contexts):
+        context = None if share_contexts else context_of(belief)
+        context = np.zeros(len(belief), dtype=np.intp) if context is None else context
+        likelihood = belief.likelihood if len(belief) else np.empty((0, 1, problem.n_classes))
+        points.append(BackupPoints(belief.posterior, context, likelihood if share_contexts else None))
     return points
 
 
@@ -340,70 +352,71 @@ def sample_states(
     share_contexts: bool = False,
     merge: bool = True,
     least_reach: float = 0.0,
-) -> Iterator[InformationState]:
-    """Information states of each stage behind the beliefs of `sample_beliefs`."""
-    found: list[InformationState] = []
+) -> Iterator[BeliefState]:
+    """Belief states of each stage behind the posteriors of `sample_beliefs`."""
+    states: list[BeliefState] = []
     reach = 1.0
 
     def ask(level: Level) -> Fork:
         nonlocal reach
-        info, weight = level.info, level.weight
-        open_: IntArray = np.flatnonzero(~info.settled)
+        belief, weight = level.belief, level.weight
+        open_: IntArray = np.flatnonzero(~stopping_is_certain(belief))
         if merge:
-            open_, weight = _merged(info, weight, open_, rng, share_contexts)
+            open_, weight = _merge_similar(belief, weight, open_, rng, share_contexts)
         else:
             weight = weight[open_]
         reach *= float(weight.sum())
-        if reach < least_reach and info.stage >= ALWAYS:
+        if reach < least_reach and belief.stage >= ALWAYS:
             open_, weight = open_[:0], weight[:0]
         # the square root: rare beliefs are many, and the bounds suffer where the values have seen none of them
         chosen, root = select(np.sqrt(weight), n_beliefs, rng)
         weight = root**2 / max((root**2).sum(), np.finfo(float).tiny)
         rows = open_[chosen]
-        found.append(info[rows])
-        if info.stage + 1 == n_stages:
+        states.append(belief[rows])
+        if belief.stage + 1 == n_stages:
             rows = rows[:0]
         elif policy is not None and rows.size:
-            on = policy.act(found[-1]) != DECIDE
+            on = policy.action(states[-1]) != DECIDE
             rows, weight = rows[on], weight[on]
-        return Fork(rows, np.full(rows.size, info.stage), weight[: rows.size])
+        return Fork(rows, np.full(rows.size, belief.stage), weight[: rows.size])
 
-    for _ in walk(*opened(problem, 1.0), ask) if n_stages else ():
-        yield found[-1]
+    for _ in walk(*initial_histories_without_policy(problem, 1.0), ask) if n_stages else ():
+        yield states[-1]
     nothing = np.empty(0, dtype=np.intp)
-    for _ in range(len(found), n_stages):
+    for _ in range(len(states), n_stages):
         if merge:  # what is drawn later does not depend on when histories ran out
-            _merged(found[-1][nothing], np.empty(0), nothing, rng, share_contexts)
-        yield found[-1][nothing]
+            _merge_similar(states[-1][nothing], np.empty(0), nothing, rng, share_contexts)
+        yield states[-1][nothing]
 
 
-def _merged(
-    info: InformationState, weight: FloatArray, rows: IntArray, rng: np.random.Generator, share_contexts: bool
+def _merge_similar(
+    belief: BeliefState, weight: FloatArray, rows: IntArray, rng: np.random.Generator, share_contexts: bool
 ) -> tuple[IntArray, FloatArray]:
     """Of the given rows one for each belief and context, similar ones side by side, and their weights added up."""
-    belief, context = info.belief[rows], info.context
+    posterior, context = belief.posterior[rows], context_of(belief)
     place = np.zeros(len(rows)) if context is None else context[rows]
     if share_contexts and len(rows):
-        ahead = info[rows].likelihood.reshape(len(rows), -1)
+        ahead = belief[rows].likelihood.reshape(len(rows), -1)
         place = np.round(ahead @ rng.random(ahead.shape[1]), 10)
     # equal beliefs have equal projections on any direction, up to rounding
-    order = np.lexsort((np.round(belief @ rng.random(belief.shape[1]), 10), place))
-    rows, belief, place, weight = rows[order], belief[order], place[order], weight[rows[order]]
-    same = (np.diff(place) == 0) & (np.abs(np.diff(belief, axis=0)).max(axis=1, initial=0.0) < _SAME_BELIEF)
+    order = np.lexsort((np.round(posterior @ rng.random(posterior.shape[1]), 10), place))
+    rows, posterior, place, weight = rows[order], posterior[order], place[order], weight[rows[order]]
+    # beliefs closer than this, reached by different histories, are the same but for rounding
+    same = (np.diff(place) == 0) & (np.abs(np.diff(posterior, axis=0)).max(axis=1, initial=0.0) < 1e-12)
     number = np.cumsum(np.append(True, ~same)[: len(rows)]) - 1
     first = np.flatnonzero(np.diff(number, prepend=-1))
     return rows[first], np.asarray(np.bincount(number, weights=weight), dtype=np.float64)
 
 
-def point_based(
+def back_up_points(
     problem: AcquisitionProblem,
-    points: list[Points],
+    points: list[BackupPoints],
     terminal: FloatArray,
     tolerance: float,
     rng: np.random.Generator,
 ) -> AlphaVectors:
     """Back up each stage's beliefs from the last stage to the first."""
-    stopping, tables = problem.decision_costs.T, problem.tables
+    stopping, tables = problem.decision_costs.T, problem.structure.tables
     following = AlphaSet(np.empty((0, problem.n_classes)), everywhere=terminal)
     sets: list[AlphaSet] = []
     for stage in reversed(range(len(points))):
@@ -413,7 +426,7 @@ def point_based(
             assert tables is not None  # or else the points bring their likelihoods
             n_contexts = tables.n_contexts(stage)
             likelihood, successors = tables.likelihood(stage, context), tables.successors(stage, context)
-        vectors, values = backup(belief, likelihood, following, problem.planned_prices[stage], successors)
+        vectors, values = backup(belief, likelihood, following, planned_prices(problem)[stage], successors)
         kept = _keep(belief, context if n_contexts > 1 else None, vectors, values, tolerance, rng)
         pointer = None
         if n_contexts > 1:
@@ -448,20 +461,20 @@ def quick_values(
     problem: AcquisitionProblem, n_beliefs: int, rng: np.random.Generator, max_stages: int = 512
 ) -> ValueFunction:
     """Values good enough for a lower bound: two rounds of few beliefs, a second for some tens of stages."""
-    if problem.tables is None:
-        projection = problem.projection(_QUICK_CONTEXTS)
+    if problem.structure.tables is None:
+        projection = problem.structure.projection(32)
         if projection is None:
             return StoppingValue(problem)
         return ProjectedValues(problem, projection, quick_values(projection, n_beliefs, rng, max_stages))
     n_stages = min(problem.n_stages, max_stages)
     stopping = problem.decision_costs.T
     points = sample_beliefs(problem, n_stages, n_beliefs, rng)
-    values = point_based(problem, points, stopping, 0.0, rng)
+    values = back_up_points(problem, points, stopping, 0.0, rng)
     again = sample_beliefs(problem, n_stages, n_beliefs, rng, LookaheadPolicy(values))
-    return point_based(problem, merged(points, again), stopping, 0.0, rng)
+    return back_up_points(problem, merge_points(points, again), stopping, 0.0, rng)
 
 
-def merged(first: list[Points], second: list[Points]) -> list[Points]:
+def merge_points(first: list[BackupPoints], second: list[BackupPoints]) -> list[BackupPoints]:
     """Beliefs of both lists, stage by stage, those that are in both once."""
     result = []
     for a, b in zip(first, second):
@@ -476,5 +489,5 @@ def merged(first: list[Points], second: list[Points]) -> list[Points]:
         kept = np.sort(np.unique(key, axis=0, return_index=True)[1])
         if likelihood is not None:
             likelihood = likelihood[kept]
-        result.append(Points(belief[kept], context[kept], likelihood))
+        result.append(BackupPoints(belief[kept], context[kept], likelihood))
     return result

@@ -10,12 +10,10 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import register
+from seqclass._utils.stored import require, stored_array, stored_numbers
+from seqclass._utils.validation import check_distribution
 
 __all__ = ["Bundle"]
-
-
-#: Numbers of outcomes are below this.
-_MOST_CODES = 2**62
 
 
 @register
@@ -58,7 +56,8 @@ class Bundle:
         self.sizes: IntArray = np.array(sizes, dtype=np.intp)
         self.n_complete = math.prod(self.sizes.tolist())
         self.n_codes = self.n_complete + math.prod((self.sizes + 1).tolist())
-        if self.n_codes >= _MOST_CODES:
+        # numbers of outcomes are below this
+        if self.n_codes >= 2**62:
             raise ValueError(
                 f"a bundle of {len(self.sizes)} columns with {self.sizes.tolist()} outcomes has more joint outcomes "
                 "than can be numbered; use fewer bins, or several bundles."
@@ -129,6 +128,12 @@ class Bundle:
             result[rows] = table[place]
         return result
 
+    def _check_stored(self) -> None:
+        features = stored_array(self, "features", "i", None, low=0)
+        require(len(np.unique(features)) == len(features) > 1, "features are wrong")
+        again = Bundle(features, stored_array(self, "sizes", "i", len(features), low=1))
+        require((self.n_complete, self.n_codes) == (again.n_complete, again.n_codes), "its outcomes are wrong")
+
 
 @register
 class DrawnBundle(Bundle):
@@ -184,6 +189,16 @@ class DrawnBundle(Bundle):
         # of a state that shows none of them nothing is known
         return np.where(total > 0, weight / np.where(total > 0, total, 1.0), 1 / len(weight))
 
+    def _check_stored(self) -> None:
+        tables = stored_numbers(self, "tables", len(self.sizes), None, None)
+        require(tables.shape[1] >= int(self.sizes.max()), "tables have other outcomes")
+        for table, size in zip(tables, self.sizes.tolist()):
+            check_table(table, "tables")
+            require(not table[size:].any(), "tables have other outcomes")
+        check_distribution(self.share, tables.shape[2], "share")
+        drawn = stored_array(self, "drawn", "i", None, low=0, high=self.n_complete - 1)
+        require(len(drawn) > 0, "drawn holds no outcomes")
+
 
 def _strides(sizes: IntArray) -> IntArray:
     return np.append(np.cumprod(sizes[:0:-1], dtype=np.int64)[::-1], 1)
@@ -195,3 +210,11 @@ def joint_tables(tables: FloatArray, sizes: Sequence[int]) -> FloatArray:
     for table, size in zip(tables, sizes):
         joint = (joint[:, None] * table[None, :size]).reshape(-1, tables.shape[2])
     return joint
+
+
+def check_table(table: FloatArray, name: str) -> None:
+    """Refuse a table that is no distribution over outcomes, the last axis but one."""
+    if not np.isfinite(table).all() or table.min() < 0:
+        raise ValueError(f"{name} must hold probabilities; it has negative or non-finite entries.")
+    if np.abs(table.sum(axis=-2) - 1).max() > 1e-6:
+        raise ValueError(f"{name} must sum to 1 over outcomes for each class.")

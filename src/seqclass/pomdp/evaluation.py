@@ -8,22 +8,14 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
-from seqclass._utils.progress import TimeUp, left
-from seqclass._utils.text import shown
-from seqclass._utils.validation import check_choice, check_integer
-from seqclass.pomdp.answers import Answers
-from seqclass.pomdp.information import InformationState
+from seqclass._utils.progress import DeadlineExceeded, remaining_seconds
+from seqclass._utils.text import short_repr
+from seqclass.pomdp.observations import ObservationSource
 from seqclass.pomdp.policy import Policy
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import ALL, along, enumerated_or_sampled
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.walk import ALL, MAX_HISTORIES, Simulation, walk_policy
 
 __all__ = ["Evaluation", "evaluate"]
-
-
-#: Histories that an enumeration may visit before ``method="auto"`` turns to simulation.
-MAX_HISTORIES = 100_000
-#: Paths that a simulation begins with where time is limited.
-_FEWEST = 250
 
 
 @dataclass(frozen=True)
@@ -118,21 +110,25 @@ def evaluate(
     """
     if not isinstance(policy, Policy):
         raise TypeError(
-            f"policy must be a Policy, such as clf.policy_ or what solver.solve(problem) returns, got {shown(policy)}."
+            f"policy must be a Policy, such as clf.policy_ or what solver.solve(problem) returns, got "
+            f"{short_repr(policy)}."
         )
-    check_choice(method, "method", ("auto", "exact", "simulation"))
-    check_integer(n_paths, "n_paths", 1)
-    check_integer(max_histories, "max_histories", 1)
+    return evaluate_policy(problem, policy, Simulation(method, n_paths, max_histories, random_state))
 
-    def run(answers: Answers, most: float) -> Evaluation:
+
+def evaluate_policy(problem: AcquisitionProblem, policy: Policy, simulation: Simulation) -> Evaluation:
+    """Expected cost, number of features and error of a policy; see `evaluate`."""
+    n_paths = simulation.n_paths
+
+    def run(answers: ObservationSource, most: float) -> Evaluation:
         if answers is ALL:
-            return _followed(problem, policy, 1.0, answers, most)
+            return _follow(problem, policy, 1.0, answers, most)
         # where time is limited, as many paths as it is enough for: each time others, twice as many
-        number, found = n_paths if left() == np.inf else min(_FEWEST, n_paths), None
+        number, found = n_paths if remaining_seconds() == np.inf else min(250, n_paths), None
         while True:
             try:
-                found = _followed(problem, policy, float(number), answers)
-            except TimeUp:
+                found = _follow(problem, policy, float(number), answers)
+            except DeadlineExceeded:
                 if found is None:
                     raise
                 return found
@@ -140,20 +136,20 @@ def evaluate(
                 return found
             number = min(2 * number, n_paths)
 
-    return enumerated_or_sampled(run, method, max_histories, random_state)
+    return simulation.run(run)
 
 
-def _followed(
-    problem: AcquisitionProblem, policy: Policy, total: float, answers: Answers, most: float = np.inf
+def _follow(
+    problem: AcquisitionProblem, policy: Policy, total: float, answers: ObservationSource, most: float = np.inf
 ) -> Evaluation:
-    tally = _Tally(problem, total)
-    for level in along(problem, policy, total, answers, most):
+    tally = _CostTally(problem, total)
+    for level in walk_policy(problem, policy, total, answers, most):
         stop = ~level.go_on
-        tally.add(level.info[stop], level.weight[stop])
+        tally.add(level.belief[stop], level.weight[stop])
     return tally.result("exact" if answers is ALL else "simulation", level.visited)
 
 
-class _Tally:
+class _CostTally:
     """Sums over stopped histories."""
 
     def __init__(self, problem: AcquisitionProblem, total: float) -> None:
@@ -163,18 +159,18 @@ class _Tally:
         self.stage = np.zeros(problem.n_stages + 1)
         self.joint = np.zeros((problem.n_classes, problem.n_decisions))
 
-    def add(self, info: InformationState, weight: FloatArray) -> None:
-        if not len(info):
+    def add(self, belief: BeliefState, weight: FloatArray) -> None:
+        if not len(belief):
             return
-        cost = info.spent + info.stopping_cost
+        cost = belief.spent + belief.stopping_cost
         self.cost += float(weight @ cost)
         self.square += float(weight @ cost**2)
-        self.price += float(weight @ info.spent)
-        self.features += float(weight.sum()) * info.stage
-        self.stage[info.stage] += weight.sum()
-        chosen = np.zeros((len(info), self.problem.n_decisions))
-        chosen[np.arange(len(info)), self.problem.decide(info.belief)] = weight
-        self.joint += info.belief.T @ chosen
+        self.price += float(weight @ belief.spent)
+        self.features += float(weight.sum()) * belief.stage
+        self.stage[belief.stage] += weight.sum()
+        chosen = np.zeros((len(belief), self.problem.n_decisions))
+        chosen[np.arange(len(belief)), self.problem.decide(belief.posterior)] = weight
+        self.joint += belief.posterior.T @ chosen
 
     def result(self, method: str, visited: int) -> Evaluation:
         joint = self.joint / self.total

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, conditioned, within_classes
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, condition_on_answer, within_classes
+from seqclass._utils.stored import require, stored_numbers
 from seqclass._utils.validation import check_distribution
-from seqclass.pomdp.bundles import Bundle, DrawnBundle
-from seqclass.pomdp.hidden import CACHE_BYTES, Hidden, padded
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.bundles import Bundle, DrawnBundle, check_table
+from seqclass.pomdp.latent import CACHE_BYTES, Hidden, Known, pad_tables
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.table_problem import check_padding, check_table
+from seqclass.pomdp.structure import Structure
+from seqclass.pomdp.table_problem import check_padding
 
 __all__ = ["MixtureProblem"]
 
@@ -42,7 +43,7 @@ class MixtureProblem(AcquisitionProblem):
         Number of outcomes of each question; by default the tables' own.
     features, groups, full_prices : array-like of shape (n_questions,), optional
         See `AcquisitionProblem`.
-    free : bool
+    any_order : bool
         Whether the questions may be asked in any order.
     max_questions, max_cost, bundles : optional
         See `AcquisitionProblem`. The likelihoods of a bundle are of its joint outcomes; of a `DrawnBundle` they are its
@@ -61,12 +62,12 @@ class MixtureProblem(AcquisitionProblem):
     >>> from seqclass.pomdp import optimal_cost
     >>> pointer = [[1, 0, 1, 0], [0, 1, 0, 1]]  # hidden states: class and place, the class first
     >>> first, second = [[1, 0.5, 0, 0.5], [0, 0.5, 1, 0.5]], [[0.5, 1, 0.5, 0], [0.5, 0, 0.5, 1]]
-    >>> problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], [pointer, first, second], prices=0.05, free=True)
+    >>> problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], [pointer, first, second], prices=0.05, any_order=True)
     >>> round(optimal_cost(problem), 3)
     0.1
     """
 
-    _of_likelihoods = ("hidden",)
+    _of_likelihoods = ("_latent",)
 
     def __init__(
         self,
@@ -80,7 +81,7 @@ class MixtureProblem(AcquisitionProblem):
         features: npt.ArrayLike | None = None,
         groups: npt.ArrayLike | None = None,
         full_prices: npt.ArrayLike | None = None,
-        free: bool = False,
+        any_order: bool = False,
         max_questions: int | None = None,
         max_cost: float | None = None,
         bundles: Sequence[Bundle | None] | None = None,
@@ -108,7 +109,7 @@ class MixtureProblem(AcquisitionProblem):
             features,
             groups,
             full_prices,
-            free=free,
+            any_order=any_order,
             max_questions=max_questions,
             max_cost=max_cost,
             bundles=bundles,
@@ -121,41 +122,16 @@ class MixtureProblem(AcquisitionProblem):
         # of a class that cannot be, the hidden states are as likely as one another
         counts = self.member.sum(axis=0)[self.hidden_class]
         self.hidden_prior = np.where(self.prior[self.hidden_class] > 0, weights / within, 1 / counts)
-        self.likelihoods = padded(tables, self.n_outcomes)
+        self.likelihoods = pad_tables(tables, self.n_outcomes)
         if self.n_questions:
             check_padding(self.likelihoods, self.n_outcomes)
-
-    @cached_property
-    def hidden(self) -> Hidden:
-        """The hidden states."""
-        return Hidden(self.hidden_class, self.likelihoods, self.n_outcomes)
 
     def start(self, n: int) -> FloatArray:
         """P(hidden state | class) for each of ``n`` instances, (n, n_hidden)."""
         return np.tile(self.hidden_prior, (n, 1))
 
-    def mixes(self, questions: IntArray) -> bool:
-        """Whether each row may ask a question of its own; see `AcquisitionProblem.mixes`."""
-        return self.bundles is None or all(self.bundle(question) is None for question in questions)
-
-    def is_sampled(self, question: int) -> bool:
-        """Whether the question is a bundle of too many joint outcomes to list them."""
-        return isinstance(self.bundle(question), DrawnBundle)
-
-    def atoms(self, question: int, state: Any) -> IntArray:
-        """Joint outcomes that stand for all of a sampled bundle's, (n, n_outcomes)."""
-        drawn = self._drawn(question).drawn
-        return np.broadcast_to(drawn, (len(state), len(drawn)))
-
-    def draw(self, question: int, info: InformationState, rows: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw an outcome of a bundle for each of some rows, as the hidden states have it."""
-        share = self.hidden.probability(info).cumsum(axis=1)
-        place = rng.random(len(rows)) * share[rows, -1]
-        state = np.minimum((share[rows] <= place[:, None]).sum(axis=1), share.shape[1] - 1)
-        return self._drawn(question).draw(state, rng)
-
-    def _drawn(self, question: int) -> DrawnBundle:
-        bundle = self.bundle(question)
+    def _sampled_bundle(self, question: int) -> DrawnBundle:
+        bundle = self.structure.bundle(question)
         assert isinstance(bundle, DrawnBundle)  # nothing else is sampled
         return bundle
 
@@ -163,7 +139,7 @@ class MixtureProblem(AcquisitionProblem):
         """P(outcome | what was seen, class), (n, n_outcomes, n_classes)."""
         if isinstance(question, np.ndarray):
             return self._likelihood_each(question, state)
-        return self.likelihoods_of(np.array([question]), state)[:, 0, : self.n_outcomes[question]]
+        return self.structure.likelihoods_of(np.array([question]), state)[:, 0, : self.n_outcomes[question]]
 
     def _likelihood_each(self, question: IntArray, state: FloatArray) -> FloatArray:
         widest = int(self.n_outcomes[question].max(initial=1))
@@ -173,46 +149,102 @@ class MixtureProblem(AcquisitionProblem):
             result[part] = joint @ self.member
         return result
 
-    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
-        """P(outcome | what was seen, class) of many questions at once; see `AcquisitionProblem.likelihoods_of`."""
-        table = self.likelihoods[questions, : self.n_outcomes[questions].max(initial=1)]
-        return within_classes(state, table, self.hidden.members)
-
-    def costs_after(self, questions: IntArray, info: InformationState, vectors: FloatArray | None = None) -> FloatArray:
-        """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
-        vectors = self.decision_costs.T if vectors is None else vectors
-        states, cost = self.hidden.probability(info), np.empty((len(info), len(questions)))
-        for places in self.together(questions):
-            tables, at = self.hidden.tables_of(questions[places])
-            cost[:, places] = tables.class_costs(states, vectors)[:, at]
-        return cost
-
     def advance(self, question: Any, state: Any, outcome: IntArray) -> FloatArray:
         """P(hidden state | what was seen, class) after the question showed ``outcome``."""
         rows = np.flatnonzero(outcome >= 0)
         if rows.size == len(outcome) > 0:
-            return conditioned(state, self._shown(question, outcome), self.hidden_class, self.member)
+            return condition_on_answer(
+                state, self._outcome_likelihood(question, outcome), self.hidden_class, self.member
+            )
         asked = question[rows] if isinstance(question, np.ndarray) else question
         after: FloatArray = np.array(state, dtype=np.float64)
         if not rows.size:
             return after
-        after[rows] = conditioned(after[rows], self._shown(asked, outcome[rows]), self.hidden_class, self.member)
+        after[rows] = condition_on_answer(
+            after[rows], self._outcome_likelihood(asked, outcome[rows]), self.hidden_class, self.member
+        )
         return after
 
-    def _shown(self, question: Any, outcome: IntArray) -> FloatArray:
+    def _outcome_likelihood(self, question: Any, outcome: IntArray) -> FloatArray:
         """P(outcome | hidden state) of outcomes that were seen, whole or in part, (n, n_hidden)."""
         if isinstance(question, np.ndarray):
             return np.asarray(self.likelihoods[question, outcome])
-        table, bundle = self.likelihoods[question, : self.n_outcomes[question]], self.bundle(question)
+        table, bundle = self.likelihoods[question, : self.n_outcomes[question]], self.structure.bundle(question)
         if isinstance(bundle, DrawnBundle):
             return bundle.likelihood(outcome)
         if bundle is None or outcome.max(initial=-1) < len(table):
             return np.asarray(table[outcome])
         return bundle.marginal(np.broadcast_to(table, (len(outcome), *table.shape)), outcome)
 
-    def observed(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
-        """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""
-        return np.asarray((state * self._shown(question, outcome)) @ self.member)
-
     def _by_question(self) -> list[str]:
         return [*super()._by_question(), "likelihoods"]
+
+    @cached_property
+    def _latent(self) -> Hidden:
+        return Hidden(self.hidden_class, self.likelihoods, self.n_outcomes)
+
+    @property
+    def structure(self) -> MixtureStructure:
+        """What it is known to be made of."""
+        return MixtureStructure(self)
+
+    def _check_stored(self) -> None:
+        states = self.hidden_class
+        tables = stored_numbers(self, "likelihoods", self.n_questions, None, len(states))
+        again = MixtureProblem(self.prior[states] * self.hidden_prior, states, tables, 0.0)
+        require(np.array_equal(self.member, again.member), "member is not that of hidden_class")
+        for bundle, n_outcomes in zip(self.bundles or (), self.n_outcomes.tolist()):
+            if isinstance(bundle, DrawnBundle):
+                known = bundle.tables.shape[2] == len(states) and len(bundle.drawn) == n_outcomes
+                require(known, "a bundle is of other hidden states")
+        require(np.allclose(self.prior, again.prior), "hidden_prior is wrong")
+        require((self.n_outcomes <= tables.shape[1]).all(), "likelihoods have other outcomes")
+        if self.starts is not None:
+            stored_numbers(self.starts, "state", len(self.starts.weight), len(states))
+
+
+class MixtureStructure(Structure["MixtureProblem"]):
+    """What solvers may exploit of a `MixtureProblem`."""
+
+    @property
+    def latent(self) -> Hidden:
+        """The latent states."""
+        return self.problem._latent
+
+    def supports_mixed_batches(self, questions: IntArray) -> bool:
+        """Whether each row may ask a question of its own; see `Structure.supports_mixed_batches`."""
+        return self.problem.bundles is None or all(self.bundle(question) is None for question in questions)
+
+    def is_sampled(self, question: int) -> bool:
+        """Whether the question is a bundle of too many joint outcomes to list them."""
+        return isinstance(self.bundle(question), DrawnBundle)
+
+    def sampled_support(self, question: int, state: Any) -> IntArray:
+        """Joint outcomes that stand for all of a sampled bundle's, (n, n_outcomes)."""
+        drawn = self.problem._sampled_bundle(question).drawn
+        return np.broadcast_to(drawn, (len(state), len(drawn)))
+
+    def sample_outcomes(self, question: int, belief: Known, rows: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw an outcome of a bundle for each of some rows, as the hidden states have it."""
+        share = self.latent.probability(belief).cumsum(axis=1)
+        place = rng.random(len(rows)) * share[rows, -1]
+        state = np.minimum((share[rows] <= place[:, None]).sum(axis=1), share.shape[1] - 1)
+        return self.problem._sampled_bundle(question).draw(state, rng)
+
+    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
+        """P(outcome | what was seen, class) of many questions at once; see `Structure.likelihoods_of`."""
+        table = self.problem.likelihoods[questions, : self.problem.n_outcomes[questions].max(initial=1)]
+        return within_classes(state, table, self.latent.members)
+
+    def costs_after(self, questions: IntArray, belief: Known, vectors: FloatArray | None = None) -> FloatArray:
+        """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
+        vectors = self.problem.decision_costs.T if vectors is None else vectors
+        states, cost = self.latent.probability(belief), np.empty((len(belief), len(questions)))
+        for places in self.together(questions):
+            tables, at = self.latent.tables_of(questions[places])
+            cost[:, places] = tables.class_costs(states, vectors)[:, at]
+        return cost
+
+    def observation_likelihood(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
+        """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""
+        return np.asarray((state * self.problem._outcome_likelihood(question, outcome)) @ self.problem.member)

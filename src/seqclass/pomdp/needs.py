@@ -11,16 +11,16 @@ __all__: list[str] = []
 _FREE = "Adaptive or Lookahead"
 
 
-def needed_order(problem: AcquisitionProblem, who: str, instead: str = _FREE) -> None:
+def require_fixed_order(problem: AcquisitionProblem, who: str, instead: str = _FREE) -> None:
     """Refuse a problem in which any question may come next."""
-    if problem.free:
+    if problem.any_order:
         raise ValueError(f"{who} needs a fixed order of questions, and here any may come next; use {instead}.")
 
 
-def needed_tables(problem: AcquisitionProblem, who: str, instead: str) -> Tables:
+def require_tables(problem: AcquisitionProblem, who: str, instead: str) -> Tables:
     """Tables of a problem in a fixed order, or an error that says what to use instead."""
-    needed_order(problem, who)
-    tables = problem.tables
+    require_fixed_order(problem, who)
+    tables = problem.structure.tables
     if tables is None:
         raise ValueError(
             f"{who} needs a problem with tables (a finite number of contexts), and this {type(problem).__name__} has "
@@ -29,7 +29,7 @@ def needed_tables(problem: AcquisitionProblem, who: str, instead: str) -> Tables
     return tables
 
 
-def needed_no_visits(problem: AcquisitionProblem, who: str, instead: str = "certify or evaluate") -> None:
+def require_no_visits(problem: AcquisitionProblem, who: str, instead: str = "certify or evaluate") -> None:
     """Refuse a problem in which several questions may be ordered together."""
     if problem.visits is not None:
         raise ValueError(
@@ -38,7 +38,7 @@ def needed_no_visits(problem: AcquisitionProblem, who: str, instead: str = "cert
         )
 
 
-def needed_one_start(problem: AcquisitionProblem, who: str) -> None:
+def require_one_start(problem: AcquisitionProblem, who: str) -> None:
     """Refuse a problem whose cases begin with something known."""
     if problem.starts is not None:
         raise ValueError(

@@ -12,11 +12,20 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.model_files import Stored, register
-from seqclass._utils.text import shown
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_real
-from seqclass.pomdp.information import TIE, InformationState
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.account import planned_prices
+from seqclass.pomdp.one_step import (
+    constraint_status,
+    must_continue,
+    one_step_costs,
+    stopping_is_certain,
+    stopping_threshold,
+)
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, without_questions
+from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import ValueFunction
+from seqclass.pomdp.visits import order_panels
 
 __all__ = [
     "DECIDE",
@@ -134,7 +143,7 @@ class OrderingChoice:
         return lines
 
 
-#: What `Policy.act` answers where it is time to decide.
+#: What `Policy.action` answers where it is time to decide.
 DECIDE = -1
 
 #: A certified gap above this is wide.
@@ -200,7 +209,7 @@ class SolveInfo:
     gap : float
         ``(upper - lower) / upper``, 0 where `upper` is 0; less where the distance of the ends was estimated by itself,
         path by path, as `ProjectedValueIteration` does. Like the bounds it is about cases that lack no answer: where
-        one is missing, exact plans of free problems go on as well as can be, other policies as they may.
+        one is missing, exact plans of problems in any order go on as well as can be, other policies as they may.
     seconds : float
         Wall-clock time of solving, the certificate's left out.
     n_stages : int
@@ -268,7 +277,7 @@ class Policy(Stored, ABC):
     >>> from seqclass.pomdp import TableProblem, evaluate
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> class AskAll(Policy):
-    ...     def _act(self, info):
+    ...     def _action(self, info):
     ...         return np.full(len(info), info.stage)
     >>> round(evaluate(problem, AskAll(problem)).cost, 3)
     0.25
@@ -276,9 +285,11 @@ class Policy(Stored, ABC):
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None, info: SolveInfo | None = None) -> None:
         if not isinstance(problem, AcquisitionProblem):
-            raise TypeError(f"problem must be an AcquisitionProblem, got {shown(problem)}.")
+            raise TypeError(f"problem must be an AcquisitionProblem, got {short_repr(problem)}.")
         if not (n_stages is None or isinstance(n_stages, (int, np.integer))) or isinstance(n_stages, bool):
-            raise TypeError(f"n_stages must be an integer, got {shown(n_stages)}; what a solver reports goes by info=.")
+            raise TypeError(
+                f"n_stages must be an integer, got {short_repr(n_stages)}; what a solver reports goes by info=."
+            )
         if n_stages is not None and not 0 <= n_stages <= problem.n_stages:
             raise ValueError(
                 f"n_stages must lie between 0 and {problem.n_stages}, the problem's stages; got {n_stages}."
@@ -290,20 +301,20 @@ class Policy(Stored, ABC):
     def __repr__(self) -> str:
         problem, info = self.problem, self.info
         asks = f"at most {self.n_stages:,} of {problem.n_questions:,} question{'' if problem.n_questions == 1 else 's'}"
-        order = "in any order" if problem.free else "in one order"
+        order = "in any order" if problem.any_order else "in one order"
         bounds = "" if np.isnan(info.upper) else f", costs {info.lower:.4g} to {info.upper:.4g}, gap {info.gap:.1%}"
         return f"<{type(self).__name__}: {asks} {order}; {info.status}{bounds}>"
 
     @abstractmethod
-    def _act(self, info: InformationState) -> IntArray:
+    def _action(self, belief: BeliefState) -> IntArray:
         """Question to ask of each row, or -1 to decide, at a stage before the horizon."""
 
-    def act(self, info: InformationState) -> IntArray:
+    def action(self, belief: BeliefState) -> IntArray:
         """Question to ask next of each row, or -1 to decide; in a fixed order the question is the stage's.
 
         Parameters
         ----------
-        info : InformationState
+        belief : BeliefState
             What is known of ``n`` instances.
 
         Returns
@@ -315,37 +326,40 @@ class Policy(Stored, ABC):
         ValueError
             If a policy of your own answers anything but a bool or an int for each row.
         """
-        ended = info.stage >= self.n_stages
-        question = np.full(len(info), DECIDE) if ended else self._questions(self._act(info), info)
-        if info.problem.rules is not None and (row := np.flatnonzero((question == DECIDE) & info.closed)).size:
+        ended = belief.stage >= self.n_stages
+        question = np.full(len(belief), DECIDE) if ended else self._questions(self._action(belief), belief)
+        if (
+            belief.problem.rules is not None
+            and (row := np.flatnonzero((question == DECIDE) & must_continue(belief))).size
+        ):
             # whatever pays, what has to be asked is asked before anything is decided: the most useful of it first
-            some = info[row]
-            costs = np.where(some.standing.serves & some.open, some.costs_once, np.inf)
+            some = belief[row]
+            costs = np.where(constraint_status(some).serves & some.available, one_step_costs(some), np.inf)
             question[row] = (costs <= costs.min(axis=1, keepdims=True) * (1 + TIE)).argmax(axis=1)
         return question
 
-    def _questions(self, answer: Any, info: InformationState) -> IntArray:
-        """What `_act` answers, as numbers of questions: of an own policy it may be anything."""
-        answer, name = np.asarray(answer), getattr(self, "_answers", f"{type(self).__name__}._act")
-        if answer.dtype.kind not in "biu" or answer.shape not in ((), (len(info),)):
+    def _questions(self, answer: Any, belief: BeliefState) -> IntArray:
+        """What `_action` answers, as numbers of questions: of an own policy it may be anything."""
+        answer, name = np.asarray(answer), getattr(self, "_answers", f"{type(self).__name__}._action")
+        if answer.dtype.kind not in "biu" or answer.shape not in ((), (len(belief),)):
             raise ValueError(
-                f"{name} must answer one bool or int for each of {len(info)} rows, got {answer.dtype} of shape "
+                f"{name} must answer one bool or int for each of {len(belief)} rows, got {answer.dtype} of shape "
                 f"{answer.shape}."
             )
         if answer.dtype.kind == "b":
-            if self.problem.free:
-                raise ValueError(f"{name} must name the question to ask: several are open in a free problem.")
-            answer = np.where(answer, info.stage, DECIDE)
-        return np.array(np.broadcast_to(answer, len(info)), dtype=np.intp)
+            if self.problem.any_order:
+                raise ValueError(f"{name} must name the question to ask: several are open in a problem in any order.")
+            answer = np.where(answer, belief.stage, DECIDE)
+        return np.array(np.broadcast_to(answer, len(belief)), dtype=np.intp)
 
-    def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
+    def panels(self, belief: BeliefState, least: int = 0) -> BoolArray | None:
         """What each row orders now, to be answered in one visit, (n, n_questions); None where it orders nothing ever.
 
         Most policies ask one question at a time; see `Panels`.
 
         Parameters
         ----------
-        info : InformationState
+        belief : BeliefState
             What is known of ``n`` instances.
         least : int
             Least questions to order as far as so many are open, though they may not pay; 0: only what pays.
@@ -357,12 +371,12 @@ class Policy(Stored, ABC):
         """
         return None
 
-    def ended(self, info: InformationState) -> BoolArray:
+    def is_terminal(self, belief: BeliefState) -> BoolArray:
         """Where no other policy that goes by this one's questions goes on either, (n,); most never say so.
 
         Parameters
         ----------
-        info : InformationState
+        belief : BeliefState
             What is known of ``n`` instances.
 
         Returns
@@ -370,31 +384,31 @@ class Policy(Stored, ABC):
         ndarray of bool of shape (n,)
             Such as after the one visit of ``FixedPanels(once=True)``.
         """
-        return np.zeros(len(info), dtype=bool)
+        return np.zeros(len(belief), dtype=bool)
 
-    def order(self, info: InformationState) -> InformationState:
+    def order(self, belief: BeliefState) -> BeliefState:
         """What is known once each row has ordered what it orders now; see `panels`.
 
         Parameters
         ----------
-        info : InformationState
+        belief : BeliefState
             What is known of ``n`` instances.
 
         Returns
         -------
-        InformationState
+        BeliefState
         """
-        panels = self.panels(info)
-        return info if panels is None else info.ordering(panels)
+        panels = self.panels(belief)
+        return belief if panels is None else order_panels(belief, panels)
 
-    def following(self, info: InformationState) -> IntArray:
-        """Question that comes next wherever it goes on, (n,): in a fixed order the stage's, else what `act` asks.
+    def next_question(self, belief: BeliefState) -> IntArray:
+        """Question that comes next wherever it goes on, (n,): in a fixed order the stage's, else what `action` asks.
 
         A policy that knows what it would ask also where it decides overrides this; where it asks, both are the same.
 
         Parameters
         ----------
-        info : InformationState
+        belief : BeliefState
             What is known of ``n`` instances.
 
         Returns
@@ -402,20 +416,20 @@ class Policy(Stored, ABC):
         ndarray of int of shape (n,)
             -1 where no question is left, or the policy does not tell.
         """
-        if self.problem.free:
-            return self.act(info)
-        return np.full(len(info), info.stage if info.stage < self.n_stages else DECIDE)
+        if self.problem.any_order:
+            return self.action(belief)
+        return np.full(len(belief), belief.stage if belief.stage < self.n_stages else DECIDE)
 
     def decide(self, belief: FloatArray) -> IntArray:
         """Index of the cheapest decision for each belief, (n,)."""
         return self.problem.decide(belief)
 
-    def continuation_cost(self, info: InformationState) -> FloatArray:
+    def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Expected cost of going on, the next price included, (n,); NaN where the policy cannot tell.
 
         Parameters
         ----------
-        info : InformationState
+        belief : BeliefState
             What is known of ``n`` instances.
 
         Returns
@@ -423,26 +437,26 @@ class Policy(Stored, ABC):
         ndarray of shape (n,)
             inf where nothing more can be asked.
         """
-        return np.full(len(info), np.nan)
+        return np.full(len(belief), np.nan)
 
-    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
+    def _cost_without(self, belief: BeliefState, questions: BoolArray) -> FloatArray:
         """`continuation_cost` if some questions could not be had, (n,), by the same values; NaN if they do not tell."""
-        return self.continuation_cost(info.without(questions))
+        return self.continuation_cost(without_questions(belief, questions))
 
-    def begin(self) -> tuple[InformationState, FloatArray]:
+    def initial_belief(self) -> tuple[BeliefState, FloatArray]:
         """Return what is known before anything is acquired, a row for each lot, and the lots' probabilities.
 
         Most policies leave nothing to chance and have one row; see `RandomisedPolicy`.
 
         Returns
         -------
-        info : InformationState
+        belief : BeliefState
         probability : ndarray of shape (n_lots,)
         """
-        return self.problem.begin(), np.ones(1)
+        return self.problem.initial_belief(), np.ones(1)
 
-    def draw(self, keys: Any) -> IntArray:
-        """Lot of each instance: its row in `begin`.
+    def sample_component(self, keys: Any) -> IntArray:
+        """Lot of each instance: its row in `initial_belief`.
 
         Parameters
         ----------
@@ -494,7 +508,7 @@ class LookaheadPolicy(Policy):
     >>> import numpy as np
     >>> from seqclass.pomdp import StoppingValue, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> LookaheadPolicy(StoppingValue(problem)).act(problem.begin())  # .1 + .15 < .5: buy feature 0
+    >>> LookaheadPolicy(StoppingValue(problem)).action(problem.initial_belief())  # .1 + .15 < .5: buy feature 0
     array([0])
     """
 
@@ -502,25 +516,25 @@ class LookaheadPolicy(Policy):
         super().__init__(values.problem, values.n_stages, info)
         self.values = values
 
-    def _act(self, info: InformationState) -> IntArray:
-        stop = info.to_beat
-        go_on = np.zeros(len(info), dtype=bool)
+    def _action(self, belief: BeliefState) -> IntArray:
+        stop = stopping_threshold(belief)
+        go_on = np.zeros(len(belief), dtype=bool)
         # look-ahead is spared where stopping is optimal for certain, or a known plan already pays
-        rows = np.flatnonzero(~info.settled)
-        surcharge = info.price[rows] - self.problem.planned_prices[info.stage]
-        pays = self.values.plan_cost(info, rows) + surcharge < stop[rows]
+        rows = np.flatnonzero(~stopping_is_certain(belief))
+        surcharge = belief.price[rows] - planned_prices(self.problem)[belief.stage]
+        pays = self.values.plan_cost(belief, rows) + surcharge < stop[rows]
         go_on[rows[pays]] = True
         rows = rows[~pays]
-        row_bytes = 8.0 * 3 * float(self.problem.n_outcomes[info.stage]) * self.problem.n_classes
+        row_bytes = 8.0 * 3 * float(self.problem.n_outcomes[belief.stage]) * self.problem.n_classes
         for part in chunks(len(rows), row_bytes):
-            go_on[rows[part]] = self.continuation_cost(info[rows[part]]) < stop[rows[part]]
-        return np.where(go_on, info.stage, DECIDE)
+            go_on[rows[part]] = self.continuation_cost(belief[rows[part]]) < stop[rows[part]]
+        return np.where(go_on, belief.stage, DECIDE)
 
-    def continuation_cost(self, info: InformationState) -> FloatArray:
+    def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Price of the next question plus the expected value after it, (n,); inf at the horizon."""
-        if info.stage >= self.n_stages:
-            return np.full(len(info), np.inf)
-        return np.asarray(info.price + row_sums(self.values.successor_values(info)))
+        if belief.stage >= self.n_stages:
+            return np.full(len(belief), np.inf)
+        return np.asarray(belief.price + row_sums(self.values.successor_values(belief)))
 
 
 class FunctionPolicy(Policy, stored=False):
@@ -531,7 +545,7 @@ class FunctionPolicy(Policy, stored=False):
     problem : AcquisitionProblem
         The problem it acts on.
     function : callable
-        ``function(info)`` gives for each row of an `InformationState`, or for all of them at once, the question to ask
+        ``function(info)`` gives for each row of a `BeliefState`, or for all of them at once, the question to ask
         and -1 to decide (int), or in a fixed order whether to go on (bool).
     n_stages : int, optional
         Horizon; by default all stages.
@@ -546,25 +560,25 @@ class FunctionPolicy(Policy, stored=False):
     >>> import numpy as np
     >>> from seqclass.pomdp import FunctionPolicy, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> FunctionPolicy(problem, lambda info: info.belief.max(axis=1) < 0.9).act(problem.begin())
+    >>> FunctionPolicy(problem, lambda info: info.posterior.max(axis=1) < 0.9).action(problem.initial_belief())
     array([0])
     """
 
     _answers = "function"
 
     def __init__(
-        self, problem: AcquisitionProblem, function: Callable[[InformationState], Any], n_stages: int | None = None
+        self, problem: AcquisitionProblem, function: Callable[[BeliefState], Any], n_stages: int | None = None
     ) -> None:
         super().__init__(problem, n_stages)
         if isinstance(function, type) or not callable(function):
             raise TypeError(
                 f"a policy is a Policy, such as clf.policy_ or what solver.solve(problem) returns, or a function; got "
-                f"{shown(function)}."
+                f"{short_repr(function)}."
             )
         self.function = function
 
-    def _act(self, info: InformationState) -> Any:
-        return self.function(info)
+    def _action(self, belief: BeliefState) -> Any:
+        return self.function(belief)
 
 
 def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionProblem:
@@ -575,7 +589,7 @@ def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionP
         if (most := getattr(problem, name)) is not None:
             changes[name] = most * multiplier
     if problem.visits is not None:
-        changes["visits"] = problem.visits.scaled(multiplier)
+        changes["visits"] = problem.visits.scale(multiplier)
     return problem.replace(**changes)
 
 
@@ -592,34 +606,34 @@ class BorrowedPolicy(Policy, stored=False):
         self.policy = policy
 
     @abstractmethod
-    def _own(self, info: InformationState) -> InformationState:
+    def _own(self, belief: BeliefState) -> BeliefState:
         """What is known as the policy's own problem has it."""
 
-    def begin(self) -> tuple[InformationState, FloatArray]:
-        """Return the lots of the policy; see `Policy.begin`."""
-        lots, probability = self.policy.begin()
-        info = self.problem.begin(len(lots))
-        info.lot = lots.lot
-        return info, probability
+    def initial_belief(self) -> tuple[BeliefState, FloatArray]:
+        """Return the lots of the policy; see `Policy.initial_belief`."""
+        lots, probability = self.policy.initial_belief()
+        belief = self.problem.initial_belief(len(lots))
+        belief.component = lots.component
+        return belief, probability
 
-    def draw(self, keys: Any) -> IntArray:
-        """Lot of each instance, as the policy draws it; see `Policy.draw`."""
-        return self.policy.draw(keys)
+    def sample_component(self, keys: Any) -> IntArray:
+        """Lot of each instance, as the policy draws it; see `Policy.sample_component`."""
+        return self.policy.sample_component(keys)
 
-    def following(self, info: InformationState) -> IntArray:
-        """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
-        return self.policy.following(self._own(info))
+    def next_question(self, belief: BeliefState) -> IntArray:
+        """Question that comes next wherever it goes on, (n,); see `Policy.next_question`."""
+        return self.policy.next_question(self._own(belief))
 
-    def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
+    def panels(self, belief: BeliefState, least: int = 0) -> BoolArray | None:
         """What each row orders now, as the policy has it; see `Policy.panels`."""
-        return self.policy.panels(self._own(info), least)
+        return self.policy.panels(self._own(belief), least)
 
-    def ended(self, info: InformationState) -> BoolArray:
-        """Where nothing more is asked, as the policy has it; see `Policy.ended`."""
-        return self.policy.ended(self._own(info))
+    def is_terminal(self, belief: BeliefState) -> BoolArray:
+        """Where nothing more is asked, as the policy has it; see `Policy.is_terminal`."""
+        return self.policy.is_terminal(self._own(belief))
 
-    def _act(self, info: InformationState) -> IntArray:
-        return self.policy.act(self._own(info))
+    def _action(self, belief: BeliefState) -> IntArray:
+        return self.policy.action(self._own(belief))
 
 
 class RepricedPolicy(BorrowedPolicy):
@@ -632,21 +646,22 @@ class RepricedPolicy(BorrowedPolicy):
         super().__init__(policy, problem)
         self.multiplier = multiplier
 
-    def continuation_cost(self, info: InformationState) -> FloatArray:
+    def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Expected cost of going on at the prices the policy was made for, (n,); NaN where it cannot tell.
 
         Prices count `multiplier` times and decisions as they are, so that ``info.stopping_cost`` less this is what the
         policy expects to save by going on: it goes on where that is positive.
         """
-        return self.policy.continuation_cost(self._own(info))
+        return self.policy.continuation_cost(self._own(belief))
 
-    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
-        return self.policy._cost_without(self._own(info), questions)
+    def _cost_without(self, belief: BeliefState, questions: BoolArray) -> FloatArray:
+        return self.policy._cost_without(self._own(belief), questions)
 
-    def _own(self, info: InformationState) -> InformationState:
-        own = copy.copy(info)  # and with it what was computed of it, none of which depends on prices
+    def _own(self, belief: BeliefState) -> BeliefState:
+        own = copy.copy(belief)  # and with it what was computed of it, none of which depends on prices
         own.problem = self.policy.problem
-        if info.problem.max_questions != self.problem.max_questions:  # there may be fewer than it was made for
-            own.problem = own.problem.replace(max_questions=info.problem.max_questions)
-        own.spent = info.spent * self.multiplier
+        if belief.problem.max_questions != self.problem.max_questions:  # there may be fewer than it was made for
+            own.problem = own.problem.replace(max_questions=belief.problem.max_questions)
+        own.account = replace(own.account, spent=belief.spent * self.multiplier)
+        own.__dict__.pop("_one_step_costs", None)
         return own

@@ -1,38 +1,78 @@
-"""The acquisition problem: questions with prices, decisions with costs."""
+"""The acquisition problem, questions with prices and decisions with costs, and the beliefs that one holds in it."""
 
 from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    lower_envelope,
-    picked,
-    row_sums,
-    smallest_int,
-)
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelope, pick, row_sums, smallest_int
 from seqclass._utils.model_files import Stored
 from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real
-from seqclass.costs import Visits, first_of_groups
+from seqclass.costs import Visits
+from seqclass.pomdp.account import Account, charge, join_accounts, new_account, price_of_question, prices_of_all
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.hidden import Hidden
-from seqclass.pomdp.information import OPEN, TIE, InformationState
-from seqclass.pomdp.rules import QuestionRules, Rules
-from seqclass.pomdp.starts import Starts, without
-from seqclass.pomdp.tables import Tables
+from seqclass.pomdp.starts import Starts
+from seqclass.pomdp.structure import Structure
+from seqclass.pomdp.ties import TIE, affords
 
-__all__ = ["AcquisitionProblem"]
+__all__ = ["AcquisitionProblem", "BeliefState"]
 
-_NO_VISITS = "rules do not know of visits that cost something: leave visit_cost and delays out."
+
+#: In `BeliefState.observed`: the question was not asked.
+OPEN = -2
+#: The question cannot be had, or what is known at the start has made it needless: it is never asked.
+CLOSED = -3
+
+
+class ConstraintStatus(NamedTuple):
+    """How instances stand to rules.
+
+    Attributes
+    ----------
+    allowed : ndarray of bool of shape (n, n_questions)
+        Questions that rules leave open.
+    serves : ndarray of bool of shape (n, n_questions)
+        Questions that are among what has to be asked yet.
+    closed : ndarray of bool of shape (n,)
+        Where something has to be asked before anything is decided; what cannot be met any more, since answers were
+        told that nobody asked for, is left out.
+    closed_after : ndarray of bool of shape (n, n_questions)
+        Where that is still so once the question was asked.
+    """
+
+    allowed: BoolArray
+    serves: BoolArray
+    must_continue: BoolArray
+    must_continue_after: BoolArray
+
+
+class Constraints(Protocol):
+    """What a problem asks of its rules: see `seqclass.pomdp.rules.QuestionRules`."""
+
+    @property
+    def has_requirements(self) -> bool:
+        """Whether something has to be asked before anything is decided."""
+
+    def check(self, problem: AcquisitionProblem) -> None:
+        """Refuse what cannot be met in a problem."""
+
+    def take(self, questions: IntArray) -> Constraints:
+        """The rules of some questions."""
+
+    def status(self, belief: BeliefState) -> ConstraintStatus:
+        """How cases stand to the rules."""
+
+    def lower_bound(self, belief: BeliefState) -> FloatArray:
+        """No way of asking what has to be asked costs less, (n,)."""
+
+    def upper_bound(self, belief: BeliefState) -> FloatArray:
+        """Asking what has to be asked costs no more, (n,)."""
 
 
 class AcquisitionProblem(Stored, ABC):
@@ -41,12 +81,13 @@ class AcquisitionProblem(Stored, ABC):
     A *question* has a price and shows one of its outcomes. The decision maker either stops, at the stopping cost
     ``g(belief) = min_j belief @ decision_costs[:, j]``, or pays for one of the questions that are open. In a *fixed
     order* question ``k`` is asked at stage ``k``: the questions ``0..k-1`` have been asked, and ``k`` is the only one
-    open. In a *free* problem every question that has not been asked is open, and the next one may depend on the
+    open. Where `any_order` is true every question that has not been asked is open, and the next one may depend on the
     answers.
 
     Whatever the next likelihood depends on, beyond the belief, is an opaque *state* that the problem keeps, with one
     row per instance; it may be any object that can be indexed by an array of row numbers. In a fixed order, a problem
-    with finitely many states may offer them as `tables`. A free problem whose states are not arrays overrides `join`.
+    with finitely many states may offer them as `tables`. A problem in any order whose states are not arrays
+    overrides `join`.
 
     Parameters
     ----------
@@ -65,12 +106,12 @@ class AcquisitionProblem(Stored, ABC):
         are acquired in one visit, that for which full price less price is least.
     full_prices : array-like of shape (n_questions,), optional
         Full price of each question, read where nothing of its group has been acquired before.
-    free : bool
+    any_order : bool
         Whether the questions may be asked in any order.
     max_questions : int, optional
-        Most questions asked of an instance, missing answers included; for a free problem.
+        Most questions asked of an instance, missing answers included; for a problem in any order.
     max_cost : float, optional
-        Most that is paid for an instance; for a free problem.
+        Most that is paid for an instance; for a problem in any order.
     bundles : sequence of Bundle or None of length n_questions, optional
         What a question shows that shows several features at once, None for any other. Its ``n_outcomes`` are those in
         which all features are seen, unless they are too many (see `is_sampled`).
@@ -91,11 +132,11 @@ class AcquisitionProblem(Stored, ABC):
     ...     def advance(self, question, state, outcome):
     ...         return state
     >>> problem = Coin([0.5, 0.5], prices=[0.1], n_outcomes=[2], decision_costs=1 - np.eye(2))
-    >>> problem.stopping_cost(problem.prior), problem.begin().predictive
+    >>> problem.stopping_cost(problem.prior), problem.initial_belief().predictive
     (array(0.5), array([[0.55, 0.45]]))
     """
 
-    free: bool = False
+    any_order: bool = False
     max_questions: int | None = None
     max_cost: float | None = None
     #: What a fixed order was cut by; see `within_budget`.
@@ -104,7 +145,7 @@ class AcquisitionProblem(Stored, ABC):
     #: What visits cost, by question; None where they cost nothing. Prices are those of what is asked in a visit alone.
     visits: Visits | None = None
     #: What may be asked, and what has to be, whatever pays; None where anything may.
-    rules: QuestionRules | None = None
+    rules: Constraints | None = None
     #: How cases begin of which something is known before the first question; None: nothing is.
     starts: Starts | None = None
     #: Attributes that are worked out of the likelihoods, and gone where these are replaced.
@@ -120,7 +161,7 @@ class AcquisitionProblem(Stored, ABC):
         groups: npt.ArrayLike | None = None,
         full_prices: npt.ArrayLike | None = None,
         *,
-        free: bool = False,
+        any_order: bool = False,
         max_questions: int | None = None,
         max_cost: float | None = None,
         bundles: Sequence[Bundle | None] | None = None,
@@ -148,9 +189,11 @@ class AcquisitionProblem(Stored, ABC):
         if (self.full_prices < self.prices).any():
             raise ValueError("full_prices must not be below prices: a discount cannot raise a price.")
         self.perfect_cost: FloatArray = self.decision_costs.min(axis=1)
-        self.free = bool(free)
-        if not free and (max_questions is not None or max_cost is not None):
-            raise ValueError("max_questions and max_cost belong to a free problem; cut a fixed order by within_budget.")
+        self.any_order = bool(any_order)
+        if not any_order and (max_questions is not None or max_cost is not None):
+            raise ValueError(
+                "max_questions and max_cost belong to a problem in any order; cut a fixed order by within_budget."
+            )
         if bundles is not None and any(bundle is not None for bundle in bundles):
             if len(bundles) != self.n_questions:
                 raise ValueError(f"bundles must have one entry a question, {self.n_questions}, got {len(bundles)}.")
@@ -166,59 +209,8 @@ class AcquisitionProblem(Stored, ABC):
         size = f"{self.n_classes} classes, {decisions}, {questions}"
         low, high = (self.prices.min(), self.prices.max()) if self.n_questions else (0.0, 0.0)
         prices = f"at {low:.4g}" if low == high else f"at {low:.4g} to {high:.4g}"
-        order = "in any order" if self.free else "in one order"
+        order = "in any order" if self.any_order else "in one order"
         return f"<{type(self).__name__}: {size} {order}{f' {prices}' if self.n_questions else ''}>"
-
-    @property
-    def planned_prices(self) -> FloatArray:
-        """Price of each question as plans have it: in a fixed order the first of a group costs its full price."""
-        if self.free or self.groups is None:
-            return self.prices
-        return np.where(first_of_groups(self.groups), self.full_prices, self.prices)
-
-    def prices_beside(self, paid: BoolArray) -> FloatArray:
-        """Prices of all questions once some groups were paid for, (n, n_questions), or one row where all pay alike.
-
-        Parameters
-        ----------
-        paid : ndarray of bool of shape (n, n_groups)
-            Groups of which something was bought.
-
-        Returns
-        -------
-        ndarray
-        """
-        if self.groups is None or not paid.shape[1]:
-            return self.prices[None]
-        return np.where(paid[:, self.groups] | (self.groups < 0), self.prices, self.full_prices)
-
-    def paid_after(self, asked: BoolArray) -> BoolArray:
-        """Which groups were paid for once some questions were asked, (n, n_groups)."""
-        groups = np.full(self.n_questions, -1) if self.groups is None else self.groups
-        found: BoolArray = asked @ (groups[:, None] == np.arange(groups.max(initial=-1) + 1))
-        return found
-
-    def least_surcharges(self, panels: BoolArray) -> FloatArray:
-        """Least full price less price in each group of several sets of questions, (n, n_groups); inf of none."""
-        groups = np.full(self.n_questions, -1) if self.groups is None else self.groups
-        least = np.full((len(panels), int(groups.max(initial=-1)) + 1), np.inf)
-        for group in range(least.shape[1]):
-            own = groups == group
-            least[:, group] = np.where(panels[:, own], (self.full_prices - self.prices)[own], np.inf).min(
-                1, initial=np.inf
-            )
-        return least
-
-    @property
-    def with_least_surcharges(self) -> AcquisitionProblem:
-        """The same where visits cost nothing, or in any order; else each stage adds no more than its visit can."""
-        if self.free or self.groups is None or self.visits is None or self.groups.max(initial=-1) < 0:
-            return self
-        number = np.arange(self.n_questions)
-        most, own = self.visits.max_panel or self.n_questions, np.maximum(self.groups, 0)
-        beside = (number >= number[:, None]) & (number < number[:, None] + most)
-        least = np.where(self.groups < 0, 0.0, self.least_surcharges(beside)[number, own])
-        return self.replace(full_prices=self.prices + least)
 
     @property
     def n_questions(self) -> int:
@@ -252,46 +244,6 @@ class AcquisitionProblem(Stored, ABC):
     def advance(self, question: Any, state: Any, outcome: IntArray) -> Any:
         """State after the question showed ``outcome`` (n,); -1 is missing, and takes nothing back that was seen."""
 
-    def mixes(self, questions: IntArray) -> bool:
-        """Whether `likelihood`, then zero beyond own outcomes, and `advance` take one of these for each row, (n,)."""
-        return False
-
-    def bundle(self, question: int) -> Bundle | None:
-        """What a question shows where it shows several features at once; None where it shows one."""
-        return None if self.bundles is None else self.bundles[question]
-
-    def members(self, question: int) -> IntArray:
-        """Features that a question shows."""
-        bundle = self.bundle(question)
-        return self.features[question : question + 1] if bundle is None else bundle.features
-
-    def is_sampled(self, question: int) -> bool:
-        """Whether `likelihood` stands for more outcomes than it lists: those of `atoms`, a sample."""
-        return False
-
-    @property
-    def closes(self) -> bool:
-        """Whether rules say that something has to be asked before anything is decided."""
-        return self.rules is not None and self.rules.closes
-
-    @property
-    def samples(self) -> bool:
-        """Whether any question is sampled."""
-        return self.bundles is not None and any(self.is_sampled(question) for question in range(self.n_questions))
-
-    def atoms(self, question: int, state: Any) -> IntArray:
-        """Outcomes that `likelihood` is about where it is sampled, (n, n_outcomes)."""
-        raise NotImplementedError(f"{type(self).__name__} lists all outcomes of its questions.")
-
-    def draw(self, question: int, info: InformationState, rows: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw an outcome of a sampled question for each of some rows, perhaps repeated, as the model has it."""
-        raise NotImplementedError(f"{type(self).__name__} lists all outcomes of its questions.")
-
-    def observed(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
-        """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""
-        likelihood, bundle = self.likelihood(question, state), self.bundle(question)
-        return likelihood[np.arange(len(outcome)), outcome] if bundle is None else bundle.marginal(likelihood, outcome)
-
     def join(self, states: Sequence[Any]) -> Any:
         """Put the rows of several states together, one after the other."""
         if all(isinstance(state, np.ndarray) for state in states):
@@ -299,138 +251,14 @@ class AcquisitionProblem(Stored, ABC):
         wanted = "join(states), which puts rows of several states together: those that ask different questions part."
         raise TypeError(f"{type(self).__name__} must give {wanted}")
 
-    def draw_cases(self, n: int, rng: np.random.Generator) -> IntArray | None:
-        """Outcomes of all questions in ``n`` cases, (n, n_questions); None where they are asked one after the other."""
-        return None
-
-    def belief_of(self, cases: IntArray) -> FloatArray:
-        """P(class | the answers to all questions) of cases that `draw_cases` has drawn, (n, n_classes)."""
-        raise NotImplementedError(f"{type(self).__name__} draws no cases at once.")
-
-    def together(self, questions: IntArray) -> list[IntArray]:
-        """Positions of questions whose likelihoods are worth computing together.
-
-        Bundles have many outcomes, for which the other questions need not make room: each comes by itself.
-        """
-        whole = np.array([self.bundle(question) is not None for question in questions.tolist()], dtype=bool)
-        return [places for places in (np.flatnonzero(~whole), *np.flatnonzero(whole)[:, None]) if places.size]
-
-    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
-        """P(outcome | what was seen, class) of many questions at once.
-
-        Parameters
-        ----------
-        questions : ndarray of int of shape (m,)
-            The questions.
-        state : object
-            State of ``n`` instances.
-
-        Returns
-        -------
-        ndarray of shape (n, m, V, n_classes)
-            V is the largest number of outcomes of these questions; zero beyond a question's own. May be read-only.
-        """
-        widest = int(self.n_outcomes[questions].max(initial=1))
-        result = np.zeros((len(state), len(questions), widest, self.n_classes))
-        for place, question in enumerate(questions.tolist()):
-            result[:, place, : self.n_outcomes[question]] = self.likelihood(question, state)
-        return result
-
-    def planned_likelihoods(self, questions: IntArray, state: Any) -> FloatArray:
-        """What `likelihoods_of` gives, or less: outcomes that give the same belief, and lead on alike, may be one."""
-        return self.likelihoods_of(questions, state)
-
     @property
-    def stands_for(self) -> IntArray | None:
-        """Of each outcome the one that stands for all that give the same belief, (n_questions, V); None: each does."""
-        return None
-
-    def costs_after(self, questions: IntArray, info: InformationState, vectors: FloatArray | None = None) -> FloatArray:
-        """Expected stopping cost after each of some questions, their prices left out, (n, m).
-
-        Parameters
-        ----------
-        questions : ndarray of int of shape (m,)
-            The questions, open or not.
-        info : InformationState
-            What is known of ``n`` instances.
-        vectors : ndarray of shape (k, n_classes), optional
-            What may be had after the answer, by class; by default the costs of the decisions.
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-        """
-        vectors = self.decision_costs.T if vectors is None else vectors
-        cost = np.empty((len(info), len(questions)))
-        for part, places, likelihood in info.likelihood_parts(questions, len(vectors)):
-            joint = likelihood * info.belief[part, None, None]
-            cost[part, places] = row_sums(lower_envelope(joint, vectors))
-        return cost
-
-    def rest(self, stage: int) -> FloatArray:
-        """Price of a stage of a fixed order and the cost of knowing the class then, by class: no rest costs less."""
-        return np.asarray(self.planned_prices[stage] + self.perfect_cost)
-
-    @property
-    def tables(self) -> Tables | None:
-        """The finitely many contexts of a fixed order and their likelihoods; None where there are none."""
-        return None
-
-    @property
-    def class_tables(self) -> FloatArray | None:
-        """P(outcome | class) of every question, (n_questions, V, n_classes), zero beyond its own outcomes.
-
-        None where what was seen before matters as well, or outcomes are too many.
-        """
-        return None
-
-    @property
-    def hidden(self) -> Hidden | None:
-        """Hidden states beside the class, given which answers are independent; None where there are none."""
-        return None
-
-    @property
-    def state_tables(self) -> tuple[FloatArray, IntArray] | None:
-        """P(outcome | state) of every question, (n_questions, V, n_states), and the class of each state.
-
-        States are the hidden ones, or where answers depend on the class alone the classes; None where there are none.
-        """
-        if self.class_tables is not None:
-            return self.class_tables, np.arange(self.n_classes)
-        if self.hidden is not None:
-            return self.hidden.likelihoods_of(np.arange(self.n_questions)), self.hidden.classes
-        return None
-
-    def projection(self, max_contexts: int) -> AcquisitionProblem | None:
-        """Return a problem with tables that stands in for this one, None if there is none.
-
-        It remembers of what was seen only enough for ``max_contexts`` contexts a stage; its tables read the states of
-        this problem as well as its own.
-        """
-        return None
-
-    def answers(self, stage: int, state: Any) -> IntArray | None:
-        """Outcomes seen so far that the stage or later ones depend on, (n, m), -1 where missing; None if not told."""
-        return None
-
-    def successor_answers(self, stage: int, answers: IntArray) -> IntArray:
-        """What `answers` gives at the next stage after each outcome, (n, n_outcomes, m)."""
-        raise NotImplementedError(f"{type(self).__name__} does not tell its answers.")
+    def structure(self) -> Structure[Any]:
+        """What solvers, rules and simulations may exploit of it; a problem that can do more gives its own."""
+        return Structure(self)
 
     @cached_property
-    def put_off(self) -> IntArray:
-        """Of questions that promise the same, those of the lowest come first, (n_questions,).
-
-        0 for one that costs something, 1 for a free one, and 2 for a free one no answer to which can change anything:
-        what is the same with and without such a question is planned without it.
-        """
-        free = (self.prices == 0) & (self.full_prices == 0)
-        rank: IntArray = free.astype(np.intp)
-        states = self.state_tables if free.any() and self.bundles is None else None
-        if states is not None:
-            rank[free & (np.ptp(states[0], axis=2).max(axis=1) <= TIE)] = 2
-        return rank
+    def _put_off(self) -> IntArray:
+        return self.structure.find_put_off()
 
     def replace(self, **changes: Any) -> AcquisitionProblem:
         """Return the same problem with some arrays replaced, and what follows from them with it; it is not checked.
@@ -439,7 +267,7 @@ class AcquisitionProblem(Stored, ABC):
         prices and limits by which they cannot be met are refused.
         """
         other = copy.copy(self)
-        other.__dict__.pop("put_off", None)
+        other.__dict__.pop("_put_off", None)
         if "likelihoods" in changes:
             for name in self._of_likelihoods:
                 other.__dict__.pop(name, None)
@@ -452,115 +280,13 @@ class AcquisitionProblem(Stored, ABC):
             other.rules.check(other)
         return other
 
-    def with_visits(self, visits: Visits | None) -> AcquisitionProblem:
-        """Return the problem in which each visit costs something, whatever is asked in it.
-
-        Its prices are those of what is asked in a visit alone, so that solvers which ask one question at a time plan
-        for that; what is ordered together (`InformationState.ordering`) costs one visit.
-
-        Parameters
-        ----------
-        visits : Visits or None
-            What visits cost, with the delay of each question; None: as it is.
-
-        Returns
-        -------
-        AcquisitionProblem
-
-        Raises
-        ------
-        ValueError
-            If visits cost something already, or there is not a delay for each question.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from seqclass.costs import Visits
-        >>> from seqclass.pomdp import TableProblem
-        >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-        >>> problem.with_visits(Visits(0.25, np.zeros(1))).prices
-        array([0.35])
-        """
-        if visits is None:
-            return self
-        if self.visits is not None:
-            raise ValueError("visits cost something in this problem already: give it without.")
-        if self.rules is not None:
-            raise ValueError(_NO_VISITS)
-        if visits.delays.shape != (self.n_questions,):
-            raise ValueError(f"visits must have a delay for each of the {self.n_questions} questions.")
-        alone = visits.alone
-        return self.replace(prices=self.prices + alone, full_prices=self.full_prices + alone, visits=visits)
-
-    def with_rules(self, rules: Rules | QuestionRules | Mapping[str, Any] | None) -> AcquisitionProblem:
-        """Return the problem in which rules say what may be asked, and what has to be before anything is decided.
-
-        Parameters
-        ----------
-        rules : Rules, QuestionRules, mapping or None
-            The rules, by the numbers of `features` or by questions; None: as it is.
-
-        Returns
-        -------
-        AcquisitionProblem
-
-        Raises
-        ------
-        ValueError
-            If the order is fixed, visits cost something, or rules are wrong or cannot be met; in one sentence.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from seqclass import Rules
-        >>> from seqclass.pomdp import TableProblem, optimal_cost
-        >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.3, free=True)
-        >>> round(optimal_cost(problem), 3), round(optimal_cost(problem.with_rules(Rules(mandatory=[1]))), 3)
-        (0.45, 0.45)
-        """
-        given = rules if isinstance(rules, QuestionRules) else Rules.of(rules)
-        if given is None:
-            return self
-        if not self.free:
-            raise ValueError(
-                'rules: a fixed order asks everybody the same; take order="adaptive" (free=True), or write the order '
-                "as rules would."
-            )
-        if self.visits is not None:
-            raise ValueError(_NO_VISITS)
-        if self.starts is not None and self.starts.needless is not None:
-            raise ValueError("rules do not know what is needless: give known as a list of columns.")
-        if isinstance(given, Rules):
-            members = [self.members(question) for question in range(self.n_questions)]
-            given = given.numbers(1 + max((int(own.max()) for own in members), default=-1)).of_questions(members)
-        given.check(self)
-        return self.replace(rules=given)
-
-    @property
-    def orders_panels(self) -> bool:
-        """Whether several questions ordered together may cost less than one after the other."""
-        return self.visits is not None and self.visits.max_panel != 1 and self.n_stages > 1
-
-    @property
-    def own_prices(self) -> FloatArray:
-        """Price of each question without that of a visit, (n_questions,)."""
-        return self.prices if self.visits is None else np.maximum(self.prices - self.visits.alone, 0.0)
-
-    def without_visits(self, share: float = 0.0) -> AcquisitionProblem:
-        """Return the problem in which visits cost nothing, but each question a share of one in which it is alone."""
-        if self.visits is None:
-            return self
-        less = (1 - share) * self.visits.alone
-        prices, full = (np.maximum(p - less, 0.0) for p in (self.prices, self.full_prices))
-        return self.replace(prices=prices, full_prices=full, visits=None)
-
     def in_any_order(self) -> AcquisitionProblem:
         """Return the problem of the same questions in any order, itself where it is free; not every problem has one."""
-        return self if self.free else self.replace(free=True)
+        return self if self.any_order else self.replace(any_order=True)
 
     def subset(self, questions: IntArray) -> AcquisitionProblem:
         """Return the problem of some questions, by their numbers; of a fixed order they must be the first ones."""
-        changes = {name: picked(getattr(self, name), questions) for name in self._by_question()}
+        changes = {name: pick(getattr(self, name), questions) for name in self._by_question()}
         if self.rules is not None:
             changes["rules"] = self.rules.take(questions)
         return self.replace(**changes, visits=None if self.visits is None else self.visits.take(questions))
@@ -578,32 +304,410 @@ class AcquisitionProblem(Stored, ABC):
         costs = belief @ self.decision_costs
         return np.asarray((costs <= costs.min(axis=-1, keepdims=True) * (1 + TIE)).argmax(axis=-1))
 
-    def begin(self, n: int = 1) -> InformationState:
-        """Information state of ``n`` instances of which nothing is known."""
-        paid = seen = None
-        if self.groups is not None:
-            paid = np.zeros((n, int(self.groups.max(initial=-1)) + 1), dtype=bool)
-        if self.free:
+    def initial_belief(self, n: int = 1) -> BeliefState:
+        """Belief about ``n`` cases of which nothing is known."""
+        observed = None
+        if self.any_order:
             bundles = [bundle.n_codes for bundle in self.bundles or () if bundle is not None]
             kind = smallest_int(max([int(self.n_outcomes.max(initial=1)), *bundles]) - 1)
-            seen = np.full((n, self.n_questions), OPEN, dtype=kind)
-        belief, visits, ordered, owed = np.tile(self.prior, (n, 1)), None, None, None
-        if self.visits is not None:
-            visits, ordered = np.zeros(n, dtype=np.intp), np.zeros((n, self.n_questions), dtype=bool)
-            owed = None if paid is None else np.full(paid.shape, np.inf)
-        return InformationState(
-            self, 0, belief, self.start(n), paid, seen=seen, visits=visits, ordered=ordered, owed=owed
-        )
+            observed = np.full((n, self.n_questions), OPEN, dtype=kind)
+        posterior = np.tile(self.prior, (n, 1))
+        return BeliefState(self, 0, posterior, self.start(n), new_account(self, n), observed=observed)
 
-    def opening(self) -> tuple[InformationState, FloatArray]:
+    def initial_beliefs(self) -> tuple[BeliefState, FloatArray]:
         """How cases begin, and the share of each: the prior, or what is known of each of `starts`."""
         starts = self.starts
         if starts is None:
-            return self.begin(), np.ones(1)
-        info = self.begin(len(starts.weight))
-        info.belief, info.state = starts.belief, self.state_of(starts)
-        return without(info, starts.needless), starts.weight
+            return self.initial_belief(), np.ones(1)
+        belief = self.initial_belief(len(starts.weight))
+        belief = belief.replace(posterior=starts.belief, state=self.structure.state_of(starts))
+        return without_implied(belief, starts.needless), starts.weight
 
-    def state_of(self, starts: Starts) -> Any:
-        """The problem's own state where cases begin."""
-        return starts.state
+
+class ImpossibleOutcome(ValueError):
+    """An outcome that has probability zero given what was seen before."""
+
+    def __init__(self, feature: int, outcome: int) -> None:
+        super().__init__(
+            f"feature {feature}: outcome {outcome} has probability zero given what was seen before, so no belief "
+            "follows; smooth the likelihoods or check the value."
+        )
+        self.feature, self.outcome = feature, outcome
+
+    def __reduce__(self) -> tuple[type[ImpossibleOutcome], tuple[int, int]]:
+        return type(self), (self.feature, self.outcome)  # from another process it comes as it went
+
+
+class BeliefState:
+    """What is known of a batch of cases that were asked equally many questions.
+
+    What may be seen next (`likelihood`, `joint`, `predictive`, `price`) and `update` are about one *question*: in a
+    fixed order the stage's, in any order that of `asking`, which may be another one for each row.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem the cases belong to.
+    stage : int
+        Number of questions asked so far.
+    posterior : ndarray of shape (n, n_classes)
+        Class posterior of each case.
+    state : object
+        The problem's own state, indexable by rows.
+    account : Account
+        What each has paid and ordered.
+    observed : ndarray of int of shape (n, n_questions), optional
+        Outcome of each question that was asked, -1 where it was missing, `OPEN` where it was not asked; None in a fixed
+        order, where the first ``stage`` questions have been asked.
+    component : ndarray of int of shape (n,), optional
+        The component that each case drew, of a randomised policy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> state = problem.initial_belief(2).update(np.array([0, 1]))
+    >>> state.stage, state.posterior.round(3).tolist(), state.spent
+    (1, [[0.818, 0.182], [0.111, 0.889]], array([0.1, 0.1]))
+    """
+
+    def __init__(
+        self,
+        problem: AcquisitionProblem,
+        stage: int,
+        posterior: FloatArray,
+        state: Any,
+        account: Account | None = None,
+        *,
+        observed: IntArray | None = None,
+        component: IntArray | None = None,
+    ) -> None:
+        self.problem = problem
+        self.stage = stage
+        self.posterior: FloatArray = posterior.view()
+        self.posterior.flags.writeable = False  # a rule that sorts it in place would change what is believed
+        self.state = state
+        self.account = Account(np.zeros(len(posterior))) if account is None else account
+        self.observed = observed
+        self.component = component
+        self._question: int | IntArray | None = None
+
+    def __len__(self) -> int:
+        return int(self.posterior.shape[0])
+
+    def __getitem__(self, rows: IntArray | BoolArray) -> BeliefState:
+        """Return the belief of some rows (an array of numbers or a mask)."""
+        part = self._take(rows)
+        if "joint" in self.__dict__:  # what look-ahead computed serves the update as well
+            part.__dict__["joint"] = self.joint[rows]
+        return part
+
+    def _take(self, rows: IntArray | BoolArray) -> BeliefState:
+        part = BeliefState(
+            self.problem,
+            self.stage,
+            self.posterior[rows],
+            self.state[rows],
+            self.account[rows],
+            observed=None if self.observed is None else self.observed[rows],
+            component=None if self.component is None else self.component[rows],
+        )
+        question = self._question
+        part._question = question[rows] if isinstance(question, np.ndarray) else question
+        return part
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[BeliefState]) -> BeliefState:
+        """Put the rows of several beliefs of one problem and stage together, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+
+        def joined(name: str) -> Any:
+            arrays = [getattr(part, name) for part in parts]
+            return None if arrays[0] is None else np.concatenate(arrays)
+
+        return cls(
+            first.problem,
+            first.stage,
+            joined("posterior"),
+            first.problem.join([part.state for part in parts]),
+            join_accounts([part.account for part in parts]),
+            observed=joined("observed"),
+            component=joined("component"),
+        )
+
+    @property
+    def spent(self) -> FloatArray:
+        """Prices paid so far, (n,)."""
+        return self.account.spent
+
+    @property
+    def question(self) -> Any:
+        """The question that may be asked next: the stage's in a fixed order, in any order that of `asking`."""
+        if self._question is not None:
+            return self._question
+        if self.problem.any_order:
+            raise ValueError("any question may come next here: say which by belief.asking(question).")
+        return self.stage
+
+    @property
+    def _mixed(self) -> bool:
+        """Whether rows may ask different questions."""
+        return isinstance(self._question, np.ndarray)
+
+    def asking(self, question: int | IntArray) -> BeliefState:
+        """Return the same belief, about to ask a question.
+
+        Parameters
+        ----------
+        question : int or ndarray of int of shape (n,)
+            Its number; or one for each row, where `Structure.supports_mixed_batches` allows that.
+
+        Returns
+        -------
+        BeliefState
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass.pomdp import TableProblem
+        >>> likelihoods = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
+        >>> belief = TableProblem([0.5, 0.5], likelihoods, prices=0.1, any_order=True).initial_belief()
+        >>> belief.asking(1).predictive, belief.asking(1).update(np.array([0])).available
+        (array([[0.55, 0.45]]), array([[ True, False]]))
+        """
+        if not self._mixed and not isinstance(question, np.ndarray):
+            known = self.stage if self._question is None and not self.problem.any_order else self._question
+            if question == known:
+                return self
+        other = copy.copy(self)
+        for name in ("likelihood", "joint", "predictive"):
+            other.__dict__.pop(name, None)
+        other._question = question
+        return other
+
+    def replace(self, **changes: Any) -> BeliefState:
+        """Return the same with some attributes replaced, and nothing kept that was computed of it."""
+        if unknown := changes.keys() - vars(self).keys():
+            raise TypeError(f"a belief has no {', '.join(sorted(unknown))} to replace.")
+        other = copy.copy(self)
+        for name in [name for name in vars(other) if isinstance(getattr(type(self), name, None), cached_property)]:
+            del other.__dict__[name]
+        other.__dict__.pop("_one_step_costs", None)
+        other.__dict__.update(changes)
+        return other
+
+    @property
+    def _unasked(self) -> BoolArray:
+        """Which questions were not asked, (n, n_questions), whether they may be asked now or not."""
+        if self.observed is None:  # a fixed order
+            return np.broadcast_to(
+                np.arange(self.problem.n_questions) >= self.stage, (len(self), self.problem.n_questions)
+            )
+        return np.asarray(self.observed == OPEN)
+
+    @cached_property
+    def available(self) -> BoolArray:
+        """Which questions may be asked now, (n, n_questions); in a problem in any order all not asked and affordable.
+
+        Where something was ordered that was not answered yet, these questions.
+        """
+        problem = self.problem
+        shape = (len(self), problem.n_questions)
+        if self.stage >= problem.n_stages:
+            return np.zeros(shape, dtype=bool)
+        if self.observed is None:  # a fixed order
+            return np.broadcast_to(np.arange(problem.n_questions) == self.stage, shape)
+        result: BoolArray = self.observed == OPEN
+        if problem.max_cost is not None:
+            result = result & affords(problem.max_cost, self.spent[:, None] + self.prices)
+        if problem.rules is not None:
+            result = result & self._constraint_status.allowed
+        ordered = self.account.ordered
+        if ordered is not None and (waits := self.account.waits).any():
+            result[waits] = ordered[waits]
+        return result
+
+    @cached_property
+    def _constraint_status(self) -> ConstraintStatus:
+        """How each row stands to the rules of the problem, if it has any; see `pomdp.rules.ConstraintStatus`."""
+        assert self.problem.rules is not None  # of other problems nobody asks
+        return self.problem.rules.status(self)
+
+    @property
+    def _must_continue(self) -> BoolArray:
+        """Where nothing may be decided yet, (n,): rules ask for more, and that can be asked."""
+        if not _has_requirements(self.problem):
+            return np.zeros(len(self), dtype=bool)
+        return np.asarray(self._constraint_status.must_continue & self.available.any(axis=1))
+
+    @cached_property
+    def likelihood(self) -> FloatArray:
+        """P(outcome of the question | what was seen, class), (n, n_outcomes, n_classes); zero beyond its outcomes."""
+        found = np.asarray(self.problem.likelihood(self.question, self.state))
+        widest = int(self.problem.n_outcomes[self.question].max(initial=1))
+        wanted = (len(self), widest, self.problem.n_classes)
+        if found.shape != wanted:
+            raise ValueError(
+                f"{type(self.problem).__name__}.likelihood must give an array of shape {wanted}: instances, outcomes, "
+                f"classes; for question {self.question} it gave {found.shape}."
+            )
+        return found
+
+    @cached_property
+    def _context(self) -> IntArray | None:
+        """Context number of each row; None where the problem has no tables."""
+        tables = self.problem.structure.tables
+        return None if tables is None else tables.contexts(self.stage, self.state)
+
+    @cached_property
+    def joint(self) -> FloatArray:
+        """P(outcome, class | what was seen): the unnormalised successors, (n, n_outcomes, n_classes)."""
+        return np.asarray(self.likelihood * self.posterior[:, None, :])
+
+    @cached_property
+    def predictive(self) -> FloatArray:
+        """P(outcome of the question | what was seen), (n, n_outcomes)."""
+        return row_sums(self.joint)
+
+    @property
+    def price(self) -> FloatArray:
+        """Price of the question for each row, (n,)."""
+        return price_of_question(self)
+
+    @property
+    def prices(self) -> FloatArray:
+        """Price of every question for each row, (n, n_questions); one row where all rows pay alike.
+
+        Where visits cost something, with that of a visit in which it is asked alone, unless it was ordered before.
+        """
+        return prices_of_all(self)
+
+    @cached_property
+    def _deciding_cost(self) -> FloatArray:
+        """Cost of the best decision on what is known, (n,), whether it may be decided yet or not."""
+        return np.asarray(self.problem.stopping_cost(self.posterior))
+
+    @property
+    def stopping_cost(self) -> FloatArray:
+        """Cost of the best decision now, (n,); inf where rules ask for more."""
+        if not _has_requirements(self.problem):
+            return self._deciding_cost
+        return np.where(self._must_continue, np.inf, self._deciding_cost)
+
+    def update(self, outcome: IntArray, rows: IntArray | None = None, *, charge_missing: bool = False) -> BeliefState:
+        """Belief after the question showed ``outcome``.
+
+        Parameters
+        ----------
+        outcome : ndarray of int of shape (m,)
+            What was seen; -1 is missing and leaves the belief as it is.
+        rows : ndarray of int of shape (m,), optional
+            The row of this state that each outcome belongs to; by default each row once.
+        charge_missing : bool
+            Whether a missing answer is paid for all the same; its group is then paid for as well.
+
+        Returns
+        -------
+        BeliefState
+            ``m`` rows, one stage on.
+
+        Raises
+        ------
+        ValueError
+            If an outcome is out of range or has probability zero; the message names feature and value.
+        """
+        parent = self if rows is None else self._take(rows)
+        outcome = np.asarray(outcome)
+        check_outcomes(parent, outcome)
+        seen = np.flatnonzero(outcome >= 0)
+        belief = parent.posterior.copy()
+        source = seen if rows is None else rows[seen]
+        if self._bundle is not None:  # what was seen may be part of an outcome
+            where = self.state if rows is None and seen.size == len(self) else self.state[source]
+            joint = (
+                self.problem.structure.observation_likelihood(self.question, where, outcome[seen])
+                * self.posterior[source]
+            )
+        elif "joint" in self.__dict__:
+            joint = self.joint[source, outcome[seen]]
+        else:  # only what was seen is needed, not every outcome
+            joint = self.likelihood[source, outcome[seen]] * self.posterior[source]
+        total = joint.sum(axis=1, keepdims=True)
+        if total.size and total.min() <= 0:
+            wrong = int(seen[int(total.argmin())])
+            raise ImpossibleOutcome(parent._feature(wrong), int(outcome[wrong]))
+        belief[seen] = joint / total
+        state = self.problem.advance(parent.question, parent.state, outcome)
+        _, account = charge(parent, (outcome >= 0) | charge_missing)
+        return BeliefState(
+            self.problem,
+            self.stage + 1,
+            belief,
+            state,
+            account,
+            observed=parent._note(outcome),
+            component=parent.component,
+        )
+
+    def _note(self, outcome: IntArray) -> IntArray | None:
+        if self.observed is None:
+            return None
+        seen: IntArray = self.observed.copy()
+        seen[np.arange(len(seen)) if self._mixed else slice(None), self.question] = outcome
+        return seen
+
+    @property
+    def _bundle(self) -> Any:
+        """What the question shows at once; rows that ask several questions ask no bundles."""
+        return None if self._mixed else self.problem.structure.bundle(self.question)
+
+    def _feature(self, row: int) -> int:
+        question = self.question
+        return int(self.problem.features[question[row] if self._mixed else question])
+
+
+def _has_requirements(problem: AcquisitionProblem) -> bool:
+    return problem.rules is not None and problem.rules.has_requirements
+
+
+def without_implied(belief: BeliefState, implied: IntArray | None) -> BeliefState:
+    """A belief whose rows are not asked for some features each, (n, m), -1 for none; of a problem in any order."""
+    if implied is not None and belief.observed is not None:
+        problem = belief.problem
+        for question in range(problem.n_questions):
+            alone = problem.structure.bundle(question) is None
+            belief.observed[alone & (implied == problem.features[question]).any(axis=1), question] = CLOSED
+    return belief
+
+
+def without_questions(belief: BeliefState, questions: BoolArray) -> BeliefState:
+    """What is known where some questions, (n, n_questions), cannot be had; a fixed order passes its next."""
+    if belief.observed is None:
+        return belief.update(np.full(len(belief), -1))
+    return belief.replace(observed=np.where(questions, CLOSED, belief.observed))
+
+
+def question_is_sampled(belief: BeliefState) -> bool:
+    """Whether the question is one of more outcomes than are listed; see `Structure.is_sampled`."""
+    return not belief._mixed and belief.problem.structure.is_sampled(belief.question)
+
+
+def check_outcomes(belief: BeliefState, outcome: IntArray) -> None:
+    """Refuse outcomes that the question does not have, (n,), or any number where all rows ask the same.
+
+    Raises
+    ------
+    ValueError
+        The message names the feature and the value.
+    """
+    n_outcomes = belief.problem.n_outcomes[belief.question] if belief._bundle is None else belief._bundle.n_codes
+    wrong = (outcome < -1) | (outcome >= n_outcomes)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"feature {belief._feature(row)}: outcome {int(outcome[row])} is not in "
+            f"0..{int(np.broadcast_to(n_outcomes, len(outcome))[row]) - 1} (-1 is missing)."
+        )

@@ -8,15 +8,18 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import register
-from seqclass._utils.text import listed, shown
+from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_integer, columns_of
-from seqclass.pomdp.information import affords, budget_of
+from seqclass.pomdp.one_step import unasked_questions
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, ConstraintStatus
+from seqclass.pomdp.ties import affords, budget_of
+from seqclass.pomdp.visits import NO_VISITS
 
 __all__ = ["QuestionRules", "Rules"]
 
@@ -93,7 +96,7 @@ class Rules:
             self.enemies = type(self.enemies)(map(_plain, self.enemies))
 
     @classmethod
-    def of(cls, given: Any) -> Rules | None:
+    def from_value(cls, given: Any) -> Rules | None:
         """Return rules as they are, or made of what a user gave.
 
         Parameters
@@ -113,7 +116,7 @@ class Rules:
 
         Examples
         --------
-        >>> Rules.of({"first": ["age"]}).first
+        >>> Rules.from_value({"first": ["age"]}).first
         ['age']
         """
         if given is None:
@@ -121,10 +124,10 @@ class Rules:
         if isinstance(given, Mapping):
             names = [part.name for part in fields(cls)]
             if unknown := [name for name in given if name not in names]:
-                raise ValueError(f"rules: there is no {shown(unknown[0])}; there are {listed(names)}.")
+                raise ValueError(f"rules: there is no {short_repr(unknown[0])}; there are {join_names(names)}.")
             given = cls(**given)
         if not isinstance(given, cls):
-            raise ValueError(f"rules must be a seqclass.Rules or a mapping of its parts, got {shown(given)}.")
+            raise ValueError(f"rules must be a seqclass.Rules or a mapping of its parts, got {short_repr(given)}.")
         given._check()
         return given if any(map(len, (given.areas, given.enemies, given.first, given.mandatory))) else None
 
@@ -162,36 +165,39 @@ class Rules:
                 f"{path} is no JSON ({error}): write an object of areas, enemies, first and so on."
             ) from error
         if not isinstance(told, dict):
-            raise ValueError(f"{path} must hold an object of areas, enemies, first and mandatory, got {shown(told)}.")
-        return cls.of(told) or cls()
+            raise ValueError(
+                f"{path} must hold an object of areas, enemies, first and mandatory, got {short_repr(told)}."
+            )
+        return cls.from_value(told) or cls()
 
     def _check(self) -> None:
         self._keep_lists()
         if not isinstance(self.areas, Mapping):
-            raise ValueError(f"rules: areas must be a mapping of names to areas, got {shown(self.areas)}.")
+            raise ValueError(f"rules: areas must be a mapping of names to areas, got {short_repr(self.areas)}.")
         for name, area in self.areas.items():
             keys = ("items", "at_least", "at_most")
             if not isinstance(area, Mapping) or "items" not in area or any(key not in keys for key in area):
                 raise ValueError(
-                    f'rules: area {shown(name)} must be a mapping such as {{"items": [...], "at_least": 1, '
-                    f'"at_most": 3}}, got {shown(area)}.'
+                    f'rules: area {short_repr(name)} must be a mapping such as {{"items": [...], "at_least": 1, '
+                    f'"at_most": 3}}, got {short_repr(area)}.'
                 )
-            _list(area["items"], f"the items of area {shown(name)}")
+            _list(area["items"], f"the items of area {short_repr(name)}")
             least, most = self._bounds(name)
             if most < least:
                 raise ValueError(
-                    f"rules: area {shown(name)} is to have at least {least} and at most {most}: lower at_least, or "
+                    f"rules: area {short_repr(name)} is to have at least {least} and at most {most}: lower "
+                    f"at_least, or "
                     "raise at_most."
                 )
         for group in _list(self.enemies, "enemies"):
             if len(_list(group, "each group of enemies")) < 2:
-                raise ValueError(f"rules: a group of enemies has two columns or more, got {shown(group)}.")
+                raise ValueError(f"rules: a group of enemies has two columns or more, got {short_repr(group)}.")
         for name in ("first", "mandatory"):
             _list(getattr(self, name), name)
 
     def _bounds(self, name: Any) -> tuple[int, int]:
         least, most = self.areas[name].get("at_least"), self.areas[name].get("at_most")
-        what, n = f"of area {shown(name)}", np.iinfo(np.int32).max
+        what, n = f"of area {short_repr(name)}", np.iinfo(np.int32).max
         return (
             0 if least is None else check_integer(least, f"at_least {what}", 0),
             n if most is None else check_integer(most, f"at_most {what}", 0),
@@ -228,16 +234,17 @@ class Rules:
             return [int(column) for column in columns_of(given, n_columns, names, f"rules: {what}")]
 
         areas = {
-            name: dict(area) | {"items": columns(area["items"], f"area {shown(name)}")}
+            name: dict(area) | {"items": columns(area["items"], f"area {short_repr(name)}")}
             for name, area in self.areas.items()
         }
         home: dict[int, Any] = {}
         for name, area in areas.items():
             for column in area["items"]:
                 if column in home:
-                    called = shown(f"x{column}" if names is None else str(names[column]))
+                    called = short_repr(f"x{column}" if names is None else str(names[column]))
                     raise ValueError(
-                        f"rules: {called} is in area {shown(home[column])} and in area {shown(name)}: an item counts "
+                        f"rules: {called} is in area {short_repr(home[column])} and in area {short_repr(name)}: "
+                        f"an item counts "
                         "for one area."
                     )
                 home[column] = name
@@ -276,7 +283,7 @@ class Rules:
         def questions(columns: Sequence[int], what: str) -> list[int]:
             if gone := [column for column in columns if column not in place]:
                 raise ValueError(
-                    f"rules: {what} names {shown(called(gone[0]))}, which is never asked here: it is known at the "
+                    f"rules: {what} names {short_repr(called(gone[0]))}, which is never asked here: it is known at the "
                     "start or left out of the model; take it out of the rules."
                 )
             return list(dict.fromkeys(place[column] for column in columns))
@@ -287,7 +294,7 @@ class Rules:
             own = np.array([place[column] for column in self.areas[name]["items"] if column in place], dtype=np.intp)
             if (area[own] >= 0).any():
                 raise ValueError(
-                    f"rules: a bundle is in area {shown(name)} and in another one: it counts for one area."
+                    f"rules: a bundle is in area {short_repr(name)} and in another one: it counts for one area."
                 )
             area[own] = number
             bounds = self._bounds(name)
@@ -317,7 +324,7 @@ def _plain(given: Any) -> Any:
 
 def _list(given: Any, what: str) -> list[Any]:
     if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
-        raise ValueError(f"rules: {what} must be a list, got {shown(given)}.")
+        raise ValueError(f"rules: {what} must be a list, got {short_repr(given)}.")
     return list(given)
 
 
@@ -376,7 +383,7 @@ class QuestionRules:
         return needed
 
     @property
-    def closes(self) -> bool:
+    def has_requirements(self) -> bool:
         """Whether deciding is ever closed: something has to be asked."""
         return bool(self.mandatory.size or self.at_least.any())
 
@@ -385,7 +392,7 @@ class QuestionRules:
         """Questions that everybody is asked: the mandatory ones, and what has to come before them."""
         compelled = np.zeros(len(self.area), dtype=bool)
         compelled[self.mandatory] = True
-        if not self.closes:
+        if not self.has_requirements:
             return compelled
         for last in range(self.first.size + 1):
             head = self.first[:last]
@@ -446,7 +453,7 @@ class QuestionRules:
             result[number] = np.where(self.compelled, 0, np.maximum(groups.sum(axis=0), own))
         return result
 
-    def check(self, problem: Any) -> None:
+    def check(self, problem: AcquisitionProblem) -> None:
         """Refuse what cannot be met in a problem."""
         named = self.compelled.copy()
         named[self.first] = True
@@ -459,7 +466,8 @@ class QuestionRules:
         if (whose := whose[whose >= 0]).size and self.at_least[whose].any():
             name = self.areas[int(whose[self.at_least[whose].argmax()])]
             raise ValueError(
-                f"rules: an item of area {shown(name)} is in two groups of enemies, and the area has at_least: make "
+                f"rules: an item of area {short_repr(name)} is in two groups of enemies, and the area has "
+                f"at_least: make "
                 "the groups one, or leave at_least out."
             )
         across = [self.area[group & ~self._never] for group in self.enemies]
@@ -472,17 +480,18 @@ class QuestionRules:
         if (over := count > self.at_most).any():
             full = int(over.argmax())
             raise ValueError(
-                f"rules: {int(count[full])} of area {shown(self.areas[full])} are mandatory or come first, and at most "
+                f"rules: {int(count[full])} of area {short_repr(self.areas[full])} are mandatory or come first, "
+                f"and at most "
                 f"{int(self.at_most[full])} may be asked: raise at_most."
             )
         self._check_enough(problem)
 
-    def _check_enough(self, problem: Any) -> None:
+    def _check_enough(self, problem: AcquisitionProblem) -> None:
         nothing = np.zeros((1, len(self.area)), dtype=bool)
-        book = _Book(self, problem, nothing, np.zeros(1), np.zeros(1, dtype=np.intp))
+        book = _FeasibilityTracker(self, problem, nothing, np.zeros(1), np.zeros(1, dtype=np.intp))
         if (book.slack < 0).any():
             some = self._sets[int((book.slack[0] < 0).argmax())]
-            names, least = listed([self.areas[a] for a in some]), int(book.need[0, some].sum())
+            names, least = join_names([self.areas[a] for a in some]), int(book.need[0, some].sum())
             short = least + int(book.slack[0, (book.slack[0] < 0).argmax()])
             raise ValueError(
                 f"rules: at_least asks for {least} items of area {names} beside the mandatory ones, and {short} can be "
@@ -500,56 +509,36 @@ class QuestionRules:
                 f"{problem.max_cost:g}: raise that, or ask for less."
             )
 
-    def look(self, info: Any) -> Standing:
+    def status(self, belief: BeliefState) -> ConstraintStatus:
         """How instances stand to the rules."""
-        return self._book(info).look(info)
+        return self._tracker(belief).status(belief)
 
-    def _book(self, info: Any) -> _Book:
+    def _tracker(self, belief: BeliefState) -> _FeasibilityTracker:
         """What can still be asked of what has to be."""
-        left = np.full(len(info), info.problem.n_stages - info.stage)
-        book = _Book(self, info.problem, ~info.unasked, info.spent, left)
+        left = np.full(len(belief), belief.problem.n_stages - belief.stage)
+        book = _FeasibilityTracker(self, belief.problem, ~unasked_questions(belief), belief.spent, left)
         book.settle()
         return book
 
-    def floor(self, info: Any) -> FloatArray:
+    def lower_bound(self, belief: BeliefState) -> FloatArray:
         """No way of asking what has to be asked costs less, (n,); enemies, groups and what is missing left aside."""
-        book = self._book(info)
-        book.prices = info.problem.prices
+        book = self._tracker(belief)
+        book.prices = belief.problem.prices
         return book.reserve
 
-    def ceiling(self, info: Any) -> FloatArray:
+    def upper_bound(self, belief: BeliefState) -> FloatArray:
         """Asking what has to be asked costs no more, (n,), whichever of an area is asked."""
-        book, prices = self._book(info), info.problem.full_prices
+        book, prices = self._tracker(belief), belief.problem.full_prices
         dearest = [prices[self.area == area].max(initial=0.0) for area in range(len(self.areas))]
         return np.asarray(book.must @ prices + book.need @ np.array(dearest))
 
 
-class Standing(NamedTuple):
-    """How instances stand to rules.
-
-    Attributes
-    ----------
-    allowed : ndarray of bool of shape (n, n_questions)
-        Questions that rules leave open.
-    serves : ndarray of bool of shape (n, n_questions)
-        Questions that are among what has to be asked yet.
-    closed : ndarray of bool of shape (n,)
-        Where something has to be asked before anything is decided; what cannot be met any more, since answers were
-        told that nobody asked for, is left out.
-    closed_after : ndarray of bool of shape (n, n_questions)
-        Where that is still so once the question was asked.
-    """
-
-    allowed: BoolArray
-    serves: BoolArray
-    closed: BoolArray
-    closed_after: BoolArray
-
-
-class _Book:
+class _FeasibilityTracker:
     """What has to be asked yet, and what is left for it, by sets of questions asked, (n, n_questions)."""
 
-    def __init__(self, rules: QuestionRules, problem: Any, asked: BoolArray, spent: FloatArray, left: IntArray) -> None:
+    def __init__(
+        self, rules: QuestionRules, problem: AcquisitionProblem, asked: BoolArray, spent: FloatArray, left: IntArray
+    ) -> None:
         self.rules, self.problem, self.asked, self.spent, self.left = rules, problem, asked, spent, left
         self.prices: FloatArray = problem.full_prices
         #: Questions that are still to be asked of everybody, (n, n_questions).
@@ -655,8 +644,8 @@ class _Book:
         """Price of what has to be asked yet, (n,)."""
         return np.asarray(self.must @ self.prices + self._dearest[0])
 
-    def look(self, info: Any) -> Standing:
-        """See `QuestionRules.look`."""
+    def status(self, belief: BeliefState) -> ConstraintStatus:
+        """See `QuestionRules.status`."""
         rules, problem, allowed = self.rules, self.problem, self.there
         # what comes first and was taken out does not keep the others waiting
         pending = self.there[:, rules.first] & (self.must | ~rules.compelled)[:, rules.first]
@@ -665,9 +654,9 @@ class _Book:
             allowed = allowed.copy()
             allowed[waits] = False
             allowed[waits, rules.first[pending[waits].argmax(axis=1)]] = True
-        if not rules.closes:
+        if not rules.has_requirements:
             never = np.zeros(allowed.shape, dtype=bool)
-            return Standing(allowed, never, np.zeros(len(never), dtype=bool), never)
+            return ConstraintStatus(allowed, never, np.zeros(len(never), dtype=bool), never)
         # asking serves what has to be asked, or takes from what is left for that
         wanted = self._by_area(self.need > 0) & ~self.must
         serves, required, slack = self.must | wanted, self.required, self.slack
@@ -676,10 +665,10 @@ class _Book:
             tight = (slack[:, number, None] < rules._takes[number]) & (self.need[:, some] > 0).all(axis=1)[:, None]
             after &= ~tight | (wanted & np.isin(rules.area, some))
         if problem.max_cost is not None:
-            after &= affords(problem.max_cost, self.spent[:, None] + info.prices + self._reserve_after(wanted))
+            after &= affords(problem.max_cost, self.spent[:, None] + belief.prices + self._reserve_after(wanted))
         allowed = allowed & after
         closed: BoolArray = required > 0
-        return Standing(allowed, serves & allowed, closed, required[:, None] - serves > 0)
+        return ConstraintStatus(allowed, serves & allowed, closed, required[:, None] - serves > 0)
 
     def _reserve_after(self, wanted: BoolArray) -> FloatArray:
         """What has to be set aside once each question was asked, (n, n_questions)."""
@@ -694,3 +683,59 @@ class _Book:
     def _by_area(self, values: Any) -> Any:
         """What holds of the area of each question, (n, n_questions); nothing where it is in none."""
         return np.append(values, np.zeros((len(values), 1), dtype=values.dtype), axis=1)[:, self.rules.area]
+
+
+def rules_of(problem: AcquisitionProblem) -> QuestionRules | None:
+    """The rules of a problem, if it has any."""
+    rules = problem.rules
+    assert rules is None or isinstance(rules, QuestionRules)  # there are no others
+    return rules
+
+
+def with_rules(
+    problem: AcquisitionProblem, rules: Rules | QuestionRules | Mapping[str, Any] | None
+) -> AcquisitionProblem:
+    """Return the problem in which rules say what may be asked, and what has to be before anything is decided.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem without rules.
+    rules : Rules, QuestionRules, mapping or None
+        The rules, by the numbers of `features` or by questions; None: as it is.
+
+    Returns
+    -------
+    AcquisitionProblem
+
+    Raises
+    ------
+    ValueError
+        If the order is fixed, visits cost something, or rules are wrong or cannot be met; in one sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass import Rules
+    >>> from seqclass.pomdp import TableProblem, optimal_cost
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=0.3, any_order=True)
+    >>> round(optimal_cost(problem), 3), round(optimal_cost(with_rules(problem, Rules(mandatory=[1]))), 3)
+    (0.45, 0.45)
+    """
+    asked = rules if isinstance(rules, QuestionRules) else Rules.from_value(rules)
+    if asked is None:
+        return problem
+    if not problem.any_order:
+        raise ValueError(
+            'rules: a fixed order asks everybody the same; take order="adaptive" (any_order=True), or write the '
+            "order as rules would."
+        )
+    if problem.visits is not None:
+        raise ValueError(NO_VISITS)
+    if problem.starts is not None and problem.starts.needless is not None:
+        raise ValueError("rules do not know what is needless: give known as a list of columns.")
+    if isinstance(asked, Rules):
+        members = [problem.structure.members(question) for question in range(problem.n_questions)]
+        asked = asked.numbers(1 + max((int(own.max()) for own in members), default=-1)).of_questions(members)
+    asked.check(problem)
+    return problem.replace(rules=asked)

@@ -9,7 +9,8 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import register
-from seqclass.pomdp.information import CLOSED
+from seqclass._utils.stored import require, stored_array, stored_numbers
+from seqclass._utils.validation import check_distribution
 
 __all__ = ["Starts"]
 
@@ -54,7 +55,7 @@ class Starts:
     needless: IntArray | None = None
 
     def with_prior(self, before: FloatArray, prior: FloatArray) -> Starts:
-        """The same cases under another class prior: as likely as this has it, and believed so."""
+        """Starts under another class prior: as likely as this has it, and believed so."""
         odds = np.divide(prior, before, out=np.zeros_like(prior), where=before > 0)
         joint = self.weight[:, None] * self.belief * odds
         total = joint.sum(axis=1)
@@ -62,12 +63,12 @@ class Starts:
         belief = np.where(total[:, None] > 0, joint / share, prior)
         return replace(self, weight=total / total.sum(), belief=belief)
 
-
-def without(info: Any, needless: IntArray | None) -> Any:
-    """An information state whose rows are not asked for some features each, (n, m), -1 for none; of a free problem."""
-    if needless is not None and info.seen is not None:
-        problem = info.problem
-        for question in range(problem.n_questions):
-            alone = problem.bundle(question) is None
-            info.seen[alone & (needless == problem.features[question]).any(axis=1), question] = CLOSED
-    return info
+    def _check_stored(self) -> None:
+        n = len(check_distribution(stored_numbers(self, "weight", None), None, "weight"))
+        belief = stored_numbers(self, "belief", n, None, low=0)
+        require(np.allclose(belief.sum(axis=1), 1), "beliefs at the start are none")
+        features = stored_array(self, "features", "i", None, low=0)
+        require(len(np.unique(features)) == len(features), "a feature is known twice")
+        stored_array(self, "outcomes", "i", n, len(features))
+        if self.needless is not None:
+            stored_array(self, "needless", "i", n, len(features))

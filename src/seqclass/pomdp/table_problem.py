@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.stored import check_array, require, stored_array, stored_list, stored_numbers
 from seqclass._utils.validation import check_finite
-from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.hidden import one_per_belief, padded, table_costs
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.bundles import Bundle, check_table
+from seqclass.pomdp.latent import Known, one_per_belief, pad_tables, table_costs
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.structure import Structure
 from seqclass.pomdp.tables import ContextTables, OneContext, Tables
 
 __all__ = ["TableProblem"]
@@ -42,7 +43,7 @@ class TableProblem(AcquisitionProblem):
         Number of outcomes of each question; by default the tables' own.
     features, groups, full_prices : array-like of shape (n_questions,), optional
         See `AcquisitionProblem`.
-    free : bool
+    any_order : bool
         Whether the questions may be asked in any order.
     max_questions, max_cost, bundles : optional
         See `AcquisitionProblem`. The likelihoods of a bundle are of its joint outcomes.
@@ -57,11 +58,11 @@ class TableProblem(AcquisitionProblem):
     >>> import numpy as np
     >>> likelihood = np.array([[[0.9, 0.2], [0.1, 0.8]]])  # one feature, two outcomes, two classes
     >>> problem = TableProblem([0.5, 0.5], likelihood, prices=0.1)
-    >>> problem.begin().update(np.array([0])).belief.round(3)
+    >>> problem.initial_belief().update(np.array([0])).posterior.round(3)
     array([[0.818, 0.182]])
     """
 
-    _of_likelihoods = ("_padded", "_merged")
+    _of_likelihoods = ("_padded_likelihoods", "_merged_table")
 
     def __init__(
         self,
@@ -75,12 +76,12 @@ class TableProblem(AcquisitionProblem):
         features: npt.ArrayLike | None = None,
         groups: npt.ArrayLike | None = None,
         full_prices: npt.ArrayLike | None = None,
-        free: bool = False,
+        any_order: bool = False,
         max_questions: int | None = None,
         max_cost: float | None = None,
         bundles: Sequence[Bundle | None] | None = None,
     ) -> None:
-        if free and transitions is not None:
+        if any_order and transitions is not None:
             raise ValueError("transitions belong to a fixed order: in a free one no stage follows from another.")
         n_classes = np.asarray(prior).size
         if isinstance(likelihoods, np.ndarray) and likelihoods.ndim != 3:
@@ -99,7 +100,7 @@ class TableProblem(AcquisitionProblem):
             features,
             groups,
             full_prices,
-            free=free,
+            any_order=any_order,
             max_questions=max_questions,
             max_cost=max_cost,
             bundles=bundles,
@@ -110,64 +111,19 @@ class TableProblem(AcquisitionProblem):
         self.transitions = None if transitions is None else [np.array(t, dtype=np.intp) for t in transitions]
         self._check_tables()
 
-    @property
-    def tables(self) -> Tables | None:
-        """The tables' own contexts; None in a free problem, where it is not the stage that is asked."""
-        if self.free:
-            return None
-        if self.transitions is None:
-            return OneContext(self.likelihoods, self.n_outcomes)
-        assert isinstance(self.likelihoods, list)  # as wherever there are transitions
-        return ContextTables(self.likelihoods, self.transitions)
-
-    @property
-    def class_tables(self) -> FloatArray | None:
-        """P(outcome | class) of every question; None where there are contexts."""
-        return self._padded if self.transitions is None else None
-
     def start(self, n: int) -> IntArray:
         """Context 0 for each of ``n`` instances."""
         return np.zeros(n, dtype=np.intp)
 
-    def mixes(self, questions: IntArray) -> bool:
-        """Whether each row may ask a question of its own; see `AcquisitionProblem.mixes`."""
-        return self.transitions is None and (self.bundles is None or all(self.bundle(q) is None for q in questions))
-
     def likelihood(self, question: Any, state: Any) -> FloatArray:
         """P(outcome | context, class), (n, n_outcomes, n_classes)."""
         if isinstance(question, np.ndarray):
-            return np.asarray(self._padded[question, : self.n_outcomes[question].max(initial=1)])
+            return np.asarray(self._padded_likelihoods[question, : self.n_outcomes[question].max(initial=1)])
         table = self.likelihoods[question]
         if self.transitions is not None:
             return np.asarray(table[state])
         table = table[: self.n_outcomes[question]]
         return np.broadcast_to(table, (len(state), *table.shape))
-
-    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
-        """P(outcome | class) of many questions at once; see `AcquisitionProblem.likelihoods_of`."""
-        if self.transitions is not None:
-            return super().likelihoods_of(questions, state)
-        table = self._padded[questions]
-        return np.broadcast_to(table, (len(state), *table.shape))
-
-    def costs_after(self, questions: IntArray, info: InformationState, vectors: FloatArray | None = None) -> FloatArray:
-        """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
-        if self.transitions is not None:
-            return super().costs_after(questions, info, vectors)
-        table = self._planned[questions]
-        return table_costs(info.belief, table, self.decision_costs.T if vectors is None else vectors)
-
-    def planned_likelihoods(self, questions: IntArray, state: Any) -> FloatArray:
-        """The same, outcomes that give the same belief as one; see `AcquisitionProblem.planned_likelihoods`."""
-        if self.transitions is not None:
-            return super().planned_likelihoods(questions, state)
-        table = self._planned[questions]
-        return np.broadcast_to(table, (len(state), *table.shape))
-
-    @property
-    def stands_for(self) -> IntArray | None:
-        """Outcome that stands for each that gives the same belief; see `AcquisitionProblem.stands_for`."""
-        return None if self.transitions is not None or self._merged is None else self._merged[1]
 
     def advance(self, question: Any, state: Any, outcome: IntArray) -> IntArray:
         """Context of the next stage."""
@@ -177,17 +133,17 @@ class TableProblem(AcquisitionProblem):
         return np.asarray(self.transitions[question][state, outcome])
 
     @cached_property
-    def _padded(self) -> FloatArray:
+    def _padded_likelihoods(self) -> FloatArray:
         """Likelihoods as one array (n_questions, V, n_classes), zero beyond a question's own outcomes."""
-        return padded(self.likelihoods, self.n_outcomes)
+        return pad_tables(self.likelihoods, self.n_outcomes)
 
     @property
-    def _planned(self) -> FloatArray:
-        return self._padded if self._merged is None else self._merged[0]
+    def _planned_table(self) -> FloatArray:
+        return self._padded_likelihoods if self._merged_table is None else self._merged_table[0]
 
     @cached_property
-    def _merged(self) -> tuple[FloatArray, IntArray] | None:
-        return None if self.bundles is not None else one_per_belief(self._padded)
+    def _merged_table(self) -> tuple[FloatArray, IntArray] | None:
+        return None if self.bundles is not None else one_per_belief(self._padded_likelihoods)
 
     def _by_question(self) -> list[str]:
         names = [*super()._by_question(), "likelihoods"]
@@ -243,6 +199,82 @@ class TableProblem(AcquisitionProblem):
             if following is not None and not (table.min() >= 0 and table.max() < following):
                 raise ValueError(f"transitions[{stage}] names a context that stage {stage + 1} does not have.")
 
+    @property
+    def structure(self) -> TableStructure:
+        """What it is known to be made of."""
+        return TableStructure(self)
+
+    def _check_stored(self) -> None:
+        tables, transitions = self.likelihoods, self.transitions
+        if isinstance(tables, np.ndarray):
+            stored_numbers(self, "likelihoods", self.n_questions, None, self.n_classes)
+        else:
+            for table in stored_list(self, "likelihoods", self.n_questions):
+                known = isinstance(table, np.ndarray) and table.dtype.kind == "f"
+                require(known, "a likelihood is no array of numbers")
+        if transitions is not None:
+            require(type(transitions) is list, "transitions are no list")
+            for following in transitions:
+                check_array(following, "a transition", "i", None, None)
+        self._check_tables()
+        if self.starts is not None:
+            stored_array(self.starts, "state", "i", len(self.starts.weight))
+
+
+class TableStructure(Structure["TableProblem"]):
+    """What solvers may exploit of a `TableProblem`."""
+
+    @property
+    def tables(self) -> Tables | None:
+        """The tables' own contexts; None in a problem in any order, where it is not the stage that is asked."""
+        if self.problem.any_order:
+            return None
+        if self.problem.transitions is None:
+            return OneContext(self.problem.likelihoods, self.problem.n_outcomes)
+        assert isinstance(self.problem.likelihoods, list)  # as wherever there are transitions
+        return ContextTables(self.problem.likelihoods, self.problem.transitions)
+
+    @property
+    def class_tables(self) -> FloatArray | None:
+        """P(outcome | class) of every question; None where there are contexts."""
+        return self.problem._padded_likelihoods if self.problem.transitions is None else None
+
+    def supports_mixed_batches(self, questions: IntArray) -> bool:
+        """Whether each row may ask a question of its own; see `Structure.supports_mixed_batches`."""
+        return self.problem.transitions is None and (
+            self.problem.bundles is None or all(self.bundle(q) is None for q in questions)
+        )
+
+    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
+        """P(outcome | class) of many questions at once; see `Structure.likelihoods_of`."""
+        if self.problem.transitions is not None:
+            return super().likelihoods_of(questions, state)
+        table = self.problem._padded_likelihoods[questions]
+        return np.broadcast_to(table, (len(state), *table.shape))
+
+    def costs_after(self, questions: IntArray, belief: Known, vectors: FloatArray | None = None) -> FloatArray:
+        """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
+        if self.problem.transitions is not None:
+            return super().costs_after(questions, belief, vectors)
+        table = self.problem._planned_table[questions]
+        return table_costs(belief.posterior, table, self.problem.decision_costs.T if vectors is None else vectors)
+
+    def planned_likelihoods(self, questions: IntArray, state: Any) -> FloatArray:
+        """Likelihoods, outcomes that give the same belief as one; see `Structure.planned_likelihoods`."""
+        if self.problem.transitions is not None:
+            return super().planned_likelihoods(questions, state)
+        table = self.problem._planned_table[questions]
+        return np.broadcast_to(table, (len(state), *table.shape))
+
+    @property
+    def equivalent_outcomes(self) -> IntArray | None:
+        """Outcome that stands for each that gives the same belief; see `Structure.equivalent_outcomes`."""
+        return (
+            None
+            if self.problem.transitions is not None or self.problem._merged_table is None
+            else self.problem._merged_table[1]
+        )
+
 
 def _tables(values: Sequence[npt.ArrayLike]) -> list[FloatArray]:
     tables = [check_finite(value, f"likelihoods[{stage}]") for stage, value in enumerate(values)]
@@ -263,11 +295,3 @@ def check_padding(tables: FloatArray, n_outcomes: IntArray) -> None:
     if beyond.any():
         stage = int(beyond.any(axis=1).argmax())
         raise ValueError(f"likelihoods[{stage}] must be zero beyond its n_outcomes={n_outcomes[stage]}.")
-
-
-def check_table(table: FloatArray, name: str) -> None:
-    """Refuse a table that is no distribution over outcomes, the last axis but one."""
-    if not np.isfinite(table).all() or table.min() < 0:
-        raise ValueError(f"{name} must hold probabilities; it has negative or non-finite entries.")
-    if np.abs(table.sum(axis=-2) - 1).max() > 1e-6:
-        raise ValueError(f"{name} must sum to 1 over outcomes for each class.")

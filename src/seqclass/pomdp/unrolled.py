@@ -11,10 +11,18 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, lower_envelope
 from seqclass.pomdp.alpha import AlphaSet, AlphaVectors
-from seqclass.pomdp.bounds.optimum import asked_once, evidence, open_questions
-from seqclass.pomdp.information import OPEN, TIE, InformationState
+from seqclass.pomdp.bounds.optimum import ask_once, evidence, open_questions
+from seqclass.pomdp.one_step import (
+    has_requirements,
+    latent_posterior,
+    row_parts,
+    stopping_is_certain,
+    stopping_threshold,
+    unasked_questions,
+)
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
+from seqclass.pomdp.ties import TIE
 
 __all__: list[str] = []
 
@@ -32,7 +40,7 @@ class FreeNodes:
         Whether a node is the set of questions asked.
     classes : ndarray of int of shape (n_hidden,)
         Class of each hidden state; without hidden states, the classes.
-    levels : list of InformationState
+    levels : list of BeliefState
         A row for each node after so many questions; where nodes are sets, one of those who asked them.
     prices : list of ndarray of shape (n_nodes, n_questions)
         Price of each question at the nodes of each level, inf where it is not open, or too many were asked.
@@ -40,21 +48,21 @@ class FreeNodes:
         Node of the next level after each outcome, -1 where it cannot be.
     """
 
-    def __init__(self, info: InformationState, n_more: int, who: str, max_states: int = MAX_STATES) -> None:
-        problem = self.problem = info.problem
-        if problem.samples:
+    def __init__(self, belief: BeliefState, n_more: int, who: str, max_states: int = MAX_STATES) -> None:
+        problem = self.problem = belief.problem
+        if problem.structure.samples:
             raise ValueError(f"{who} needs every outcome, and bundles of this problem have too many to list them.")
-        if problem.closes:
+        if has_requirements(problem):
             raise ValueError(
                 f"{who} may decide at any time, and rules say here what has to be asked first: drop those."
             )
         self.who, self.max_states, self.n_more = who, max_states, n_more
-        states = problem.state_tables
+        states = problem.structure.state_tables
         self._tables: FloatArray | None = None if states is None else states[0]
         self.classes: IntArray = np.arange(problem.n_classes) if states is None else states[1]
         self.by_set = self._tables is not None
-        self._check_size(most_nodes(problem, info, n_more, self.by_set) if problem.max_cost is None else 0)
-        self.levels: list[InformationState] = [info]
+        self._check_size(most_nodes(problem, belief, n_more, self.by_set) if problem.max_cost is None else 0)
+        self.levels: list[BeliefState] = [belief]
         self.prices: list[FloatArray] = []
         self.following: list[IntArray] = []
         for _ in range(n_more):
@@ -63,7 +71,7 @@ class FreeNodes:
 
     def _add_level(self) -> None:
         here, n_questions = self.levels[-1], self.problem.n_questions
-        self.prices.append(np.where(here.open, here.prices, np.inf))
+        self.prices.append(np.where(here.available, here.prices, np.inf))
         row, question = open_questions(here, np.ones(len(here), dtype=bool))
         width = 1 if self.by_set else int(self.problem.n_outcomes.max(initial=1))
         following = np.full((len(here), n_questions, width), -1)
@@ -71,15 +79,15 @@ class FreeNodes:
             self.following.append(following)
             self.levels.append(here[row])
             return
-        after = asked_once(here, row, question)
-        _, kept, place = np.unique(self._keys(after.info), return_index=True, return_inverse=True)
+        after = ask_once(here, row, question)
+        _, kept, place = np.unique(self._keys(after.belief), return_index=True, return_inverse=True)
         # in the order of the questions, not of the keys
         order = np.argsort(kept)
         place = np.argsort(order)[place.reshape(-1)]
         asked = question[after.entry]
         following[row[after.entry], asked, 0 if self.by_set else after.outcome] = place
         self.following.append(following)
-        self.levels.append(after.info[kept[order]])
+        self.levels.append(after.belief[kept[order]])
         self._check_size(sum(map(len, self.levels)))
 
     def _check_size(self, n_nodes: int) -> None:
@@ -92,12 +100,12 @@ class FreeNodes:
                 "max_questions), or leave some out."
             )
 
-    def _keys(self, info: InformationState) -> npt.NDArray[np.bytes_]:
+    def _keys(self, belief: BeliefState) -> npt.NDArray[np.bytes_]:
         if not self.by_set:
-            return evidence(info)
-        alike = copy.copy(info)
-        assert info.seen is not None  # of a free problem it always is
-        alike.seen = np.where(info.seen == OPEN, info.seen, 0).astype(info.seen.dtype)
+            return evidence(belief)
+        alike = copy.copy(belief)
+        assert belief.observed is not None  # of a problem in any order it always is
+        alike.observed = np.where(belief.observed == OPEN, belief.observed, 0).astype(belief.observed.dtype)
         return evidence(alike)
 
     @property
@@ -115,14 +123,14 @@ class FreeNodes:
         """Number of the first node of each level; the last entry is the number of nodes."""
         return np.array([0, *np.cumsum([len(level) for level in self.levels])])
 
-    def belief(self, info: InformationState) -> FloatArray:
+    def belief(self, belief: BeliefState) -> FloatArray:
         """P(hidden state | what was seen), (n, n_hidden)."""
-        return info.states
+        return latent_posterior(belief)
 
-    def likelihood(self, question: int, info: InformationState) -> FloatArray:
+    def likelihood(self, question: int, belief: BeliefState) -> FloatArray:
         """P(outcome | what was seen, hidden state), (n or 1, n_outcomes, n_hidden)."""
         if self._tables is None:
-            return info.asking(question).likelihood
+            return belief.asking(question).likelihood
         return self._tables[question, : self.problem.n_outcomes[question]][None]
 
     @cached_property
@@ -131,28 +139,28 @@ class FreeNodes:
         if self.by_set:
             start = self.belief(self.levels[0]) > 0
             return [np.broadcast_to(start, (len(level), self.n_hidden)) for level in self.levels]
-        return [level.belief > 0 for level in self.levels]
+        return [level.posterior > 0 for level in self.levels]
 
     @cached_property
     def _sorted_keys(self) -> list[tuple[npt.NDArray[np.bytes_], IntArray]]:
         keys = [self._keys(level) for level in self.levels]
         return [(key[order], order) for key in keys for order in [np.argsort(key)]]
 
-    def find(self, info: InformationState) -> IntArray:
+    def find(self, belief: BeliefState) -> IntArray:
         """Node of each row in its level, (n,); -1 where there is none, for an answer it should have is missing."""
-        level = info.stage - self.levels[0].stage
+        level = belief.stage - self.levels[0].stage
         keys, order = self._sorted_keys[level]
         if not len(keys):
-            return np.full(len(info), -1)
-        wanted = self._keys(info)
+            return np.full(len(belief), -1)
+        wanted = self._keys(belief)
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where(keys[place] == wanted, order[place], -1)
 
 
-def most_nodes(problem: AcquisitionProblem, info: InformationState, n_more: int, by_set: bool) -> int:
+def most_nodes(problem: AcquisitionProblem, belief: BeliefState, n_more: int, by_set: bool) -> int:
     """Most nodes that so many more questions can lead to, where money is not limited."""
     counts = [1] + [0] * n_more
-    for question in np.flatnonzero(info.unasked[0]).tolist():
+    for question in np.flatnonzero(unasked_questions(belief)[0]).tolist():
         ways = 1 if by_set else int(problem.n_outcomes[question])
         for level in range(n_more, 0, -1):
             counts[level] += ways * counts[level - 1]
@@ -160,7 +168,7 @@ def most_nodes(problem: AcquisitionProblem, info: InformationState, n_more: int,
 
 
 class NodeVectors(AlphaVectors, stored=False):
-    """Alpha vectors of going on at the nodes of a free problem, each the cost of a plan by hidden state."""
+    """Alpha vectors of going on at the nodes of a problem in any order, each the cost of a plan by hidden state."""
 
     def __init__(self, nodes: FreeNodes, sets: Sequence[AlphaSet]) -> None:
         super().__init__(nodes.problem, sets)
@@ -176,23 +184,23 @@ class NodeVectors(AlphaVectors, stored=False):
         value[rows] = np.minimum(value[rows], self._continuation(stage, belief[rows], node[rows]))
         return value
 
-    def plan_cost(self, info: InformationState, rows: IntArray) -> FloatArray:
+    def plan_cost(self, belief: BeliefState, rows: IntArray) -> FloatArray:
         """Cost of the best vector of going on; see `ValueFunction.plan_cost`."""
-        some = info[rows]
+        some = belief[rows]
         node, cost = self.nodes.find(some), np.full(len(rows), np.inf)
         known = np.flatnonzero(node >= 0)
-        cost[known] = self._continuation(info.stage, self.nodes.belief(some)[known], node[known])
+        cost[known] = self._continuation(belief.stage, self.nodes.belief(some)[known], node[known])
         return cost
 
-    def question_costs(self, info: InformationState) -> FloatArray:
+    def question_costs(self, belief: BeliefState) -> FloatArray:
         """Price of each question and the expected value after it, (n, n_questions); inf where it is not open."""
-        nodes, stage = self.nodes, info.stage
-        costs: FloatArray = np.where(info.open, info.prices, np.inf)
-        node, belief = nodes.find(info), nodes.belief(info)
+        nodes, stage = self.nodes, belief.stage
+        costs: FloatArray = np.where(belief.available, belief.prices, np.inf)
+        node, posterior = nodes.find(belief), nodes.belief(belief)
         following = nodes.following[stage][node]
         following[node < 0] = -1
-        for question in np.flatnonzero(info.open.any(axis=0)).tolist():
-            joint = belief[:, None] * nodes.likelihood(question, info)
+        for question in np.flatnonzero(belief.available.any(axis=0)).tolist():
+            joint = posterior[:, None] * nodes.likelihood(question, belief)
             after = np.broadcast_to(following[:, question, : joint.shape[1]], joint.shape[:2])
             value = self.value(stage + 1, joint.reshape(-1, joint.shape[2]), after.reshape(-1))
             costs[:, question] += value.reshape(after.shape).sum(axis=1)
@@ -207,32 +215,32 @@ class NodePolicy(LookaheadPolicy, stored=False):
     def __init__(self, values: NodeVectors, info: SolveInfo | None = None) -> None:
         super().__init__(values, info)
 
-    def following(self, info: InformationState) -> IntArray:
-        """The most promising question, worth its price or not, (n,); see `Policy.following`."""
-        return self._best(info)[0]
+    def next_question(self, belief: BeliefState) -> IntArray:
+        """The most promising question, worth its price or not, (n,); see `Policy.next_question`."""
+        return self._best(belief)[0]
 
-    def continuation_cost(self, info: InformationState) -> FloatArray:
+    def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Cost of the most promising question, (n,); inf where nothing is open."""
-        return self._best(info)[1]
+        return self._best(belief)[1]
 
-    def _act(self, info: InformationState) -> IntArray:
-        question = np.full(len(info), DECIDE)
-        rows = np.flatnonzero(~info.settled)
+    def _action(self, belief: BeliefState) -> IntArray:
+        question = np.full(len(belief), DECIDE)
+        rows = np.flatnonzero(~stopping_is_certain(belief))
         if rows.size:
-            best, cost = self._best(info[rows])
-            on = cost < info.to_beat[rows]
+            best, cost = self._best(belief[rows])
+            on = cost < stopping_threshold(belief)[rows]
             question[rows[on]] = best[on]
         return question
 
-    def _best(self, info: InformationState) -> tuple[IntArray, FloatArray]:
+    def _best(self, belief: BeliefState) -> tuple[IntArray, FloatArray]:
         """Most promising question, of equals the one of lowest number, and its cost."""
-        question, cost = np.full(len(info), DECIDE), np.full(len(info), np.inf)
-        if info.stage >= self.n_stages or not self.problem.n_questions:
+        question, cost = np.full(len(belief), DECIDE), np.full(len(belief), np.inf)
+        if belief.stage >= self.n_stages or not self.problem.n_questions:
             return question, cost
         row_bytes = 8.0 * (3 * float(self.problem.n_outcomes.max()) * self.values.nodes.n_hidden)
-        for part, some in info.parts(row_bytes + 8.0 * self.values.nodes.following[info.stage][0].size):
+        for part, some in row_parts(belief, row_bytes + 8.0 * self.values.nodes.following[belief.stage][0].size):
             costs = self.values.question_costs(some)
             cost[part] = costs.min(axis=1)
-            found = (costs <= cost[part, None] * (1 + TIE)).argmax(axis=1)
-            question[part] = np.where(np.isfinite(cost[part]), found, DECIDE)
+            best = (costs <= cost[part, None] * (1 + TIE)).argmax(axis=1)
+            question[part] = np.where(np.isfinite(cost[part]), best, DECIDE)
         return question, cost

@@ -8,8 +8,9 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass._utils.stored import require, stored_part, stored_whole
+from seqclass.pomdp.one_step import context_of
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.tables import Tables
 
 __all__ = ["ProjectedValues", "StoppingValue", "ValueFunction"]
@@ -32,10 +33,11 @@ class ValueFunction(Stored, ABC):
     --------
     >>> import numpy as np
     >>> from seqclass.pomdp import TableProblem
+    >>> from seqclass.pomdp.account import planned_prices
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> class Clairvoyant(ValueFunction):  # after one more price the class is known: a lower bound
     ...     def _continuation(self, stage, belief, context):
-    ...         return self.problem.planned_prices[stage] * belief.sum(axis=1)
+    ...         return planned_prices(self.problem)[stage] * belief.sum(axis=1)
     >>> Clairvoyant(problem, 1).value(0, problem.prior[None])
     array([0.1])
     """
@@ -79,12 +81,12 @@ class ValueFunction(Stored, ABC):
             context = np.broadcast_to(np.intp(0), len(belief))
         return np.minimum(stop, self._continuation(stage, belief, context))
 
-    def plan_cost(self, info: InformationState, rows: IntArray) -> FloatArray:
+    def plan_cost(self, belief: BeliefState, rows: IntArray) -> FloatArray:
         """Cost of going on by a stored plan: no less than what one step of look-ahead finds; inf where there is none.
 
         Parameters
         ----------
-        info : InformationState
+        belief : BeliefState
             What is known, at a stage before the horizon.
         rows : ndarray of int of shape (m,)
             The rows that are meant.
@@ -95,18 +97,25 @@ class ValueFunction(Stored, ABC):
         """
         return np.full(len(rows), np.inf)
 
-    def successor_values(self, info: InformationState) -> FloatArray:
+    def successor_values(self, belief: BeliefState) -> FloatArray:
         """Value of each unnormalised successor of the next question, (n, n_outcomes); the sum is the expectation."""
-        n, n_outcomes, n_classes = info.joint.shape
-        belief = info.joint.reshape(-1, n_classes)
-        return self.value(info.stage + 1, belief, self._successors(info)).reshape(n, n_outcomes)
+        n, n_outcomes, n_classes = belief.joint.shape
+        posterior = belief.joint.reshape(-1, n_classes)
+        return self.value(belief.stage + 1, posterior, self._successors(belief)).reshape(n, n_outcomes)
 
-    def _successors(self, info: InformationState) -> IntArray | None:
+    def _successors(self, belief: BeliefState) -> IntArray | None:
         """Context after each outcome of each row, one row after the other."""
-        tables = self.problem.tables
-        if tables is None or info.context is None:
-            return None
-        return tables.successors(info.stage, info.context).reshape(-1)
+        tables = self.problem.structure.tables
+        context = context_of(belief)
+        return None if tables is None or context is None else tables.successors(belief.stage, context).reshape(-1)
+
+    def _n_contexts(self, stage: int) -> int:
+        """Contexts that values tell apart; those of `SharedVectors` none, of a problem that may have no tables."""
+        tables = self.problem.structure.tables
+        return 1 if tables is None else tables.n_contexts(stage)
+
+    def _check_stored(self) -> None:
+        stored_whole(self, "n_stages", 0, stored_part(self, "problem", AcquisitionProblem).n_stages)
 
 
 class StoppingValue(ValueFunction):
@@ -140,7 +149,7 @@ class ProjectedValues(ValueFunction):
 
     def __init__(self, problem: AcquisitionProblem, projection: AcquisitionProblem, values: ValueFunction) -> None:
         super().__init__(problem, values.n_stages)
-        if projection.tables is None:
+        if projection.structure.tables is None:
             raise ValueError(f"projection must have tables, and this {type(projection).__name__} has none.")
         self.projection = projection
         self.values = values
@@ -157,13 +166,17 @@ class ProjectedValues(ValueFunction):
     @property
     def tables(self) -> Tables:
         """The projection's."""
-        tables = self.projection.tables
+        tables = self.projection.structure.tables
         assert tables is not None  # it was looked at when this was made
         return tables
 
-    def _successors(self, info: InformationState) -> IntArray:
+    def _successors(self, belief: BeliefState) -> IntArray:
         tables = self.tables
-        return tables.successors(info.stage, tables.contexts(info.stage, info.state)).reshape(-1)
+        return tables.successors(belief.stage, tables.contexts(belief.stage, belief.state)).reshape(-1)
 
     def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
         return self.values._continuation(stage, belief, context)
+
+    def _check_stored(self) -> None:
+        stored_part(self, "projection", AcquisitionProblem)
+        require(stored_part(self, "values", ValueFunction).n_stages == self.n_stages, "values are of other stages")

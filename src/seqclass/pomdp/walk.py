@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
-from seqclass._utils.progress import TimeUp, left, look, within
-from seqclass.pomdp.answers import AllAnswers, Answers, SampledAnswers, TooLarge
-from seqclass.pomdp.information import InformationState
+from seqclass._utils.progress import DeadlineExceeded, check_deadline, remaining_seconds, time_limit
+from seqclass._utils.validation import check_choice, check_integer
+from seqclass.pomdp.observations import AllObservations, ObservationSource, SampledObservations, TooLarge
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 
 __all__: list[str] = []
 
@@ -25,8 +25,10 @@ __all__: list[str] = []
 R = TypeVar("R")
 #: With fewer rows of each question on average it is quicker to take different questions together.
 _FEW = 64
+#: Histories that an enumeration may visit before ``method="auto"`` turns to simulation.
+MAX_HISTORIES = 100_000
 #: Every outcome, none missing.
-ALL = AllAnswers()
+ALL = AllObservations()
 
 
 class Fork(NamedTuple):
@@ -53,7 +55,7 @@ class Level:
 
     Attributes
     ----------
-    info : InformationState
+    belief : BeliefState
         What is known, a row a history.
     weight : ndarray of shape (n,)
         Probability of each, its number of paths or of instances.
@@ -69,26 +71,26 @@ class Level:
         What each asks next, or -1 where it decides; set once it was asked, and not for a `Fork`.
     """
 
-    info: InformationState
+    belief: BeliefState
     weight: FloatArray
     parent: IntArray
     entry: IntArray
     outcome: IntArray
     visited: int
     question: IntArray
-    _parts: tuple[IntArray, IntArray, list[tuple[IntArray, InformationState]]] | None = field(default=None, repr=False)
+    _parts: tuple[IntArray, IntArray, list[tuple[IntArray, BeliefState]]] | None = field(default=None, repr=False)
 
-    def split(self, row: IntArray, question: IntArray) -> list[tuple[IntArray, InformationState]]:
+    def split(self, row: IntArray, question: IntArray) -> list[tuple[IntArray, BeliefState]]:
         """Rows that ask, in parts; the walk goes on with these, and with what was computed of them."""
         known = self._parts
         if known is None or known[0] is not row or known[1] is not question:
-            self._parts = known = (row, question, parted(self.info, row, question))
+            self._parts = known = (row, question, split_by_question(self.belief, row, question))
         return known[2]
 
     @property
     def stage(self) -> int:
         """Number of questions asked so far."""
-        return self.info.stage
+        return self.belief.stage
 
     @property
     def go_on(self) -> BoolArray:
@@ -96,31 +98,33 @@ class Level:
         return np.asarray(self.question != DECIDE)
 
 
-def parted(info: InformationState, row: IntArray, question: IntArray) -> list[tuple[IntArray, InformationState]]:
+def split_by_question(belief: BeliefState, row: IntArray, question: IntArray) -> list[tuple[IntArray, BeliefState]]:
     """Rows in parts that ask together, one for each question or one for all where each has few; see `Level.split`."""
     groups: list[IntArray] = [np.arange(row.size)]
     if row.size and not (question == question[0]).all():
         order = np.argsort(question, kind="stable")
         ends = np.flatnonzero(np.diff(question[order])) + 1
-        if row.size < _FEW * (len(ends) + 1) and info.problem.mixes(question[order[np.append(0, ends)]]):
-            return [(order, info[row[order]].asking(question[order]))]
+        if row.size < _FEW * (len(ends) + 1) and belief.problem.structure.supports_mixed_batches(
+            question[order[np.append(0, ends)]]
+        ):
+            return [(order, belief[row[order]].asking(question[order]))]
         groups = np.split(order, ends)
-    whole = len(groups) == 1 and row.size == len(info) and bool((row == np.arange(row.size)).all())
-    return [(at, (info if whole else info[row[at]]).asking(int(question[at[0]]))) for at in groups]
+    whole = len(groups) == 1 and row.size == len(belief) and bool((row == np.arange(row.size)).all())
+    return [(at, (belief if whole else belief[row[at]]).asking(int(question[at[0]]))) for at in groups]
 
 
 def walk(
-    info: InformationState,
+    belief: BeliefState,
     weight: FloatArray,
     ask: Callable[[Level], IntArray | Fork],
-    answers: Answers = ALL,
+    answers: ObservationSource = ALL,
     max_histories: float = np.inf,
 ) -> Iterator[Level]:
     """Ask, branch on the answer, update, a level at a time, until nothing more is asked."""
-    rows = np.arange(len(info))
-    level = Level(info, weight, rows, rows, np.full(len(info), -1), 1, np.full(len(info), DECIDE))
-    while len(level.info):
-        look()
+    rows = np.arange(len(belief))
+    level = Level(belief, weight, rows, rows, np.full(len(belief), -1), 1, np.full(len(belief), DECIDE))
+    while len(level.belief):
+        check_deadline()
         asked = ask(level)
         if isinstance(asked, Fork):
             row, question, weight = asked
@@ -132,36 +136,43 @@ def walk(
         yield level
         if not row.size:
             return
-        level = _next(level, row, question, weight, answers, max_histories)
+        level = _next_level(level, row, question, weight, answers, max_histories)
 
 
-def _next(
-    level: Level, row: IntArray, question: IntArray, weight: FloatArray, answers: Answers, max_histories: float
+def _next_level(
+    level: Level,
+    row: IntArray,
+    question: IntArray,
+    weight: FloatArray,
+    answers: ObservationSource,
+    max_histories: float,
 ) -> Level:
-    check_questions(level.info, row, question)
-    n, visited, found = len(level.info), level.visited, []
+    check_questions(level.belief, row, question)
+    n, visited, branches_of_parts = len(level.belief), level.visited, []
     # each has one branch at least: what would be too many is not copied first
     _check_visited(visited + row.size, max_histories)
-    parts: list[tuple[IntArray, IntArray, InformationState]]
+    parts: list[tuple[IntArray, IntArray, BeliefState]]
     if answers.spares_copies and row.size < n and 4 * row.size >= 3 * n and bool((question == question[0]).all()):
         # a copy costs more than the likelihoods of histories that have stopped; none of their branches is there
         place: IntArray = np.cumsum(level.go_on) - 1
-        parts = [(place, np.asarray(np.arange(n)), level.info.asking(int(question[0])))]
+        parts = [(place, np.asarray(np.arange(n)), level.belief.asking(int(question[0])))]
     else:
         parts = [(place, row[place], part) for place, part in level.split(row, question)]
     for place, number, part in parts:  # none is followed before it is known that all may be: that takes most
-        found.append(answers.branch(part, weight[place], number))
-        visited += found[-1].parent.size
+        branches_of_parts.append(answers.branch(part, weight[place], number))
+        visited += branches_of_parts[-1].parent.size
         _check_visited(visited, max_histories)
-    info = InformationState.concatenate(
+    belief = BeliefState.concatenate(
         [
             part.update(branches.outcome, branches.parent, charge_missing=answers.charge_missing)
-            for (_, _, part), branches in zip(parts, found)
+            for (_, _, part), branches in zip(parts, branches_of_parts)
         ]
     )
-    found = [branches._replace(parent=place[branches.parent]) for (place, _, _), branches in zip(parts, found)]
-    entry, outcome, weight = (np.concatenate(column) for column in zip(*found))
-    return Level(info, weight, row[entry], entry, outcome, visited, np.full(len(entry), DECIDE))
+    branches_of_parts = [
+        branches._replace(parent=place[branches.parent]) for (place, _, _), branches in zip(parts, branches_of_parts)
+    ]
+    entry, outcome, weight = (np.concatenate(column) for column in zip(*branches_of_parts))
+    return Level(belief, weight, row[entry], entry, outcome, visited, np.full(len(entry), DECIDE))
 
 
 def _check_visited(visited: int, max_histories: float) -> None:
@@ -173,14 +184,14 @@ class NotOpen(ValueError):
     """What a policy asks is not open: it is wrong, and not the problem."""
 
 
-def check_questions(info: InformationState, row: IntArray, question: IntArray) -> None:
+def check_questions(belief: BeliefState, row: IntArray, question: IntArray) -> None:
     """Refuse a policy that asks what is not open."""
-    problem, stage = info.problem, info.stage
+    problem, stage = belief.problem, belief.stage
     if not question.size:
         return
     if stage >= problem.n_stages:
         raise NotOpen(f"the policy asks question {int(question[0])} after the last stage of the problem.")
-    if not problem.free:
+    if not problem.any_order:
         other = question[question != stage]
         if other.size:
             raise NotOpen(
@@ -190,7 +201,7 @@ def check_questions(info: InformationState, row: IntArray, question: IntArray) -
         return
     known = (question >= 0) & (question < problem.n_questions)
     wrong = ~known
-    wrong[known] = ~info.open[row[known], question[known]]
+    wrong[known] = ~belief.available[row[known], question[known]]
     if wrong.any():
         raise NotOpen(
             f"the policy asks question {int(question[wrong.argmax()])} at stage {stage}, which does not exist, was "
@@ -198,41 +209,39 @@ def check_questions(info: InformationState, row: IntArray, question: IntArray) -
         )
 
 
-#: Share of the time that is left which an enumeration may take before paths are sampled.
-_ENUMERATING = 0.25
-
-
-def everything(level: Level) -> IntArray:
+def ask_everything(level: Level) -> IntArray:
     """Ask every question, the open one of lowest number first, whatever was seen: for `walk`."""
-    return first_open(level.info)
+    return first_open(level.belief)
 
 
-def first_open(info: InformationState) -> IntArray:
+def first_open(belief: BeliefState) -> IntArray:
     """Open question of lowest number of each row, -1 where none is."""
-    problem = info.problem
-    if not problem.free:
-        return np.full(len(info), info.stage if info.stage < problem.n_stages else DECIDE)
-    return np.where(info.open.any(axis=1), info.open.argmax(axis=1), DECIDE)
+    problem = belief.problem
+    if not problem.any_order:
+        return np.full(len(belief), belief.stage if belief.stage < problem.n_stages else DECIDE)
+    return np.where(belief.available.any(axis=1), belief.available.argmax(axis=1), DECIDE)
 
 
-def begin(
-    problem: AcquisitionProblem, policy: Policy, total: float, answers: Answers = ALL
-) -> tuple[InformationState, FloatArray]:
+def initial_histories(
+    problem: AcquisitionProblem, policy: Policy, total: float, answers: ObservationSource = ALL
+) -> tuple[BeliefState, FloatArray]:
     """First histories of a walk along a policy, one for each start and each lot it draws, and their weights."""
     _check_same_questions(problem, policy)
-    info, probability = policy.begin()
-    first, share = problem.opening()
-    row, lot = np.divmod(np.arange(len(share) * len(info)), len(info))
+    belief, probability = policy.initial_belief()
+    first, share = problem.initial_beliefs()
+    row, lot = np.divmod(np.arange(len(share) * len(belief)), len(belief))
     weight = answers.spread(total, share[row] * probability[lot])
     drawn = np.flatnonzero(weight)
     first = first[row[drawn]]
-    first.lot = None if info.lot is None else info.lot[lot[drawn]]
+    first.component = None if belief.component is None else belief.component[lot[drawn]]
     return first, weight[drawn]
 
 
-def opened(problem: AcquisitionProblem, total: float, answers: Answers = ALL) -> tuple[InformationState, FloatArray]:
+def initial_histories_without_policy(
+    problem: AcquisitionProblem, total: float, answers: ObservationSource = ALL
+) -> tuple[BeliefState, FloatArray]:
     """First histories of a walk without a policy, one for each start, and their weights."""
-    first, share = problem.opening()
+    first, share = problem.initial_beliefs()
     weight = answers.spread(total, share)
     drawn = np.flatnonzero(weight)
     return first[drawn], weight[drawn]
@@ -253,20 +262,16 @@ def _check_same_questions(problem: AcquisitionProblem, policy: Policy) -> None:
         )
 
 
-def along(
+def walk_policy(
     problem: AcquisitionProblem,
     policy: Policy,
     total: float,
-    answers: Answers = ALL,
+    answers: ObservationSource = ALL,
     max_histories: float = np.inf,
 ) -> Iterator[Level]:
     """Walk along a policy, a stage at a time, until it has stopped everywhere."""
-    info, weight = begin(problem, policy, total, answers)
-    return walk(info, weight, lambda level: next_of(policy, level, max_histories), answers, max_histories)
-
-
-#: A level that is likely to have too many branches is looked at by so many times the rows that would show it.
-_PROBED = 1.25
+    belief, weight = initial_histories(problem, policy, total, answers)
+    return walk(belief, weight, lambda level: next_of(policy, level, max_histories), answers, max_histories)
 
 
 def next_of(policy: Policy, level: Level, max_histories: float = np.inf) -> IntArray:
@@ -274,34 +279,64 @@ def next_of(policy: Policy, level: Level, max_histories: float = np.inf) -> IntA
 
     Where all of them are likely to have too many branches, some are looked at first, and may show that.
     """
-    info = level.info = policy.order(level.info)
-    left, growth = max_histories - level.visited, len(info) / (int(level.parent.max()) + 1)
-    if len(info) * growth <= left:
-        return policy.act(info)
-    some = np.zeros(len(info), dtype=bool)
-    some[np.linspace(0, len(info) - 1, min(int(_PROBED * left / growth) + 1, len(info))).astype(np.intp)] = True
-    asked = np.full(len(info), DECIDE)
-    asked[some] = policy.act(info[some])
+    belief = level.belief = policy.order(level.belief)
+    left, growth = max_histories - level.visited, len(belief) / (int(level.parent.max()) + 1)
+    if len(belief) * growth <= left:
+        return policy.action(belief)
+    some = np.zeros(len(belief), dtype=bool)
+    # a level that is likely to have too many branches is looked at by so many times the rows that would show it
+    some[np.linspace(0, len(belief) - 1, min(int(1.25 * left / growth) + 1, len(belief))).astype(np.intp)] = True
+    asked = np.full(len(belief), DECIDE)
+    asked[some] = policy.action(belief[some])
     row = np.flatnonzero(asked != DECIDE)
-    check_questions(info, row, asked[row])
-    parts = ((row[at], part) for at, part in (parted(info, row, asked[row]) if row.size else []))
+    check_questions(belief, row, asked[row])
+    parts = ((row[at], part) for at, part in (split_by_question(belief, row, asked[row]) if row.size else []))
     n_branches = sum(ALL.branch(part, level.weight[at], at).parent.size for at, part in parts)
     _check_visited(level.visited + n_branches, max_histories)
     if not some.all():
-        asked[~some] = policy.act(info[~some])
+        asked[~some] = policy.action(belief[~some])
     return asked
 
 
-def enumerated_or_sampled(
-    run: Callable[[Answers, float], R], method: str, max_histories: float, random_state: Any
-) -> R:
-    """Enumerate, or sample where ``method`` says so or there are too many histories for ``"auto"``."""
-    if method != "simulation":
-        try:
-            with within(left() * (1.0 if method == "exact" else _ENUMERATING)):
-                return run(ALL, max_histories)
-        except (TooLarge, TimeUp):
-            if method == "exact":
-                raise
-            look()
-    return run(SampledAnswers(as_generator(random_state)), np.inf)
+@dataclass(frozen=True)
+class Simulation:
+    """How histories are gone through: all of them, or sampled ones.
+
+    Attributes
+    ----------
+    method : {"auto", "exact", "simulation"}
+        All, or sampled ones, or all if they are at most `max_histories`.
+    n_paths : int
+        Sampled paths.
+    max_histories : int
+        Most histories to enumerate.
+    random_state : int, generator or None
+        Seed of the paths.
+    """
+
+    method: str = "auto"
+    n_paths: int = 10_000
+    max_histories: int = MAX_HISTORIES
+    random_state: Any = None
+
+    def __post_init__(self) -> None:
+        check_choice(self.method, "method", ("auto", "exact", "simulation"))
+        check_integer(self.n_paths, "n_paths", 1)
+        check_integer(self.max_histories, "max_histories", 1)
+
+    def run(self, run: Callable[[ObservationSource, float], R]) -> R:
+        """Enumerate, or sample where `method` says so or there are too many histories for ``"auto"``."""
+        if self.method != "simulation":
+            try:
+                # share of the time that is left which an enumeration may take before paths are sampled
+                with time_limit(remaining_seconds() * (1.0 if self.method == "exact" else 0.25)):
+                    return run(ALL, self.max_histories)
+            except (TooLarge, DeadlineExceeded):
+                if self.method == "exact":
+                    raise
+                check_deadline()
+        return run(SampledObservations(as_generator(self.random_state)), np.inf)
+
+    def total(self, answers: ObservationSource) -> float:
+        """Sum of the weights of a walk: 1, or its paths where they are sampled."""
+        return 1.0 if answers is ALL else float(self.n_paths)

@@ -96,8 +96,6 @@ def document(
 
 #: What stands where there is no figure.
 NONE = "\N{EN DASH}"
-#: Characters of a text that is not broken into lines.
-_SHORT = 48
 
 
 @dataclass(frozen=True)
@@ -173,7 +171,7 @@ def _cell(cell: str | Number) -> Markup:
 
 
 def _class(text: str) -> str | None:
-    return "long" if len(text) > _SHORT or "\n" in text else None
+    return "long" if len(text) > 48 or "\n" in text else None  # not broken into lines
 
 
 #: Left of the pictures there is room for the names of classes; a picture that is wider than narrow scrolls.
@@ -199,7 +197,7 @@ def of_all(shown: int, n: int, what: str) -> str:
     return f"the first {shown} of {n} {what}" if shown < n else ""
 
 
-def drawing(key: str, title: str, desc: str, drawn: Sequence[Markup], size: tuple[float, float]) -> Markup:
+def picture(key: str, title: str, desc: str, drawn: Sequence[Markup], size: tuple[float, float]) -> Markup:
     """A picture of this size, which scrolls where it is wide."""
     wide = size[0] > NARROW
     svg = element(
@@ -226,7 +224,7 @@ def figure(
     legend: str = "",
 ) -> Markup:
     """Put a picture of this size together, with the table of what it shows."""
-    svg = drawing(key, title, desc, drawn, size)
+    svg = picture(key, title, desc, drawn, size)
     summary = element("summary", "Figures of this picture")
     below = element("details", summary, table(title, header, listed, sortable=False))
     wide = "across" if size[0] > NARROW else None

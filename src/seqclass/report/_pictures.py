@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.text import listed, shorten, shown
+from seqclass._utils.text import join_names, short_repr, shorten
 from seqclass._utils.validation import class_numbers
 from seqclass.evaluation.calibration_curves import QuestionCalibration
 from seqclass.evaluation.decision_curves import DecisionCurve
 from seqclass.evaluation.scores import ClassScores
 from seqclass.experiment import Results
 from seqclass.experiment._store import of_first
-from seqclass.experiment.records import Judged, LabelledRecord, judged
+from seqclass.experiment.records import Judged, LabelledRecord, read_judged
 from seqclass.labels import Labels
 from seqclass.plots import FeatureCountDisplay, StagewiseCalibrationDisplay
 from seqclass.plots.accuracy_features import wilson
@@ -33,25 +33,53 @@ from seqclass.report._markup import (
     Markup,
     Number,
     count,
-    drawing,
     element,
     features,
     figure,
     label,
     number,
     of_all,
+    picture,
     prices,
     table,
     together,
     with_interval,
 )
-from seqclass.report.explore import left_out, sequential_methods, some
+from seqclass.report.explore import join_titles, left_out_text, sequential_methods
 from seqclass.stats.friedman import CriticalDifference
 
-#: From this factor on a scale goes by logarithms.
-FAR = 8.0
-#: Colours there are in the style sheet.
-N_COLOURS = 7
+
+@dataclass(frozen=True)
+class PictureLayout:
+    """What pictures show, and where, in units of their view boxes."""
+
+    log_from: float = 8.0  #: factor from which on a scale goes by logarithms
+    n_colours: int = 7  #: in the style sheet
+    max_sets: int = 24  #: data sets that are drawn, or methods on them; the tables hold all
+    size: tuple[float, float] = (NARROW, 300.0)  #: of a picture that is narrow and not tall
+    left: float = 52.0  #: ends of its axes
+    right: float = NARROW - 12
+    top: float = 30.0
+    bottom: float = 250.0
+    min_curve: int = 30  #: instances that a curve of calibration stands for, where there are so many
+    counts_top: float = 22.0  #: above the histograms
+    bar: float = 30.0  #: the tallest of a histogram
+    counts_step: float = 40.0  #: from one histogram to the next
+    max_features: int = 20  #: in a map of features by class
+    max_name: int = 20  #: characters of their names
+    max_written: int = 200  #: cells up to which the share is written into them
+    cell: float = 26.0  #: width of a cell of the map, at least
+    row: float = 24.0  #: its height
+    map_top: float = 22.0  #: above the map
+    room: float = 0.15  #: at each end of the prices, as a share of their reach
+    rank_width: float = 680.0  #: of a diagram of ranks
+    rank_axis: float = 60.0  #: above its axis
+    rank_line: float = 24.0  #: height of a name
+    rank_bar: float = 12.0  #: height between two bars
+
+
+LAYOUT = PictureLayout()
+
 _SHAPES = (
     "M-4.5,0 a4.5,4.5 0 1,0 9,0 a4.5,4.5 0 1,0 -9,0 z",
     "M-4,-4 h8 v8 h-8 z",
@@ -94,11 +122,11 @@ def ticks(scale: Scale) -> list[float]:
         return round_ticks(scale.low, scale.high)
     powers = range(math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high)) + 1)
     steps = (1, 2, 5) if len(powers) < 5 else (1,)
-    found = [float(f"{k}e{power}") for power in powers for k in steps]
-    return [value for value in found if scale.low <= value <= scale.high]
+    values = [float(f"{k}e{power}") for power in powers for k in steps]
+    return [value for value in values if scale.low <= value <= scale.high]
 
 
-def fitted(
+def fit_scale(
     points: Sequence[tuple[float, float, float]],
     start: float,
     end: float,
@@ -111,7 +139,8 @@ def fitted(
     """Scale for means and the ends of their intervals, all of them inside; by logarithms where they are far apart."""
     values = [value for point in points for value in point if not math.isnan(value)]
     means = [point[0] for point in points]
-    if may_log and min(means) > 0 and max(means) >= FAR * min(means) and FAR * min(values) >= min(means):
+    factor = LAYOUT.log_from
+    if may_log and min(means) > 0 and max(means) >= factor * min(means) and factor * min(values) >= min(means):
         bottom, top = limits([math.log(value) for value in values])
         return Scale(math.exp(bottom), math.exp(top), start, end, log=True)
     bottom, top = limits([low, *values] if zero else values)
@@ -130,7 +159,7 @@ def marker(number: int, x: float, y: float, title: str = "") -> Markup:
     inside = element("title", title) if title else ""
     place = f"translate({x:.2f},{y:.2f})"
     shape = _SHAPES[number % len(_SHAPES)]
-    return element("path", inside, d=shape, transform=place, class_=f"s{number % N_COLOURS}")
+    return element("path", inside, d=shape, transform=place, class_=f"s{number % LAYOUT.n_colours}")
 
 
 def sample(number: int) -> Markup:
@@ -140,7 +169,7 @@ def sample(number: int) -> Markup:
 
 def cross(number: int, x: tuple[float, float, float], y: tuple[float, float, float]) -> Markup:
     """Intervals of a point, along and across; NaN where there is none."""
-    style = {"class_": f"s{number % N_COLOURS} spread"}
+    style = {"class_": f"s{number % LAYOUT.n_colours} spread"}
     lines = Markup("")
     if not math.isnan(x[1] + x[2]):
         lines += element("line", x1=x[1], x2=x[2], y1=y[0], y2=y[0], **style)
@@ -163,8 +192,10 @@ def frame(x: Scale, y: Scale, x_ticks: Sequence[tuple[float, str]], x_label: str
             parts.append(element("line", x1=x(value), x2=x(value), y1=y.start, y2=y.start + 4, class_="axis"))
             parts.append(_small(name, x(value), y.start + 18, "middle"))
     parts.append(element("path", d=f"M{x.start:.2f},{y.end:.2f} V{y.start:.2f} H{x.end:.2f}", class_="axis"))
-    parts.append(element("text", _named(x_label, x), x=(x.start + x.end) / 2, y=y.start + 38, text_anchor="middle"))
-    parts.append(element("text", _named(y_label, y), x=4.0, y=y.end - 12, text_anchor="start"))
+    parts.append(
+        element("text", _axis_label(x_label, x), x=(x.start + x.end) / 2, y=y.start + 38, text_anchor="middle")
+    )
+    parts.append(element("text", _axis_label(y_label, y), x=4.0, y=y.end - 12, text_anchor="start"))
     return together(*parts)
 
 
@@ -172,17 +203,8 @@ def _small(text: str, x: float, y: float, anchor: str) -> Markup:
     return element("text", text, x=x, y=y, text_anchor=anchor, class_="small")
 
 
-def _named(label: str, scale: Scale) -> str:
+def _axis_label(label: str, scale: Scale) -> str:
     return f"{label} (log scale)" if scale.log else label
-
-
-#: Data sets that are drawn, or methods on them; the tables hold all.
-MOST = 24
-#: Ends of the axes, in a picture that is narrow and not tall.
-_SIZE = (NARROW, 300.0)
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, NARROW - 12, 30.0, 250.0
-#: Fewest instances that a curve of calibration stands for, where there are so many.
-_LEAST = 30
 
 
 #: No words but the names of features.
@@ -190,7 +212,7 @@ _PLAIN = Labels()
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class AcquiredShares:
     """Which features the instances of each class acquired."""
 
     features: list[str]
@@ -205,10 +227,10 @@ def codes_of(kept: LabelledRecord) -> tuple[list[str], IntArray]:
     return present, class_numbers(present, kept.truth)
 
 
-def shares_of(kept: LabelledRecord, codes: IntArray, words: Labels = _PLAIN) -> Shares:
+def shares_of(kept: LabelledRecord, codes: IntArray, words: Labels = _PLAIN) -> AcquiredShares:
     """Share of each class that acquired each feature; one that was asked for and missing is not acquired."""
     columns, steps, share = acquired_shares(kept.record, codes)
-    return Shares([words.in_line(kept.names[j]) for j in columns.tolist()], steps, share)
+    return AcquiredShares([words.in_line(kept.names[j]) for j in columns.tolist()], steps, share)
 
 
 def feature_counts(kept: LabelledRecord, codes: IntArray) -> FeatureCountDisplay:
@@ -219,14 +241,15 @@ def feature_counts(kept: LabelledRecord, codes: IntArray) -> FeatureCountDisplay
 def calibration(kept: LabelledRecord) -> StagewiseCalibrationDisplay:
     """Confidence against accuracy after so many features, of which no picture is drawn here."""
     acquired = kept.record.n_features
-    stages = stages_of(acquired, None, min(_LEAST, max(len(acquired) // 4, 1)))
+    stages = stages_of(acquired, None, min(LAYOUT.min_curve, max(len(acquired) // 4, 1)))
     return StagewiseCalibrationDisplay(*beliefs_after(kept.record, np.array(kept.classes), kept.truth, stages))
 
 
 def stops_figure(key: str, stops: Sequence[QuestionCalibration]) -> Markup:
     """Confidence and accuracy at the stop, by the number of questions asked."""
     low = min(min(one.confidence, one.accuracy, _end(one)) for one in stops)
-    x, y = Scale(-0.6, len(stops) - 0.4, _LEFT, _RIGHT), Scale(max(0.0, low - 0.04 * (1 - low)), 1.0, _BOTTOM, _TOP)
+    x = Scale(-0.6, len(stops) - 0.4, LAYOUT.left, LAYOUT.right)
+    y = Scale(max(0.0, low - 0.04 * (1 - low)), 1.0, LAYOUT.bottom, LAYOUT.top)
     marks = [(float(i), one.questions.replace(" to ", "\N{EN DASH}")) for i, one in enumerate(stops)]
     parts = [frame(x, y, marks, "questions asked before it stopped", "probability of the likeliest class")]
     told = []
@@ -248,7 +271,7 @@ def stops_figure(key: str, stops: Sequence[QuestionCalibration]) -> Markup:
         "ul", element("li", "line: how sure it was; dot: how right, with its 95% interval"), class_="legend"
     )
     title = "Calibration at the stop, by questions asked"
-    return figure(key, title, "; ".join(told), parts, _SIZE, header, listed, below)
+    return figure(key, title, "; ".join(told), parts, LAYOUT.size, header, listed, below)
 
 
 def _end(one: QuestionCalibration) -> float:
@@ -256,18 +279,15 @@ def _end(one: QuestionCalibration) -> float:
     return one.accuracy if math.isnan(least) else least
 
 
-_TOP_OF_COUNTS, _TALL, _APART = 22.0, 30.0, 40.0
-
-
 def histograms(key: str, classes: Sequence[str], n: Sequence[int], counts: FeatureCountDisplay) -> Markup:
     """Histograms of the number of features, one class above the other on the same scale."""
     rows, last = min(len(classes), CLASSES), float(counts.edges[-1]) - 1
     x = Scale(-0.6, last + 0.6, LEFT, NARROW - 12)
-    end = _TOP_OF_COUNTS + _APART * rows
+    end = LAYOUT.counts_top + LAYOUT.counts_step * rows
     said = f"share of the class, the tallest bar {100 * float(counts.share.max()):.0f}%; a dot is the mean"
     parts = [element("text", said, x=4.0, y=12.0, class_="small")]
     for i, name in enumerate(classes[:rows]):
-        base = _TOP_OF_COUNTS + _APART * (i + 1)
+        base = LAYOUT.counts_top + LAYOUT.counts_step * (i + 1)
         parts.append(label(shorten(name, 16), LEFT - 6, base - 8, "end"))
         parts.append(element("line", x1=x.start, x2=x.end, y1=base, y2=base, class_="axis"))
         parts += _bars(name, i, counts, x, base)
@@ -293,17 +313,17 @@ def _bars(name: str, i: int, counts: FeatureCountDisplay, x: Scale, base: float)
     for edge, share in zip(counts.edges.tolist(), counts.share[i].tolist()):
         if share:
             told = element("title", f"{name}: {100 * share:.1f}% with {features(edge, width)}")
-            high = share / top * _TALL
+            high = share / top * LAYOUT.bar
             sides = {"x": x(edge - 0.4), "y": base - high, "width": x(edge + width - 0.6) - x(edge - 0.4)}
             parts.append(element("rect", told, **sides, height=high, class_="solid"))
     return parts
 
 
-def calibration_curves(key: str, found: StagewiseCalibrationDisplay) -> Markup:
+def calibration_curves(key: str, calibration: StagewiseCalibrationDisplay) -> Markup:
     """Confidence against accuracy, a curve for each number of features."""
-    low = min(float(found.confidence[k].min()) for k in found.counts)
+    low = min(float(calibration.confidence[k].min()) for k in calibration.counts)
     low = max(0.0, math.floor(10 * low - 0.2) / 10)
-    ends = [wilson(found.accuracy[k], found.size[k].astype(float)) for k in found.counts]
+    ends = [wilson(calibration.accuracy[k], calibration.size[k].astype(float)) for k in calibration.counts]
     bottom = min(low, *(float(reach.min()) - 0.02 for reach in ends))
     x, y = Scale(low, 1.0, 52.0, NARROW - 12), Scale(max(bottom, 0.0), 1.0, 250.0, 30.0)
     marks = [(value, f"{value:g}") for value in round_ticks(low, 1.0)]
@@ -311,46 +331,41 @@ def calibration_curves(key: str, found: StagewiseCalibrationDisplay) -> Markup:
     parts.append(element("line", x1=x(low), y1=y(max(low, y.low)), x2=x(1.0), y2=y(1.0), class_="ideal"))
     legend, told = [], []
     listed: list[list[str | Number]] = []
-    for i, k in enumerate(found.counts):
-        parts += _curve(i, k, found, x, y)
-        said = f"after {features(k)}: {int(found.size[k].sum()):,} instances, error {found.error[k]:.3f}"
+    for i, k in enumerate(calibration.counts):
+        parts += _curve(i, k, calibration, x, y)
+        said = f"after {features(k)}: {int(calibration.size[k].sum()):,} instances, error {calibration.error[k]:.3f}"
         legend.append(element("li", sample(i), said))
         told.append(said)
-        listed += [[count(k), number(c, 4), number(a, 4), count(m)] for c, a, m in _points(found, k)]
+        listed += [[count(k), number(c, 4), number(a, 4), count(m)] for c, a, m in _points(calibration, k)]
     header = ["features", "confidence", "accuracy", "instances"]
     below = element("ul", *legend, class_="legend")
-    return figure(key, "Calibration along the way", "; ".join(told), parts, _SIZE, header, listed, below)
+    return figure(key, "Calibration along the way", "; ".join(told), parts, LAYOUT.size, header, listed, below)
 
 
-def _points(found: StagewiseCalibrationDisplay, k: int) -> list[tuple[float, float, int]]:
-    return list(zip(found.confidence[k].tolist(), found.accuracy[k].tolist(), found.size[k].tolist()))
+def _points(calibration: StagewiseCalibrationDisplay, k: int) -> list[tuple[float, float, int]]:
+    return list(zip(calibration.confidence[k].tolist(), calibration.accuracy[k].tolist(), calibration.size[k].tolist()))
 
 
-def _curve(i: int, k: int, found: StagewiseCalibrationDisplay, x: Scale, y: Scale) -> list[Markup]:
+def _curve(i: int, k: int, calibration: StagewiseCalibrationDisplay, x: Scale, y: Scale) -> list[Markup]:
     """Curve after ``k`` features, with 95% intervals of each accuracy."""
-    points = _points(found, k)
+    points = _points(calibration, k)
     steps = " L".join(f"{x(c):.2f},{y(a):.2f}" for c, a, _ in points)
-    parts = [element("path", d=f"M{steps}", class_=f"s{i % N_COLOURS} way")]
-    ends = wilson(found.accuracy[k], found.size[k].astype(float)).tolist()
+    parts = [element("path", d=f"M{steps}", class_=f"s{i % LAYOUT.n_colours} way")]
+    ends = wilson(calibration.accuracy[k], calibration.size[k].astype(float)).tolist()
     for (c, a, m), (least, most) in zip(points, ends):
         parts.append(cross(i, (x(c), math.nan, math.nan), (y(a), y(least), y(most))))
         parts.append(marker(i, x(c), y(a), f"after {features(k)}: {c:.3f} sure, {a:.3f} right, {m:,} instances"))
     return parts
 
 
-#: Features that are drawn, characters of their names, and cells in which the share is written.
-_FEATURES, _NAME, _WRITTEN = 20, 20, 200
-_CELL, _ROW, _MAP_TOP = 26.0, 24.0, 22.0
-
-
-def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: Shares) -> Markup:
+def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: AcquiredShares) -> Markup:
     """Heat map: features in the order of acquisition across, true classes down."""
-    shown, rows = min(len(shares.features), _FEATURES), min(len(classes), CLASSES)
-    cell = max(_CELL, min(60.0, (NARROW - LEFT - 12) / max(shown, 1)))
-    below = _MAP_TOP + _ROW * rows + 8
+    shown, rows = min(len(shares.features), LAYOUT.max_features), min(len(classes), CLASSES)
+    cell = max(LAYOUT.cell, min(60.0, (NARROW - LEFT - 12) / max(shown, 1)))
+    below = LAYOUT.map_top + LAYOUT.row * rows + 8
     parts = [
         element("text", "true class, and % of it that acquired each feature", x=4.0, y=12.0, class_="small"),
-        *(label(shorten(classes[i], 16), LEFT - 6, _MAP_TOP + _ROW * i + 16, "end") for i in range(rows)),
+        *(label(shorten(classes[i], 16), LEFT - 6, LAYOUT.map_top + LAYOUT.row * i + 16, "end") for i in range(rows)),
         *_cells(classes[:rows], shares, shown, cell),
         *_names(shares.features[:shown], cell, below),
     ]
@@ -364,21 +379,21 @@ def acquisition_map(key: str, classes: Sequence[str], n: Sequence[int], shares: 
     ]
     header = ["feature", "mean step", *(f"{name} (%)" for name in classes[:rows])]
     told = f"{sum(n):,} instances of {len(classes)} classes; the shares are in the table below."
-    longest = max((min(len(name), _NAME) for name in shares.features[:shown]), default=0)
+    longest = max((min(len(name), LAYOUT.max_name) for name in shares.features[:shown]), default=0)
     size = max(LEFT + cell * shown + 12, NARROW), below + 18 + 5.4 * longest
     return figure(key, title, told, parts, size, header, listed)
 
 
-def _cells(classes: Sequence[str], shares: Shares, shown: int, cell: float) -> list[Markup]:
-    written = shown * len(classes) <= _WRITTEN
+def _cells(classes: Sequence[str], shares: AcquiredShares, shown: int, cell: float) -> list[Markup]:
+    written = shown * len(classes) <= LAYOUT.max_written
     parts: list[Markup] = []
     for i, name in enumerate(classes):
-        y = _MAP_TOP + _ROW * i
+        y = LAYOUT.map_top + LAYOUT.row * i
         for j in range(shown):
             share, x = float(shares.share[i, j]), LEFT + cell * j
             said = f"{name}: {100 * share:.1f}% acquired {shares.features[j]}, at step {shares.steps[j]:.1f}"
             strength = f"{(0.55 if written else 0.9) * share:.3f}"  # a figure has to be read on it
-            sides = {"x": x, "y": y, "width": cell - 1, "height": _ROW - 1}
+            sides = {"x": x, "y": y, "width": cell - 1, "height": LAYOUT.row - 1}
             told = element("title", said)
             parts.append(element("rect", told, fill_opacity=strength, class_="share", **sides))
             if written:
@@ -391,7 +406,7 @@ def _names(names: Sequence[str], cell: float, below: float) -> list[Markup]:
     for j, name in enumerate(names):
         x = LEFT + cell * (j + 0.5)
         turned = f"rotate(-45 {x:.2f} {below:.2f})"
-        shown = shorten(name, _NAME)
+        shown = shorten(name, LAYOUT.max_name)
         parts.append(element("text", shown, x=x, y=below + 4, text_anchor="end", transform=turned, class_="small"))
     return parts
 
@@ -407,7 +422,7 @@ def acquisition_section(results: Results, price: float | None, words: Labels) ->
         if not own:
             bare.append(title)
             continue
-        if len(drawn) == MOST:
+        if len(drawn) == LAYOUT.max_sets:
             left.append(title)
             continue
         data, method, at, budget = cells[["data", "method", "price", "budget"]].iloc[0]
@@ -419,8 +434,8 @@ def acquisition_section(results: Results, price: float | None, words: Labels) ->
         return element("p", f"What methods that ask for features one by one acquired cannot be drawn: {why}.")
     notes = [
         "Of the instances that were kept, over all folds and seeds. Press a name to open or close its pictures.",
-        left_out(left),
-        f"No instances are kept of {some(bare)}." if bare else "",
+        left_out_text(left),
+        f"No instances are kept of {join_titles(bare)}." if bare else "",
     ]
     return together(element("p", " ".join(filter(None, notes)), class_="note"), *drawn)
 
@@ -450,14 +465,14 @@ def curves_figure(key: str, data: str, curves: Mapping[int, DecisionCurve]) -> M
     """Net benefit less prices against threshold probability."""
     first = next(iter(curves.values()))
     low, high = benefit_limits(list(curves.values()))
-    x, y = Scale(0.0, 1.0, _LEFT, _RIGHT), Scale(low, high, _BOTTOM, _TOP)
+    x, y = Scale(0.0, 1.0, LAYOUT.left, LAYOUT.right), Scale(low, high, LAYOUT.bottom, LAYOUT.top)
     marks = [(k / 5, f"{k / 5:g}") for k in range(6)]
     label = f"threshold probability of {shorten(first.positive, 24)}"
     parts = [_clip(key), frame(x, y, marks, label, "net benefit less prices")]
     inside, legend = [], []
     listed: list[list[str | Number]] = []
     for i, one in curves.items():
-        inside += [_area(one, i, x, y), _line(one.thresholds, one.after_price, x, y, f"s{i % N_COLOURS} curve")]
+        inside += [_area(one, i, x, y), _line(one.thresholds, one.after_price, x, y, f"s{i % LAYOUT.n_colours} curve")]
         legend.append(element("li", sample(i), one.name))
     every = first.treat_all()
     inside.append(_line(every.thresholds, every.net_benefit, x, y, "ideal none"))
@@ -471,7 +486,7 @@ def curves_figure(key: str, data: str, curves: Mapping[int, DecisionCurve]) -> M
     header = ["threshold", *(one.name for one in curves.values()), "treat all"]
     title = f"{data}: decision curves for {first.positive}"
     below = element("ul", *legend, class_="legend")
-    return figure(key, title, "The figures are in the table below.", parts, _SIZE, header, listed, below)
+    return figure(key, title, "The figures are in the table below.", parts, LAYOUT.size, header, listed, below)
 
 
 def _line(at: FloatArray, values: FloatArray, x: Scale, y: Scale, style: str) -> Markup:
@@ -482,7 +497,7 @@ def _line(at: FloatArray, values: FloatArray, x: Scale, y: Scale, style: str) ->
 def _area(one: DecisionCurve, i: int, x: Scale, y: Scale) -> Markup:
     ends = [(a, v) for a, v in zip(one.thresholds, one.lower)] + list(zip(one.thresholds[::-1], one.upper[::-1]))
     steps = " L".join(f"{x(float(a)):.2f},{_place(y, float(v)):.2f}" for a, v in ends)
-    return element("path", d=f"M{steps} Z", class_=f"s{i % N_COLOURS} area")
+    return element("path", d=f"M{steps} Z", class_=f"s{i % LAYOUT.n_colours} area")
 
 
 def _place(y: Scale, value: float) -> float:
@@ -500,26 +515,26 @@ def decision_section(results: Results, cells: Any, price: float | None = None, p
     figures: list[Markup] = []
     used: set[int] = set()
     for place, (data, of_data) in enumerate(kept.groupby("data", sort=False)):
-        if place == MOST:
+        if place == LAYOUT.max_sets:
             break
         curves: dict[int, DecisionCurve] = {}
         for method, own in of_data.groupby("method", sort=False):
             first = of_first(own)
-            found = _judged(results, first[first["seed"] == first["seed"].iloc[0]])
-            if found is None:
+            judgement = _read_kept(results, first[first["seed"] == first["seed"].iloc[0]])
+            if judgement is None:
                 continue
-            by_class = found.scores()
+            by_class = judgement.scores()
             rows += [[data, method, *_figures(one)] for one in by_class]
             at_prices += [first["price"].iloc[0]] * len(by_class)
-            target, wanted = _wanted(found.classes, positive, data)
+            target, wanted = _positive_class(judgement.classes, positive, data)
             used.update(wanted)
-            if (wanted or len(by_class) == 2) and found.proba is not None and min(one.n_rows for one in by_class):
-                curves[names[method]] = found.curve(method, target)
+            if (wanted or len(by_class) == 2) and judgement.proba is not None and min(one.n_rows for one in by_class):
+                curves[names[method]] = judgement.curve(method, target)
         if curves:
             figures.append(curves_figure(f"curve-{place}", data, curves))
     unused = [label for i, label in enumerate(positive) if i not in used]
     if unused:
-        raise ValueError(f"positive: {shown(unused[0])} is no class of a data set whose instances are kept.")
+        raise ValueError(f"positive: {short_repr(unused[0])} is no class of a data set whose instances are kept.")
     if not rows:
         return element("p", "No instances are kept, so that there are no scores by class and no decision curves.")
     rows = [[*row[:2], shown, *row[2:]] for row, shown in zip(rows, prices(at_prices))]
@@ -544,22 +559,24 @@ def _curves_part(figures: list[Markup], n_data: int) -> list[Markup]:
         "above treating all and treating none; that is also all that deciding at once can give. Areas are 95% "
         "intervals. The class looked for is the last of two in sorted order, unless --positive named another."
     )
-    note += f" Drawn are the first {MOST} of {n_data} data sets." if n_data > MOST else ""
+    note += f" Drawn are the first {LAYOUT.max_sets} of {n_data} data sets." if n_data > LAYOUT.max_sets else ""
     return [element("p", note, class_="note"), element("div", *figures, class_="pictures")]
 
 
-def _wanted(classes: list[str], positive: Sequence[Any], data: Any) -> tuple[Any, list[int]]:
+def _positive_class(classes: list[str], positive: Sequence[Any], data: Any) -> tuple[Any, list[int]]:
     """The class to be found, if one is named, and which of the labels name it."""
     place = class_numbers(classes, list(map(str, positive)), other=-1).tolist() if len(positive) else []
     named = [i for i, column in enumerate(place) if column >= 0]
     if len({place[i] for i in named}) > 1:
-        raise ValueError(f"positive: {listed(positive[i] for i in named)} are classes of {shown(data)}; name one.")
+        raise ValueError(
+            f"positive: {join_names(positive[i] for i in named)} are classes of {short_repr(data)}; name one."
+        )
     return (classes[place[named[0]]] if named else None), named
 
 
-def _judged(results: Results, cells: Any) -> Judged | None:
+def _read_kept(results: Results, cells: Any) -> Judged | None:
     try:
-        return judged(results.path, cells)
+        return read_judged(results.path, cells)
     except ValueError:  # costs of very many decisions are not kept
         return None
 
@@ -573,9 +590,6 @@ def _figures(one: ClassScores) -> list[str | Number]:
     ]
 
 
-#: Room at each end of the prices, as a share of their reach.
-_ROOM = 0.15
-
 Point = tuple[float, float, float]
 
 
@@ -588,24 +602,24 @@ def picture_section(summary: Any, methods: Sequence[str]) -> Markup:
         return element("p", "There is nothing to draw: no cell has a score.")
     figures, limits = [], "budget" in summary
     order = ["budget", "price"] if limits else ["price"]
-    for i, name in enumerate(names[:MOST]):
+    for i, name in enumerate(names[: LAYOUT.max_sets]):
         rows = scored[scored["data"] == name].sort_values(order, kind="stable").to_dict("records")
         rows.sort(key=lambda row: numbers[row["method"]])
         figures += [_against_features(f"features-{i}", name, rows, numbers)]
         # methods under a budget stop for it, and not for the price; one price is no axis
         if not limits and len({row["price"] for row in rows}) > 1:
             figures += [_against_price(f"price-{i}", name, rows, numbers)]
-    rest = len(names) - MOST
+    rest = len(names) - LAYOUT.max_sets
     note = "Marks are means, bars their 95% intervals."
     joined = "hard budgets" if limits else "prices" if scored["price"].nunique() > 1 else ""
     note += f" Lines join a method's {joined}." if joined else ""
     if rest > 0:
-        note += f" Drawn are the first {MOST} of {len(names)} data sets; the summary has the figures of all."
+        note += f" Drawn are the first {LAYOUT.max_sets} of {len(names)} data sets; the summary has the figures of all."
     key = element("ul", *(element("li", sample(i), name) for name, i in numbers.items()), class_="legend")
     return together(element("p", note, class_="note"), key, element("div", *figures, class_="pictures"))
 
 
-def _at(row: dict[str, Any]) -> str:
+def _setting_text(row: dict[str, Any]) -> str:
     budget = row.get("budget", math.nan)
     return f"price {row['price']:g}" + ("" if math.isnan(budget) else f", hard budget {budget:g}")
 
@@ -616,13 +630,13 @@ def _point(row: dict[str, Any], metric: str) -> Point:
 
 def _against_features(key: str, name: str, rows: list[dict[str, Any]], numbers: dict[str, int]) -> Markup:
     points = [(row, _point(row, "n_features_mean"), _point(row, "accuracy")) for row in rows]
-    x = fitted([p[1] for p in points], _LEFT, _RIGHT, may_log=True, zero=True)
-    y = fitted([p[2] for p in points], _BOTTOM, _TOP, high=1.0)
+    x = fit_scale([p[1] for p in points], LAYOUT.left, LAYOUT.right, may_log=True, zero=True)
+    y = fit_scale([p[2] for p in points], LAYOUT.bottom, LAYOUT.top, high=1.0)
     marks = [(value, f"{value:g}") for value in ticks(x) if value >= 0]
     drawn, told, listed = [frame(x, y, marks, "features acquired, mean", "accuracy")], [], []
     for row, asked, accuracy in points:
-        said = f"{row['method']} at {_at(row)}: accuracy {accuracy[0]:.3f} with {asked[0]:.2f} features"
-        drawn.append(_placed(key, numbers[row["method"]], _places(x, asked), _places(y, accuracy), said))
+        said = f"{row['method']} at {_setting_text(row)}: accuracy {accuracy[0]:.3f} with {asked[0]:.2f} features"
+        drawn.append(_place_mark(key, numbers[row["method"]], _places(x, asked), _places(y, accuracy), said))
         told.append(said)
         listed.append([with_interval(*asked, 2), with_interval(*accuracy)])
     drawn[1:1] = _ways([(row["method"], x(f[0]), y(a[0])) for row, f, a in points], numbers)
@@ -631,7 +645,7 @@ def _against_features(key: str, name: str, rows: list[dict[str, Any]], numbers: 
 
 def _against_price(key: str, name: str, rows: list[dict[str, Any]], numbers: dict[str, int]) -> Markup:
     costs = [_point(row, "realised_cost") for row in rows]
-    y = fitted(costs, _BOTTOM, _TOP, may_log=True, zero=True)
+    y = fit_scale(costs, LAYOUT.bottom, LAYOUT.top, may_log=True, zero=True)
     known = sorted({float(row["price"]) for row in rows})
     x = _price_scale(known)
     aside = _side_by_side(x, known, list(dict.fromkeys(row["method"] for row in rows)))
@@ -642,7 +656,7 @@ def _against_price(key: str, name: str, rows: list[dict[str, Any]], numbers: dic
         at = x(float(row["price"])) + aside[row["method"]]
         said = f"{row['method']} at price {row['price']:g}: realised cost {cost[0]:.4f}"
         placed.append((row["method"], at, y(cost[0])))
-        drawn.append(_placed(key, numbers[row["method"]], (at, math.nan, math.nan), _places(y, cost), said))
+        drawn.append(_place_mark(key, numbers[row["method"]], (at, math.nan, math.nan), _places(y, cost), said))
         told.append(said)
         listed.append([with_interval(*cost)])
     drawn[1:1] = _ways(placed, numbers)
@@ -652,11 +666,11 @@ def _against_price(key: str, name: str, rows: list[dict[str, Any]], numbers: dic
 def _price_scale(known: Sequence[float]) -> Scale:
     """Scale of two prices or more, with room at its ends."""
     low, high = known[0], known[-1]
-    if low > 0 and high >= FAR * low:
-        room = (high / low) ** _ROOM
-        return Scale(low / room, high * room, _LEFT, _RIGHT, log=True)
-    room = _ROOM * (high - low)
-    return Scale(low - room, high + room, _LEFT, _RIGHT)
+    if low > 0 and high >= LAYOUT.log_from * low:
+        room = (high / low) ** LAYOUT.room
+        return Scale(low / room, high * room, LAYOUT.left, LAYOUT.right, log=True)
+    room = LAYOUT.room * (high - low)
+    return Scale(low - room, high + room, LAYOUT.left, LAYOUT.right)
 
 
 def _side_by_side(x: Scale, known: Sequence[float], methods: Sequence[str]) -> dict[str, float]:
@@ -670,17 +684,17 @@ def _places(scale: Scale, point: Point) -> Point:
     return scale(point[0]), scale(point[1]), scale(point[2])
 
 
-def _placed(key: str, i: int, x: Point, y: Point, said: str) -> Markup:
+def _place_mark(key: str, i: int, x: Point, y: Point, said: str) -> Markup:
     return element("g", cross(i, x, y), clip_path=f"url(#clip-{key})") + marker(i, x[0], y[0], said)
 
 
 def _ways(points: Sequence[tuple[str, float, float]], numbers: dict[str, int]) -> list[Markup]:
     """Line through the points of each method, in the order of the prices."""
-    found = []
+    lines = []
     for method in dict.fromkeys(point[0] for point in points):
         steps = " L".join(f"{x:.2f},{y:.2f}" for name, x, y in points if name == method)
-        found.append(element("path", d=f"M{steps}", class_=f"s{numbers[method] % N_COLOURS} way"))
-    return found
+        lines.append(element("path", d=f"M{steps}", class_=f"s{numbers[method] % LAYOUT.n_colours} way"))
+    return lines
 
 
 def _figure(
@@ -702,33 +716,29 @@ def _figure(
         for row, price, figures in zip(rows, prices([row["price"] for row in rows]), listed)
     ]
     head = ["method", "price", *(["budget"] if limits else []), "cells", *header]
-    return figure(key, title, "; ".join(told), [_clip(key, 8.0), *drawn], _SIZE, head, cells)
+    return figure(key, title, "; ".join(told), [_clip(key, 8.0), *drawn], LAYOUT.size, head, cells)
 
 
 def _clip(key: str, above: float = 0.0) -> Markup:
     """What is drawn within the axes, or a little above them."""
-    inside = element("rect", x=_LEFT, y=_TOP - above, width=_RIGHT - _LEFT, height=_BOTTOM - _TOP + above)
+    width, height = LAYOUT.right - LAYOUT.left, LAYOUT.bottom - LAYOUT.top + above
+    inside = element("rect", x=LAYOUT.left, y=LAYOUT.top - above, width=width, height=height)
     return element("defs", element("clipPath", inside, id=f"clip-{key}"))
-
-
-_RANK_WIDTH = 680.0
-_RANK_AXIS = 60.0
-_RANK_LINE, _RANK_BAR = 24.0, 12.0
 
 
 def rank_diagram(result: CriticalDifference, key: str, title: str) -> Markup:
     """Draw a critical-difference diagram."""
     k = len(result.names)
-    scale = Scale(1.0, float(k), 210.0, _RANK_WIDTH - 210.0)
-    bars = _RANK_AXIS + 8 + _RANK_BAR * (len(result.groups) + 1)
+    scale = Scale(1.0, float(k), 210.0, LAYOUT.rank_width - 210.0)
+    bars = LAYOUT.rank_axis + 8 + LAYOUT.rank_bar * (len(result.groups) + 1)
     parts = [*_rank_axis(result, scale, k), *_rank_methods(result, scale, k, bars)]
     ranks = dict(zip(result.names, result.average_ranks.tolist()))
     for i, group in enumerate(result.groups, 1):
         ends = [scale(ranks[name]) for name in group]
-        y = _RANK_AXIS + 4 + _RANK_BAR * i
+        y = LAYOUT.rank_axis + 4 + LAYOUT.rank_bar * i
         parts.append(element("line", x1=min(ends) - 4, x2=max(ends) + 4, y1=y, y2=y, class_="bar"))
-    height = bars + _RANK_LINE * ((k + 1) // 2) + 4
-    return drawing(key, title, _ranks_told(result), parts, (_RANK_WIDTH, height))
+    height = bars + LAYOUT.rank_line * ((k + 1) // 2) + 4
+    return picture(key, title, _ranks_told(result), parts, (LAYOUT.rank_width, height))
 
 
 def _ranks_told(result: CriticalDifference) -> str:
@@ -738,12 +748,12 @@ def _ranks_told(result: CriticalDifference) -> str:
 
 def _rank_axis(result: CriticalDifference, scale: Scale, k: int) -> list[Markup]:
     """Draw the axis of ranks, and the critical difference above it."""
-    parts = [element("line", x1=scale.start, x2=scale.end, y1=_RANK_AXIS, y2=_RANK_AXIS, class_="axis")]
+    parts = [element("line", x1=scale.start, x2=scale.end, y1=LAYOUT.rank_axis, y2=LAYOUT.rank_axis, class_="axis")]
     step = -(-k // 12)
     for rank in range(1, k + 1, step):
         at = scale(float(rank))
-        parts.append(element("line", x1=at, x2=at, y1=_RANK_AXIS - 6, y2=_RANK_AXIS, class_="axis"))
-        parts.append(element("text", str(rank), x=at, y=_RANK_AXIS - 11, text_anchor="middle", class_="small"))
+        parts.append(element("line", x1=at, x2=at, y1=LAYOUT.rank_axis - 6, y2=LAYOUT.rank_axis, class_="axis"))
+        parts.append(element("text", str(rank), x=at, y=LAYOUT.rank_axis - 11, text_anchor="middle", class_="small"))
     width, beyond = result.critical_difference, result.critical_difference > k - 1
     end = scale(1 + min(width, k - 1.0))
     parts.append(element("path", d=f"M{scale.start:.2f},14 v8 m0,-4 H{end:.2f} m0,-4 v8", class_="axis"))
@@ -760,9 +770,9 @@ def _rank_methods(result: CriticalDifference, scale: Scale, k: int, bars: float)
     for place, method in enumerate(np.argsort(result.average_ranks, kind="stable").tolist()):
         rank = float(result.average_ranks[method])
         on_left = place < left
-        y = bars + _RANK_LINE * (place if on_left else k - 1 - place) + 4
+        y = bars + LAYOUT.rank_line * (place if on_left else k - 1 - place) + 4
         end, gap = (scale.start - 14, -6) if on_left else (scale.end + 14, 6)
-        parts.append(element("path", d=f"M{scale(rank):.2f},{_RANK_AXIS:g} V{y:.2f} H{end:.2f}", class_="axis"))
+        parts.append(element("path", d=f"M{scale(rank):.2f},{LAYOUT.rank_axis:g} V{y:.2f} H{end:.2f}", class_="axis"))
         inside = f"{shorten(result.names[method])}  {rank:.2f}"
         anchor = "end" if on_left else "start"
         parts.append(element("text", inside, x=end + gap, y=y + 4, text_anchor=anchor))

@@ -8,9 +8,9 @@ from typing import Any
 
 from seqclass._utils.text import money, value_text
 from seqclass._utils.validation import check_integer
-from seqclass.deciding.explanation import Explanation, ExplanationStep, worth
+from seqclass.agent.explanation import Explanation, ExplanationStep, saving_text
 from seqclass.experiment import Results
-from seqclass.experiment._store import chosen, of_first
+from seqclass.experiment._store import filter_table, of_first
 from seqclass.experiment.explored import Explored
 from seqclass.labels import Labels
 from seqclass.report._markup import Markup, element, script_json
@@ -19,8 +19,6 @@ __all__ = ["ExploredRun", "explore", "explore_run"]
 
 #: How much of a page the instances may take.
 _MOST_CHARACTERS = 1_500_000
-#: Of many methods so many are named.
-_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ def explore(
         check_integer(n_instances, "n_instances", 1)
     table = results.table()
     for column, value in (("data", data), ("method", name), ("price", price)):
-        chosen(table, {column: value})  # which says what there is
+        filter_table(table, {column: value})  # which says what there is
     cells = table[(table["data"] == data) & (table["method"] == name)]
     cells = cells if price is None else cells[cells["price"] == price]
     if not len(cells):
@@ -102,7 +100,7 @@ def explore(
     key = next((key for key in cells.index if key in kept), None)
     if key is None:
         raise ValueError(f"there is nothing to step through of {name!r} on {data!r}: {_why_not(cells)}")
-    return _told(results, key, cells.loc[key], n_instances)
+    return _read_explored(results, key, cells.loc[key], n_instances)
 
 
 def explore_run(results: Results, *, price: float | None = None, n_instances: int | None = None) -> ExploredRun:
@@ -111,7 +109,7 @@ def explore_run(results: Results, *, price: float | None = None, n_instances: in
         check_integer(n_instances, "n_instances", 1)
     table = results.table()
     kept = set(results.keys_with("explanations"))
-    found: dict[str, Explored] = {}
+    methods: dict[str, Explored] = {}
     left: list[str] = []
     room = _MOST_CHARACTERS
     sequential = list(sequential_methods(table, price))
@@ -119,17 +117,17 @@ def explore_run(results: Results, *, price: float | None = None, n_instances: in
         key = next((key for key in cells.index if key in kept), None)
         if key is None:
             continue
-        one = _told(results, key, cells.loc[key], n_instances)
+        one = _read_explored(results, key, cells.loc[key], n_instances)
         size = _characters(one)
         if size > room:
             left.append(title)
             continue
-        found[title], room = one, room - size
+        methods[title], room = one, room - size
     if not sequential:
         return ExploredRun({}, _none_sequential(price))
-    if not found and not left:
+    if not methods and not left:
         return ExploredRun({}, "This run keeps no explained instances: " + _why_not(sequential[0][1]))
-    return ExploredRun(found, left_out(left))
+    return ExploredRun(methods, left_out_text(left))
 
 
 def sequential_methods(table: Any, price: float | None = None) -> Iterator[tuple[str, Any]]:
@@ -143,15 +141,16 @@ def sequential_methods(table: Any, price: float | None = None) -> Iterator[tuple
             yield f"{method} on {data}", own
 
 
-def left_out(titles: list[str]) -> str:
+def left_out_text(titles: list[str]) -> str:
     """Sentence that names what did not fit; empty if all did."""
-    return f"Left out, so that the page stays small: {some(titles)}." if titles else ""
+    return f"Left out, so that the page stays small: {join_titles(titles)}." if titles else ""
 
 
-def some(titles: list[str]) -> str:
+def join_titles(titles: list[str]) -> str:
     """Name the first of many."""
-    more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
-    return ", ".join(titles[:_NAMED]) + more
+    most = 8
+    more = f" and {len(titles) - most} more" if len(titles) > most else ""
+    return ", ".join(titles[:most]) + more
 
 
 def _none_sequential(price: float | None) -> str:
@@ -170,14 +169,14 @@ def _why_not(cells: Any) -> str:
     return f"{why} With columns known at the start none are kept."
 
 
-def _told(results: Results, key: str, cell: Any, n_instances: int | None) -> Explored:
+def _read_explored(results: Results, key: str, cell: Any, n_instances: int | None) -> Explored:
     """What a cell kept, with rows as people count them, and where they come from."""
-    found = results.explored(key)
-    assert found is not None
-    found = found if n_instances is None else found.thin(n_instances)
-    note = f"Price {cell['price']:g}, seed {cell['seed']}, fold {cell['fold']}: {len(found.explanations)} of the "
+    explored = results.read_explored(key)
+    assert explored is not None
+    explored = explored if n_instances is None else explored.thin(n_instances)
+    note = f"Price {cell['price']:g}, seed {cell['seed']}, fold {cell['fold']}: {len(explored.explanations)} of the "
     note += f"{cell['n_test']} rows scored, evenly taken; rows are numbered from 1."
-    return replace(found, rows=[int(row) + 1 for row in found.rows or ()], note=note)
+    return replace(explored, rows=[int(row) + 1 for row in explored.rows or ()], note=note)
 
 
 def _characters(explored: Explored) -> int:
@@ -226,12 +225,12 @@ def explorer_section(explored: ExploredRun, words: Labels) -> Markup:
     if not explored.methods:
         return element("section", heading, note, id="explorer")
     without = element("noscript", element("p", "Stepping through instances needs JavaScript."))
-    data = script_json([_set(name, one, words) for name, one in explored.methods.items()])
+    data = script_json([_set_data(name, one, words) for name, one in explored.methods.items()])
     held = element("script", data, type="application/json", id="explored")
     return element("section", heading, without, note, _CONTROLS, held, id="explorer")
 
 
-def _set(name: str, explored: Explored, words: Labels) -> dict[str, Any]:
+def _set_data(name: str, explored: Explored, words: Labels) -> dict[str, Any]:
     first = explored.explanations[0]
     n = len(explored.explanations)
     rows = range(1, n + 1) if explored.rows is None else explored.rows
@@ -256,7 +255,7 @@ def _case(explanation: Explanation, row: Any, truth: Any, words: Labels) -> dict
         decided += f" In truth it is {words.class_text(truth)}."
     return {
         "title": title,
-        "prior": _rounded(explanation.prior),
+        "prior": _round_belief(explanation.prior),
         "steps": [_step(step, explanation.unit, visits.get(k)) for k, step in enumerate(explanation.steps)],
         "stop": explanation.stop_text,
         "decided": decided,
@@ -272,13 +271,13 @@ def _step(step: ExplanationStep, unit: str, visit: str | None) -> dict[str, Any]
         "price": money(step.price, unit),
         "paid": money(step.paid, unit),
         # of what is ordered together that is told of the whole
-        "saving": worth(step, step.price, unit) if step.visit is None else "",
+        "saving": saving_text(step, step.price, unit) if step.visit is None else "",
         "number": step.visit,
         "visit": visit,
-        "after": _rounded(step.after),
+        "after": _round_belief(step.after),
     }
 
 
-def _rounded(belief: Sequence[float]) -> list[float]:
+def _round_belief(belief: Sequence[float]) -> list[float]:
     """Probabilities of six significant digits: a page of many instances stays small."""
     return [float(f"{p:.6g}") for p in belief]

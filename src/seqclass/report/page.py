@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from seqclass import __version__
-from seqclass._utils.files import replacing
+from seqclass._utils.files import replace_file
+from seqclass.agent.explanation import Explanation
 from seqclass.costs import Costs
-from seqclass.deciding.explanation import Explanation
 from seqclass.experiment import Results
 from seqclass.experiment._columns import by_default
 from seqclass.experiment.explored import Explored
@@ -50,10 +50,10 @@ def summarise(results: Results, cells: Any) -> Any:
     # each cell of a group is one score, so that a mean without an interval is the plain mean
     by = by_default(cells)
     means = cells.groupby(by, sort=False, dropna=False)[list(MEANS)].mean().reset_index()
-    found = results.summary(by=by, metrics=METRICS).merge(means, on=by, how="left")
+    summary = results.summary(by=by, metrics=METRICS).merge(means, on=by, how="left")
     # a method that was added to a run later stands beside the others all the same
     places = {name: {value: i for i, value in enumerate(dict.fromkeys(cells[name]))} for name in by}
-    return found.sort_values(by, key=lambda column: column.map(places[column.name]), ignore_index=True)
+    return summary.sort_values(by, key=lambda column: column.map(places[column.name]), ignore_index=True)
 
 
 def summary_section(summary: Any) -> Markup:
@@ -96,7 +96,7 @@ def comparison_section(results: Results, cells: Any) -> Markup:
     parts: list[Markup] = []
     for metric, words in COMPARED.items():
         try:
-            parts += _compared(results.compare(metric), metric, words)
+            parts += _comparison(results.compare(metric), metric, words)
         except ValueError as error:
             parts += [element("h3", f"By {words}"), element("p", f"Nothing to compare: {error}")]
     over = "prices and hard budgets" if cells["budget"].notna().any() else "prices"
@@ -111,27 +111,29 @@ def comparison_section(results: Results, cells: Any) -> Markup:
     return together(element("p", note, class_="note"), *parts)
 
 
-def _compared(found: Comparison, metric: str, words: str) -> list[Markup]:
-    parts = [element("h3", f"By {words}"), _differences(found, words)]
-    if len(found.scores) == 1:
+def _comparison(comparison: Comparison, metric: str, words: str) -> list[Markup]:
+    parts = [element("h3", f"By {words}"), _differences(comparison, words)]
+    if len(comparison.scores) == 1:
         return parts  # wins and ranks are over several data sets
-    frame = found.wins.frame()
-    rows = [[name, *texts] for name, texts in zip(found.wins.names, frame.to_numpy().tolist())]
-    caption = f"Wins/ties/losses of the row against the column by {words}, over {len(found.scores)} data sets"
-    parts.append(table(caption, ["method", *found.wins.names], rows, sortable=False))
-    if found.friedman is not None:
-        parts.append(element("p", str(found.friedman)))
-    if found.nemenyi is not None:
-        drawn = rank_diagram(found.nemenyi, f"ranks-{metric}", f"Average ranks by {words}")
-        said = f"Average ranks, 1 the best; methods under one bar do not differ at {found.nemenyi.alpha:g} (Nemenyi)."
+    frame = comparison.wins.frame()
+    rows = [[name, *texts] for name, texts in zip(comparison.wins.names, frame.to_numpy().tolist())]
+    caption = f"Wins/ties/losses of the row against the column by {words}, over {len(comparison.scores)} data sets"
+    parts.append(table(caption, ["method", *comparison.wins.names], rows, sortable=False))
+    if comparison.friedman is not None:
+        parts.append(element("p", str(comparison.friedman)))
+    if comparison.nemenyi is not None:
+        drawn = rank_diagram(comparison.nemenyi, f"ranks-{metric}", f"Average ranks by {words}")
+        said = (
+            f"Average ranks, 1 the best; methods under one bar do not differ at {comparison.nemenyi.alpha:g} (Nemenyi)."
+        )
         parts.append(element("figure", drawn, element("p", said, class_="note")))
-        parts.append(_ranks(found, words))
+        parts.append(_ranks(comparison, words))
     return parts
 
 
-def _differences(found: Comparison, words: str) -> Markup:
+def _differences(comparison: Comparison, words: str) -> Markup:
     rows: list[list[str | Number]] = []
-    for row in found.differences.to_dict("records"):
+    for row in comparison.differences.to_dict("records"):
         apart = with_interval(row["difference"], row["lower"], row["upper"], signed=True)
         pairs = f"{row['n']} {row['paired_by']}s" if row["paired_by"] else NONE
         rows.append(
@@ -141,8 +143,8 @@ def _differences(found: Comparison, words: str) -> Markup:
     return table(f"Differences by {words}: the method less what it is compared against", header, rows)
 
 
-def _ranks(found: Comparison, words: str) -> Markup:
-    nemenyi = found.nemenyi
+def _ranks(comparison: Comparison, words: str) -> Markup:
+    nemenyi = comparison.nemenyi
     assert nemenyi is not None
     ranked = sorted(zip(nemenyi.average_ranks.tolist(), nemenyi.names))
     rows: list[list[str | Number]] = [[name, number(rank, 3)] for rank, name in ranked]
@@ -193,8 +195,8 @@ def settings_section(results: Results, cells: Any) -> Markup:
         said += f", hard budget {settings['budget']}" if settings["budget"] is not None else ""
         parts.append(element("details", element("summary", said), element("pre", text, tabindex=0)))
     versions = cells.groupby([f"version_{name}" for name in _VERSIONS], sort=False).size()
-    found = [[*(key if isinstance(key, tuple) else (key,)), count(int(n))] for key, n in versions.items()]
-    return together(*parts, table("Versions that computed the cells", [*_VERSIONS, "cells"], found))
+    version_rows = [[*(key if isinstance(key, tuple) else (key,)), count(int(n))] for key, n in versions.items()]
+    return together(*parts, table("Versions that computed the cells", [*_VERSIONS, "cells"], version_rows))
 
 
 def _readable(value: Any) -> Any:
@@ -249,8 +251,8 @@ def write_report(
         Class to find in the decision curves, or several for data sets with different classes. By default the last of
         two classes, as in `seqclass.metrics.decision_curve`, and no curve for more classes.
     labels : Labels, path, mapping or data frame, optional
-        Words for features and their values; see `seqclass.Labels.of`. Bins differ from fold to fold, so it is best to
-        give words to categories and values.
+        Words for features and their values; see `seqclass.Labels.from_value`. Bins differ from fold to fold, so it is
+        best to give words to categories and values.
     unit : str, optional
         Unit of prices and costs, such as ``"EUR"``; by default the one in the explanations.
 
@@ -281,12 +283,14 @@ def write_report(
     if Path(path).exists() and Path(path).samefile(results.path):
         raise ValueError(f"path: {os.fspath(path)} is the run itself; write the page elsewhere.")
     if explanations is not None and not isinstance(explanations, ExploredRun):
-        found = {str(k): one if isinstance(one, Explored) else Explored(list(one)) for k, one in explanations.items()}
-        explanations = ExploredRun(found)
+        by_method = {
+            str(k): one if isinstance(one, Explored) else Explored(list(one)) for k, one in explanations.items()
+        }
+        explanations = ExploredRun(by_method)
     sought = list(positive) if isinstance(positive, (list, tuple)) else [] if positive is None else [positive]
     unit, title = Costs(unit=unit).unit_name(), results.path.name if title is None else title
     text = _page(results, title, explanations, price, sought, labels, unit)
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", errors="backslashreplace"))
     return Path(path)
 
@@ -306,9 +310,9 @@ def _page(
     # a run that goes on meanwhile does not change what is told
     fixed = Results(results.path, cells.index.tolist())
     explored = explore_run(fixed, price=price) if explored is None else explored
-    words = _known_words(fixed, cells, Labels.of(labels))
-    explored = _worded(explored, words, unit)
-    units = {one.unit for found in explored.methods.values() for one in found.explanations}
+    words = _check_words(fixed, cells, Labels.from_value(labels))
+    explored = _in_words(explored, words, unit)
+    units = {one.unit for explored_cases in explored.methods.values() for one in explored_cases.explanations}
     unit = unit or (units.pop() if len(units) == 1 else "")
     parts = _parts(fixed, cells, explored, price, positive, words)
     links = [element("li", element("a", name, href=f"#{name.lower()}")) for name in parts]
@@ -324,25 +328,27 @@ def _page(
     return document(title, resource("page.css"), scripts, header, element("main", *parts.values(), id="main"), footer)
 
 
-def _known_words(results: Results, cells: Any, words: Labels) -> Labels:
+def _check_words(results: Results, cells: Any, words: Labels) -> Labels:
     """Labels, checked against the columns of the data sets as far as the run keeps them."""
     having, names = set(results.keys_with("instances")), set[str]()
     for _, own in sequential_methods(cells) if words.features else ():
         kept = [key for key in own.index if key in having]
         if not kept:
-            return words.apart(())
+            return words.separate_kinds(())
         names |= set(Results(results.path, kept).record(*own[["data", "method"]].iloc[0]).names)
-    return words.checked(names) if names else words.apart(())
+    return words.check(names) if names else words.separate_kinds(())
 
 
-def _worded(explored: ExploredRun, words: Labels, unit: str) -> ExploredRun:
-    """The same in words, and in a unit if one is given."""
+def _in_words(explored: ExploredRun, words: Labels, unit: str) -> ExploredRun:
+    """The explored cases in words, and in a unit if one is given."""
 
-    def told(found: Explored) -> Explored:
-        in_words = [one.in_words(words) for one in found.explanations]
-        return replace(found, explanations=[replace(one, unit=unit or one.unit) for one in in_words])
+    def put_in_words(explored_cases: Explored) -> Explored:
+        in_words = [one.in_words(words) for one in explored_cases.explanations]
+        return replace(explored_cases, explanations=[replace(one, unit=unit or one.unit) for one in in_words])
 
-    return replace(explored, methods={name: told(found) for name, found in explored.methods.items()})
+    return replace(
+        explored, methods={name: put_in_words(explored_cases) for name, explored_cases in explored.methods.items()}
+    )
 
 
 def _parts(
@@ -375,13 +381,13 @@ def _section(name: str, content: Markup) -> Markup:
 
 
 def _overview(cells: Any, missing: int) -> str:
-    def counted(n: int, noun: str) -> str:
+    def count_text(n: int, noun: str) -> str:
         return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
-    axes = [counted(cells[name].nunique(), noun) for name, noun in (("data", "data set"), ("method", "method"))]
-    axes.append(counted(cells["price"].nunique(), "price"))
+    axes = [count_text(cells[name].nunique(), noun) for name, noun in (("data", "data set"), ("method", "method"))]
+    axes.append(count_text(cells["price"].nunique(), "price"))
     if n_budgets := cells["budget"].nunique():
-        axes.append(counted(n_budgets, "hard budget"))
+        axes.append(count_text(n_budgets, "hard budget"))
     failed = int((cells["error"] != "").sum())
-    text = f"{counted(len(cells), 'cell')}: {', '.join(axes)}. {failed or 'None'} failed."
-    return text if not missing else f"{text} {counted(missing, 'cell')} of the plan not done."
+    text = f"{count_text(len(cells), 'cell')}: {', '.join(axes)}. {failed or 'None'} failed."
+    return text if not missing else f"{text} {count_text(missing, 'cell')} of the plan not done."

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.frames import is_frame
 from seqclass._utils.model_files import Stored
+from seqclass._utils.stored import check_support
 from seqclass._utils.validation import check_integer, check_real, plain_labels
 from seqclass.selection._dependence import check_whole_numbers
 
@@ -140,6 +141,9 @@ class Selector(Stored, SelectorMixin, BaseEstimator, ABC):  # type: ignore[misc]
             raise ValueError(f"y holds the label {stranger!r}, which is none of {self.classes_.tolist()}.")
         return np.asarray(codes)
 
+    def _check_stored(self) -> None:
+        check_support(self)
+
 
 def mark_missing(X: Any) -> Any:
     """Put NaN for -1 in the integer columns of a data frame that may become one of floats."""
@@ -168,10 +172,10 @@ def naming_columns(X: Any) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        found = _first_text(X)
-        if found is None:
+        text_cell = _first_text(X)
+        if text_cell is None:
             raise
-        name, value = found
+        name, value = text_cell
         raise ValueError(
             f"column {name} of X holds {value}, and selectors take numbers: encode the column (OrdinalEncoder or "
             "OneHotEncoder of sklearn.preprocessing), leave it out, or put NaN where it means that nothing is known. "
@@ -239,8 +243,8 @@ def check_finite_columns(X: Any, allow_nan: bool, names: Any = None) -> None:
 
 _Self = TypeVar("_Self", bound="RowStream")
 
-#: Weights closer than this, relative to the largest, are tied.
-TIE = 1e-12
+#: Rows of a stream that are scored together while no mistake is made.
+WINDOW = 32
 
 
 @dataclass(repr=False, eq=False, init=False)
@@ -314,7 +318,7 @@ class RowStream(Selector):
             If a setting is out of range, values are missing or infinite, or there is only one class.
         """
         self._check_common()
-        X, codes = self._checked(X, y, None, first=True)
+        X, codes = self._check_rows(X, y, None, first=True)
         self._begin()
         rng = as_generator(self.random_state) if self.shuffle else None
         for _ in range(self.n_epochs):
@@ -353,7 +357,7 @@ class RowStream(Selector):
         if first:
             self._check_common()
         if first or not self._is_plain(X, y):
-            X, codes = self._checked(X, y, classes, first=first)
+            X, codes = self._check_rows(X, y, classes, first=first)
         else:
             check_finite_columns(X, False)
             codes = self._codes(np.asarray(y), classes)
@@ -373,7 +377,7 @@ class RowStream(Selector):
         check_integer(self.n_epochs, "n_epochs", 1)
         self._check_settings()
 
-    def _checked(self, X: Any, y: Any, classes: npt.ArrayLike | None, *, first: bool) -> tuple[Any, IntArray]:
+    def _check_rows(self, X: Any, y: Any, classes: npt.ArrayLike | None, *, first: bool) -> tuple[Any, IntArray]:
         X, labels = self._check_X_target(X, y, reset=first, dtype=np.float64)
         return X.tocsr() if sp.issparse(X) else X, self._check_labels(labels, classes, reset=first)
 
@@ -429,7 +433,8 @@ def largest(weights: FloatArray, number: int) -> BoolArray:
     if number >= n:
         return np.ones(n, dtype=bool)
     least = np.partition(weights, n - number)[n - number]
-    slack = TIE * max(abs(float(weights.max())), abs(float(least)))
+    # weights closer than this, relative to the largest, are tied
+    slack = 1e-12 * max(abs(float(weights.max())), abs(float(least)))
     chosen = weights > least + slack
     tied = np.flatnonzero(~chosen & (weights >= least - slack))
     chosen[tied[: number - int(np.count_nonzero(chosen))]] = True

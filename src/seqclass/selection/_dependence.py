@@ -21,14 +21,22 @@ from seqclass._utils.model_files import register
 
 #: Outcomes are padded to one of these, so that columns of similar sizes go together.
 _SIZES = np.array([2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64])
-#: Pairs of outcomes beyond which rows of dense columns are counted one by one.
-_PRODUCTS = 48
-#: Counts of pairs held at a time.
-_CELLS = 2**19
-#: Rows times columns counted at a time.
-_COUNTED = 2**20
-#: float32 holds integers up to here exactly.
-_FLOAT32_EXACT = 2**24
+
+
+@dataclass(frozen=True)
+class CountingTuning:
+    """How pairs of columns are counted, and what is worked on at a time."""
+
+    max_products: int = 48  #: pairs of outcomes beyond which rows of dense columns are counted one by one
+    chunk_cells: int = 2**19  #: counts of pairs held at a time
+    chunk_counted: int = 2**20  #: rows times columns counted at a time
+    max_span: int = 64  #: a column whose values reach further is recoded to those that it has
+    chunk_columns: int = 2**17  #: columns of a sparse matrix that are prepared at a time
+    chunk_stored: int = 2**21  #: stored values of it, likewise
+    max_kept_bytes: int = 32 * 2**20  #: indicators that take less are kept for the next comparison
+
+
+TUNING = CountingTuning()
 
 
 @register
@@ -63,7 +71,7 @@ class Indicators:
             shape = (self.n_indicators * m, n)
             self.matrix = sp.csr_array((np.ones(len(index[0])), index), shape=shape)
         else:
-            dtype = np.float32 if n < _FLOAT32_EXACT else np.float64
+            dtype = np.float32 if n < 2**24 else np.float64  # up to which float32 holds integers exactly
             kinds = [*range(1, self.n_outcomes), *([-1] if self.missing else [])]
             stacked = np.empty((len(kinds), m, n), dtype=dtype)
             for k, kind in enumerate(kinds):
@@ -131,17 +139,18 @@ def _n_log_n(counts: IntArray, n: int) -> FloatArray:
 def _joint_counts(left: Indicators, right: Indicators) -> Iterator[tuple[slice, slice, IntArray]]:
     """Counts (outcomes of left, of right, left columns, right columns) of one block of pairs after the other."""
     dense = not sp.issparse(left.values)
-    if dense and left.n_indicators * right.n_indicators > _PRODUCTS:
-        yield from _counted(left, right)
+    if dense and left.n_indicators * right.n_indicators > TUNING.max_products:
+        yield from _tables_by_counting(left, right)
         return
     left.build()
     right.build()
     n_left, n_right = left.n_indicators, right.n_indicators
     m, width = len(left.columns), len(right.columns)
     cells = (n_left + 1) * (n_right + 1)
-    for columns in chunks(width, cells, _CELLS):
+    for columns in chunks(width, cells, TUNING.chunk_cells):
         b = right.matrix if columns == slice(0, width) else right.matrix[_index(n_right, width, columns)]
-        for rows in chunks(m, cells * (columns.stop - columns.start), _CELLS if not dense else 4 * _CELLS):
+        budget = 4 * TUNING.chunk_cells if dense else TUNING.chunk_cells
+        for rows in chunks(m, cells * (columns.stop - columns.start), budget):
             a = left.matrix if rows == slice(0, m) else left.matrix[_index(n_left, m, rows)]
             product = a @ b.T
             product = product if dense else product.toarray()
@@ -169,13 +178,13 @@ def _complete(inner: FloatArray, left: IntArray, right: IntArray, n: int) -> Int
     return table
 
 
-def _counted(left: Indicators, right: Indicators) -> Iterator[tuple[slice, slice, IntArray]]:
-    """The same by counting rows, for many outcomes."""
+def _tables_by_counting(left: Indicators, right: Indicators) -> Iterator[tuple[slice, slice, IntArray]]:
+    """Contingency tables by counting rows, for many outcomes."""
     n, m = left.values.shape
     n_left, n_right = left.n_outcomes + left.missing, right.n_outcomes + right.missing
     cells = n_left * n_right
     dtype = smallest_int(cells * m)
-    for rows in chunks(m, max(n, cells), _COUNTED):
+    for rows in chunks(m, max(n, cells), TUNING.chunk_counted):
         width = rows.stop - rows.start
         # missing cells come first, where there are any
         base = (left.values[:, rows] + left.missing).astype(dtype)
@@ -188,10 +197,6 @@ def _counted(left: Indicators, right: Indicators) -> Iterator[tuple[slice, slice
             yield rows, slice(j, j + 1), table.transpose(1, 2, 0)[..., None]
 
 
-#: A column whose values reach further is recoded to those that it has.
-_WIDEST = 64
-
-
 def outcome_columns(X: Any, first: int = 0) -> Any:
     """Recode columns of integers to outcomes 0..V-1, -1 where missing."""
     if sp.issparse(X):
@@ -199,16 +204,16 @@ def outcome_columns(X: Any, first: int = 0) -> Any:
         values, column = X.data, np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
     else:
         values, column = X, np.broadcast_to(np.arange(X.shape[1]), X.shape)
-    missing = _missing(values, column, first)
+    missing = _missing_cells(values, column, first)
     lowest, highest = _range(X, values, missing)
     # without negative values and without leaps the numbers are outcomes already
-    offenders = np.flatnonzero((lowest < 0) | (highest >= _WIDEST))
+    offenders = np.flatnonzero((lowest < 0) | (highest >= TUNING.max_span))
     wide = np.zeros(X.shape[1], dtype=bool)
     wide[offenders] = True
     plain = values if missing is None else np.where(missing, -1, values)
     if offenders.size:
         plain = np.where(wide[column], 0, plain)
-    top = max(_WIDEST, int(X.shape[0])) if offenders.size else int(highest.max(initial=0))
+    top = max(TUNING.max_span, int(X.shape[0])) if offenders.size else int(highest.max(initial=0))
     codes = plain.astype(smallest_int(top))
     if not sp.issparse(X):
         codes = np.asfortranarray(codes)
@@ -244,7 +249,7 @@ def _refuse(column: int | str, value: Any) -> NoReturn:
     )
 
 
-def _missing(values: npt.NDArray[Any], column: IntArray, first: int) -> npt.NDArray[np.bool_] | None:
+def _missing_cells(values: npt.NDArray[Any], column: IntArray, first: int) -> npt.NDArray[np.bool_] | None:
     """Which cells are missing, or None if none is; refuses what is no outcome."""
     if values.dtype.kind == "f":
         missing = np.isnan(values)
@@ -281,7 +286,7 @@ def _recode(values: npt.NDArray[Any], missing: npt.NDArray[np.bool_] | None, zer
     if not zero:
         low = values[present].min(initial=np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).max)
         span = float(values[present].max(initial=low)) - float(low)
-        if span < _WIDEST:
+        if span < TUNING.max_span:
             codes[present] = (values[present] - low).astype(np.intp)
             return codes
     kinds, code = np.unique(values[present], return_inverse=True)
@@ -292,8 +297,6 @@ def _recode(values: npt.NDArray[Any], missing: npt.NDArray[np.bool_] | None, zer
     return codes
 
 
-#: Columns, and stored values of a sparse matrix, that are prepared at a time.
-_COLUMNS, _STORED = 2**17, 2**21
 #: Differences below this are rounding.
 TOLERANCE = 1e-11
 
@@ -434,13 +437,11 @@ def moderate(X: Any) -> Any:
 def blocks(X: Any) -> Iterator[tuple[int, int]]:
     """Cut columns so that what is made of a block fits in memory."""
     n, n_features = X.shape
-    parts = chunks_by_size(X.indptr[1:], _STORED, _COLUMNS) if sp.issparse(X) else chunks(n_features, 16 * n)
+    parts = chunks(n_features, 16 * n)
+    if sp.issparse(X):
+        parts = chunks_by_size(X.indptr[1:], TUNING.chunk_stored, TUNING.chunk_columns)
     for part in parts:
         yield part.start, part.stop
-
-
-#: Indicators are kept for the next comparison where they take less than this.
-_KEPT_BYTES = 32 * 2**20
 
 
 @register
@@ -484,6 +485,6 @@ def _indicators(columns: Columns) -> list[Indicators]:
     sizes = columns.stats[:, 0].astype(np.intp)
     groups = indicators(columns.values, sizes, columns.stats[:, 1])
     size = 0 if sp.issparse(columns.values) else 4 * columns.values.shape[0] * int(sizes.sum())
-    if size < _KEPT_BYTES:
+    if size < TUNING.max_kept_bytes:
         columns.cache = groups
     return groups

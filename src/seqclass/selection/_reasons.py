@@ -81,7 +81,7 @@ class ReasonLog:
         """Note the relevance of the next features."""
         self._scores.append(relevance)
 
-    def dropped(self, features: IntArray, by: IntArray, dependence: FloatArray) -> None:
+    def note_dropped(self, features: IntArray, by: IntArray, dependence: FloatArray) -> None:
         """Note that features were dropped because of others."""
         self._dropped.append((features, by, dependence))
 

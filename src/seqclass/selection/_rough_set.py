@@ -17,10 +17,23 @@ from seqclass._utils.validation import check_real
 from seqclass.selection._base import FeatureStream
 from seqclass.selection._dependence import TOLERANCE, moderate
 
-#: Nearest rows that are looked at first, where there are at least so many rows.
-_NEAR, _SHORT = 48, 400
-#: Relative differences of distances that are rounding.
-_ROUNDING = 1e-9
+
+@dataclass(frozen=True)
+class NeighbourTuning:
+    """How neighbours are found, and what is rounding."""
+
+    n_nearest: int = 48  #: rows that are looked at first
+    min_nearest_rows: int = 400  #: rows from which on they are
+    distance_tie: float = 1e-9  #: relative difference of distances that is rounding
+    chunk_cells: int = 2**17  #: distances that are worked on at a time
+    max_joint_rows: int = 256  #: up to which several columns are looked at together
+    min_listed_rows: int = 512  #: from which on nearest rows are listed
+    min_rest: float = 1e-13  #: share of what is taken off a squared distance below which the rest is rounding
+    radius_slack: float = 1 + 1e-12  #: factor that radii are compared with, for rounding
+    chunk_values: int = 2**20  #: values that are made dense and scaled at a time
+
+
+TUNING = NeighbourTuning()
 
 
 class Neighbourhood(ABC):
@@ -30,16 +43,16 @@ class Neighbourhood(ABC):
     ranked = True
 
     @abstractmethod
-    def joined(self, d: FloatArray, ranks: IntArray, limit: FloatArray | None) -> BoolArray:
+    def joins(self, d: FloatArray, ranks: IntArray, limit: FloatArray | None) -> BoolArray:
         """Whether each place but the first belongs to the neighbourhood if the one before does."""
 
     def limit(self, d: FloatArray, ranks: IntArray, farthest: FloatArray) -> FloatArray | None:
-        """What `joined` needs of the whole row, given its largest distance."""
+        """What `joins` needs of the whole row, given its largest distance."""
         return None
 
     def last(self, d: FloatArray, ranks: IntArray, limit: FloatArray | None) -> IntArray:
         """Last place of each row's neighbourhood; the last there is where no step ends it."""
-        joined = self.joined(d, ranks, limit)
+        joined = self.joins(d, ranks, limit)
         return np.asarray(np.where(joined.all(axis=1), joined.shape[1], np.argmin(joined, axis=1)))
 
 
@@ -56,9 +69,9 @@ class Gap(Neighbourhood):
         """Length of the step that ends it, which is more than rounding."""
         nearest = np.where(ranks[:, 0] > 0, 0.0, d[:, min(1, d.shape[1] - 1)])
         limit = 1.5 * (farthest - nearest) / max(self.n - 2, 1)
-        return np.maximum(limit * (1 - _ROUNDING), _ROUNDING * farthest)
+        return np.maximum(limit * (1 - TUNING.distance_tie), TUNING.distance_tie * farthest)
 
-    def joined(self, d: FloatArray, ranks: IntArray, limit: FloatArray | None) -> BoolArray:
+    def joins(self, d: FloatArray, ranks: IntArray, limit: FloatArray | None) -> BoolArray:
         """The step is shorter than the limit, or goes to the nearest row."""
         assert limit is not None
         joined = np.diff(d, axis=1) < limit[:, None]
@@ -70,10 +83,10 @@ class Gap(Neighbourhood):
 class Density(Neighbourhood):
     """Goes on as long as distance over rank does not grow; rows at distance 0 always belong to it."""
 
-    def joined(self, d: FloatArray, ranks: IntArray, limit: FloatArray | None) -> BoolArray:
+    def joins(self, d: FloatArray, ranks: IntArray, limit: FloatArray | None) -> BoolArray:
         """Compare d / rank without dividing; the nearest row, and ties, come out by themselves."""
         before = ranks[:, :-1]
-        return np.asarray(d[:, 1:] * before <= d[:, :-1] * (before + 1) * (1 + _ROUNDING))
+        return np.asarray(d[:, 1:] * before <= d[:, :-1] * (before + 1) * (1 + TUNING.distance_tie))
 
 
 def reach(rule: Neighbourhood, squares: FloatArray, weights: IntArray | None = None) -> FloatArray:
@@ -86,15 +99,15 @@ def reach(rule: Neighbourhood, squares: FloatArray, weights: IntArray | None = N
         ranks = np.cumsum(weights[order], axis=1) - 1
         return _reach_of_all(rule, np.take_along_axis(squares, order, axis=1), ranks)
     m = squares.shape[1]
-    if m < _SHORT:
+    if m < TUNING.min_nearest_rows:
         return _reach_of_all(rule, np.sort(squares, axis=1), np.arange(m)[None])
     # most neighbourhoods are small
-    near = np.partition(squares, _NEAR, axis=1)[:, :_NEAR]
+    near = np.partition(squares, TUNING.n_nearest, axis=1)[:, : TUNING.n_nearest]
     farthest = squares.max(axis=1)
-    found, known = reach_of_lists(rule, near, np.full(len(squares), np.inf), (farthest, farthest))
+    reached, known = reach_of_lists(rule, near, np.full(len(squares), np.inf), (farthest, farthest))
     if not known.all():
-        found[~known] = _reach_of_all(rule, np.sort(squares[~known], axis=1), np.arange(m)[None])
-    return found
+        reached[~known] = _reach_of_all(rule, np.sort(squares[~known], axis=1), np.arange(m)[None])
+    return reached
 
 
 def _reach_of_all(rule: Neighbourhood, squares: FloatArray, ranks: IntArray) -> FloatArray:
@@ -102,7 +115,7 @@ def _reach_of_all(rule: Neighbourhood, squares: FloatArray, ranks: IntArray) -> 
     if squares.shape[1] == 1:
         return np.asarray(squares[:, 0])
     d = np.sqrt(squares)
-    return np.asarray(taken(squares, rule.last(d, ranks, rule.limit(d, ranks, d[:, -1]))))
+    return np.asarray(take_one(squares, rule.last(d, ranks, rule.limit(d, ranks, d[:, -1]))))
 
 
 def reach_of_lists(
@@ -117,16 +130,16 @@ def reach_of_lists(
         high = rule.last(d, ranks, rule.limit(d, ranks, np.sqrt(farthest[1])))
     # the step that ends it must be known whole: what is not in the list lies beyond
     known = low < squares.shape[1] - 1
-    end = taken(squares, np.minimum(low + 1, squares.shape[1] - 1))
-    return taken(squares, low), known & (low == high) & (end <= beyond)
+    end = take_one(squares, np.minimum(low + 1, squares.shape[1] - 1))
+    return take_one(squares, low), known & (low == high) & (end <= beyond)
 
 
-def taken(values: Any, places: IntArray) -> Any:
+def take_one(values: Any, places: IntArray) -> Any:
     """One value of each row."""
     return values[np.arange(len(values)), places]
 
 
-class Points:
+class DistinctRows:
     """Rows that are told apart, and how many of each class each stands for; all rows unless half as many suffice."""
 
     def __init__(self, first: IntArray | None, table: npt.NDArray[np.float32], out: IntArray | None) -> None:
@@ -134,7 +147,7 @@ class Points:
         self.weights = None if first is None else table.sum(axis=1).astype(np.intp)
 
     @classmethod
-    def of(cls, alike: npt.NDArray[np.uint64], codes: IntArray, n_classes: int, first_out: bool) -> Points:
+    def from_keys(cls, alike: npt.NDArray[np.uint64], codes: IntArray, n_classes: int, first_out: bool) -> DistinctRows:
         """Points of rows that have equal numbers if they are alike."""
         n = len(alike)
         _, first, point = np.unique(alike, return_index=True, return_inverse=True)
@@ -227,15 +240,7 @@ class NearestRows:
         return shares, known
 
 
-#: Distances that are worked on at a time.
-_CELLS = 2**17
-#: Rows up to which several columns are looked at together, and from which nearest rows are listed.
-_FEW, _MANY = 256, 512
-#: Share of what is taken off a squared distance below which the rest is rounding.
-_REST = 1e-13
 _ALL = slice(None)
-#: Radii are compared with this allowance for rounding.
-_SLACK = 1 + 1e-12
 
 
 @register
@@ -256,9 +261,9 @@ class Dependency:
 
     @property
     def at_once(self) -> int:
-        """Number of columns that `of` looks at together."""
+        """Number of columns that `with_column` looks at together."""
         n = len(self.codes)
-        return max(1, _CELLS // n**2) if n <= _FEW else 1
+        return max(1, TUNING.chunk_cells // n**2) if n <= TUNING.max_joint_rows else 1
 
     def add(self, column: FloatArray) -> None:
         """Hold a column more."""
@@ -279,20 +284,20 @@ class Dependency:
         # taken off one after the other they would leave their rounding behind
         self._forget()
 
-    def of(self, X: FloatArray, floor: float = -np.inf, enough: float = np.inf) -> FloatArray:
+    def with_column(self, X: FloatArray, floor: float = -np.inf, enough: float = np.inf) -> FloatArray:
         """Dependency on the columns held and one more, for each of some."""
         if self.at_once > 1:
             starts = range(0, X.shape[1], self.at_once)
             return np.concatenate([self._together(X[:, s : s + self.at_once]) for s in starts])
-        return np.array([self._alone(x, _Sum(len(x), floor, enough)) for x in X.T])
+        return np.array([self._with_one(x, _Sum(len(x), floor, enough)) for x in X.T])
 
-    def without(self, members: Sequence[int], column: FloatArray, floor: float = -np.inf) -> float:
+    def without_members(self, members: Sequence[int], column: FloatArray, floor: float = -np.inf) -> float:
         """Dependency on the columns held but for some, and one more; -inf where it is seen to be below ``floor``."""
-        if len(column) <= _FEW:
+        if len(column) <= TUNING.max_joint_rows:
             squares = self._squares(_ALL, _ALL, members) + _share(column, _ALL, _ALL)
             return float(self._means(squares[None])[0])
-        points = Points.of(self._alike(column, members), self.codes, self.n_classes, self.first_out)
-        return self._over(points, column, _Sum(len(column), floor, np.inf), members)
+        points = DistinctRows.from_keys(self._row_keys(column, members), self.codes, self.n_classes, self.first_out)
+        return self._sum_shares(points, column, _Sum(len(column), floor, np.inf), members)
 
     def __getstate__(self) -> dict[str, Any]:
         # what can be made from the columns need not be in a file
@@ -302,7 +307,7 @@ class Dependency:
         """What was made from the columns holds no longer."""
         self._matrix, self._nearest, self._asked = None, None, 0
 
-    def _alike(self, x: FloatArray, members: Sequence[int] = ()) -> npt.NDArray[np.uint64]:
+    def _row_keys(self, x: FloatArray, members: Sequence[int] = ()) -> npt.NDArray[np.uint64]:
         """Numbers that are equal for rows that are alike in the columns but for some members and in ``x``."""
         made = keys(x, 0)
         for j, column_keys in enumerate(self._keys):
@@ -321,15 +326,15 @@ class Dependency:
         """Dependencies by whole matrices of squared distances, of shape (m, n, n)."""
         m, n, _ = squares.shape
         radius = reach(self.rule, squares.reshape(m * n, n)).reshape(m, n, 1)
-        near = squares <= radius * _SLACK
+        near = squares <= radius * TUNING.radius_slack
         same = np.count_nonzero(near & (self.codes[:, None] == self.codes), axis=2)
         out = np.argmin(squares, axis=2) if self.first_out else np.arange(n)
         shares = (same - (self.codes[out] == self.codes)) / (np.count_nonzero(near, axis=2) - 1)
         return np.asarray(shares.mean(axis=1))
 
-    def _alone(self, x: FloatArray, total: _Sum) -> float:
+    def _with_one(self, x: FloatArray, total: _Sum) -> float:
         """Of many rows: first by the lists of the nearest ones, and where these do not tell, by all."""
-        points = Points.of(self._alike(x), self.codes, self.n_classes, self.first_out)
+        points = DistinctRows.from_keys(self._row_keys(x), self.codes, self.n_classes, self.first_out)
         lists = self._lists(x) if points.weights is None else None
         which = None
         if lists is not None:
@@ -337,11 +342,11 @@ class Dependency:
             shares, known = lists.shares(self.rule, x, self.codes, points.out, blocks)
             total.take(float(shares[known].sum()), int(known.sum()))
             which = np.flatnonzero(~known)
-        return self._over(points, x, total, which=which)
+        return self._sum_shares(points, x, total, which=which)
 
     def _lists(self, x: FloatArray) -> NearestRows | None:
         """Nearest rows by the columns held, from the second column on that is asked about; by ``x`` if none is held."""
-        if len(x) < _MANY:
+        if len(x) < TUNING.min_listed_rows:
             return None
         if not self.columns:
             return NearestRows.by_one(x, 2 * NearestRows.LISTED)
@@ -353,17 +358,22 @@ class Dependency:
             )
         return self._nearest
 
-    def _over(
-        self, points: Points, x: FloatArray, total: _Sum, members: Sequence[int] = (), which: IntArray | None = None
+    def _sum_shares(
+        self,
+        points: DistinctRows,
+        x: FloatArray,
+        total: _Sum,
+        members: Sequence[int] = (),
+        which: IntArray | None = None,
     ) -> float:
         """Add up the shares of some points, by default of all, in the columns but for some members and with ``x``."""
         for part in _blocks(len(points), len(points) if which is None else len(which)):
-            if total.settled:
+            if total.is_settled:
                 break
             some = part if which is None else which[part]
             rows, others = points.rows(some), points.rows(_ALL)
             squares = self._squares(rows, others, members) + _share(x, rows, others)
-            near = squares <= reach(self.rule, squares, points.weights)[:, None] * _SLACK
+            near = squares <= reach(self.rule, squares, points.weights)[:, None] * TUNING.radius_slack
             counts = (near.astype(np.float32) @ points.table).astype(np.float64)
             shares = (counts - points.none(some)) / (counts.sum(axis=1) - 1)[:, None]
             total.take(float((points.table[some] * shares).sum()), int(points.table[some].sum()))
@@ -387,7 +397,7 @@ class Dependency:
         if members:
             less = sum(_share(self.columns[j], rows, others) for j in members)
             cut = cut - less
-            cut[cut < _REST * less] = 0.0
+            cut[cut < TUNING.min_rest * less] = 0.0
         return cut
 
 
@@ -404,7 +414,7 @@ class _Sum:
         self.left -= n_rows
 
     @property
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
         """Whether the mean is known to be below ``floor`` or above ``enough``."""
         return self.total + self.left < self.floor * self.n or self.total > self.enough * self.n
 
@@ -416,7 +426,7 @@ class _Sum:
 
 def _blocks(width: int, height: int | None = None) -> Iterator[slice]:
     """Slices of rows of which a block of so many columns holds few cells."""
-    height, step = width if height is None else height, max(1, _CELLS // width)
+    height, step = width if height is None else height, max(1, TUNING.chunk_cells // width)
     return (slice(start, min(start + step, height)) for start in range(0, height, step))
 
 
@@ -425,10 +435,6 @@ def _share(column: FloatArray, rows: Any, others: Any) -> FloatArray:
     made = column[rows][:, None] - column[others]
     made *= made
     return np.asarray(made)
-
-
-#: Values that are made dense and scaled at a time.
-_STREAM_CELLS = 2**20
 
 
 @dataclass(repr=False, eq=False)
@@ -454,7 +460,7 @@ class RoughSetStream(FeatureStream):
         """Where a neighbourhood ends."""
 
     @abstractmethod
-    def _own(self, X: FloatArray) -> FloatArray:
+    def _single_dependency(self, X: FloatArray) -> FloatArray:
         """Dependency on each column alone, as far as `_relevant` needs it."""
 
     @abstractmethod
@@ -462,7 +468,7 @@ class RoughSetStream(FeatureStream):
         """Whether columns of such own dependencies are looked at."""
 
     @abstractmethod
-    def _least(self) -> float:
+    def _least_dependency(self) -> float:
         """Dependency on the set with a column from which on the column is kept, though it adds nothing."""
 
     @abstractmethod
@@ -473,7 +479,7 @@ class RoughSetStream(FeatureStream):
         """Which of the kept columns a new one, with which the dependency is no higher, makes redundant."""
         gone: list[int] = []
         for member in order.tolist():
-            without = self._held.without([*gone, member], column, floor=dependency - TOLERANCE)
+            without = self._held.without_members([*gone, member], column, floor=dependency - TOLERANCE)
             if self._redundant(without, dependency):
                 gone.append(member)
                 dependency = without
@@ -494,7 +500,7 @@ class RoughSetStream(FeatureStream):
         self._own_kept: list[float] = []
 
     def _absorb(self, X: Any) -> None:
-        for start, columns in _scaled(X):
+        for start, columns in _scale_columns(X):
             first = self.n_seen_ + start
             known = np.flatnonzero(~np.isnan(columns[0]))
             step = self._single.at_once
@@ -505,20 +511,20 @@ class RoughSetStream(FeatureStream):
 
     def _decide(self, X: FloatArray, numbers: IntArray) -> None:
         """Take some columns in order; those in a row that change nothing are looked at together."""
-        own, at = self._own(X), 0
+        own, at = self._single_dependency(X), 0
         while at < len(numbers):
             some = at + np.flatnonzero(self._relevant(own[at:]))[: self._width]
             if not some.size:
                 break
             # beside nothing, a dependency above 0 is enough
-            least = self._least() if self._kept else 2 * TOLERANCE
-            found = self._held.of(X[:, some], floor=least)
-            changes = np.flatnonzero(found >= least)
+            least = self._least_dependency() if self._kept else 2 * TOLERANCE
+            dependency = self._held.with_column(X[:, some], floor=least)
+            changes = np.flatnonzero(dependency >= least)
             if not changes.size:
                 at, self._width = int(some[-1]) + 1, min(2 * self._width, self._held.at_once)
                 continue
             j = int(some[changes[0]])
-            self._keep(X[:, j].copy(), int(numbers[j]), float(own[j]), float(found[changes[0]]))
+            self._keep(X[:, j].copy(), int(numbers[j]), float(own[j]), float(dependency[changes[0]]))
             at, self._width = j + 1, max(1, int(changes[0]))
 
     def _keep(self, column: FloatArray, number: int, own: float, dependency: float) -> None:
@@ -542,11 +548,11 @@ class RoughSetStream(FeatureStream):
             self._follow()
 
 
-def _scaled(X: Any) -> Iterator[tuple[int, FloatArray]]:
+def _scale_columns(X: Any) -> Iterator[tuple[int, FloatArray]]:
     """Columns in standard deviations from their means, some at a time; NaN for constant ones, which have none."""
     n, m = X.shape
-    for start in range(0, m, max(1, _STREAM_CELLS // n)):
-        part = X[:, start : start + max(1, _STREAM_CELLS // n)]
+    for start in range(0, m, max(1, TUNING.chunk_values // n)):
+        part = X[:, start : start + max(1, TUNING.chunk_values // n)]
         made = moderate((part.toarray() if sp.issparse(part) else part).astype(np.float64))
         squares = np.einsum("ij,ij->j", made, made)
         made = made - made.mean(axis=0)

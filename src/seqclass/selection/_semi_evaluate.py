@@ -63,7 +63,7 @@ def acceptance_probability(score: float, than: float, c: float) -> float:
 
 
 @dataclass
-class Stage:
+class SearchProgress:
     """Estimate of how far the search has come: N_ni of eq. (2) and PCT_imp of eq. (5), before iteration ``k``."""
 
     k: int = 0
@@ -103,7 +103,7 @@ class CoolDown:
         """One iteration on."""
         np.maximum(self.factors - 1.0, 1.0, out=self.factors)
 
-    def tried(self, features: IntArray, change: float, pool: int) -> None:
+    def note_change(self, features: IntArray, change: float, pool: int) -> None:
         """Note how the score changed with these features of a pool of that size."""
         if change > 0:
             self.factors[features] = 1.0
@@ -111,7 +111,7 @@ class CoolDown:
         drop = min(self.cooling, -change / self.scale) if self.scale > 0 else self.cooling * (change < 0)
         self.factors[features] = max(1.0, math.sqrt(pool) * (1.0 + drop))
 
-    def moved(self, features: IntArray, pool: int) -> None:
+    def note_join(self, features: IntArray, pool: int) -> None:
         """Note that these features have just joined a pool of that size."""
         self.factors[features] = max(1.0, math.sqrt(pool) * (1.0 + self.cooling))
 
@@ -209,9 +209,6 @@ def from_columns(parts: dict[str, npt.NDArray[Any]], dtype: np.dtype[Any]) -> np
     return table
 
 
-#: So many subsets that cannot be scored, and no other: the learner is at fault, and the search ends.
-MAX_FAILURES = 50
-
 Split = tuple[IntArray, IntArray]
 FoldScore = tuple[float, str]
 
@@ -228,7 +225,7 @@ def score_folds(
     estimator: Any, scorer: Any, X: Any, y: Any, splits: Sequence[Split], error_score: Any
 ) -> list[FoldScore]:
     """Score of a clone of the estimator on each split, and what went wrong with it."""
-    found: list[FoldScore] = []
+    scores: list[FoldScore] = []
     for train, test in splits:
         try:
             fitted = clone(estimator).fit(X[train], y[train])
@@ -236,13 +233,13 @@ def score_folds(
         except Exception as error:
             if isinstance(error_score, str):
                 raise
-            found.append((float(error_score), f"{type(error).__name__}: {error}"))
+            scores.append((float(error_score), f"{type(error).__name__}: {error}"))
             continue
         trouble = "" if math.isfinite(score) else f"the score is {score}"
         if trouble and isinstance(error_score, str):
             raise ValueError(f"scoring gave {score} on a subset of {X.shape[1]} features: it must be finite.")
-        found.append((float(error_score) if trouble else score, trouble))
-    return found
+        scores.append((float(error_score) if trouble else score, trouble))
+    return scores
 
 
 def subset_key(subset: IntArray) -> bytes:
@@ -281,7 +278,7 @@ class Evaluator:
         return len(self.lines)
 
     @property
-    def elapsed(self) -> float:
+    def elapsed_seconds(self) -> float:
         """Seconds of work, those before a resumption included."""
         return time.perf_counter() - self._started
 
@@ -307,7 +304,7 @@ class Evaluator:
         todo = list(new.items())[:room]
         step = self._workers * (1 if self._workers == 1 or math.isfinite(self.max_time) else 4)
         for start in range(0, len(todo), step):
-            if self.elapsed >= self.max_time and self.lines:
+            if self.elapsed_seconds >= self.max_time and self.lines:
                 raise OutOfBudget("max_time")
             self._run(todo[start : start + step], speculate)
         if room < len(new):
@@ -371,8 +368,9 @@ class Evaluator:
         mean, std = (mean, std) if math.isfinite(mean) else (-math.inf, 0.0)
         self._keep_best(subset, mean)
         self.position[key] = len(self.lines)
-        self.lines.append((self.iteration, len(subset), mean, std, self.best_score, self.elapsed))
-        if self.best is None and self.n_evaluations >= MAX_FAILURES:
+        self.lines.append((self.iteration, len(subset), mean, std, self.best_score, self.elapsed_seconds))
+        # of 50 subsets none could be scored: the learner is at fault, and the search ends
+        if self.best is None and self.n_evaluations >= 50:
             raise ValueError(self.failure())
 
     def failure(self) -> str:

@@ -16,8 +16,8 @@ from seqclass.selection._semi_evaluate import (
     CoolDown,
     Evaluator,
     OutOfBudget,
+    SearchProgress,
     SemiRFSStep,
-    Stage,
     acceptance_probability,
     first_best,
     group_size,
@@ -74,7 +74,7 @@ def check_settings(selector: Any, n_features: int) -> SearchSettings:
         cool_down=bool(selector.cool_down),
         cooling=check_real(selector.cooling, "cooling", 0.0, np.finfo(float).max),
         addition_penalty=check_real(penalty, "addition_penalty", 0.0, 1.0),
-        removal_size=_checked_size(selector.removal_size),
+        removal_size=_check_size(selector.removal_size),
         n_relevant=check_integer(n_relevant, "n_relevant", 0),
         min_features=low,
         max_features=min(high, n_features),
@@ -127,7 +127,7 @@ def _removal_group_size(value: Any, adaptive: bool) -> int | None:
     return check_integer(value, "removal_group_size", 1)
 
 
-def _checked_size(value: Any) -> int | None:
+def _check_size(value: Any) -> int | None:
     if not isinstance(value, str):
         return check_integer(value, "removal_size", 1)
     if value != "optimal":
@@ -141,12 +141,6 @@ def _weight(value: Any, name: str) -> float:
     return float(value)
 
 
-#: Iterations on end that ask for no subset that is new, after which the search has seen all it can reach.
-MAX_IDLE = 200
-#: Standard deviations of the score over folds per unit of 1/c, where c is left to us.
-C_PER_STD = 10.0
-
-
 @dataclass
 class SearchState:
     """Where the search stands, between two iterations."""
@@ -155,7 +149,7 @@ class SearchState:
     seed: int
     score: float
     c: float
-    stage: Stage
+    stage: SearchProgress
     cool: CoolDown | None
     idle: int = 0  # iterations since a subset was scored that had not been before
     stale: int = 0  # iterations since the best score rose
@@ -189,10 +183,20 @@ def start_search(selected: BoolArray, seed: int, evaluator: Evaluator, settings:
     std = evaluator.std(subset)
     c = settings.c
     if c is None:
-        c = C_PER_STD / std if std > 0 else math.inf
+        c = 10 / std if std > 0 else math.inf  # ten standard deviations of the score over folds are one unit of 1/c
     cool = CoolDown(selected, settings.cooling, std) if settings.cool_down else None
-    state = SearchState(selected.copy(), seed, score, c, Stage(), cool)
-    counted = (score, score, evaluator.best_score, True, False, 0.0, 0.0, evaluator.n_evaluations, evaluator.elapsed)
+    state = SearchState(selected.copy(), seed, score, c, SearchProgress(), cool)
+    counted = (
+        score,
+        score,
+        evaluator.best_score,
+        True,
+        False,
+        0.0,
+        0.0,
+        evaluator.n_evaluations,
+        evaluator.elapsed_seconds,
+    )
     state.steps.append(SemiRFSStep(0, "start", 0, 0, len(subset), *counted))
     return state
 
@@ -218,9 +222,10 @@ def run_search(
                 return "patience"
             if evaluator.n_evaluations >= evaluator.max_evaluations:
                 return "max_evaluations"
-            if evaluator.elapsed >= evaluator.max_time:
+            if evaluator.elapsed_seconds >= evaluator.max_time:
                 return "max_time"
-            if state.idle >= MAX_IDLE or not feasible_moves(state.selected, settings):
+            # after 200 iterations without a subset that is new the search has seen all it can reach
+            if state.idle >= 200 or not feasible_moves(state.selected, settings):
                 return "exhausted"
             if on_step(iterate(state, evaluator, settings)):
                 return "callback"
@@ -321,7 +326,7 @@ def iterate(state: SearchState, evaluator: Evaluator, settings: SearchSettings) 
         improved,
         *shown,
         evaluator.n_evaluations,
-        evaluator.elapsed,
+        evaluator.elapsed_seconds,
     )
     state.steps.append(step)
     return step
@@ -340,7 +345,7 @@ def try_out(
         if not groups:
             continue
         subset = np.flatnonzero(base)
-        scores = evaluator.scores([_changed(subset, group, added) for group in groups], speculate)
+        scores = evaluator.scores([_change_subset(subset, group, added) for group in groups], speculate)
         better += sum(is_better(float(score), state.score) for score in scores)
         changes += [(group, _difference(score, base_score), added) for group, score in zip(groups, scores)]
         best = first_best(scores)
@@ -349,7 +354,7 @@ def try_out(
     return Outcome(base, base_score, better / len(changes), changes)
 
 
-def _changed(subset: IntArray, group: IntArray, added: bool) -> IntArray:
+def _change_subset(subset: IntArray, group: IntArray, added: bool) -> IntArray:
     """Increasing columns of a subset with a group or without it; of the subset's size, not of all features'."""
     if added:
         return np.sort(np.append(subset, group))
@@ -368,11 +373,11 @@ def _cool(cool: CoolDown, outcome: Outcome, selected: BoolArray, accepted: bool)
     n_selected = int(selected.sum())
     cool.warm_up()
     for features, change, added in outcome.changes:
-        cool.tried(features, change, len(selected) - n_selected if added else n_selected)
+        cool.note_change(features, change, len(selected) - n_selected if added else n_selected)
     if accepted:
         size = int(outcome.candidate.sum())
-        cool.moved(np.flatnonzero(outcome.candidate & ~selected), size)
-        cool.moved(np.flatnonzero(selected & ~outcome.candidate), len(selected) - size)
+        cool.note_join(np.flatnonzero(outcome.candidate & ~selected), size)
+        cool.note_join(np.flatnonzero(selected & ~outcome.candidate), len(selected) - size)
 
 
 def _likely_next(state: SearchState, settings: SearchSettings, n: int) -> list[IntArray]:
@@ -380,13 +385,13 @@ def _likely_next(state: SearchState, settings: SearchSettings, n: int) -> list[I
     guess = copy.copy(state)
     guess.stage = copy.copy(state.stage)
     subset = np.flatnonzero(state.selected)
-    found: list[IntArray] = []
+    candidates: list[IntArray] = []
     for _ in range(n):
         guess.stage.update(False, 0.0, settings.w, settings.w_prime)
         proposal = propose(guess, settings)
         added = proposal.move != "remove"
         groups = list(proposal.additions[:, None]) if added else proposal.removals
-        found += [_changed(subset, group, added) for group in groups]
-        if len(found) >= n:
+        candidates += [_change_subset(subset, group, added) for group in groups]
+        if len(candidates) >= n:
             break
-    return found[:n]
+    return candidates[:n]

@@ -17,8 +17,6 @@ from seqclass.selection._dependence import moderate
 
 #: Columns tested at a time; what follows a feature that was added is tested again.
 _COLUMNS = 256
-#: Share of a column that must be new for it to be tested at all.
-_NEW = 1e-10
 
 
 @dataclass(repr=False, eq=False)
@@ -130,12 +128,12 @@ class AlphaInvesting(FeatureStream):
             # without an addition the wealth follows a fixed course
             i = first + start + 1 + np.arange(m - start)
             wealth = self.wealth_ * np.concatenate([[1.0], np.cumprod(1 - 1 / (2 * i))])
-            found = np.flatnonzero(p < wealth[:-1] / (2 * i))
-            n_tested = int(found[0]) + 1 if found.size else m - start
+            chosen = np.flatnonzero(p < wealth[:-1] / (2 * i))
+            n_tested = int(chosen[0]) + 1 if chosen.size else m - start
             result[start : start + n_tested] = p[:n_tested]
             self.wealth_ = float(wealth[n_tested])
             start += n_tested
-            if found.size:
+            if chosen.size:
                 self.wealth_ += self.wealth_gain
                 self._kept.append(first + start - 1)
                 direction = self._add(X[:, start - 1])
@@ -147,7 +145,7 @@ class AlphaInvesting(FeatureStream):
         left = float((self._residual**2).sum())
         if left <= 1e-14:
             return np.ones(len(new))
-        tested = new > _NEW * squares
+        tested = new > 1e-10 * squares  # a column must be new in part to be tested at all
         gain = np.zeros(len(new))
         gain[tested] = (with_residual[tested] ** 2).sum(axis=1) / new[tested]
         gain = np.minimum(gain, left)

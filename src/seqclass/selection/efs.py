@@ -10,10 +10,8 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_real
-from seqclass.selection._base import RowStream
+from seqclass.selection._base import WINDOW, RowStream
 
-#: Rows that are scored together while no mistake is made.
-WINDOW = 32
 #: Weights stay between this and its inverse: products never reach zero or infinity, from where none comes back.
 LEAST = 1e-100
 

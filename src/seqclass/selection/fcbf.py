@@ -142,6 +142,6 @@ class FCBF(Selector):
             dependence = measure.pairs(columns.take([best]), columns.take(left))[0]
             goes = dependence >= relevance[left] - TOLERANCE
             gone = left[goes]
-            self._log.dropped(numbers[gone], np.full(len(gone), numbers[best]), dependence[goes])
+            self._log.note_dropped(numbers[gone], np.full(len(gone), numbers[best]), dependence[goes])
             left = left[~goes]
         self.ranking_ = np.array(kept)

@@ -20,8 +20,16 @@ from seqclass.selection._base import RowStream, still_constant
 __all__ = ["FIRES", "MODELS", "FiresModel", "fires_weights"]
 
 
-#: Bytes of a block of rows that stays in the processor's cache while it is gone through five times.
-CACHE_BYTES = 2**21
+@dataclass(frozen=True)
+class FiresTuning:
+    """What is worked on at a time, and limits that keep gradients finite."""
+
+    chunk_bytes: int = 2**21  #: block of rows that stays in the processor's cache while it is gone through five times
+    max_value: float = 1e12  #: values beyond are cut to it, so that products over layers stay finite
+    min_share: float = 1e-6  #: of a node to one side, at which its balance has no slope left to follow
+
+
+TUNING = FiresTuning()
 
 
 @register
@@ -84,7 +92,7 @@ class FiresGLM:
         variance = sigma * sigma
         for_mu, for_sigma = np.zeros_like(mu), np.zeros_like(sigma)
         # the temporaries of a sparse block are as large as its stored values, so it is taken whole
-        blocks = [slice(0, n)] if sp.issparse(X) else chunks(n, 8.0 * n_features, CACHE_BYTES)
+        blocks = [slice(0, n)] if sp.issparse(X) else chunks(n, 8.0 * n_features, TUNING.chunk_bytes)
         for rows in blocks:
             add_mu, add_sigma = _block_gradient(X[rows], Y[:, rows], mu, variance)
             for_mu += add_mu
@@ -141,8 +149,6 @@ def _squares(X: Any) -> Any:
     return X.multiply(X).tocsr() if sp.issparse(X) else X * X
 
 
-#: Values beyond are cut to it, so that products over layers stay finite.
-LARGEST = 1e12
 #: (X, y, theta) -> log P(y | x, theta) of each row, and a function from row weights to the weighted sum's gradient.
 Forward = Callable[[Any, FloatArray, FloatArray], tuple[FloatArray, Callable[[FloatArray], FloatArray]]]
 
@@ -159,10 +165,10 @@ def sampled_gradient(
     """Gradient of the mean of log (1/L sum_l P(y | x, mu + sigma r_l)) in mu and sigma, exact for the draws r_l."""
     for_mu, for_sigma = np.zeros_like(mu), np.zeros_like(sigma)
     values = X.data if sp.issparse(X) else X
-    if values.size and max(values.max(), -values.min()) > LARGEST:
+    if values.size and max(values.max(), -values.min()) > TUNING.max_value:
         X = X.copy()
         values = X.data if sp.issparse(X) else X
-        np.clip(values, -LARGEST, LARGEST, out=values)
+        np.clip(values, -TUNING.max_value, TUNING.max_value, out=values)
     for problem, y in enumerate(Y):
         noise = rng.standard_normal((n_samples, mu.shape[1]))
         passes = [forward(X, y, mu[problem] + sigma[problem] * r) for r in noise]
@@ -173,10 +179,6 @@ def sampled_gradient(
             for_mu[problem] += slope
             for_sigma[problem] += slope * r
     return for_mu, for_sigma
-
-
-#: Where a node sends practically everything to one side, its balance has no slope left to follow.
-LEAST_SHARE = 1e-6
 
 
 @register
@@ -287,7 +289,7 @@ class FiresSDT:
     def _balance(self, right: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Share that each node sends to the right, what reaches it in all, and the weight of its regulariser."""
         total = np.maximum(reach.sum(axis=1), np.finfo(float).tiny)
-        share = np.clip((reach * right).sum(axis=1) / total, LEAST_SHARE, 1 - LEAST_SHARE)
+        share = np.clip((reach * right).sum(axis=1) / total, TUNING.min_share, 1 - TUNING.min_share)
         level = np.floor(np.log2(np.arange(1, len(right) + 1)))
         return share, total, self.penalty * 0.5**level
 
@@ -295,7 +297,7 @@ class FiresSDT:
         """Slopes of the regulariser, averaged over draws, in each node's probability and in what reaches it."""
         share, total, weight = self._balance(right, reach)
         slope = weight / 2 * (1 / share - 1 / (1 - share)) / self.n_samples
-        slope[(share <= LEAST_SHARE) | (share >= 1 - LEAST_SHARE)] = 0
+        slope[(share <= TUNING.min_share) | (share >= 1 - TUNING.min_share)] = 0
         per_row = (slope / total)[:, None]
         return per_row * reach, per_row * (right - share[:, None])
 
@@ -640,13 +642,13 @@ class FIRES(RowStream):
     def importance_(self) -> FloatArray:
         """Mean of the parameter that belongs to each feature; zero where a feature has not varied."""
         self._check_started()
-        return np.array(self._aggregated()[0])
+        return np.array(self._aggregate()[0])
 
     @property
     def uncertainty_(self) -> FloatArray:
         """Standard deviation of the parameter that belongs to each feature."""
         self._check_started()
-        return np.array(self._aggregated()[1])
+        return np.array(self._aggregate()[1])
 
     def reset(self, columns: npt.ArrayLike | None = None) -> FIRES:
         """Forget what was learnt, such as after a change of concept; the number of classes and features stays the same.
@@ -713,7 +715,7 @@ class FIRES(RowStream):
         if len(self._constant):
             self._constant = still_constant(X, self._constant, self._first)
         if self.scale is not None:
-            X = self._scaled(X)
+            X = self._minmax_scale(X)
         rng = self._generator() if getattr(self._model, "draws", True) else _UNUSED
         slopes = self._model.gradient(X, self._signs(codes), self.mu_, self.sigma_, rng)
         for_mu = self._step(slopes[0], self.learning_rate_mu)
@@ -736,7 +738,7 @@ class FIRES(RowStream):
         np.minimum(step, self.max_step, out=step)
         return np.asarray(np.maximum(step, -self.max_step, out=step))
 
-    def _scaled(self, X: Any) -> FloatArray:
+    def _minmax_scale(self, X: Any) -> FloatArray:
         if sp.issparse(X):
             raise ValueError('scale="minmax" would fill sparse data: use MaxAbsScaler before, and scale=None here.')
         low, high = self._range
@@ -746,7 +748,7 @@ class FIRES(RowStream):
         half = high / 2 - low / 2
         return np.asarray((X / 2 - low / 2) / np.where(half > 0, half, 1))
 
-    def _aggregated(self) -> tuple[FloatArray, FloatArray]:
+    def _aggregate(self) -> tuple[FloatArray, FloatArray]:
         importance, uncertainty = self._model.aggregate(self.mu_, self.sigma_, self.n_features_in_)
         if len(self._constant):
             importance = np.array(importance)
@@ -754,5 +756,5 @@ class FIRES(RowStream):
         return importance, uncertainty
 
     def _weigh(self) -> None:
-        weights = fires_weights(*self._aggregated(), self.penalty_s, self.penalty_r)
+        weights = fires_weights(*self._aggregate(), self.penalty_s, self.penalty_r)
         self.weights_ = weights[0] if len(weights) == 1 else weights.mean(axis=0)

@@ -10,10 +10,7 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_real
-from seqclass.selection._base import RowStream, largest
-
-#: Rows that are scored together while no mistake is made.
-WINDOW = 32
+from seqclass.selection._base import WINDOW, RowStream, largest
 
 
 @dataclass(repr=False, eq=False)

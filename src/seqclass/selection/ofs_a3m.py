@@ -82,14 +82,14 @@ class OFSA3M(RoughSetStream):
         """What a feature's own dependency must exceed."""
         return self._dependency / max(len(self._kept), 1) + TOLERANCE
 
-    def _own(self, X: FloatArray) -> FloatArray:
+    def _single_dependency(self, X: FloatArray) -> FloatArray:
         # nothing hangs on how far above the bound it is
-        return self._single.of(X, floor=self._bound, enough=self._bound)
+        return self._single.with_column(X, floor=self._bound, enough=self._bound)
 
     def _relevant(self, own: FloatArray) -> Any:
         return own > self._bound
 
-    def _least(self) -> float:
+    def _least_dependency(self) -> float:
         return self._dependency - TOLERANCE
 
     def _redundant(self, without: float, dependency: float) -> bool:

@@ -10,9 +10,6 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.selection._dependence import TOLERANCE
 from seqclass.selection._rough_set import Density, RoughSetStream
 
-#: Relative difference of dependencies that count as equal.
-_EQUAL = 0.05
-
 
 class OFSDensity(RoughSetStream):
     r"""Online streaming feature selection with neighbourhoods by density: no thresholds to set.
@@ -83,14 +80,14 @@ class OFSDensity(RoughSetStream):
     def _rule(self, n: int) -> Density:
         return Density()
 
-    def _own(self, X: FloatArray) -> FloatArray:
-        return self._single.of(X, floor=self._mean - TOLERANCE)
+    def _single_dependency(self, X: FloatArray) -> FloatArray:
+        return self._single.with_column(X, floor=self._mean - TOLERANCE)
 
     def _relevant(self, own: FloatArray) -> Any:
         return own >= self._mean - TOLERANCE
 
-    def _least(self) -> float:
-        return (1 - _EQUAL) * self._dependency - TOLERANCE
+    def _least_dependency(self) -> float:
+        return (1 - 0.05) * self._dependency - TOLERANCE  # dependencies count as equal within a twentieth
 
     def _redundant(self, without: float, dependency: float) -> bool:
         return without >= dependency - TOLERANCE

@@ -24,8 +24,19 @@ from seqclass.selection._dependence import Columns, CorrelationDependence, Infor
 
 __all__ = ["OSFS", "FastOSFS"]
 
-#: Conditioning sets tested at a time.
-_SETS = 1024
+
+@dataclass(frozen=True)
+class OsfsTuning:
+    """What is tested at a time, and what is explained."""
+
+    chunk_sets: int = 1024  #: conditioning sets tested at a time
+    chunk_tests: int = 2**14  #: tests made at a time
+    chunk_cells: int = 2**21  #: correlations held at a time
+    min_unexplained: float = 1e-9  #: share of the variance of a feature that remains where others do not explain it
+    max_batch: int = 1024  #: relevant columns that are tested at once
+
+
+TUNING = OsfsTuning()
 
 
 class ConditionalTest(ABC):
@@ -49,11 +60,11 @@ class ConditionalTest(ABC):
     def _independent(self, member: int, sets: IntArray) -> bool:
         """Whether a feature is independent of the class given any one of the sets, shape (n_sets, size)."""
 
-    def passing(self, columns: Columns, largest: int, replaces: bool) -> int:
+    def count_passing(self, columns: Columns, largest: int, replaces: bool) -> int:
         """How many of the next columns leave the features as they are, up to one that has to be looked at by itself."""
         return 0
 
-    def separated(self, member: int, largest: int, through: int | None = None) -> bool:
+    def is_separated(self, member: int, largest: int, through: int | None = None) -> bool:
         """Whether some set of up to ``largest`` other features makes this one independent of the class."""
         sets = conditioning_sets(self.n_members, member, largest, through)
         return any(self._independent(member, batch) for batch in sets)
@@ -65,7 +76,7 @@ def conditioning_sets(n_members: int, member: int, largest: int, through: int | 
     fixed = [] if through is None else [through]
     for size in range(1, largest + 1):
         subsets = combinations(others, size - len(fixed))
-        while batch := [fixed + list(some) for some in islice(subsets, _SETS)]:
+        while batch := [fixed + list(some) for some in islice(subsets, TUNING.chunk_sets)]:
             yield np.array(batch, dtype=np.intp)
 
 
@@ -136,12 +147,6 @@ def _log_sum(counts: npt.NDArray[Any]) -> float:
     return float(xlogy(counts, counts).sum())
 
 
-#: Tests made, and correlations held, at a time.
-_TESTS, _CELLS = 2**14, 2**21
-#: What remains of a feature, as a share of its variance, when others explain it.
-_EXPLAINED = 1e-9
-
-
 @dataclass(frozen=True)
 class Joint:
     """Correlations among some features, for each of several alternatives."""
@@ -164,8 +169,8 @@ class Joint:
         # a direction of the class that the set explains in full has no part in it
         size, axes = np.linalg.eigh(rest)
         along = (shared[:, :, None] @ axes)[:, :, 0] ** 2
-        explained = np.divide(along, size, out=np.zeros_like(along), where=size > _EXPLAINED).sum(axis=2)
-        square = np.divide(explained, left, out=np.zeros_like(left), where=left > _EXPLAINED)
+        explained = np.divide(along, size, out=np.zeros_like(along), where=size > TUNING.min_unexplained).sum(axis=2)
+        square = np.divide(explained, left, out=np.zeros_like(left), where=left > TUNING.min_unexplained)
         return np.asarray(np.sqrt(np.minimum(square, 1.0)))
 
 
@@ -201,18 +206,20 @@ class PartialCorrelationTest(ConditionalTest):
         self.members = None if self.members is None else self.members.take(rest)
         self.n_members -= 1
 
-    def passing(self, columns: Columns, largest: int, replaces: bool) -> int:
+    def count_passing(self, columns: Columns, largest: int, replaces: bool) -> int:
         if not self.n_members or self.members is None:
             return 0
-        some = columns.take(slice(0, max(1, _CELLS // (self.n_members + 1) ** 2)))
-        joint = self._beside(self.dependence.with_class(some), self.dependence.correlations(some, self.members))
-        n = self._explained(joint, largest)
+        some = columns.take(slice(0, max(1, TUNING.chunk_cells // (self.n_members + 1) ** 2)))
+        joint = self._with_new_column(
+            self.dependence.with_class(some), self.dependence.correlations(some, self.members)
+        )
+        n = self._count_explained(joint, largest)
         for member in range(self.n_members) if replaces else ():
             if n:
                 n = self._harmless(joint, n, member, largest)
         return n
 
-    def _beside(self, with_class: FloatArray, correlations: FloatArray) -> Joint:
+    def _with_new_column(self, with_class: FloatArray, correlations: FloatArray) -> Joint:
         """The features, and after them one of the new columns."""
         n, new = correlations.shape
         joint = Joint(np.ones((n, new + 1, new + 1)), np.empty((n, new + 1, with_class.shape[1])))
@@ -221,14 +228,14 @@ class PartialCorrelationTest(ConditionalTest):
         joint.with_class[:, new] = with_class
         return joint
 
-    def _explained(self, joint: Joint, largest: int) -> int:
+    def _count_explained(self, joint: Joint, largest: int) -> int:
         """How many of the first new columns the others separate from the class."""
         new = self.n_members
         left = np.arange(len(joint.gram))
         for sets in conditioning_sets(new + 1, new, largest):
-            for part in list(chunks(len(left), len(sets), _TESTS))[::-1]:
-                found = self._below(joint.rows(left[part]), new, sets).any(axis=1)
-                left = np.delete(left, part.start + np.flatnonzero(found))
+            for part in list(chunks(len(left), len(sets), TUNING.chunk_tests))[::-1]:
+                explained = self._below(joint.rows(left[part]), new, sets).any(axis=1)
+                left = np.delete(left, part.start + np.flatnonzero(explained))
             if not left.size:
                 return len(joint.gram)
         return int(left[0])
@@ -237,10 +244,10 @@ class PartialCorrelationTest(ConditionalTest):
         """How many of the first ``n`` new columns separate a feature from the class in no set that holds them."""
         new = self.n_members
         for sets in conditioning_sets(new + 1, member, largest, through=new):
-            for part in chunks(n, len(sets), _TESTS):
-                found = self._below(joint.rows(part), member, sets).any(axis=1)
-                if found.any():
-                    n = part.start + int(found.argmax())
+            for part in chunks(n, len(sets), TUNING.chunk_tests):
+                separated = self._below(joint.rows(part), member, sets).any(axis=1)
+                if separated.any():
+                    n = part.start + int(separated.argmax())
                     break
         return n
 
@@ -254,18 +261,14 @@ class PartialCorrelationTest(ConditionalTest):
 
 
 @lru_cache(maxsize=64)
-def _critical(alpha: float, free: int, q: int) -> float:
+def _critical(alpha: float, any_order: int, q: int) -> float:
     """Correlation below which a test does not reject; above one where there are too few rows for any."""
-    if free <= 0:
+    if any_order <= 0:
         return 2.0
     if q == 1:
-        return float(np.tanh(norm.isf(alpha / 2) / np.sqrt(free)))
-    critical = q / free * f_distribution.isf(alpha, q, free)
+        return float(np.tanh(norm.isf(alpha / 2) / np.sqrt(any_order)))
+    critical = q / any_order * f_distribution.isf(alpha, q, any_order)
     return float(np.sqrt(critical / (1 + critical)))
-
-
-#: Relevant columns that are tested at once, at most.
-_MOST = 1024
 
 
 @dataclass(repr=False, eq=False)
@@ -373,7 +376,7 @@ class OSFS(FeatureStream):
             some = relevant[at : at + width]
             passed = 0
             if len(some) > 1:
-                passed = self._test.passing(columns.take(some), self.max_condition, self._replaces)
+                passed = self._test.count_passing(columns.take(some), self.max_condition, self._replaces)
                 at += passed
             kept = list(self._kept)
             if passed < len(some):
@@ -382,7 +385,7 @@ class OSFS(FeatureStream):
                 self._prune()
                 at += 1
             # columns behind one that changes something are tested again, so look no further than they came this time
-            width = min(2 * width, _MOST) if self._kept == kept else max(1, passed)
+            width = min(2 * width, TUNING.max_batch) if self._kept == kept else max(1, passed)
 
     def _prune(self) -> None:
         """Drop what the new feature, the last one, makes redundant, or itself."""
@@ -390,7 +393,7 @@ class OSFS(FeatureStream):
         while member < len(self._kept):
             # sets without the new feature were tested when the last of them came
             new = len(self._kept) - 1
-            if self._test.separated(member, self.max_condition, through=new if member < new else None):
+            if self._test.is_separated(member, self.max_condition, through=new if member < new else None):
                 self._drop(member)
             else:
                 member += 1
@@ -442,12 +445,12 @@ class FastOSFS(OSFS):
 
     def _prune(self) -> None:
         new = len(self._kept) - 1
-        if self._test.separated(new, self.max_condition):
+        if self._test.is_separated(new, self.max_condition):
             self._drop(new)
             return
         member = 0
         while member < len(self._kept) - 1:
-            if self._test.separated(member, self.max_condition, through=len(self._kept) - 1):
+            if self._test.is_separated(member, self.max_condition, through=len(self._kept) - 1):
                 self._drop(member)
             else:
                 member += 1

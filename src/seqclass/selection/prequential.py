@@ -202,7 +202,7 @@ class _Run:
         if self.select_first:
             self._test(X, y)
         self.selected.append(self.columns)
-        masked = self._masked(X)
+        masked = self._mask(X)
         start = time.perf_counter()
         self.learn(masked, y)
         self.learning_seconds.append(time.perf_counter() - start)
@@ -212,10 +212,10 @@ class _Run:
         self.has_learnt = True
 
     def _test(self, X: Any, y: npt.NDArray[Any]) -> None:
-        right = self.classifier.predict(self._masked(X)) == y if self.has_learnt else np.nan
+        right = self.classifier.predict(self._mask(X)) == y if self.has_learnt else np.nan
         self.accuracy.append(float(np.mean(right)))
 
-    def _masked(self, X: Any) -> Any:
+    def _mask(self, X: Any) -> Any:
         if self.selector is None:
             return X
         mask = np.zeros(X.shape[1])

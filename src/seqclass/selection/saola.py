@@ -26,16 +26,20 @@ from seqclass.selection._reasons import FeatureReasons, ReasonLog
 __all__ = ["SAOLA"]
 
 
-#: Kept features compared at a time; candidates that one of them makes redundant go no further.
-_FIRST_TILE, _TILE = 32, 256
-#: Batches begin small and grow while few features are kept.
-_SMALLEST, _LARGEST = 32, 4096
-#: Candidates of a batch that may be taken one by one before batches get smaller.
-_BUSY = 12
-#: Pairs that are compared at once sooner than one feature after the other.
-_FEW = 2**11
-#: Numbers that a batch of comparisons may hold.
-_PAIRS = 2**22
+@dataclass(frozen=True)
+class SaolaTuning:
+    """What is compared at a time."""
+
+    first_tile: int = 32  #: kept features compared first; candidates that one of them makes redundant go no further
+    tile: int = 256  #: kept features compared after them, at a time
+    min_batch: int = 32  #: batches begin small, and grow while few features are kept
+    max_batch: int = 4096  #: candidates
+    busy: int = 12  #: candidates of a batch taken one by one, beyond twice which batches get smaller
+    few_pairs: int = 2**11  #: that are compared at once sooner than one feature after the other
+    max_pairs: int = 2**22  #: numbers that a batch of comparisons may hold
+
+
+TUNING = SaolaTuning()
 
 
 @register
@@ -84,7 +88,7 @@ class PairwiseScan:
         self.numbers: IntArray = np.empty(0, dtype=np.intp)
         self.relevance: FloatArray = np.empty(0)
         self._tiles: list[Columns] = []
-        self._batch = _SMALLEST
+        self._batch = TUNING.min_batch
 
     def __getstate__(self) -> dict[str, Any]:
         # tiles are made of the members
@@ -94,16 +98,16 @@ class PairwiseScan:
         """Scan relevant features in order."""
         start = 0
         while start < len(columns):
-            limit = _PAIRS // max(1, len(self.numbers))
-            stop = min(len(columns), start + max(_SMALLEST, min(self._batch, limit)))
+            limit = TUNING.max_pairs // max(1, len(self.numbers))
+            stop = min(len(columns), start + max(TUNING.min_batch, min(self._batch, limit)))
             part = slice(start, stop)
             batch = _Batch(self, columns.take(part), numbers[part], relevance[part])
             busy = batch.run()
             self._update(batch)
-            if busy <= _BUSY:
-                self._batch = min(2 * self._batch, _LARGEST)
-            elif busy > 2 * _BUSY:
-                self._batch = max(_SMALLEST, self._batch // 2)
+            if busy <= TUNING.busy:
+                self._batch = min(2 * self._batch, TUNING.max_batch)
+            elif busy > 2 * TUNING.busy:
+                self._batch = max(TUNING.min_batch, self._batch // 2)
             start = stop
 
     def rules(self, new: FloatArray, kept: FloatArray, dependence: FloatArray) -> tuple[BoolArray, BoolArray]:
@@ -116,7 +120,7 @@ class PairwiseScan:
     def tiles(self) -> list[Columns]:
         """Members in blocks, kept while they stay the same."""
         if not self._tiles and self.members is not None:
-            edges = [0, *range(_FIRST_TILE, len(self.numbers), _TILE), len(self.numbers)]
+            edges = [0, *range(TUNING.first_tile, len(self.numbers), TUNING.tile), len(self.numbers)]
             self._tiles = [self.members.take(slice(*edge)) for edge in pairwise(edges)]
         return self._tiles
 
@@ -174,7 +178,7 @@ class _Batch:
                     heapq.heappush(queue, orphan)
         silent = np.flatnonzero(quiet)
         by = self.first[silent]
-        self.scan.log.dropped(self.numbers[silent], self.scan.numbers[by], self.distance[silent, by])
+        self.scan.log.note_dropped(self.numbers[silent], self.scan.numbers[by], self.distance[silent, by])
         return n_busy
 
     def _compare(self) -> IntArray:
@@ -196,10 +200,10 @@ class _Batch:
             redundant, better = scan.rules(self.relevance[pending, None], scan.relevance[span], distance)
             first = np.where(redundant.any(axis=1), redundant.argmax(axis=1), len(tile))
             removes[pending] |= better.any(axis=1) & (better.argmax(axis=1) < first)
-            found = first < len(tile)
-            self.first[pending[found]] = span.start + first[found]
-            self.compared[pending[found]] = span.stop
-            pending = pending[~found]
+            loud = first < len(tile)
+            self.first[pending[loud]] = span.start + first[loud]
+            self.compared[pending[loud]] = span.stop
+            pending = pending[~loud]
         return np.flatnonzero((self.first == n_members) | removes)
 
     def _take(self, i: int) -> tuple[bool, IntArray]:
@@ -220,9 +224,9 @@ class _Batch:
         gone = np.flatnonzero(better[:end])
         if gone.size or end < len(kept):
             numbers = np.concatenate([scan.numbers, self.numbers[self.added]])
-            scan.log.dropped(numbers[gone], np.full(len(gone), self.numbers[i]), distance[gone])
+            scan.log.note_dropped(numbers[gone], np.full(len(gone), self.numbers[i]), distance[gone])
             if end < len(kept):
-                scan.log.dropped(self.numbers[[i]], numbers[[end]], distance[[end]])
+                scan.log.note_dropped(self.numbers[[i]], numbers[[end]], distance[[end]])
         old = gone[gone < n_members]
         self.alive[old] = False
         for position in sorted((gone[gone >= n_members] - n_members).tolist(), reverse=True):
@@ -248,7 +252,7 @@ class _Batch:
         """Work out the dependence of candidates, so far quiet, with those kept since, and if these are few with all."""
         if not orphans.size:
             return
-        if orphans.size * waiting.size <= _FEW:
+        if orphans.size * waiting.size <= TUNING.few_pairs:
             self._relate(orphans, waiting)
         if self.added:
             among = self.scan.dependence.pairs(self.columns.take(orphans), self.columns.take(self.added))

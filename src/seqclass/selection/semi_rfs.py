@@ -33,9 +33,9 @@ from seqclass.selection._semi_evaluate import (
     STEPS,
     CoolDown,
     Evaluator,
+    SearchProgress,
     SemiRFSStep,
     Split,
-    Stage,
     as_history,
     as_steps,
     columns,
@@ -62,19 +62,19 @@ def fingerprint(X: Any, y: npt.NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
-def described(thing: Any) -> str:
+def describe_setting(thing: Any) -> str:
     """Text of a setting that is the same in another process, and another where the setting is."""
     name = getattr(thing, "__qualname__", None)
     if isinstance(name, str):
         return name
     # the repr of a long array, or of an estimator of many settings, leaves some out
     if hasattr(thing, "get_params"):
-        parts = [f"{key}={described(value)}" for key, value in sorted(thing.get_params(deep=False).items())]
+        parts = [f"{key}={describe_setting(value)}" for key, value in sorted(thing.get_params(deep=False).items())]
         return f"{type(thing).__qualname__}({', '.join(parts)})"
     if isinstance(thing, dict):
-        return f"{{{', '.join(f'{described(key)}: {described(value)}' for key, value in thing.items())}}}"
+        return f"{{{', '.join(f'{describe_setting(key)}: {describe_setting(value)}' for key, value in thing.items())}}}"
     if isinstance(thing, (list, tuple)):
-        return f"[{', '.join(map(described, thing))}]"
+        return f"[{', '.join(map(describe_setting, thing))}]"
     if np.ndim(thing) and hasattr(thing, "__array__"):
         array = np.asarray(thing)
         content = "\0".join(map(str, array.ravel().tolist())).encode()
@@ -99,7 +99,7 @@ def state_dict(state: SearchState, evaluator: Evaluator, data: str, settings: di
         "keys": np.frombuffer(b"".join(evaluator.position), dtype=np.uint8).reshape(-1, 16),
         "best": best,
         "best_score": float(evaluator.best_score),
-        "elapsed": evaluator.elapsed,
+        "elapsed": evaluator.elapsed_seconds,
         **{name: getattr(state, name) for name in _NUMBERS},
     }
 
@@ -139,15 +139,11 @@ def restore(parts: dict[str, Any], evaluator: Evaluator) -> SearchState:
         cool.factors = factors.copy()
     return SearchState(
         selected=parts["selected"].copy(),
-        stage=Stage(**parts["stage"]),
+        stage=SearchProgress(**parts["stage"]),
         cool=cool,
         steps=as_steps(from_columns(parts["history"], STEPS)),
         **{name: parts[name] for name in _NUMBERS},
     )
-
-
-#: Size of the initial subset of the paper's experiments.
-N_INITIAL = 20
 
 
 def child_seed(seed: int, purpose: int) -> int:
@@ -168,7 +164,7 @@ def initial_subset(
 ) -> BoolArray:
     """Mask of the features that the search starts with."""
     n = X.shape[1]
-    size = min(N_INITIAL, max(1, n // 2)) if n_initial is None else n_initial
+    size = min(20, max(1, n // 2)) if n_initial is None else n_initial  # as in the paper's experiments
     size = min(size, n, limit)
     mask = np.zeros(n, dtype=bool)
     if warm_start is None or warm_start is False:
@@ -180,9 +176,9 @@ def initial_subset(
             raise ValueError(f"warm_start must be a bool, 'all', features or a selector, got {warm_start!r}.")
         mask[:] = True
     elif hasattr(warm_start, "fit"):
-        mask[_fitted_support(warm_start, X, y, child_seed(seed, 3))] = True
+        mask[_fit_support(warm_start, X, y, child_seed(seed, 3))] = True
     else:
-        mask[given_features(warm_start, n)] = True
+        mask[check_features(warm_start, n)] = True
     if mask.sum() > limit:
         raise ValueError(
             f"warm_start gives {mask.sum()} features, more than max_features={limit}: start with fewer, or allow more."
@@ -199,7 +195,7 @@ def important(X: Any, y: npt.NDArray[Any], size: int, classify: bool, seed: int)
     return np.asarray(np.argsort(-model.feature_importances_, kind="stable")[:size])
 
 
-def _fitted_support(selector: Any, X: Any, y: npt.NDArray[Any], seed: int) -> IntArray:
+def _fit_support(selector: Any, X: Any, y: npt.NDArray[Any], seed: int) -> IntArray:
     if not hasattr(selector, "get_support"):
         raise TypeError(f"warm_start: {type(selector).__name__} has no get_support, so it is no feature selector.")
     support = np.asarray(with_seeds(selector, seed).fit(X, y).get_support(indices=True))
@@ -208,7 +204,7 @@ def _fitted_support(selector: Any, X: Any, y: npt.NDArray[Any], seed: int) -> In
     return support
 
 
-def given_features(features: npt.ArrayLike, n: int) -> IntArray:
+def check_features(features: npt.ArrayLike, n: int) -> IntArray:
     """Columns of a mask or a list of columns."""
     given = np.asarray(features)
     if given.dtype == bool and given.shape == (n,):
@@ -583,8 +579,8 @@ class SemiRFS(Selector):
     def _decisive(self, settings: SearchSettings) -> dict[str, Any]:
         """The settings on which the course of a search depends, apart from its limits."""
         names = ("estimator", "scoring", "error_score", "cv", "warm_start", "n_initial", "random_state")
-        others = {name: described(getattr(self, name)) for name in names}
-        return asdict(settings) | {"feature_params": described(tuple(self.feature_params))} | others
+        others = {name: describe_setting(getattr(self, name)) for name in names}
+        return asdict(settings) | {"feature_params": describe_setting(tuple(self.feature_params))} | others
 
     def _evaluator(
         self, X: Any, y: npt.NDArray[Any], splits: list[Split], seed: int, settings: SearchSettings

@@ -20,7 +20,7 @@ TOLERANCE = 1e-9
 def check_vector(scores: npt.ArrayLike, name: str, nan: str) -> FloatArray:
     """Scores of any shape as a vector, without the missing ones."""
     values = _numbers(scores, name).ravel()
-    keep = ~_missing(values, name, nan)
+    keep = ~_missing_values(values, name, nan)
     return values[keep]
 
 
@@ -30,7 +30,7 @@ def check_pairs(a: npt.ArrayLike, b: npt.ArrayLike, nan: str) -> tuple[FloatArra
     if first.shape != second.shape:
         raise ValueError(f"a and b must be scores of the same folds, got shapes {first.shape} and {second.shape}.")
     first, second = first.ravel(), second.ravel()
-    keep = ~(_missing(first, "a", nan) | _missing(second, "b", nan))
+    keep = ~(_missing_values(first, "a", nan) | _missing_values(second, "b", nan))
     if keep.sum() < 2:
         raise ValueError(f"a and b must have at least two pairs of scores, got {int(keep.sum())}.")
     return first[keep], second[keep]
@@ -45,7 +45,7 @@ def check_table(scores: Any, names: Sequence[str] | None, nan: str) -> tuple[Flo
         names = [str(column) for column in getattr(scores, "columns", range(table.shape[1]))]
     if len(names) != table.shape[1] or len(set(names)) != len(names):
         raise ValueError(f"names must be {table.shape[1]} different names, one a method, got {list(names)!r}.")
-    _missing(table, "scores", nan)
+    _missing_values(table, "scores", nan)
     return table, tuple(str(name) for name in names)
 
 
@@ -74,7 +74,7 @@ def _numbers(scores: Any, name: str) -> FloatArray:
     return values
 
 
-def _missing(values: FloatArray, name: str, nan: str) -> npt.NDArray[np.bool_]:
+def _missing_values(values: FloatArray, name: str, nan: str) -> npt.NDArray[np.bool_]:
     missing = np.isnan(values)
     if check_choice(nan, "nan", NAN) == "raise" and missing.any():
         where = ", ".join(str(i) for i in np.argwhere(missing)[0])

@@ -125,16 +125,12 @@ def _groups(average: FloatArray, difference: float) -> list[list[int]]:
     """Largest runs of the sorted methods that are no more than the critical difference wide."""
     order = np.argsort(average, kind="stable")
     ends = np.searchsorted(average[order], average[order] + difference + 1e-9, side="right")
-    found, last = [], 0
+    groups, last = [], 0
     for start, end in enumerate(ends.tolist()):
         if end > max(last, start + 1):
-            found.append(order[start:end].tolist())
+            groups.append(order[start:end].tolist())
             last = end
-    return found
-
-
-#: p below this is no more than a bound.
-_LEAST = 1e-15
+    return groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,14 +170,14 @@ class FriedmanTest:
         said = f"{len(self.names)} methods on {self.n_datasets} data sets"
         if np.ptp(self.average_ranks) == 0:
             return f"Friedman: all average ranks are equal (p = 1), {said}"
-        chi_square = f"Friedman: chi2 = {self.chi_square:.4g} ({_shown(self.chi_square_p)})"
+        chi_square = f"Friedman: chi2 = {self.chi_square:.4g} ({_p_value_text(self.chi_square_p)})"
         if np.isinf(self.f):
-            return f"{chi_square}, the same ranks on all data sets: exact {_shown(self.f_p)}, {said}"
-        return f"{chi_square}, Iman-Davenport: F = {self.f:.4g} ({_shown(self.f_p)}), {said}"
+            return f"{chi_square}, the same ranks on all data sets: exact {_p_value_text(self.f_p)}, {said}"
+        return f"{chi_square}, Iman-Davenport: F = {self.f:.4g} ({_p_value_text(self.f_p)}), {said}"
 
 
-def _shown(p: float) -> str:
-    return f"p = {p:.3g}" if p >= _LEAST else f"p < {_LEAST:g}"
+def _p_value_text(p: float) -> str:
+    return f"p = {p:.3g}" if p >= 1e-15 else "p < 1e-15"  # below which p is no more than a bound
 
 
 def friedman_test(

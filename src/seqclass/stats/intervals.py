@@ -154,12 +154,12 @@ def _exact_ends(
 ) -> tuple[float, float] | None:
     """Clopper and Pearson's ends of scores that all lie at the ends of a finite range; None of others."""
     low, high = bounds
-    found, missed = values == high, values == low
-    alike = found.all() or missed.all()
+    at_high, missed = values == high, values == low
+    alike = at_high.all() or missed.all()
     plain = test_to_train == 0 and size == values.size
-    if not (np.isfinite(low) and np.isfinite(high)) or not (alike or (plain and (found | missed).all())):
+    if not (np.isfinite(low) and np.isfinite(high)) or not (alike or (plain and (at_high | missed).all())):
         return None
-    tail, n, k = (1 - confidence) / 2, 1 / (1 / size + test_to_train), int(found.sum())
+    tail, n, k = (1 - confidence) / 2, 1 / (1 / size + test_to_train), int(at_high.sum())
     if alike:
         most = (1 - tail ** (1 / n)) * (high - low)
         return (high - most, high) if k else (low, low + most)

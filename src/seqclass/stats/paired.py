@@ -28,10 +28,6 @@ __all__ = ["LEAST_ROWS", "GroupDifference", "PairedTest", "group_differences", "
 
 #: Rows that a group, and all others together, must have before anything is said of their difference.
 LEAST_ROWS = 20
-#: Divisions that are drawn, and of many rows as many as take so many numbers.
-_SHUFFLES, _FEWEST, _NUMBERS = 1999, 199, 10**7
-#: Of so many rows of a group, and of all together, the statistic is as good as normal: no more are divided.
-_MANY, _MOST = 1000, 50_000
 
 
 @dataclass(frozen=True)
@@ -95,10 +91,10 @@ def group_differences(
     if values.size and values.min() < low:
         raise ValueError(f"scores must be at least low, {low:g}, got {values.min():g}.")
     sizes = np.bincount(number, minlength=len(names))
-    found = _Sides.of(values[None, np.argsort(number, kind="stable")], sizes)
-    difference, statistic = found.difference[0], found.statistic[0]
+    sides = _Sides.from_groups(values[None, np.argsort(number, kind="stable")], sizes)
+    difference, statistic = sides.difference[0], sides.statistic[0]
     judged = (sizes >= least_rows) & (len(values) - sizes >= least_rows)
-    lower, upper = found.intervals(confidence, low)
+    lower, upper = sides.intervals(confidence, low)
     largest = np.sort(_largest(values, sizes, judged, n_shuffles)) if judged.any() else np.empty(0)
     told = []
     for i, name in enumerate(names):
@@ -112,15 +108,17 @@ def group_differences(
 
 def _largest(values: FloatArray, sizes: IntArray, judged: BoolArray, n_shuffles: int | None) -> FloatArray:
     """The largest statistic of the judged groups in each of some random divisions."""
-    rng, found = np.random.default_rng(another_stream(0)), []
-    sizes = np.minimum(sizes, max(LEAST_ROWS, min(_MANY, _MOST // len(sizes))))
+    rng, largest = np.random.default_rng(another_stream(0)), []
+    # of so many rows of a group, and of all together, the statistic is as good as normal: no more are divided
+    sizes = np.minimum(sizes, max(LEAST_ROWS, min(1000, 50_000 // len(sizes))))
     n = int(sizes.sum())
     values = rng.choice(values, n, replace=False) if n < len(values) else values
-    most = int(np.clip(_NUMBERS // n, _FEWEST, _SHUFFLES))
+    # divisions: of many rows as many as take ten million numbers
+    most = int(np.clip(10**7 // n, 199, 1999))
     for part in chunks(most if n_shuffles is None else check_integer(n_shuffles, "n_shuffles", 1), 24.0 * n):
         drawn = rng.permuted(np.tile(values, (part.stop - part.start, 1)), axis=1)
-        found.append(_Sides.of(drawn, sizes).statistic[:, judged].max(axis=1))
-    return np.concatenate(found)
+        largest.append(_Sides.from_groups(drawn, sizes).statistic[:, judged].max(axis=1))
+    return np.concatenate(largest)
 
 
 class _Sides(NamedTuple):
@@ -132,7 +130,7 @@ class _Sides(NamedTuple):
     pooled: FloatArray  # of both sides together, (m, n_groups)
 
     @classmethod
-    def of(cls, values: FloatArray, sizes: IntArray) -> _Sides:
+    def from_groups(cls, values: FloatArray, sizes: IntArray) -> _Sides:
         """Of rows whose groups stand one after the other."""
         centre, n = values.mean(axis=1, keepdims=True), np.stack([sizes, values.shape[1] - sizes])[:, None]
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
@@ -148,16 +146,16 @@ class _Sides(NamedTuple):
     @property
     def difference(self) -> FloatArray:
         """Mean of each group less that of all others."""
-        found: FloatArray = self.mean[0] - self.mean[1]
-        return found
+        difference: FloatArray = self.mean[0] - self.mean[1]
+        return difference
 
     @property
     def statistic(self) -> FloatArray:
         """Difference over its standard error, without the sign; 0 where nothing varies."""
         with np.errstate(invalid="ignore", divide="ignore"):
             error = np.sqrt((np.fmax(self.variance, self.pooled) / self.sizes).sum(axis=0))
-            found: FloatArray = np.nan_to_num(np.abs(self.difference) / error, nan=0.0, posinf=np.inf)
-        return found
+            statistic: FloatArray = np.nan_to_num(np.abs(self.difference) / error, nan=0.0, posinf=np.inf)
+        return statistic
 
     def intervals(self, confidence: float, low: float) -> tuple[FloatArray, FloatArray]:
         """Intervals of the differences of one division; NaN where nothing varies."""
@@ -323,7 +321,7 @@ def wilcoxon_test(
     if not steps.any():
         half = differences.size * (differences.size + 1) / 4
         return PairedTest("Wilcoxon signed rank", median, half, 1.0, None, differences.size)
-    found = wilcoxon(steps, zero_method="zsplit")
+    outcome = wilcoxon(steps, zero_method="zsplit")
     return PairedTest(
-        "Wilcoxon signed rank", median, float(found.statistic), float(found.pvalue), None, differences.size
+        "Wilcoxon signed rank", median, float(outcome.statistic), float(outcome.pvalue), None, differences.size
     )

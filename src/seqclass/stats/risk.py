@@ -72,13 +72,13 @@ def fallback_test(p_values: npt.ArrayLike, levels: npt.ArrayLike) -> BoolArray:
     The chance to reject any true hypothesis is at most the sum of the levels, whatever the dependence between the
     p-values.
     """
-    found = check_not_negative(p_values, "p_values")
-    own = check_not_negative(levels, "levels", found.shape)
-    if found.ndim != 1:
-        raise ValueError(f"p_values must be a vector, got shape {found.shape}.")
-    rejected = np.zeros(found.size, dtype=bool)
+    p_values_checked = check_not_negative(p_values, "p_values")
+    own = check_not_negative(levels, "levels", p_values_checked.shape)
+    if p_values_checked.ndim != 1:
+        raise ValueError(f"p_values must be a vector, got shape {p_values_checked.shape}.")
+    rejected = np.zeros(p_values_checked.size, dtype=bool)
     inherited = 0.0
-    for place, (p, level) in enumerate(zip(found.tolist(), own.tolist())):
+    for place, (p, level) in enumerate(zip(p_values_checked.tolist(), own.tolist())):
         have = inherited + level
         rejected[place] = have > 0 and p <= have
         inherited = have if rejected[place] else 0.0

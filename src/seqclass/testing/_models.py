@@ -19,14 +19,14 @@ from seqclass.bn._checks import SUM_TOLERANCE
 ROUNDING = 1e-9
 
 
-def true(condition: bool | np.bool_, sentence: str) -> None:
+def require(condition: bool | np.bool_, sentence: str) -> None:
     if not condition:
         raise AssertionError(f"{sentence}.")
 
 
 def equal(actual: npt.ArrayLike, expected: npt.ArrayLike, tolerance: float, sentence: str) -> None:
     actual, expected = np.asarray(actual), np.asarray(expected)
-    true(actual.shape == expected.shape, f"{sentence} (shape {actual.shape}, expected {expected.shape})")
+    require(actual.shape == expected.shape, f"{sentence} (shape {actual.shape}, expected {expected.shape})")
     if not np.allclose(actual, expected, rtol=tolerance, atol=tolerance):
         raise AssertionError(f"{sentence} (by up to {np.abs(actual - expected).max():g}).")
 
@@ -36,12 +36,12 @@ def raises(kind: type[Exception], words: Sequence[str], call: Callable[[], Any],
         call()
     except kind as error:
         missing = [word for word in words if word not in str(error)]
-        true(not missing, f"{sentence}: the message does not name {missing}: {error}")
+        require(not missing, f"{sentence}: the message does not name {missing}: {error}")
     else:
         raise AssertionError(f"{sentence} must raise {kind.__name__}.")
 
 
-def same(first: npt.ArrayLike, second: npt.ArrayLike) -> bool:
+def are_same(first: npt.ArrayLike, second: npt.ArrayLike) -> bool:
     return bool(np.array_equal(np.asarray(first), np.asarray(second)))
 
 
@@ -86,7 +86,7 @@ def check_observation_model(
     try:
         sentence = "fitting the same data twice gives different posteriors"
         equal(again.posterior(data), fitted.posterior(data), 0, sentence)
-        true(model.get_params() == before, "fit changed the constructor's parameters")
+        require(model.get_params() == before, "fit changed the constructor's parameters")
         _check_fitted(fitted, data, np.asarray(y))
         _check_probabilities(fitted, evidence, tolerance)
         _check_bayes(fitted, evidence, tolerance)
@@ -98,10 +98,10 @@ def check_observation_model(
 
 
 def _check_fitted(model: ObservationModel, X: IntArray, y: npt.NDArray[Any]) -> None:
-    true(model.n_features_in_ == X.shape[1], "n_features_in_ is not the number of columns")
-    true(same(model.classes_, np.unique(y)), "classes_ are not the sorted labels")
+    require(model.n_features_in_ == X.shape[1], "n_features_in_ is not the number of columns")
+    require(are_same(model.classes_, np.unique(y)), "classes_ are not the sorted labels")
     equal(model.class_prior_.sum(), 1, ROUNDING, "class_prior_ does not sum to 1")
-    true(bool((model.n_outcomes_ > X.max(axis=0)).all()), "n_outcomes_ is too small for an outcome of X")
+    require(bool((model.n_outcomes_ > X.max(axis=0)).all()), "n_outcomes_ is too small for an outcome of X")
 
 
 def _check_probabilities(model: ObservationModel, evidence: IntArray, tolerance: float) -> None:
@@ -111,7 +111,7 @@ def _check_probabilities(model: ObservationModel, evidence: IntArray, tolerance:
     empty = np.full((2, evidence.shape[1]), -1)
     prior = np.tile(model.class_prior_, (2, 1))
     equal(model.posterior(empty), prior, max(ROUNDING, tolerance), "the posterior without evidence is not the prior")
-    true(model.posterior(evidence[:0]).shape == (0, n_classes), "no rows must give a posterior of no rows")
+    require(model.posterior(evidence[:0]).shape == (0, n_classes), "no rows must give a posterior of no rows")
     for feature, n_outcomes in enumerate(model.n_outcomes_):
         blank, full = evidence.copy(), evidence.copy()
         blank[:, feature], full[:, feature] = -1, 0
@@ -120,12 +120,12 @@ def _check_probabilities(model: ObservationModel, evidence: IntArray, tolerance:
         _distribution(model.predictive(feature, blank), (n, n_outcomes), 1, f"predictive of feature {feature}", sums)
         sentence = f"the likelihood of feature {feature} depends on its own entry in the evidence"
         equal(model.likelihood(feature, full), likelihood, 1e-13, sentence)
-        true(bool((full[:, feature] == 0).all()), "likelihood changed the evidence in place")
+        require(bool((full[:, feature] == 0).all()), "likelihood changed the evidence in place")
 
 
 def _distribution(P: FloatArray, shape: tuple[int, ...], axis: int, name: str, tolerance: float) -> None:
-    true(P.shape == shape, f"{name} has shape {P.shape}, expected {shape}")
-    true(bool((P >= 0).all()), f"{name} has negative entries")
+    require(P.shape == shape, f"{name} has shape {P.shape}, expected {shape}")
+    require(bool((P >= 0).all()), f"{name} has negative entries")
     equal(P.sum(axis=axis), np.ones(np.delete(shape, axis)), tolerance, f"{name} does not sum to 1")
 
 
@@ -157,7 +157,7 @@ def _check_orders(model: ObservationModel, X: IntArray, tolerance: float) -> Non
             joint = joint * model.likelihood(feature, seen)[np.arange(len(X)), X[:, feature]]
             seen[:, feature] = X[:, feature]
         first = joint if first is None else first
-        true(
+        require(
             np.allclose(joint, first, rtol=1e-8, atol=tolerance),
             f"the joint probability depends on the order of acquisition: {order} against the order of the columns",
         )

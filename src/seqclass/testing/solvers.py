@@ -23,24 +23,24 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.walk import Level, NotOpen, first_open, walk
-from seqclass.testing._models import ROUNDING, same, true
+from seqclass.testing._models import ROUNDING, are_same, require
 
 
-def sample_problems(n: int = 12, random_state: Any = 0, *, free: bool = False) -> list[TableProblem]:
+def sample_problems(n: int = 12, random_state: Any = 0, *, any_order: bool = False) -> list[TableProblem]:
     """Small random problems, each with one special thing in it.
 
     Among them are decisions other than the classes, outcomes that a class never gives, classes of prior 0, free
-    features, features that say nothing, equal costs, a single stage, and contexts (in a free problem a budget).
+    features, features that say nothing, equal costs, a single stage, and contexts (in a problem in any order a budget).
     """
     rng = as_generator(random_state)
-    return [_sample(rng, 2 + (number + number // 8) % 2, number % 8, free) for number in range(n)]
+    return [_sample(rng, 2 + (number + number // 8) % 2, number % 8, any_order) for number in range(n)]
 
 
-def _sample(rng: np.random.Generator, n_classes: int, kind: int, free: bool) -> TableProblem:
+def _sample(rng: np.random.Generator, n_classes: int, kind: int, any_order: bool) -> TableProblem:
     n_stages = 1 if kind == 6 else 4
-    sizes = [2 if kind == 7 and stage and not free else 1 for stage in range(n_stages)]
+    sizes = [2 if kind == 7 and stage and not any_order else 1 for stage in range(n_stages)]
     tables = [rng.dirichlet(np.ones(3), size=(size, n_classes)).transpose(0, 2, 1) for size in sizes]
     prior = rng.dirichlet(np.ones(n_classes))
     prices = rng.random(n_stages) * 0.08
@@ -56,9 +56,11 @@ def _sample(rng: np.random.Generator, n_classes: int, kind: int, free: bool) -> 
         tables[1] = np.repeat(tables[1][:, :, :1], n_classes, axis=2)
     elif kind == 5:
         costs[:, 1] = costs[:, 0]
-    if kind != 7 or free:
+    if kind != 7 or any_order:
         most = 2 if kind == 7 else None
-        return TableProblem(prior, [table[0] for table in tables], prices, costs, free=free, max_questions=most)
+        return TableProblem(
+            prior, [table[0] for table in tables], prices, costs, any_order=any_order, max_questions=most
+        )
     moves = [rng.integers(after, size=(size, 4)) for size, after in zip(sizes, [*sizes[1:], 1])]
     return TableProblem(prior, tables, prices, costs, transitions=moves)
 
@@ -67,7 +69,7 @@ _STATUSES = ("converged", "wide gap", "truncated", "limit")
 
 
 @contextmanager
-def ticking() -> Iterator[Callable[[], int]]:
+def count_ticks() -> Iterator[Callable[[], int]]:
     """Let limits of time count looks at the clock, each of which takes a second.
 
     What a solver returns where its ``max_seconds`` are up is then the same on every machine.
@@ -87,19 +89,19 @@ def ticking() -> Iterator[Callable[[], int]]:
 
 
 def check_policy(policy: Policy, *, max_rows: int = 200) -> None:
-    """Check that a policy answers as it must at the information states that its problem can reach.
+    """Check that a policy answers as it must at the beliefs that its problem can reach.
 
-    It returns the feature of the stage (in a free problem, any open question) or -1, and decides at its horizon. For
-    each row it answers the same as for that row alone, in any order of rows and when asked again. It does not change
-    the information state, and if it asks, the question is that of `following`. In a free problem it is asked about
-    random partial answers.
+    It returns the feature of the stage (in a problem in any order, any open question) or -1, and decides at its
+    horizon. For each row it answers the same as for that row alone, in any order of rows and when asked again. It
+    does not change the belief, and if it asks, the question is that of `next_question`. In a problem in any
+    order it is asked about random partial answers.
 
     Parameters
     ----------
     policy : Policy
         The policy; its own problem is used.
     max_rows : int
-        Most information states to ask about at each stage.
+        Most beliefs to ask about at each stage.
 
     Raises
     ------
@@ -114,14 +116,14 @@ def check_policy(policy: Policy, *, max_rows: int = 200) -> None:
     >>> check_policy(GridValueIteration().solve(problem))
     """
     problem = policy.problem
-    true(isinstance(policy.info, SolveInfo), "policy.info must be a SolveInfo")
-    true(0 <= policy.n_stages <= problem.n_stages, "policy.n_stages must lie between 0 and the problem's stages")
-    info = problem.begin()
+    require(isinstance(policy.info, SolveInfo), "policy.info must be a SolveInfo")
+    require(0 <= policy.n_stages <= problem.n_stages, "policy.n_stages must lie between 0 and the problem's stages")
+    belief = problem.initial_belief()
     rng = np.random.default_rng(0)
-    while len(info):
-        _check_actions(policy, info, rng)
-        following = _after(info, rng)
-        info = following[rng.permutation(len(following))[:max_rows]]
+    while len(belief):
+        _check_actions(policy, belief, rng)
+        following = _beliefs_after(belief, rng)
+        belief = following[rng.permutation(len(following))[:max_rows]]
 
 
 def check_solver(
@@ -133,9 +135,10 @@ def check_solver(
 ) -> None:
     """Check a solver on small problems against the optimum, which is found by enumeration.
 
-    Its settings survive `solve` and cloning; no cost is below the optimum, and no bound is on the wrong side of it; the
-    same seed gives the same policy; every policy passes `check_policy`. Problems that the solver refuses with a
-    `ValueError` are skipped, but it must solve at least one.
+    Its settings survive `solve` and cloning; what its `solve` or `_policy` returns is a policy of the problem; no cost
+    is below the optimum, and no bound is on the wrong side of it; the same seed gives the same policy;
+    every policy passes `check_policy`. Problems that the solver refuses with a `ValueError` are skipped, but it must
+    solve at least one.
 
     Parameters
     ----------
@@ -143,7 +146,7 @@ def check_solver(
         The solver, with a whole number as ``random_state`` if it has one.
     problems : sequence of AcquisitionProblem, optional
         Problems with few histories; by default `sample_problems`, with a fixed order. For a solver of problems in which
-        any question may come next, pass ``sample_problems(free=True)``.
+        any question may come next, pass ``sample_problems(any_order=True)``.
     tolerance : float, optional
         How far the cost of the executed policy may be above the optimum; by default this is not checked.
     max_rows : int
@@ -164,22 +167,22 @@ def check_solver(
     for number, problem in enumerate(sample_problems() if problems is None else problems):
         try:
             policy = solver.solve(problem)
-        except NotOpen as error:  # the solver refuses nothing, it evaluates its policy
+        except (NotOpen, TypeError) as error:  # the solver refuses nothing, it evaluates its policy or makes none
             raise AssertionError(f"problem {number}: {error}") from error
         except ValueError as error:
-            true(bool(str(error)), f"problem {number}: the solver refused without saying why")
+            require(bool(str(error)), f"problem {number}: the solver refused without saying why")
             refusal = f", the last with: {error}"
             continue
         solved += 1
         where = f"problem {number}"
-        true(isinstance(policy, Policy), f"{where}: solve must return a Policy, got {type(policy).__name__}")
-        true(policy.problem is problem, f"{where}: the policy is for another problem")
+        require(isinstance(policy, Policy), f"{where}: solve must return a Policy, got {type(policy).__name__}")
+        require(policy.problem is problem, f"{where}: the policy is for another problem")
         check_policy(policy, max_rows=max_rows)
         _check_bounds(problem, policy, tolerance, where)
         again = clone(solver).solve(problem)
         _same_actions(policy, again, max_rows, f"{where}: solving twice with the same seed gives different policies")
-    true(solver.get_params() == settings, "solve changed the solver's settings")
-    true(solved > 0, f"the solver refused every problem{refusal}")
+    require(solver.get_params() == settings, "solve changed the solver's settings")
+    require(solved > 0, f"the solver refused every problem{refusal}")
 
 
 def check_ordering_rule(
@@ -189,7 +192,7 @@ def check_ordering_rule(
 
     Scores are numbers, and -inf for questions that are not open. The question that is asked is open and has the best
     score, or is -1 if the rule would ask nothing. The answer for a row does not depend on other rows or their order,
-    and is the same when asked again. The information state and the settings of the rule do not change. Problems that
+    and is the same when asked again. The belief and the settings of the rule do not change. Problems that
     the rule refuses in `check` with a `ValueError` are skipped, but it must score at least one.
 
     Parameters
@@ -197,9 +200,9 @@ def check_ordering_rule(
     rule : OrderingRule
         The rule.
     problems : sequence of AcquisitionProblem, optional
-        Problems in which any question may come next; by default ``sample_problems(free=True)``.
+        Problems in which any question may come next; by default ``sample_problems(any_order=True)``.
     max_rows : int
-        Most information states to ask about after each question.
+        Most beliefs to ask about after each question.
 
     Raises
     ------
@@ -214,119 +217,121 @@ def check_ordering_rule(
     settings = rule.get_params()
     clone(rule)  # which refuses a constructor that does more than keep its arguments
     scored = 0
-    for number, problem in enumerate(sample_problems(free=True) if problems is None else problems):
+    for number, problem in enumerate(sample_problems(any_order=True) if problems is None else problems):
         where = f"problem {number}"
         try:
             rule.check(problem)
         except ValueError as error:
-            true(bool(str(error)), f"{where}: the rule refused without saying why")
+            require(bool(str(error)), f"{where}: the rule refused without saying why")
             continue
         scored += 1
-        true(bool(0 <= rule.work(problem) < np.inf), f"{where}: work must be a number of 0 or more")
-        info, rng = problem.begin(), np.random.default_rng(0)
-        while len(info):
-            _check_scores(rule, info, rng, f"{where}, {info.stage} asked")
-            following = _after(info, rng)
-            info = following[rng.permutation(len(following))[:max_rows]]
-    true(rule.get_params() == settings, "scoring changed the rule's settings")
-    true(scored > 0, "the rule refused every problem")
+        require(bool(0 <= rule.work(problem) < np.inf), f"{where}: work must be a number of 0 or more")
+        belief, rng = problem.initial_belief(), np.random.default_rng(0)
+        while len(belief):
+            _check_scores(rule, belief, rng, f"{where}, {belief.stage} asked")
+            following = _beliefs_after(belief, rng)
+            belief = following[rng.permutation(len(following))[:max_rows]]
+    require(rule.get_params() == settings, "scoring changed the rule's settings")
+    require(scored > 0, "the rule refused every problem")
 
 
-def _check_scores(rule: OrderingRule, info: InformationState, rng: np.random.Generator, where: str) -> None:
-    n, belief = len(info), info.belief.copy()
-    scores, asked = np.asarray(rule.scores(info)), np.asarray(rule.next(info))
-    true(scores.shape == (n, info.problem.n_questions), f"{where}: scores have shape {scores.shape}")
-    true(not np.isnan(scores).any(), f"{where}: a score is no number")
-    true(bool((scores[~info.open] == -np.inf).all()), f"{where}: a question that is not open has a score")
+def _check_scores(rule: OrderingRule, belief: BeliefState, rng: np.random.Generator, where: str) -> None:
+    n, posterior = len(belief), belief.posterior.copy()
+    scores, asked = np.asarray(rule.scores(belief)), np.asarray(rule.next(belief))
+    require(scores.shape == (n, belief.problem.n_questions), f"{where}: scores have shape {scores.shape}")
+    require(not np.isnan(scores).any(), f"{where}: a score is no number")
+    require(bool((scores[~belief.available] == -np.inf).all()), f"{where}: a question that is not open has a score")
     whole = asked.shape == (n,) and np.issubdtype(asked.dtype, np.integer)
-    true(whole, f"{where}: next must return one whole number a row, got {asked.dtype} of shape {asked.shape}")
-    true(bool((info.belief == belief).all()), f"{where}: the rule changed the information state")
+    require(whole, f"{where}: next must return one whole number a row, got {asked.dtype} of shape {asked.shape}")
+    require(bool((belief.posterior == posterior).all()), f"{where}: the rule changed the information state")
     asks = asked != DECIDE
-    there = (asked >= 0) & (asked < info.problem.n_questions)
-    allowed = there & info.open[np.arange(n), np.where(there, asked, 0)] if info.problem.n_questions else there
+    there = (asked >= 0) & (asked < belief.problem.n_questions)
+    allowed = there & belief.available[np.arange(n), np.where(there, asked, 0)] if belief.problem.n_questions else there
     wrong = asked[asks & ~allowed]
-    true(not wrong.size, f"{where}: next must answer -1 or a question that is open, got {wrong[:1]}")
+    require(not wrong.size, f"{where}: next must answer -1 or a question that is open, got {wrong[:1]}")
     best = scores.max(axis=1, initial=-np.inf)
-    true(bool((best[~asks] == -np.inf).all()), f"{where}: next answers -1 where a question has a score")
-    found = scores[asks, asked[asks]]
-    close = (found == best[asks]) | (found >= best[asks] - ROUNDING * np.maximum(1, np.abs(best[asks])))
-    true(bool(close.all()), f"{where}: next asks a question that does not score best")
+    require(bool((best[~asks] == -np.inf).all()), f"{where}: next answers -1 where a question has a score")
+    scores_asked = scores[asks, asked[asks]]
+    close = (scores_asked == best[asks]) | (scores_asked >= best[asks] - ROUNDING * np.maximum(1, np.abs(best[asks])))
+    require(bool(close.all()), f"{where}: next asks a question that does not score best")
     order = np.arange(n)[::-1]
-    true(same(rule.next(info[order]), asked[order]), f"{where}: the answer depends on the order of the rows")
+    require(are_same(rule.next(belief[order]), asked[order]), f"{where}: the answer depends on the order of the rows")
     some = rng.permutation(n)[:20]
-    alone = [int(rule.next(info[np.array([row])])[0]) for row in some]
-    true(same(alone, asked[some]), f"{where}: the answer for a row depends on the other rows")
-    true(same(rule.next(info), asked), f"{where}: the same question asked twice has two answers")
+    alone = [int(rule.next(belief[np.array([row])])[0]) for row in some]
+    require(are_same(alone, asked[some]), f"{where}: the answer for a row depends on the other rows")
+    require(are_same(rule.next(belief), asked), f"{where}: the same question asked twice has two answers")
 
 
-def _check_actions(policy: Policy, info: InformationState, rng: np.random.Generator) -> None:
-    where = f"stage {info.stage}"
-    belief = info.belief.copy()
+def _check_actions(policy: Policy, belief: BeliefState, rng: np.random.Generator) -> None:
+    where = f"stage {belief.stage}"
+    posterior = belief.posterior.copy()
     try:
-        action = policy.act(info)
+        action = policy.action(belief)
     except ValueError as error:
         raise AssertionError(f"{where}: {error}") from error
-    true(bool((info.belief == belief).all()), f"{where}: act changed the information state")
-    wrong = np.flatnonzero((action != DECIDE) & ~_allowed(policy, info, action))
-    may = "-1 and the questions that are open" if policy.problem.free else "-1 and, before the horizon, the stage"
-    true(not wrong.size, f"{where}: act must answer one of {may}, got {action[wrong[:1]]}")
-    order = np.arange(len(info))[::-1]
-    true(same(policy.act(info[order]), action[order]), f"{where}: the answer depends on the order of the rows")
-    some = rng.permutation(len(info))[:20]
-    alone = [int(policy.act(info[np.array([row])])[0]) for row in some]
-    true(same(alone, action[some]), f"{where}: the answer for a row depends on the other rows")
-    true(same(policy.act(info), action), f"{where}: the same question asked twice has two answers")
+    require(bool((belief.posterior == posterior).all()), f"{where}: act changed the information state")
+    wrong = np.flatnonzero((action != DECIDE) & ~_is_allowed(policy, belief, action))
+    may = "-1 and the questions that are open" if policy.problem.any_order else "-1 and, before the horizon, the stage"
+    require(not wrong.size, f"{where}: act must answer one of {may}, got {action[wrong[:1]]}")
+    order = np.arange(len(belief))[::-1]
+    require(
+        are_same(policy.action(belief[order]), action[order]), f"{where}: the answer depends on the order of the rows"
+    )
+    some = rng.permutation(len(belief))[:20]
+    alone = [int(policy.action(belief[np.array([row])])[0]) for row in some]
+    require(are_same(alone, action[some]), f"{where}: the answer for a row depends on the other rows")
+    require(are_same(policy.action(belief), action), f"{where}: the same question asked twice has two answers")
     going = np.flatnonzero(action != DECIDE)
-    told = np.asarray(policy.following(info))[going]
-    true(same(told, action[going]), f"{where}: following names other questions than act asks")
-    decision, best = policy.decide(info.belief), policy.problem.decide(info.belief)
-    true(same(decision, best), f"{where}: decide is not the cheapest decision")
+    told = np.asarray(policy.next_question(belief))[going]
+    require(are_same(told, action[going]), f"{where}: following names other questions than act asks")
+    decision, best = policy.decide(belief.posterior), policy.problem.decide(belief.posterior)
+    require(are_same(decision, best), f"{where}: decide is not the cheapest decision")
 
 
-def _allowed(policy: Policy, info: InformationState, action: IntArray) -> BoolArray:
+def _is_allowed(policy: Policy, belief: BeliefState, action: IntArray) -> BoolArray:
     """Which actions are questions that each row may ask, (n,)."""
-    if info.stage >= policy.n_stages:
-        return np.zeros(len(info), dtype=bool)
-    if not policy.problem.free:
-        return np.asarray(action == info.stage)
+    if belief.stage >= policy.n_stages:
+        return np.zeros(len(belief), dtype=bool)
+    if not policy.problem.any_order:
+        return np.asarray(action == belief.stage)
     there = (action >= 0) & (action < policy.problem.n_questions)
-    return np.asarray(there & info.open[np.arange(len(info)), np.where(there, action, 0)])
+    return np.asarray(there & belief.available[np.arange(len(belief)), np.where(there, action, 0)])
 
 
-def _after(info: InformationState, rng: np.random.Generator) -> InformationState:
-    """All that may follow one more question: the next one, in a free problem one at random for each row."""
+def _beliefs_after(belief: BeliefState, rng: np.random.Generator) -> BeliefState:
+    """All that may follow one more question: the next one, in a problem in any order one at random for each row."""
 
     def ask(level: Level) -> IntArray:
-        if not info.problem.free or not level.info.problem.n_questions:
-            return first_open(level.info)
-        scores = np.where(level.info.open, rng.random(level.info.open.shape), -1.0)
-        return np.where(level.info.open.any(axis=1), scores.argmax(axis=1), DECIDE)
+        if not belief.problem.any_order or not level.belief.problem.n_questions:
+            return first_open(level.belief)
+        scores = np.where(level.belief.available, rng.random(level.belief.available.shape), -1.0)
+        return np.where(level.belief.available.any(axis=1), scores.argmax(axis=1), DECIDE)
 
-    levels = list(itertools.islice(walk(info, np.ones(len(info)), ask), 2))
-    return levels[1].info if len(levels) > 1 else info[np.empty(0, dtype=np.intp)]
+    levels = list(itertools.islice(walk(belief, np.ones(len(belief)), ask), 2))
+    return levels[1].belief if len(levels) > 1 else belief[np.empty(0, dtype=np.intp)]
 
 
 def _same_actions(first: Policy, second: Policy, max_rows: int, sentence: str) -> None:
-    info, rng = first.problem.begin(), np.random.default_rng(0)
-    while len(info):
-        true(same(first.act(info), second.act(info)), sentence)
-        following = _after(info, rng)
-        info = following[np.arange(min(len(following), max_rows))]
+    belief, rng = first.problem.initial_belief(), np.random.default_rng(0)
+    while len(belief):
+        require(are_same(first.action(belief), second.action(belief)), sentence)
+        following = _beliefs_after(belief, rng)
+        belief = following[np.arange(min(len(following), max_rows))]
 
 
 def _check_bounds(problem: AcquisitionProblem, policy: Policy, tolerance: float | None, where: str) -> None:
     report = policy.info
     optimum = optimal_cost(problem)
     cost = evaluate(problem, policy, method="exact").cost
-    true(report.status in _STATUSES, f"{where}: status must be one of {_STATUSES}, got {report.status!r}")
+    require(report.status in _STATUSES, f"{where}: status must be one of {_STATUSES}, got {report.status!r}")
     # where visits cost something, the optimum is that of one question at a time
-    true(
+    require(
         problem.visits is not None or cost >= optimum - ROUNDING,
         f"{where}: the policy costs {cost:g}, less than the optimum {optimum:g}",
     )
     # NaN where no certificate was asked
-    true(not report.lower > optimum + ROUNDING, f"{where}: info.lower {report.lower:g} is above the optimum")
-    true(not report.upper < cost - ROUNDING, f"{where}: info.upper {report.upper:g} is below the policy's cost")
+    require(not report.lower > optimum + ROUNDING, f"{where}: info.lower {report.lower:g} is above the optimum")
+    require(not report.upper < cost - ROUNDING, f"{where}: info.upper {report.upper:g} is below the policy's cost")
     if tolerance is not None:
         sentence = f"{where}: the policy costs {cost:g}, over {tolerance:g} more than the optimum {optimum:g}"
-        true(cost <= optimum + tolerance, sentence)
+        require(cost <= optimum + tolerance, sentence)

@@ -13,35 +13,55 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
-from seqclass._utils.progress import TimeUp, left, look, telling, within
+from seqclass._utils.progress import DeadlineExceeded, check_deadline, remaining_seconds, report_progress, time_limit
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.pomdp._simplex import SimplexGrid
-from seqclass.pomdp.alpha import Points, quick_values, sample_beliefs
-from seqclass.pomdp.answers import TooLarge
+from seqclass.pomdp.account import planned_prices
+from seqclass.pomdp.alpha import BackupPoints, quick_values, sample_beliefs
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch, rate_of
 from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
-from seqclass.pomdp.bounds.dual import DualPaths, Ends, OneRow, quantile
+from seqclass.pomdp.bounds.dual import DualPaths, Ends, ToFrameMixin, quantile
 from seqclass.pomdp.bounds.hindsight import in_hindsight, surely_less
 from seqclass.pomdp.bounds.hints import MANY_STATES, bounds_of
 from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
-from seqclass.pomdp.bounds.policy_cost import ROUNDING, PolicyCost, most_expected
+from seqclass.pomdp.bounds.policy_cost import ROUNDING, PolicyCost, greatest_expected_cost
 from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
-from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.needs import needed_no_visits, needed_order, needed_tables
+from seqclass.pomdp.evaluation import evaluate
+from seqclass.pomdp.needs import require_fixed_order, require_no_visits, require_tables
+from seqclass.pomdp.observations import TooLarge
+from seqclass.pomdp.one_step import cost_lower_bound, perfect_information_bound
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction
+from seqclass.pomdp.visits import with_least_surcharges, without_visits
+from seqclass.pomdp.walk import MAX_HISTORIES
 
 __all__ = ["Certificate", "certify", "grid_lower_bound", "sawtooth_lower_bound"]
 
 
-#: Steps along an edge by number of classes.
-_RESOLUTION = {1: 1, 2: 2000, 3: 200}
-#: Beliefs are compared with points in pieces of this size.
-_PIECE_BYTES = 2**22
+@dataclass(frozen=True)
+class CaseSearchTuning:
+    """How far the search on drawn cases for the lower end over all orders goes."""
+
+    #: Cases that are drawn, and partial answers that are looked at for each: some seconds.
+    max_cases: int = 10_000
+    #: Of fewer cases the mean is not yet normal; so many tell first what all answers leave unknown.
+    min_cases: int = 500
+    #: Share of the upper end: where all answers leave less unknown, drawn cases are known too well.
+    min_unknown: float = 0.1
+    #: Share of the upper end: ends that are nearer than this are near enough.
+    near: float = 0.05
+    #: Answers that are looked at where nobody says how long it may take: some seconds.
+    max_answers: float = 2e8
+    #: How much costs of cases may differ, as shares of their mean, from alike to far apart.
+    spreads: tuple[float, ...] = (0.1, 0.25, 0.6, 1.5)
+
+
+_TUNING = CaseSearchTuning()
+
+
 #: A function of unnormalised beliefs and their contexts.
 _Function = Callable[[FloatArray, IntArray], FloatArray]
 
@@ -57,21 +77,23 @@ def grid_lower_bound(
     W. S. Lovejoy, "Computationally feasible bounds for partially observed Markov decision processes", Operations
     Research 39, 1991.
     """
-    tables = needed_tables(problem, "grid_lower_bound", "dual_bound")
-    needed_no_visits(problem, "grid_lower_bound", "certify")
+    tables = require_tables(problem, "grid_lower_bound", "dual_bound")
+    require_no_visits(problem, "grid_lower_bound", "certify")
     if problem.n_classes > 3:
         raise ValueError(
             f"grid_lower_bound serves up to 3 classes, and this problem has {problem.n_classes}; use dual_bound."
         )
-    steps = _RESOLUTION[problem.n_classes] if resolution is None else check_integer(resolution, "resolution", 1)
+    steps = (
+        {1: 1, 2: 2000, 3: 200}[problem.n_classes] if resolution is None else check_integer(resolution, "resolution", 1)
+    )
     grid = SimplexGrid(problem.n_classes, steps)
     n_points = len(grid.points)
 
-    def points(stage: int) -> Points:
+    def points(stage: int) -> BackupPoints:
         n_contexts = tables.n_contexts(stage)
-        return Points(np.tile(grid.points, (n_contexts, 1)), np.repeat(np.arange(n_contexts), n_points))
+        return BackupPoints(np.tile(grid.points, (n_contexts, 1)), np.repeat(np.arange(n_contexts), n_points))
 
-    def interpolation(points: Points, values: FloatArray, price: float) -> _Function:
+    def interpolation(points: BackupPoints, values: FloatArray, price: float) -> _Function:
         return lambda belief, context: grid.read(values, belief, "freudenthal", context)
 
     return _backward(problem, tables, _horizon(problem, n_stages), points, interpolation)
@@ -92,13 +114,13 @@ def sawtooth_lower_bound(
 
     M. Hauskrecht, "Value-function approximations for partially observable Markov decision processes", JAIR 13, 2000.
     """
-    tables = needed_tables(problem, "sawtooth_lower_bound", "dual_bound")
-    needed_no_visits(problem, "sawtooth_lower_bound", "certify")
+    tables = require_tables(problem, "sawtooth_lower_bound", "dual_bound")
+    require_no_visits(problem, "sawtooth_lower_bound", "certify")
     check_integer(n_points, "n_points", 1)
     horizon = _horizon(problem, n_stages)
     sampled = sample_beliefs(problem, horizon, n_points, as_generator(random_state))
 
-    def interpolation(points: Points, values: FloatArray, price: float) -> _Function:
+    def interpolation(points: BackupPoints, values: FloatArray, price: float) -> _Function:
         corner = price + problem.perfect_cost
         return lambda belief, context: _sawtooth(belief, context, points, values, corner)
 
@@ -113,32 +135,34 @@ def _backward(
     problem: AcquisitionProblem,
     tables: Tables,
     horizon: int,
-    points: Callable[[int], Points],
-    interpolation: Callable[[Points, FloatArray, float], _Function],
+    points: Callable[[int], BackupPoints],
+    interpolation: Callable[[BackupPoints, FloatArray, float], _Function],
 ) -> float:
     """Back up lower bounds of the cost of going on at each stage's points; return the bound at the prior."""
     going_on: _Function | None = None
     if horizon < problem.n_stages:
-        rest = problem.rest(horizon)
+        rest = perfect_information_bound(problem, horizon)
         going_on = lambda belief, context: np.asarray(belief @ rest)  # noqa: E731
 
-    def value(belief: FloatArray, context: IntArray) -> FloatArray:
-        stop = problem.stopping_cost(belief)
-        return stop if going_on is None else np.minimum(stop, going_on(belief, context))
+    def value(posterior: FloatArray, context: IntArray) -> FloatArray:
+        stop = problem.stopping_cost(posterior)
+        return stop if going_on is None else np.minimum(stop, going_on(posterior, context))
 
     for stage in reversed(range(1, horizon)):
-        at, price = points(stage), float(problem.planned_prices[stage])
-        going_on = interpolation(at, price + _expected(problem, tables, stage, at, value), price)
-    info, weight = problem.opening()
-    at = Points(info.belief, tables.contexts(0, info.state))
+        at, price = points(stage), float(planned_prices(problem)[stage])
+        going_on = interpolation(at, price + _expected_value(problem, tables, stage, at, value), price)
+    belief, weight = problem.initial_beliefs()
+    at = BackupPoints(belief.posterior, tables.contexts(0, belief.state))
     if not horizon:
         return float(weight @ value(at.belief, at.context))
     # where cases begin nothing has to be interpolated
-    ahead = problem.planned_prices[0] + _expected(problem, tables, 0, at, value)
-    return float(weight @ np.minimum(info.stopping_cost, ahead))
+    ahead = planned_prices(problem)[0] + _expected_value(problem, tables, 0, at, value)
+    return float(weight @ np.minimum(belief.stopping_cost, ahead))
 
 
-def _expected(problem: AcquisitionProblem, tables: Tables, stage: int, at: Points, value: _Function) -> FloatArray:
+def _expected_value(
+    problem: AcquisitionProblem, tables: Tables, stage: int, at: BackupPoints, value: _Function
+) -> FloatArray:
     """Sum over outcomes of the values of the unnormalised successors, (n,)."""
     total = np.zeros(len(at.belief))
     for part in chunks(len(total), 8.0 * 12 * problem.n_classes * float(problem.n_outcomes[stage])):
@@ -151,7 +175,7 @@ def _expected(problem: AcquisitionProblem, tables: Tables, stage: int, at: Point
 
 
 def _sawtooth(
-    belief: FloatArray, context: IntArray, points: Points, values: FloatArray, corner: FloatArray
+    belief: FloatArray, context: IntArray, points: BackupPoints, values: FloatArray, corner: FloatArray
 ) -> FloatArray:
     """Value of the best mixture of corners and a point of the belief's context, (n,)."""
     result = np.asarray(belief @ corner)
@@ -167,25 +191,13 @@ def _gain(belief: FloatArray, points: FloatArray, values: FloatArray, corner: Fl
     gain = np.zeros(len(belief))
     if not len(points):
         return gain
-    for part in chunks(len(belief), 8.0 * 3 * len(points), _PIECE_BYTES):
+    for part in chunks(len(belief), 8.0 * 3 * len(points), 2**22):
         share = np.full((len(belief[part]), len(points)), np.inf)
         for c in range(points.shape[1]):
             there = np.flatnonzero(points[:, c] > 0)
             share[:, there] = np.minimum(share[:, there], belief[part, c, None] / points[there, c])
         gain[part] = np.maximum((share * above).max(axis=1), 0.0)
     return gain
-
-
-#: Partial answers that a search for the lower end may know.
-_NODES = 3000
-#: Cases that are drawn for the lower end, of which as many partial answers are looked at, and those that tell what all
-#: answers leave unknown; with less than this share of the cost, nearer ends, or so few cases that their mean is not yet
-#: normal, no search is made on cases.
-_CASES, _FIRST_CASES, _LEFT_UNKNOWN, _NEAR = 10_000, 500, 0.1, 0.05
-#: Answers that this search looks at where nobody says how long it may take: some seconds.
-_WORK = 2e8
-#: How much costs of cases may differ, as shares of their mean.
-_SPREADS = (0.1, 0.25, 0.6, 1.5)
 
 
 class OrderEnds(NamedTuple):
@@ -231,38 +243,40 @@ class OverOrders(NamedTuple):
     hindsight: bool | float
 
     def ends(
-        self, problem: AcquisitionProblem, free: AcquisitionProblem, policy: Policy, rng: np.random.Generator
+        self, problem: AcquisitionProblem, any_order: AcquisitionProblem, policy: Policy, rng: np.random.Generator
     ) -> OrderEnds:
         """Both ends: what the policy costs in a problem, and what none costs in another one, the same but free."""
         upper = self.cost(problem, policy)
-        lower = self._exactly(("auto", "exact"), lambda: optimal_cost(free, max_histories=self.max_histories))
+        lower = self._exactly(("auto", "exact"), lambda: optimal_cost(any_order, max_histories=self.max_histories))
         if upper is not None and lower is not None:
             return OrderEnds(upper, upper, lower, 1.0, "exact", 0)
         certain, values = lower is not None, None
-        if not certain or has_repeats(free):
-            with suppress(TimeUp), within(left() / 4):  # without them one price more serves
-                values = bounds_of(free, MANY_STATES)
+        if not certain or has_repeats(any_order):
+            with suppress(DeadlineExceeded), time_limit(remaining_seconds() / 4):  # without them one price more serves
+                values = bounds_of(any_order, MANY_STATES)
         if lower is None:
-            lower = lowest(free, values)
+            lower = lowest(any_order, values)
         wanted = not certain and not isinstance(values, RepeatValues) and self.method != "deterministic"
         if upper is None:
             # where both ends may be sampled, they hold together
             each = (1 + self.confidence) / 2 if wanted else self.confidence
-            mean, high, n_paths = self.simulated(problem, policy, each, rng)
+            mean, high, n_paths = self.simulate(problem, policy, each, rng)
         else:
             mean, high, n_paths = upper, upper, 0
-        drawn = search_of_cases(free, mean, lower, self.looks.n_paths, rng) if wanted else None
+        drawn = search_of_cases(any_order, mean, lower, self.looks.n_paths, rng) if wanted else None
         # alone it takes the wider margin too: of 2002 at 99% of one side, 24 were above the optimum
         sampled, n_cases = 0.0, 0
         if drawn is not None:
             sampled, n_cases = drawn.lower((1 - self.confidence) / 2), len(drawn.least)
         elif wanted and self.hindsight:
             limit = np.inf if self.hindsight is True else float(self.hindsight)
-            sampled, n_cases = least_in_hindsight(free, mean, lower, self.looks.n_paths, self.confidence, limit, rng)
+            sampled, n_cases = least_in_hindsight(
+                any_order, mean, lower, self.looks.n_paths, self.confidence, limit, rng
+            )
         low = max(lower, sampled)
         if upper is None:
             kind = "simulation" if low > lower else "mixed"
-            return OrderEnds(high, mean, low, self.confidence, kind, n_paths, (lower, most_expected(problem)))
+            return OrderEnds(high, mean, low, self.confidence, kind, n_paths, (lower, greatest_expected_cost(problem)))
         if low > lower:
             return OrderEnds(upper, upper, low, self.confidence, "mixed", n_cases, (lower, upper))
         return OrderEnds(upper, upper, lower, 1.0, "deterministic", 0)
@@ -274,7 +288,7 @@ class OverOrders(NamedTuple):
             lambda: evaluate(problem, policy, method="exact", max_histories=self.max_histories).cost,
         )
 
-    def simulated(
+    def simulate(
         self, problem: AcquisitionProblem, policy: Policy, confidence: float, rng: np.random.Generator
     ) -> tuple[float, float, int]:
         """What a policy costs on drawn paths, what it costs at most, and how many paths there were."""
@@ -292,60 +306,65 @@ class OverOrders(NamedTuple):
         if self.method not in methods:
             return None
         try:
-            with within(left() / 8 if self.method != "exact" else np.inf):
+            with time_limit(remaining_seconds() / 8 if self.method != "exact" else np.inf):
                 return find()
-        except (TooLarge, TimeUp):
+        except (TooLarge, DeadlineExceeded):
             if self.method == "exact":
                 raise
-            look()
+            check_deadline()
         return None
 
 
 def search_of_cases(
-    free: AcquisitionProblem, upper: float, lower: float, n_paths: int, rng: np.random.Generator
+    any_order: AcquisitionProblem, upper: float, lower: float, n_paths: int, rng: np.random.Generator
 ) -> DrawnSearch | None:
     """A search on drawn cases, where all answers together leave so much unknown that it is worth the while.
 
     Whether it is made is told by other cases than its own, for that must not hang on what it finds.
     """
-    if upper - lower <= _NEAR * upper or free.samples or free.starts is not None or not free.n_questions:
+    if (
+        upper - lower <= _TUNING.near * upper
+        or any_order.structure.samples
+        or any_order.starts is not None
+        or not any_order.n_questions
+    ):
         return None
-    n = min(_CASES, 3 * n_paths)
-    if n < _FIRST_CASES:
+    n = min(_TUNING.max_cases, 3 * n_paths)
+    if n < _TUNING.min_cases:
         return None
     try:
-        with within(left() / 3):
-            began, first = time.perf_counter(), _FIRST_CASES
-            tried = DrawnCases.of(free, first, rng)
-            if tried.costs.min(axis=1).mean() < _LEFT_UNKNOWN * upper:
+        with time_limit(remaining_seconds() / 3):
+            began, first = time.perf_counter(), _TUNING.min_cases
+            tried = DrawnCases.draw(any_order, first, rng)
+            if tried.costs.min(axis=1).mean() < _TUNING.min_unknown * upper:
                 return None
-            if left() < np.inf:  # as many as half of the time is enough for
-                n = int(min(n, max(first, first * left() / 2 / (time.perf_counter() - began))))
-            search = DrawnSearch(free, DrawnCases.of(free, n, rng), best_rate(free, tried, upper, n))
-    except TimeUp:
-        look()
+            if remaining_seconds() < np.inf:  # as many as half of the time is enough for
+                n = int(min(n, max(first, first * remaining_seconds() / 2 / (time.perf_counter() - began))))
+            search = DrawnSearch(any_order, DrawnCases.draw(any_order, n, rng), best_rate(any_order, tried, upper, n))
+    except DeadlineExceeded:
+        check_deadline()
         return None
-    if left() < np.inf:
-        search.run(n, left() / 3)
+    if remaining_seconds() < np.inf:
+        search.run(n, remaining_seconds() / 3)
     else:  # where no time is set, so much work and no more
-        most = _FIRST_CASES
-        while not search.run(most) and most < n and search.work < _WORK:
+        most = _TUNING.min_cases
+        while not search.run(most) and most < n and search.work < _TUNING.max_answers:
             most = min(2 * most, n)
     return search
 
 
-def best_rate(free: AcquisitionProblem, cases: DrawnCases, mean: float, n: int) -> float:
+def best_rate(any_order: AcquisitionProblem, cases: DrawnCases, mean: float, n: int) -> float:
     """The rate at which other cases promise most, if costs differ by one of several shares of their mean."""
     failing, promised = (1 - CONFIDENCE) / 2, {}
-    for share in _SPREADS:
-        search = DrawnSearch(free, cases, rate_of(mean, share * mean, n, failing))
+    for share in _TUNING.spreads:
+        search = DrawnSearch(any_order, cases, rate_of(mean, share * mean, n, failing))
         search.run(len(cases.costs))
         promised[search.rate] = search.lower(failing, n)
     return max(promised, key=lambda rate: promised[rate])
 
 
 def least_in_hindsight(
-    free: AcquisitionProblem,
+    any_order: AcquisitionProblem,
     upper: float,
     lower: float,
     n_paths: int,
@@ -354,34 +373,30 @@ def least_in_hindsight(
     rng: np.random.Generator,
 ) -> tuple[float, int]:
     """A lower end from first questions in hindsight, and of how many cases: where many hidden states are told apart."""
-    if upper - lower <= _NEAR * upper:
+    if upper - lower <= _TUNING.near * upper:
         return 0.0, 0
     try:
-        with within(min(limit, left() / 3)):
-            values = in_hindsight(free, n_paths, left(), rng)
-    except TimeUp:
-        look()
+        with time_limit(min(limit, remaining_seconds() / 3)):
+            values = in_hindsight(any_order, n_paths, remaining_seconds(), rng)
+    except DeadlineExceeded:
+        check_deadline()
         return 0.0, 0
     return (0.0, 0) if values is None else (surely_less(values, (1 + confidence) / 2), len(values))
 
 
 def lowest(problem: AcquisitionProblem, bounds: OrderBounds | None) -> float:
-    """No policy of a free problem costs less: a short search, or where questions are sampled one price and knowledge"""
-    if not problem.samples and problem.starts is None:
+    """No policy costs less, in any order: a short search, or where questions are sampled one price and knowledge."""
+    if not problem.structure.samples and problem.starts is None:
         search = OrderSearch(problem, bounds)
-        search.run(_NODES, left() / 3)
+        search.run(3000, remaining_seconds() / 3)
         return search.low
-    begun, weight = problem.opening()
-    least = np.minimum(begun.stopping_cost, begun.cost_floor())
-    if bounds is not None and not problem.samples:
+    begun, weight = problem.initial_beliefs()
+    least = np.minimum(begun.stopping_cost, cost_lower_bound(begun))
+    if bounds is not None and not problem.structure.samples:
         least = np.maximum(least, np.minimum(begun.stopping_cost, bounds.lower(begun)))
     return float(weight @ least)
 
 
-#: Beliefs a stage of the values that are made for a policy that has none.
-_QUICK_BELIEFS = 500
-#: Differences of the two ends are rare and large where values are good: of fewer paths their mean is not yet normal.
-_FEWEST_PAIRED = 1000
 #: What a certificate is about, in words.
 SCOPES = {"order": "in this order", "all orders": "over all orders", "all panels": "over all panels"}
 _CROSSED = (
@@ -392,7 +407,7 @@ _METHODS = ("auto", "exact", "simulation", "deterministic")
 
 
 @dataclass(frozen=True)
-class Certificate(OneRow):
+class Certificate(ToFrameMixin):
     """A certified interval around the optimal cost.
 
     Attributes
@@ -453,10 +468,10 @@ class Certificate(OneRow):
         )
 
 
-@telling("certificate")
+@report_progress("certificate")
 def certify(
     problem: AcquisitionProblem,
-    policy: Policy | Callable[[InformationState], Any],
+    policy: Policy | Callable[[BeliefState], Any],
     *,
     values: ValueFunction | None = None,
     method: str = "auto",
@@ -493,7 +508,7 @@ def certify(
     problem : AcquisitionProblem
         The problem.
     policy : Policy or callable
-        Any policy for it, or a function of the information state; see `FunctionPolicy`.
+        Any policy for it, or a function of the belief; see `FunctionPolicy`.
     values : ValueFunction, optional
         Value function of the martingale; by default the policy's own. For a policy that has none, values are made in
         two quick rounds of point-based backups of the problem or its projection; where it has neither tables nor a
@@ -524,7 +539,7 @@ def certify(
         Seed of the paths; take another one than the solver's.
     scope : {"order", "all orders"}, optional
         Which policies the lower end is about. By default those of the problem: all orders of a free one. A policy of a
-        fixed order may be compared with all orders of its questions, if the problem has a free twin
+        fixed order may be compared with all orders of its questions, if the problem has a twin of any order
         (`AcquisitionProblem.in_any_order`). Where visits cost something, it is about all panels of these. Whatever is
         asked takes one visit at least, or a share of those that its number takes; with that added to the prices, asking
         one at a time costs no more, and its lower end is taken.
@@ -567,7 +582,7 @@ def certify(
     >>> certificate = certify(problem, GridValueIteration().solve(problem))
     >>> round(certificate.upper, 3), round(certificate.lower, 3), certificate.gap
     (0.25, 0.25, 0.0)
-    >>> round(certify(problem, lambda info: info.belief.max(axis=1) < 0.4).gap, 3)  # never buys, at a cost of .5
+    >>> round(certify(problem, lambda info: info.posterior.max(axis=1) < 0.4).gap, 3)  # never buys, at a cost of .5
     0.5
     """
     started = time.perf_counter()
@@ -586,16 +601,15 @@ def certify(
         values = policy.values
     rng = as_generator(random_state)
     if scope is None:
-        scope = "all orders" if problem.free else "order"
+        scope = "all orders" if problem.any_order else "order"
     check_choice(scope, "scope", ("order", "all orders"))
     looks = Looks(n_paths, width, max_paths)
+    limits = OverOrders(method, looks, confidence, max_histories, hindsight)
     if problem.visits is not None:
-        limits = OverOrders(method, looks, confidence, max_histories, hindsight)
         return _over_panels(problem, policy, limits, scope, rng, started)
     if scope == "all orders":
-        limits = OverOrders(method, looks, confidence, max_histories, hindsight)
         return _over_orders(limits.ends(problem, problem.in_any_order(), policy, rng), started, scope)
-    needed_order(problem, 'certify(scope="order")', 'scope="all orders"')
+    require_fixed_order(problem, 'certify(scope="order")', 'scope="all orders"')
     known = grid_lower_bound(problem) if method == "deterministic" else None
     upper: float | None = None
     if method != "simulation":
@@ -610,15 +624,15 @@ def certify(
     if upper is not None and known is not None:
         kind = "deterministic" if method == "deterministic" else "exact"
         return _certificate(_Interval((upper, upper), (known, known)), 1.0, kind, 0, started)
-    if problem.samples:
-        limits = OverOrders("simulation", looks, confidence, max_histories, hindsight)
+    if problem.structure.samples:
+        limits = limits._replace(method="simulation")
         return _over_orders(limits.ends(problem, problem, policy, rng), started, scope)
     if values is None:
-        values = quick_values(problem, _QUICK_BELIEFS, rng)
+        values = quick_values(problem, 500, rng)
     paths = DualPaths(problem, policy, values, rng)
-    found = _sampled(paths, upper, known, looks, confidence, paired)
+    interval = _sample_interval(paths, upper, known, looks, confidence, paired)
     kind = "deterministic" if known is not None else "simulation" if upper is None else "mixed"
-    return _certificate(found, confidence, kind, paths.n_paths, started)
+    return _certificate(interval, confidence, kind, paths.n_paths, started)
 
 
 class _Interval(NamedTuple):
@@ -633,7 +647,7 @@ class _Interval(NamedTuple):
     sure: tuple[float, float] = (0.0, np.inf)
 
 
-def _sampled(
+def _sample_interval(
     paths: DualPaths,
     upper: float | None,
     lower: float | None,
@@ -648,13 +662,17 @@ def _sampled(
     z = quantile(looks.surely((1 - confidence) * 2 / n_statements))
     while True:
         ends = paths.run(looks.more(paths.n_paths))
-        found = _interval(ends, upper, lower, z)
-        found = found._replace(sure=(lower or 0.0, most_expected(paths.problem) if upper is None else upper))
-        if paired and paths.n_paths >= _FEWEST_PAIRED:
-            found = found._replace(gap=ends.most_gap(z))
-        margin = found.high[0] - found.high[1] + found.low[1] - found.low[0]
-        if looks.enough(margin, found.high[0], paths.n_paths):
-            return found
+        interval = _interval(ends, upper, lower, z)
+        interval = interval._replace(
+            sure=(lower or 0.0, greatest_expected_cost(paths.problem) if upper is None else upper)
+        )
+        # differences of the two ends are rare and large where values are good: of fewer paths their mean is not yet
+        # normal
+        if paired and paths.n_paths >= 1000:
+            interval = interval._replace(gap=ends.most_gap(z))
+        margin = interval.high[0] - interval.high[1] + interval.low[1] - interval.low[0]
+        if looks.enough(margin, interval.high[0], paths.n_paths):
+            return interval
 
 
 def _interval(ends: Ends, upper: float | None, lower: float | None, z: float) -> _Interval:
@@ -680,23 +698,23 @@ def _over_panels(
     mean, n_paths = limits.cost(problem, policy), limits.looks.n_paths
     certain, high = mean is not None, mean
     if mean is None or high is None:
-        mean, high, n_paths = limits.simulated(problem, policy, (1 + limits.confidence) / 2, rng)
-    most, (begun, share) = problem.visits.max_panel or problem.n_stages, problem.opening()
+        mean, high, n_paths = limits.simulate(problem, policy, (1 + limits.confidence) / 2, rng)
+    most, (begun, share) = problem.visits.max_panel or problem.n_stages, problem.initial_beliefs()
     shares = [0.0, 1 / most] if most < problem.n_stages else [0.0]
     inner = [
         certify(
             plain,
-            FunctionPolicy(plain, lambda info: np.full(len(info), DECIDE)),
+            FunctionPolicy(plain, lambda belief: np.full(len(belief), DECIDE)),
             n_paths=limits.looks.n_paths,
             max_histories=limits.max_histories,
             confidence=1 - (1 - limits.confidence) / 4,  # these, and what the policy costs, are to hold together
             random_state=rng,
             scope=scope,
         )
-        for plain in map(problem.with_least_surcharges.without_visits, shares)
+        for plain in (without_visits(with_least_surcharges(problem), share) for share in shares)
     ]
-    lower = max(float(share @ np.minimum(begun.stopping_cost, begun.cost_floor())), *(one.lower for one in inner))
-    once = float(problem.visits.alone.min(initial=np.inf))
+    lower = max(float(share @ np.minimum(begun.stopping_cost, cost_lower_bound(begun))), *(one.lower for one in inner))
+    once = float(problem.visits.single_costs.min(initial=np.inf))
     if len(share) == 1:
         lower = min(float(begun.stopping_cost[0]), max(lower, once + inner[0].lower))
     else:  # of several starts some may decide at once
@@ -704,19 +722,21 @@ def _over_panels(
     exact = certain and all(one.confidence == 1.0 for one in inner)
     kind, n_paths = ("exact", 0) if exact else ("simulation", n_paths)
     least = lower if all(one.confidence == 1.0 for one in inner) else 0.0
-    ends = _Interval((high, mean), (lower, lower), sure=(least, high if certain else most_expected(problem)))
+    ends = _Interval((high, mean), (lower, lower), sure=(least, high if certain else greatest_expected_cost(problem)))
     return _certificate(ends, 1.0 if exact else limits.confidence, kind, n_paths, started, "all panels")
 
 
-def _after_visits(begun: InformationState, share: FloatArray, once: float, lower: float) -> float:
+def _after_visits(begun: BeliefState, share: FloatArray, once: float, lower: float) -> float:
     """Mean over starts that decide at once or make a visit, where without visits they cost ``lower`` at least.
 
     Without visits, start i saves some s(i) by not deciding at once, at most c(i), and all of them at most the mean of
     deciding less ``lower``. With visits it saves at most max(s(i) - once, 0), which is at most s(i) (1 - once / c(i)):
     the total is largest where those of the largest factors save all that they can.
     """
-    stop, plain = begun.stopping_cost, begun.problem.with_least_surcharges.without_visits()
-    most = np.maximum(stop - begun.but(problem=plain, ordered=None, visits=None).cost_floor(), 0.0)
+    stop, plain = begun.stopping_cost, without_visits(with_least_surcharges(begun.problem))
+    most = np.maximum(
+        stop - cost_lower_bound(begun.replace(problem=plain, account=begun.account.without_visits())), 0.0
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.where(most > once, 1 - once / most, 0.0)
     order = np.argsort(-factor, kind="stable")
@@ -731,9 +751,9 @@ def _over_orders(ends: OrderEnds, started: float, scope: str) -> Certificate:
 
 
 def _certificate(
-    found: _Interval, confidence: float, method: str, n_paths: int, started: float, scope: str = "order"
+    interval: _Interval, confidence: float, method: str, n_paths: int, started: float, scope: str = "order"
 ) -> Certificate:
-    (upper, upper_mean), (low, lower_mean), most, sure = found
+    (upper, upper_mean), (low, lower_mean), most, sure = interval
     if confidence < 1 and low > upper * (1 + ROUNDING):
         low, upper, most, confidence = *sure, 1.0, 1.0
         warnings.warn(_CROSSED, stacklevel=4)

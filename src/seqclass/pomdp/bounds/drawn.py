@@ -11,21 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
-from seqclass.pomdp.answers import SampledAnswers
+from seqclass.pomdp.account import groups_paid_after, prices_beside
 from seqclass.pomdp.bounds.optimum import row_keys
-from seqclass.pomdp.bounds.search import Grown, OrderSearch, ranges
+from seqclass.pomdp.bounds.search import Grown, Search, ranges
+from seqclass.pomdp.observations import SampledObservations
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import everything, opened, walk
+from seqclass.pomdp.walk import ask_everything, initial_histories_without_policy, walk
 
 __all__: list[str] = []
-
-
-#: Cases that are drawn at once, each of which may look at all tables.
-_TOGETHER = 1000
-#: How near to all of its mean a bet on the cost of a case may come: how far rare ones that cost nothing are looked for.
-_CLOSE = 0.9
-#: Parts of the dearest price by which what was paid is told apart.
-_APART = 1e8
 
 
 class DrawnCases(NamedTuple):
@@ -43,27 +36,31 @@ class DrawnCases(NamedTuple):
     costs: FloatArray
 
     @classmethod
-    def of(cls, problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> DrawnCases:
-        """Draw cases from a free problem of one start."""
-        parts = [cls._part(problem, min(_TOGETHER, n - first), rng) for first in range(0, n, _TOGETHER)]
+    def draw(cls, problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> DrawnCases:
+        """Draw cases from a problem in any order of one start."""
+        # cases that are drawn at once, each of which may look at all tables
+        parts = [cls._part(problem, min(1000, n - first), rng) for first in range(0, n, 1000)]
         return cls(*(np.concatenate(column) for column in zip(*parts)))
 
     @classmethod
     def _part(cls, problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> DrawnCases:
-        drawn = problem.draw_cases(n, rng)
+        drawn = problem.structure.draw_cases(n, rng)
         if drawn is not None:
-            return cls(drawn, problem.belief_of(drawn) @ problem.decision_costs)
+            return cls(drawn, problem.structure.posterior_of(drawn) @ problem.decision_costs)
         # what no budget limits costs no more
         plain = problem.replace(max_questions=None, max_cost=None, rules=None)
-        answers = SampledAnswers(rng)
-        *_, last = walk(*opened(plain, float(n), answers), everything, answers)
-        assert last.info.seen is not None
+        answers = SampledObservations(rng)
+        *_, last = walk(*initial_histories_without_policy(plain, float(n), answers), ask_everything, answers)
+        assert last.belief.observed is not None
         rows = np.repeat(np.arange(len(last.weight)), last.weight.astype(np.int64))
-        return cls(np.asarray(last.info.seen[rows], dtype=np.intp), (last.info.belief @ problem.decision_costs)[rows])
+        return cls(
+            np.asarray(last.belief.observed[rows], dtype=np.intp),
+            (last.belief.posterior @ problem.decision_costs)[rows],
+        )
 
 
-class _Nodes:
-    """Partial answers of drawn cases; reads as the information states of a search do.
+class _CaseNodes:
+    """Partial answers of drawn cases; reads as the beliefs of a search do.
 
     Attributes
     ----------
@@ -79,7 +76,7 @@ class _Nodes:
     #: What there is of each node but its cases.
     _NAMES = ("size", "first", "asked", "extra", "stopping_cost", "known")
     #: Prices are part of the values at the end, which are not their sums.
-    prices = np.zeros((1, 1))
+    prices: FloatArray = np.zeros((1, 1))
 
     def __init__(self, member: IntArray, size: IntArray, **of_each: npt.NDArray[Any]) -> None:
         self.member, self.size = member, size
@@ -92,34 +89,36 @@ class _Nodes:
         return len(self.size)
 
     @property
-    def open(self) -> BoolArray:
+    def available(self) -> BoolArray:
         return ~self.asked
 
-    def __getitem__(self, rows: IntArray) -> _Nodes:
+    def __getitem__(self, rows: IntArray) -> _CaseNodes:
         member = self.member[ranges(self.first[rows], self.size[rows])]
-        return _Nodes(member, **{name: getattr(self, name)[rows] for name in self._NAMES if name != "first"})
+        return _CaseNodes(member, **{name: getattr(self, name)[rows] for name in self._NAMES if name != "first"})
 
     @classmethod
-    def concatenate(cls, parts: Sequence[_Nodes]) -> _Nodes:
+    def concatenate(cls, parts: Sequence[_CaseNodes]) -> _CaseNodes:
         """Nodes of two, in the room behind those of the first where it has any."""
         before, after = parts
         grown = before._grown or Grown({name: getattr(before, name) for name in ("member", *cls._NAMES)})
         before._grown = None  # nobody else writes into that room
-        found = copy(before)
-        found._grown = grown
+        joined = copy(before)
+        joined._grown = grown
         more = {name: getattr(after, name) for name in ("member", *cls._NAMES)}
-        vars(found).update(grown.add(more | {"first": after.first + before.member.size}))
-        return found
+        vars(joined).update(grown.add(more | {"first": after.first + before.member.size}))
+        return joined
 
 
 def rate_of(mean: float, spread: float, n: int, failing: float) -> float:
     """Rate of a `DrawnSearch` on ``n`` cases that suits costs of such a mean and standard deviation."""
-    most = _CLOSE / mean
+    # how near to all of its mean a bet on the cost of a case may come: how far rare ones that cost nothing are looked
+    # for
+    most = 0.9 / mean
     share = min(sqrt(-2 * log(failing) / n) / spread, most) if spread > 0 else most
     return share / (1 - share * mean)
 
 
-class DrawnSearch(OrderSearch):
+class DrawnSearch(Search[_CaseNodes]):
     """AO* over the partial answers of drawn cases: the least mean that any policy has on them, and no less.
 
     Whoever decides knows that the case is one of those drawn, so that with few cases left hardly anything is unknown:
@@ -149,7 +148,7 @@ class DrawnSearch(OrderSearch):
     def _value(self, cost: FloatArray) -> FloatArray:
         return np.log1p(self.rate * cost) / self.rate if self.rate > 0 else cost
 
-    def _paid(self, asked: BoolArray, extra: FloatArray) -> FloatArray:
+    def _path_prices(self, asked: BoolArray, extra: FloatArray) -> FloatArray:
         return np.asarray(asked @ self.problem.prices + extra)
 
     def _cheapest(self, asked: BoolArray) -> FloatArray:
@@ -157,41 +156,42 @@ class DrawnSearch(OrderSearch):
         cheapest = np.where(asked, np.inf, self.problem.prices).min(axis=1, initial=np.inf)
         return np.where(np.isfinite(cheapest), cheapest, 0.0)
 
-    def _extra(self, info: Any) -> FloatArray:
+    def _extra(self, nodes: _CaseNodes) -> FloatArray:
         """What each question would cost beyond its lowest price, (n, n_questions)."""
-        prices = self.problem.prices_beside(self.problem.paid_after(info.asked))
-        return np.asarray(np.broadcast_to(prices - self.problem.prices, info.asked.shape))
+        prices = prices_beside(self.problem, groups_paid_after(self.problem, nodes.asked))
+        return np.asarray(np.broadcast_to(prices - self.problem.prices, nodes.asked.shape))
 
-    def _nodes(self, member: IntArray, size: IntArray, asked: BoolArray, extra: FloatArray) -> _Nodes:
-        first, paid = np.cumsum(size) - size, self._paid(asked, extra)
+    def _nodes(self, member: IntArray, size: IntArray, asked: BoolArray, extra: FloatArray) -> _CaseNodes:
+        first, paid = np.cumsum(size) - size, self._path_prices(asked, extra)
         each, ahead = np.repeat(paid, size), np.repeat(paid + self._cheapest(asked), size)
         decided = self._value(each[:, None] + self.cases.costs[member])
         stop = np.add.reduceat(decided, first, axis=0).min(axis=1) / size
         known = np.add.reduceat(self._value(ahead + self.least[member]), first) / size
-        return _Nodes(member, size, asked=asked, extra=extra, stopping_cost=stop, known=known)
+        return _CaseNodes(member, size, asked=asked, extra=extra, stopping_cost=stop, known=known)
 
-    def _keys(self, info: Any) -> npt.NDArray[np.bytes_]:
-        seen = np.where(info.asked, self.cases.answers[info.member[info.first]], -1).astype(np.int32)
+    def _keys(self, nodes: _CaseNodes) -> npt.NDArray[np.bytes_]:
+        seen = np.where(nodes.asked, self.cases.answers[nodes.member[nodes.first]], -1).astype(np.int32)
         # what was paid may hang on which of a group was the first
-        paid = np.round(info.extra / (self.problem.full_prices.max(initial=0.0) or 1.0) * _APART).astype(np.int32)
+        # parts of the dearest price by which what was paid is told apart
+        paid = np.round(nodes.extra / (self.problem.full_prices.max(initial=0.0) or 1.0) * 1e8).astype(np.int32)
         return row_keys([np.column_stack([seen, paid])])
 
-    def _tips(self, info: Any) -> tuple[FloatArray, FloatArray]:
-        return np.minimum(info.stopping_cost, info.known), info.stopping_cost.copy()
+    def _tips(self, nodes: _CaseNodes) -> tuple[FloatArray, FloatArray]:
+        return np.minimum(nodes.stopping_cost, nodes.known), nodes.stopping_cost.copy()
 
-    def _costs(self, info: Any) -> tuple[FloatArray, FloatArray]:
-        n, n_questions = len(info), self.problem.n_questions
-        self.work += info.member.size * n_questions
-        low = np.where(info.asked, np.inf, 0.0)
+    def _costs(self, nodes: _CaseNodes) -> tuple[FloatArray, FloatArray]:
+        n, n_questions = len(nodes), self.problem.n_questions
+        self.work += nodes.member.size * n_questions
+        low = np.where(nodes.asked, np.inf, 0.0)
         once = low.copy()
-        node: IntArray = np.repeat(np.arange(n), info.size)
-        paid = self._paid(info.asked, info.extra)[:, None] + self.problem.prices + self._extra(info)
-        costs, least = self.cases.costs[info.member], self.least[info.member]
+        node: IntArray = np.repeat(np.arange(n), nodes.size)
+        paid = self._path_prices(nodes.asked, nodes.extra)[:, None] + self.problem.prices + self._extra(nodes)
+        costs, least = self.cases.costs[nodes.member], self.least[nodes.member]
         before: tuple[FloatArray, FloatArray] | None = None
         for question in range(n_questions):
             width = int(self.problem.n_outcomes[question])
-            place = node * width + self.cases.answers[info.member, question]
-            asked = info.asked.copy()
+            place = node * width + self.cases.answers[nodes.member, question]
+            asked = nodes.asked.copy()
             asked[:, question] = True
             ahead = paid[:, question] + self._cheapest(asked)
             # where prices are alike, so are the values
@@ -202,13 +202,15 @@ class DrawnSearch(OrderSearch):
                 known, before = self._value(ahead[node] + least), (paid[:, question], ahead)
             stop = np.min([np.bincount(place, value, n * width) for value in decided], axis=0)
             after = np.minimum(stop, np.bincount(place, known, n * width))
-            once[:, question] += row_sums(stop.reshape(n, width)) / info.size
-            low[:, question] += row_sums(after.reshape(n, width)) / info.size
+            once[:, question] += row_sums(stop.reshape(n, width)) / nodes.size
+            low[:, question] += row_sums(after.reshape(n, width)) / nodes.size
         return low, once
 
-    def _asked(self, info: Any, row: IntArray, question: IntArray) -> tuple[Any, IntArray, FloatArray]:
-        size, first = info.size[row], info.first[row]
-        member = info.member[ranges(first, size)]
+    def _ask_pairs(
+        self, nodes: _CaseNodes, row: IntArray, question: IntArray
+    ) -> tuple[_CaseNodes, IntArray, FloatArray]:
+        size, first = nodes.size[row], nodes.first[row]
+        member = nodes.member[ranges(first, size)]
         pair: IntArray = np.repeat(np.arange(len(row)), size)
         widest = int(self.problem.n_outcomes.max())
         place = pair * widest + self.cases.answers[member, question[pair]]
@@ -216,7 +218,7 @@ class DrawnSearch(OrderSearch):
         begun = np.flatnonzero(np.diff(place[order], prepend=-1))
         count = np.diff(begun, append=len(place))
         entry = pair[order[begun]]
-        asked = info.asked[row[entry]]
+        asked = nodes.asked[row[entry]]
         asked[np.arange(len(entry)), question[entry]] = True
-        extra = (info.extra[row] + self._extra(info[row])[np.arange(len(row)), question])[entry]
+        extra = (nodes.extra[row] + self._extra(nodes[row])[np.arange(len(row)), question])[entry]
         return self._nodes(member[order], count, asked, extra), entry, count / size[entry]

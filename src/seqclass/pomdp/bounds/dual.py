@@ -10,14 +10,22 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.validation import check_choice, check_integer
-from seqclass.pomdp.answers import SampledAnswers, TooLarge
-from seqclass.pomdp.evaluation import MAX_HISTORIES
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.needs import needed_no_visits, needed_order
+from seqclass.pomdp.needs import require_fixed_order, require_no_visits
+from seqclass.pomdp.observations import SampledObservations, TooLarge
+from seqclass.pomdp.one_step import cost_lower_bound, stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.values import ValueFunction
-from seqclass.pomdp.walk import ALL, Fork, Level, begin, check_questions, opened, walk
+from seqclass.pomdp.walk import (
+    ALL,
+    MAX_HISTORIES,
+    Fork,
+    Level,
+    check_questions,
+    initial_histories,
+    initial_histories_without_policy,
+    walk,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +37,7 @@ __all__ = ["LowerBound", "dual_bound"]
 CONFIDENCE = 0.99
 
 
-class OneRow:
+class ToFrameMixin:
     """Figures of a dataclass that can be put below those of others.
 
     Examples
@@ -52,7 +60,7 @@ class OneRow:
 
 
 @dataclass(frozen=True)
-class LowerBound(OneRow):
+class LowerBound(ToFrameMixin):
     """A lower bound on the optimal cost.
 
     Attributes
@@ -140,8 +148,8 @@ def dual_bound(
     check_choice(method, "method", ("auto", "exact", "simulation"))
     check_integer(n_paths, "n_paths", 2)
     check_integer(max_histories, "max_histories", 1)
-    needed_order(problem, "dual_bound", "certify")
-    needed_no_visits(problem, "dual_bound", "certify")
+    require_fixed_order(problem, "dual_bound", "certify")
+    require_no_visits(problem, "dual_bound", "certify")
     if method != "simulation":
         try:
             mean = DualPaths(problem, None, values, None, max_histories).run(1).low
@@ -160,8 +168,8 @@ class _Nothing(ValueFunction):
     def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
         return np.zeros(len(belief))
 
-    def successor_values(self, info: InformationState) -> FloatArray:
-        return np.zeros(info.predictive.shape)
+    def successor_values(self, belief: BeliefState) -> FloatArray:
+        return np.zeros(belief.predictive.shape)
 
 
 def quantile(confidence: float) -> float:
@@ -230,13 +238,13 @@ class DualPaths:
     def run(self, n_paths: int) -> Ends:
         """Follow more paths; return the estimates from all that were followed so far."""
         self.n_paths += n_paths
-        answers = ALL if self.rng is None else SampledAnswers(self.rng)
+        answers = ALL if self.rng is None else SampledObservations(self.rng)
         if self.policy is None:
-            info, weight = opened(self.problem, n_paths, answers)
+            belief, weight = initial_histories_without_policy(self.problem, n_paths, answers)
         else:
-            info, weight = begin(self.problem, self.policy, n_paths, answers)
-        along = _Along(self, len(info))
-        for _ in walk(info, weight, along.ask, answers, self.max_histories):
+            belief, weight = initial_histories(self.problem, self.policy, n_paths, answers)
+        along = _DualHistories(self, len(belief))
+        for _ in walk(belief, weight, along.ask, answers, self.max_histories):
             pass
         return self._ends()
 
@@ -270,7 +278,7 @@ class DualPaths:
         return float(ratio), float(np.sqrt(square / (self.n_paths - 1))), float(max(skew, 0.0))
 
 
-class _Along:
+class _DualHistories:
     """What the dual keeps of the histories of a level."""
 
     def __init__(self, paths: DualPaths, n: int) -> None:
@@ -284,18 +292,18 @@ class _Along:
     def ask(self, level: Level) -> Fork:
         if self.values.size:
             self._come_to(level)
-        info, horizon = level.info, self.paths.horizon
-        stop_cost = info.spent + info.stopping_cost - self.martingale
+        belief, horizon = level.belief, self.paths.horizon
+        stop_cost = belief.spent + belief.stopping_cost - self.martingale
         self.low = np.where(self.closed, self.low, np.minimum(self.low, stop_cost))
-        if info.stage == horizon:
-            known = info.spent + info.cost_floor() - self.martingale
+        if belief.stage == horizon:
+            known = belief.spent + cost_lower_bound(belief) - self.martingale
             self.low = np.where(self.closed, self.low, np.minimum(self.low, known))
-        self.closed = self.closed | info.settled | (info.stage >= horizon)
-        self.up = np.where(self._deciding(info), stop_cost, self.up)
+        self.closed = self.closed | stopping_is_certain(belief) | (belief.stage >= horizon)
+        self.up = np.where(self._decides(belief), stop_cost, self.up)
         done = self.closed & ~np.isnan(self.up)
         self.paths.add(level.weight[done], self.low[done], self.up[done])
         row = np.flatnonzero(~done)
-        question = np.full(row.size, info.stage)
+        question = np.full(row.size, belief.stage)
         if row.size:
             ((_, part),) = level.split(row, question)
             self.values, self.chance = self.paths.values.successor_values(part), part.predictive
@@ -308,11 +316,11 @@ class _Along:
         self.martingale = self.martingale[level.parent] + step
         self.low, self.up, self.closed = self.low[level.parent], self.up[level.parent], self.closed[level.parent]
 
-    def _deciding(self, info: InformationState) -> BoolArray:
+    def _decides(self, belief: BeliefState) -> BoolArray:
         undecided: BoolArray = np.isnan(self.up)
         if self.policy is None:
             return undecided
-        question = self.policy.act(info[undecided])
-        check_questions(info, np.flatnonzero(undecided)[question != DECIDE], question[question != DECIDE])
+        question = self.policy.action(belief[undecided])
+        check_questions(belief, np.flatnonzero(undecided)[question != DECIDE], question[question != DECIDE])
         undecided[undecided] = question == DECIDE
         return undecided

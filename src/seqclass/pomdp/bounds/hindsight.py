@@ -6,6 +6,7 @@ For problems of many hidden states, of which all answers together leave little u
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
@@ -14,37 +15,70 @@ import numpy.typing as npt
 from scipy.stats import t as student
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
-from seqclass._utils.progress import TimeUp, left, look, now, within
+from seqclass._utils.progress import DeadlineExceeded, check_deadline, now, remaining_seconds, time_limit
 from seqclass.pomdp.alpha import least_of
+from seqclass.pomdp.one_step import latent_posterior
 from seqclass.pomdp.problem import AcquisitionProblem
 
 __all__: list[str] = []
 
 
+@dataclass(frozen=True)
+class HindsightTuning:
+    """How far cases are looked at in hindsight, and when that is worth its time."""
+
+    #: Questions that are followed at most where no time is named: sets grow with the power of it.
+    max_depth: int = 3
+    #: And where seconds are named, as far as they last.
+    max_depth_in_time: int = 5
+    #: Sets of first questions: so many fit into memory.
+    max_sets: int = 2_000_000
+    #: Questions after which values are exact at most: tables of all their answers.
+    max_tabled: int = 2
+    #: Vectors of the values after the questions that are followed: more are hardly nearer.
+    n_vectors: int = 64
+    #: Beliefs that these are fitted to, 250 for each vector.
+    n_beliefs: int = 16_000
+    #: Questions that are best to be the last, one of which is drawn on the way to such a belief.
+    n_best: int = 10
+    #: What being above weighs where they are fitted, being below weighing one: above is no bound.
+    above_weight: float = 20.0
+    #: Where fewer states are hidden, hints tell more.
+    min_states: int = 17
+    #: Of fewer cases the margin of the mean is too wide.
+    min_cases: int = 25
+    #: More cases narrow the margin no more than deeper questions would.
+    max_cases: int = 200
+    #: Products of all cases, tables included: up to a minute.
+    max_products: float = 8.5e11
+    #: Of single precision, on one core.
+    products_a_second: float = 1.5e10
+    #: Products that comparing two costs takes as long as.
+    comparison: int = 4
+    #: Cases at least where seconds are named: a wider margin, but deeper questions.
+    min_cases_in_time: int = 12
+    #: Cases that are tried first, for what one costs and how much they differ.
+    n_trials: int = 10
+    #: Cases that are tried at each further depth.
+    n_more_trials: int = 2
+    #: At which a deeper one has to promise more.
+    confidence: float = 0.995
+    #: Sets of questions whose end is looked at together.
+    n_together: int = 1000
+    #: Share of the sets that is followed first: those that spent least, most likely the best.
+    first_share: float = 0.05
+    #: Vectors below those after the last question that tell which of the others need not be followed.
+    n_below: int = 6
+    #: Beliefs that these are made with an eye on.
+    n_sampled: int = 1000
+
+
+_TUNING = HindsightTuning()
+
+
 Single = npt.NDArray[np.float32]
 
 
-#: Questions that are followed at most, vectors of the values after them, and beliefs these are fitted to: those after
-#: questions drawn from so many that are best to be the last.
-_DEEPEST, _VECTORS, _BELIEFS, _AMONG = 3, 64, 16_000, 10
-#: In a limited time so many, if there are no more sets of them, and exact values after so many at most.
-_DEEPEST_IN_TIME, _SETS, _TABLED = 5, 2_000_000, 2
-#: Cases then, at least; how many are tried first, and how many at each further depth; what is to hold how surely.
-_FEWEST_IN_TIME, _FIRST_TRIALS, _TRIALS, _SURE = 12, 10, 2, 0.995
-#: What being above weighs where they are fitted.
-_ABOVE = 20.0
-#: Cases that are drawn, at least and at most, and products that they may take, the tables included; of them a second
-#: does so many. To compare costs of answers takes so many times longer than a product.
-_FEWEST, _CASES, _WORK, _A_SECOND, _VECTOR = 25, 200, 8.5e11, 1.5e10, 4
-#: Where fewer states are hidden, hints tell more.
-_FEWEST_STATES = 17
-#: Sets of questions whose end is looked at together, and bytes of products at once, and of their costs.
-_LOT, _BYTES, _PIECE_BYTES = 1000, 2**21, 2**18
-#: The share of sets that is followed first, those that spent least; and how many vectors below those after the last
-#: question, made with an eye on so many beliefs, tell which of the others need not be.
-_FIRST, _BELOW, _SAMPLE = 0.05, 6, 1000
-#: Single precision suffices: its rounding is far below this share of the bound, which is taken off.
-_ROUNDING = 1e-5
 _TINY, _NEVER = 1e-30, np.float32(np.inf)
 
 
@@ -57,11 +91,11 @@ class HindsightValues:
     """
 
     def __init__(self, problem: AcquisitionProblem, depth: int, n_tabled: int, rng: np.random.Generator) -> None:
-        assert problem.state_tables is not None  # see `in_hindsight`
+        assert problem.structure.state_tables is not None  # see `in_hindsight`
         self.depth, self.n_tabled, self._rng = depth, n_tabled, rng
-        tables, classes = problem.state_tables
-        begun, weight = problem.opening()
-        prior = weight @ begun.states
+        tables, classes = problem.structure.state_tables
+        begun, weight = problem.initial_beliefs()
+        prior = weight @ latent_posterior(begun)
         order = np.flatnonzero(prior > 0)[np.argsort(classes[prior > 0], kind="stable")]
         #: Of all answers, one question's after the other's: the question, and their probabilities in each state.
         self.question: IntArray = np.repeat(np.arange(problem.n_questions), problem.n_outcomes)
@@ -86,13 +120,13 @@ class HindsightValues:
         #: By number of questions, vectors of classes of which the least is about what going on costs after them.
         self.after: dict[int, Single] = {}
         for n_asked in range(depth, n_tabled, -1):
-            self.after[n_asked] = self._fitted(n_asked)
+            self.after[n_asked] = self._fit_vectors(n_asked)
         #: By tables, what it costs to ask each question after fewer than so many, and to go on after each answer.
-        self.asking, self.going_on = self._tabled()
+        self.asking, self.going_on = self._tabulate()
 
     def values(self, n: int) -> FloatArray:
         """Least costs in hindsight of ``n`` cases, (n,)."""
-        return np.array([self.least(answers) for answers in self.draw(n)])
+        return np.array([self.least_cost(answers) for answers in self.draw(n)])
 
     def draw(self, n: int) -> IntArray:
         """Answers of cases, by their places among all, (n, n_questions)."""
@@ -104,30 +138,30 @@ class HindsightValues:
             place[:, question] = self.first[question] + (below[:-1] <= self._rng.random(n) * below[-1]).sum(axis=0)
         return place
 
-    def least(self, place: IntArray) -> float:
+    def least_cost(self, place: IntArray) -> float:
         """Least cost of a case in hindsight: prices less what was lucky, and what remains at the end."""
-        look()
+        check_deadline()
         shown, least = self.answer[place], np.inf
         sets, states, spent = self._sets[0], self.prior[None], np.zeros(1, dtype=np.float32)
         for n_asked in range(self.depth):
             if n_asked:
-                spent = spent - self._expected(n_asked, place[sets], states)
+                spent = spent - self._expected_cost(n_asked, place[sets], states)
             least = min(least, float((spent + self._class_costs(states, self.decide)).min()))
             if n_asked == self.depth - 1:
                 break
             if n_asked < self.n_tabled:
                 costs = self.asking[n_asked][place[sets[:, 0]] if n_asked else [0]]
             else:
-                costs = self._asked(states, self.after[n_asked + 1], sets)
+                costs = self._question_costs(states, self.after[n_asked + 1], sets)
             costs = spent[:, None] + costs
             rows, further = self._rows[n_asked], self._sets[n_asked + 1]
             # whichever of a set was asked last
             spent = costs[rows, further].min(axis=1)
             sets, states = further, states[rows[:, -1]] * shown[further[:, -1]]
             states /= states.sum(axis=1, keepdims=True)
-        return self._ended(spent, states, shown, least)
+        return self._least_at_end(spent, states, shown, least)
 
-    def _expected(self, n_asked: int, place: IntArray, states: Single) -> Single:
+    def _expected_cost(self, n_asked: int, place: IntArray, states: Single) -> Single:
         """What going on costs after so many questions, by tables or as fitted, (n,)."""
         if n_asked <= self.n_tabled:
             return np.asarray(self.going_on[n_asked - 1][tuple(place.T)])
@@ -140,7 +174,7 @@ class HindsightValues:
     def _of_classes(self, states: Single) -> Single:
         return np.asarray(np.stack([states[:, own].sum(axis=1) for own in self._members], axis=1), dtype=states.dtype)
 
-    def _asked(self, states: Single, vectors: Single, asked: IntArray, most: Single | None = None) -> Single:
+    def _question_costs(self, states: Single, vectors: Single, asked: IntArray, most: Single | None = None) -> Single:
         """What each question costs, and the best of some vectors after it; inf of those asked, (n, n_questions).
 
         Inf, too, where it is not less than ``most``, as few vectors below those after ``depth`` questions tell.
@@ -148,7 +182,7 @@ class HindsightValues:
         result = np.full((len(states), len(self.prices)), _NEVER)
         paid = states.sum(axis=1, keepdims=True) * self.prices
         n_classes, n_answers = len(self.classes), len(self.answer)
-        for part in chunks(len(states), 4.0 * n_classes * n_answers, _BYTES):
+        for part in chunks(len(states), 4.0 * n_classes * n_answers, 2**21):
             joint = np.empty((n_classes, part.stop - part.start, n_answers), dtype=np.float32)
             for of_class, own, table in zip(joint, self._members, self._by_class):
                 np.matmul(states[part, own], table, out=of_class)
@@ -170,28 +204,31 @@ class HindsightValues:
     def _best(self, states: Single, asking: Single) -> Single:
         return np.asarray(np.minimum(self._class_costs(states, self.decide), asking.min(axis=1)))
 
-    def _fitted(self, n_asked: int) -> Single:
+    def _fit_vectors(self, n_asked: int) -> Single:
         """Vectors of classes, the least of which is about what it costs to go on after so many questions."""
-        place, row = self.draw(_BELIEFS), np.arange(_BELIEFS)
-        states, asked = np.tile(self.prior, (_BELIEFS, 1)), np.empty((_BELIEFS, 0), dtype=np.intp)
+        place, row = self.draw(_TUNING.n_beliefs), np.arange(_TUNING.n_beliefs)
+        states, asked = np.tile(self.prior, (_TUNING.n_beliefs, 1)), np.empty((_TUNING.n_beliefs, 0), dtype=np.intp)
         for _ in range(n_asked):
-            look()
-            costs, among = self._asked(states, self.decide, asked), min(_AMONG, len(self.prices) - asked.shape[1])
+            check_deadline()
+            costs, among = (
+                self._question_costs(states, self.decide, asked),
+                min(_TUNING.n_best, len(self.prices) - asked.shape[1]),
+            )
             nearest = np.argpartition(costs, among - 1, axis=1)[:, :among]
-            chosen = nearest[row, self._rng.integers(0, among, _BELIEFS)]
+            chosen = nearest[row, self._rng.integers(0, among, _TUNING.n_beliefs)]
             states = states * self.answer[place[row, chosen]]
             states /= states.sum(axis=1, keepdims=True)
             asked = np.column_stack([asked, chosen])
-        values = self._best(states, self._asked(states, self.after.get(n_asked + 1, self.known), asked))
+        values = self._best(states, self._question_costs(states, self.after.get(n_asked + 1, self.known), asked))
         beliefs = self._of_classes(states)
         # what is above would be taken for luck where there was none; what is below, everywhere alike, does no harm
-        found = least_of(beliefs, values, _VECTORS, self._rng, _ABOVE).astype(np.float32)
+        vectors = least_of(beliefs, values, _TUNING.n_vectors, self._rng, _TUNING.above_weight).astype(np.float32)
         if n_asked == self.depth:
             #: Fewer vectors below those after the last of these questions, which tell sooner what is not least.
-            self.below = _fewer(found, beliefs[:_SAMPLE], _BELOW)
-        return found
+            self.below = _fewer(vectors, beliefs[: _TUNING.n_sampled], _TUNING.n_below)
+        return vectors
 
-    def _tabled(self) -> tuple[list[Single], list[Single]]:
+    def _tabulate(self) -> tuple[list[Single], list[Single]]:
         """What asking costs before ``n_tabled`` questions were asked, and what going on does after one to so many."""
         none, one = np.empty((1, 0), dtype=np.intp), np.ones(1, dtype=np.float32)
         if self.n_tabled == 0:
@@ -199,35 +236,35 @@ class HindsightValues:
         alone, after = self.prior * self.answer, self.after[self.n_tabled + 1]
         mass = alone.sum(axis=1)
         if self.n_tabled == 1:
-            known = self._best(alone, self._asked(alone, after, self.question[:, None]))
-            return [self._summed(known[None], one, none)], [known / np.maximum(mass, _TINY)]
+            known = self._best(alone, self._question_costs(alone, after, self.question[:, None]))
+            return [self._sum_by_question(known[None], one, none)], [known / np.maximum(mass, _TINY)]
         pairs = np.zeros((len(alone), len(alone)), dtype=np.float32)
         for place, question in enumerate(self.question.tolist()):
-            look()
+            check_deadline()
             others = np.arange(self.first[question] + self._sizes[question], len(alone))
             both = alone[place] * self.answer[others]
             asked = np.column_stack([np.full(len(others), question), self.question[others]])
-            pairs[place, others] = self._best(both, self._asked(both, after, asked))
+            pairs[place, others] = self._best(both, self._question_costs(both, after, asked))
             pairs[others, place] = pairs[place, others]
-        second = self._summed(pairs, mass, self.question[:, None])
+        second = self._sum_by_question(pairs, mass, self.question[:, None])
         known = self._best(alone, second)
         return (
-            [self._summed(known[None], one, none), second / np.maximum(mass[:, None], _TINY)],
+            [self._sum_by_question(known[None], one, none), second / np.maximum(mass[:, None], _TINY)],
             [known / np.maximum(mass, _TINY), pairs / np.maximum(alone @ self.answer.T, _TINY)],
         )
 
-    def _summed(self, values: Single, mass: Single, asked: IntArray) -> Single:
+    def _sum_by_question(self, values: Single, mass: Single, asked: IntArray) -> Single:
         costs: Single = np.add.reduceat(values, self.first, axis=1) + mass[:, None] * self.prices
         np.put_along_axis(costs, asked, _NEVER, axis=1)
         return costs
 
-    def _ended(self, spent: Single, states: Single, shown: Single, least: float) -> float:
+    def _least_at_end(self, spent: Single, states: Single, shown: Single, least: float) -> float:
         """The least of what is known, and of sets whose last question is asked before what remains."""
         asked, rows, sets = self._sets[self.depth - 1], self._rows[-1], self._sets[self.depth]
         every = [states[:, own] @ shown[:, own].T for own in self._members]
         row, last = rows[:, -1], sets[:, -1]
         expected, room = np.empty((2, len(sets)), dtype=np.float32)
-        for part in chunks(len(sets), 4.0 * _VECTORS):
+        for part in chunks(len(sets), 4.0 * _TUNING.n_vectors):
             joint = np.stack([of_class[row[part], last[part]] for of_class in every])
             joint /= joint.sum(axis=0)
             expected[part] = _least_after(joint, self.after[self.depth])
@@ -236,21 +273,23 @@ class HindsightValues:
         most, costs = np.zeros((2, *every[0].shape), dtype=np.float32)
         most[rows, sets], costs[:] = -room[:, None], _NEVER
         order = np.argsort(spent)
-        first, others = np.split(order, [max(1, int(_FIRST * len(order)))])
+        first, others = np.split(order, [max(1, int(_TUNING.first_share * len(order)))])
         # what is found after those that spent least tells which of the others need not be followed
         for some, begun in ((first, False), (others, True)):
             allowed = least - spent[some, None] + most[some] if begun else None
-            costs[some] = spent[some, None] + self._asked(states[some], self.after[self.depth], asked[some], allowed)
+            costs[some] = spent[some, None] + self._question_costs(
+                states[some], self.after[self.depth], asked[some], allowed
+            )
             total = costs[rows, sets].min(axis=1)
             ahead = np.flatnonzero(total + room < least)
             ahead = ahead[np.argsort(total[ahead])]
             if not begun:
-                ahead = ahead[:_LOT]
+                ahead = ahead[: _TUNING.n_together]
             while (ahead := ahead[total[ahead] + room[ahead] < least]).size:
-                lot, ahead = ahead[:_LOT], ahead[_LOT:]
+                lot, ahead = ahead[: _TUNING.n_together], ahead[_TUNING.n_together :]
                 known = states[row[lot]] * shown[last[lot]]
                 known /= known.sum(axis=1, keepdims=True)
-                remains = self._best(known, self._asked(known, self.known, sets[lot])) - expected[lot]
+                remains = self._best(known, self._question_costs(known, self.known, sets[lot])) - expected[lot]
                 least = min(least, float((total[lot] + remains).min()))
         return least
 
@@ -258,7 +297,7 @@ class HindsightValues:
 def _least_after(joint: Single, vectors: Single) -> Single:
     """The least of some vectors at columns of class probabilities, (n,)."""
     result = np.empty(joint.shape[1], dtype=np.float32)
-    for part in chunks(len(result), 4.0 * len(vectors), _PIECE_BYTES):
+    for part in chunks(len(result), 4.0 * len(vectors), 2**18):
         (vectors @ joint[:, part]).min(axis=0, out=result[part])
     return result
 
@@ -292,9 +331,9 @@ def _rows(smaller: IntArray, larger: IntArray, n_questions: int) -> IntArray:
 
 def work_of(problem: AcquisitionProblem, depth: int, n_tabled: int) -> tuple[float, float]:
     """Products that tables and fits take, and those of a case at most, about."""
-    assert problem.state_tables is not None
+    assert problem.structure.state_tables is not None
     n_answers, costs = float(problem.n_outcomes.sum()), problem.decision_costs
-    each = n_answers * (len(problem.state_tables[1]) + _VECTOR * costs.size)
+    each = n_answers * (len(problem.structure.state_tables[1]) + _TUNING.comparison * costs.size)
     return each * n_answers**n_tabled, each * comb(problem.n_questions, depth)
 
 
@@ -304,52 +343,61 @@ def in_hindsight(problem: AcquisitionProblem, n: int, seconds: float, rng: np.ra
     How deep and how many must not hang on what is found: it is told by the work, and in a limited time by that of other
     cases, which are dropped.
     """
-    states = None if problem.samples or problem.starts is not None else problem.state_tables
-    if states is None or len(states[1]) < _FEWEST_STATES:
+    states = None if problem.structure.samples or problem.starts is not None else problem.structure.state_tables
+    if states is None or len(states[1]) < _TUNING.min_states:
         return None
     if seconds < np.inf:
-        with within(seconds):
-            return _in_time(problem, min(n, _CASES), rng)
-    for depth, n_tabled in _choices(problem, _DEEPEST):
+        with time_limit(seconds):
+            return _in_time(problem, min(n, _TUNING.max_cases), rng)
+    for depth, n_tabled in _choices(problem, _TUNING.max_depth):
         once, each = work_of(problem, depth, n_tabled)
-        n_cases = int(min(n, _CASES, (_WORK - once) / each))
-        if n_cases >= _FEWEST:
+        n_cases = int(min(n, _TUNING.max_cases, (_TUNING.max_products - once) / each))
+        if n_cases >= _TUNING.min_cases:
             return HindsightValues(problem, depth, n_tabled, rng).values(n_cases)
     return None
 
 
 def _in_time(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> FloatArray | None:
-    """The same, as deep and with as many cases as lets expect most in the time that is left.
+    """Least costs in hindsight, as deep and of as many cases as lets expect most in the time that is left.
 
     What each depth finds is told by the same few cases, and how wide the margin will be by those at the least depth.
     """
-    if n < _FEWEST_IN_TIME:
+    if n < _TUNING.min_cases_in_time:
         return None
     best: tuple[float, HindsightValues, int] | None = None
     trials: IntArray = np.empty((0, 0), dtype=np.intp)
     spread, reached = 0.0, 0
-    for depth, n_tabled in sorted(_choices(problem, _DEEPEST_IN_TIME), key=lambda choice: (choice[0], -choice[1])):
+    for depth, n_tabled in sorted(
+        _choices(problem, _TUNING.max_depth_in_time), key=lambda choice: (choice[0], -choice[1])
+    ):
         once = work_of(problem, depth, n_tabled)[0]
-        if depth == reached or comb(problem.n_questions, depth) > _SETS or once > _A_SECOND * left() / 4:
+        if (
+            depth == reached
+            or comb(problem.n_questions, depth) > _TUNING.max_sets
+            or once > _TUNING.products_a_second * remaining_seconds() / 4
+        ):
             continue
         try:
-            with within(left() / 3):
+            with time_limit(remaining_seconds() / 3):
                 made = HindsightValues(problem, depth, n_tabled, rng)
             if best is None:
-                trials = made.draw(_FIRST_TRIALS)
-            with within(left() * _TRIALS / _FEWEST_IN_TIME / 2):
+                trials = made.draw(_TUNING.n_trials)
+            with time_limit(remaining_seconds() * _TUNING.n_more_trials / _TUNING.min_cases_in_time / 2):
                 began = now()
-                found = np.array([made.least(case) for case in trials])
+                costs = np.array([made.least_cost(case) for case in trials])
                 each = (now() - began) / len(trials)
-        except TimeUp:
-            look()
+        except DeadlineExceeded:
+            check_deadline()
             continue
         if best is None:
-            trials, spread = trials[:_TRIALS], float(found.std(ddof=1))
-        n_cases = int(min(n, left() / 2 / max(each, _TINY)))
-        if n_cases < _FEWEST_IN_TIME:
+            trials, spread = trials[: _TUNING.n_more_trials], float(costs.std(ddof=1))
+        n_cases = int(min(n, remaining_seconds() / 2 / max(each, _TINY)))
+        if n_cases < _TUNING.min_cases_in_time:
             continue
-        promised, reached = float(found[:_TRIALS].mean()) - margin(n_cases, spread, _SURE), depth
+        promised, reached = (
+            float(costs[: _TUNING.n_more_trials].mean()) - margin(n_cases, spread, _TUNING.confidence),
+            depth,
+        )
         if best is None or promised > best[0]:
             best = promised, made, n_cases
     return None if best is None else best[1].values(best[2])
@@ -358,7 +406,7 @@ def _in_time(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> F
 def _choices(problem: AcquisitionProblem, deepest: int) -> Iterator[tuple[int, int]]:
     """How many questions are followed, and after how many of them values are exact: the deepest first."""
     for depth in range(min(deepest, problem.n_questions), 0, -1):
-        for n_tabled in range(min(depth - 1, _TABLED), min(depth - 2, 0), -1):
+        for n_tabled in range(min(depth - 1, _TUNING.max_tabled), min(depth - 2, 0), -1):
             yield depth, n_tabled
 
 
@@ -370,4 +418,5 @@ def margin(n: int, spread: float, confidence: float) -> float:
 def surely_less(values: FloatArray, confidence: float) -> float:
     """What their expectation is not below, with this confidence of one side."""
     off = margin(len(values), float(values.std(ddof=1)), confidence)
-    return max((float(values.mean()) - off) * (1 - _ROUNDING), 0.0)
+    # single precision suffices: its rounding is far below this share of the bound, which is taken off
+    return max((float(values.mean()) - off) * (1 - 1e-5), 0.0)

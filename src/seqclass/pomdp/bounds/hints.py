@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
@@ -9,7 +10,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from seqclass._utils.arrays import FloatArray, IntArray, lower_envelope
-from seqclass._utils.progress import look
+from seqclass._utils.progress import check_deadline
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.bounds.optimum import OrderBounds, StateBounds
 from seqclass.pomdp.bounds.repeats import (
@@ -17,44 +18,63 @@ from seqclass.pomdp.bounds.repeats import (
     LogOddsLine,
     RepeatValues,
     ValuesOfSets,
+    choose_once,
     has_repeats,
-    told_apart,
 )
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.one_step import cost_lower_bound, latent_posterior
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.table_problem import TableProblem
 
 __all__: list[str] = []
 
 
-#: Of more hidden states a hint would leave too much untold to search for long; certificates take up to so many.
-_MOST_STATES, MANY_STATES = 16, 100
-#: Distance in log-odds for two states, steps along an edge for three and four; of many states, pairs alone are looked
-#: at, and these coarsely and for less time.
-_DISTANCE, _STEPS = 0.05, {3: 30, 4: 20}
-_COARSE, _LESS = 2.0, 0.1
-#: Products of all programs together, and of those of one size: a few seconds.
-_MOST_WORK, _MOST_ONCE, _MOST_FREE, _ROUNDS = 2e9, 14, 4, 3
-#: Iterations that a program is reckoned to take.
-_ITERATIONS = 40
-#: Points of a line between two states, about.
-_LINE = 400
-#: Weights of grid points, and differences of answers, below this are rounding.
-_NOTHING = 1e-12
+@dataclass(frozen=True)
+class HintTuning:
+    """How fine the values are that hints are taken from, and how long they may take."""
+
+    #: Of more hidden states a hint would leave too much untold to search for long.
+    max_states: int = 16
+    #: Of the points between two states, in log-odds.
+    distance: float = 0.05
+    #: Along an edge, by number of states.
+    steps: dict[int, int] = field(default_factory=lambda: {3: 30, 4: 20})
+    #: Of many states pairs alone are looked at, at so many times the distance.
+    coarseness: float = 2.0
+    #: And for this share of the work.
+    share_of_many: float = 0.1
+    #: Of all programs together: a few seconds.
+    max_products: float = 2e9
+    #: Questions that may be asked only once: each doubles what is kept.
+    max_once: int = 14
+    #: Questions for nothing among these.
+    max_free: int = 4
+    #: In each of which programs that matter set more questions apart.
+    n_rounds: int = 3
+    #: That a program is reckoned to take.
+    n_iterations: int = 40
+    #: Of a line between two states, about.
+    n_points: int = 400
+    #: Weights of grid points, and differences of answers, below this are rounding.
+    nothing: float = 1e-12
+
+
+_TUNING = HintTuning()
+
+
+#: Certificates take up to so many hidden states.
+MANY_STATES = 100
 _TINY = np.finfo(float).tiny
-#: The mixture is found where no point is farther above it than this share of the largest value.
-_CLOSE = 1e-6
 
 
 def has_hints(problem: AcquisitionProblem, most_states: int = MANY_STATES) -> bool:
     """Whether `HintedValues` serves a problem: answers depend on hidden states alone, and these are not too many."""
-    states = None if problem.samples else problem.state_tables
+    states = None if problem.structure.samples else problem.structure.state_tables
     return states is not None and 2 <= len(states[1]) <= most_states
 
 
-def bounds_of(problem: AcquisitionProblem, most_states: int = _MOST_STATES) -> OrderBounds | None:
+def bounds_of(problem: AcquisitionProblem, most_states: int = _TUNING.max_states) -> OrderBounds | None:
     """The best bounds over all orders that there are for a problem; None where there are none but one price more."""
-    if problem.samples or not problem.n_questions:
+    if problem.structure.samples or not problem.n_questions:
         return None
     if has_repeats(problem):
         return RepeatValues(problem)
@@ -79,13 +99,15 @@ class _Face(ValuesOfSets):
             n_outcomes=problem.n_outcomes,
             groups=problem.groups,
             full_prices=problem.full_prices,
-            free=True,
+            any_order=True,
         )
-        self.grid = LogOddsLine.of(self.problem, distance) if size == 2 else SimplexGrid(size, _STEPS[size])
+        self.grid = (
+            LogOddsLine.from_problem(self.problem, distance) if size == 2 else SimplexGrid(size, _TUNING.steps[size])
+        )
         self._tables, program = own, BeliefProgram(self.problem, own, self.grid)
         # what is free of charge would tell all if it were asked again
         free = np.flatnonzero((problem.prices == 0) & (problem.n_outcomes > 1))
-        self.once = free[:_MOST_FREE].tolist()
+        self.once = free[: _TUNING.max_free].tolist()
         self.values, self._stop = program.solve(self.once, program.begin()), program.stop
         self.share: FloatArray = np.zeros(size)
 
@@ -102,8 +124,8 @@ class _Face(ValuesOfSets):
         if self._program is None:  # only the few that are chosen keep theirs
             self._program = BeliefProgram(self.problem, self._tables, self.grid)
         before, mass = len(self.once), self.share * prior[self.states]
-        self.once, self.values = told_apart(
-            self._program, self.once, self.values, mass / mass.sum(), _MOST_ONCE, most_work
+        self.once, self.values = choose_once(
+            self._program, self.once, self.values, mass / mass.sum(), _TUNING.max_once, most_work
         )
         return len(self.once) > before
 
@@ -121,20 +143,20 @@ class HintedValues(StateBounds):
         No policy costs less, over all orders.
     """
 
-    def __init__(self, problem: AcquisitionProblem, most_work: float = _MOST_WORK) -> None:
+    def __init__(self, problem: AcquisitionProblem, most_work: float = _TUNING.max_products) -> None:
         super().__init__(problem)
-        states = problem.state_tables
+        states = problem.structure.state_tables
         if states is None or not has_hints(problem):
             raise ValueError(f"HintedValues is for answers that depend on at most {MANY_STATES} hidden states alone.")
-        many = len(states[1]) > _MOST_STATES
-        sizes = [2] if many else [2, *_STEPS]
-        work, self._coarser = most_work * (_LESS if many else 1.0), _COARSE if many else 1.0
+        many = len(states[1]) > _TUNING.max_states
+        sizes = [2] if many else [2, *_TUNING.steps]
+        work, self._coarser = most_work * (_TUNING.share_of_many if many else 1.0), _TUNING.coarseness if many else 1.0
         self._share = work / len(sizes)
         self.tables, classes = states
         self.costs: FloatArray = problem.decision_costs[classes]
         self._perfect: FloatArray = self.costs.min(axis=1)
-        begun, weight = problem.opening()
-        self.prior = weight @ begun.states
+        begun, weight = problem.initial_beliefs()
+        self.prior = weight @ latent_posterior(begun)
         self.faces: list[_Face] = []
         n_states = int(np.count_nonzero(self.prior))
         self._choose()
@@ -142,12 +164,12 @@ class HintedValues(StateBounds):
             if size > n_states:
                 break
             for some in self._candidates(size):
-                look()
-                distance = _DISTANCE * self._coarser
+                check_deadline()
+                distance = _TUNING.distance * self._coarser
                 self.faces.append(_Face(problem, self.tables, self.costs, np.array(some), distance))
             self._choose()
-        work /= _ITERATIONS
-        for _ in range(_ROUNDS):
+        work /= _TUNING.n_iterations
+        for _ in range(_TUNING.n_rounds):
             chosen = [face for face in self.faces if face.share.any()]
             gained = [face.tell_apart(self.prior, work / len(chosen)) for face in chosen]
             if not any(gained):
@@ -169,8 +191,8 @@ class HintedValues(StateBounds):
         for state in possible:
             own = (sets == state).any(axis=1)
             rank[own] = np.minimum(rank[own], np.arange(own.sum()))
-        n_points = _LINE / self._coarser if size == 2 else grid_size(size, _STEPS[size])
-        work = _ITERATIONS * n_points * size * float(self.problem.n_outcomes.sum())
+        n_points = _TUNING.n_points / self._coarser if size == 2 else grid_size(size, _TUNING.steps[size])
+        work = _TUNING.n_iterations * n_points * size * float(self.problem.n_outcomes.sum())
         most = max(int(self._share / work), 1)
         return [tuple(some) for some in sets[np.argsort(rank, kind="stable")[:most]].tolist()]
 
@@ -184,7 +206,7 @@ class HintedValues(StateBounds):
             distance = -np.log(np.clip(table.T @ table, _TINY, 1.0))
             np.maximum(rate, distance / price, out=rate)
         suits = self.costs <= self._perfect[:, None]
-        return np.where(suits.astype(np.float64) @ suits.T > 0, 0.0, 1 / np.maximum(rate, _NOTHING))
+        return np.where(suits.astype(np.float64) @ suits.T > 0, 0.0, 1 / np.maximum(rate, _TUNING.nothing))
 
     def _choose(self) -> None:
         """Find the hints that help the least: the prior as a mixture of grid points, of the dearest there is."""
@@ -202,21 +224,21 @@ class HintedValues(StateBounds):
         for face, begin, end in zip(self.faces, first, first[1:]):
             own = (weight[begin:end] @ face.grid.points) * scale[face.states]
             face.share = own / np.maximum(self.prior[face.states], _TINY)
-        begun, weight_of = self.problem.opening()
+        begun, weight_of = self.problem.initial_beliefs()
         self.value = float(weight_of @ self.lower(begun))
 
-    def known(self, info: InformationState, states: FloatArray, question: IntArray | None = None) -> FloatArray:
-        """See `StateBounds.known`."""
+    def decision_bounds(self, belief: BeliefState, states: FloatArray, question: IntArray | None = None) -> FloatArray:
+        """See `StateBounds.decision_bounds`."""
         hinted: FloatArray = states @ (self._untold * self._perfect)
         for face in self.faces:
             if face.share.any():
-                hinted += face.known(info, states[..., face.states] * face.share, question)
+                hinted += face.decision_bounds(belief, states[..., face.states] * face.share, question)
         one_price = states @ (self.problem.prices.min() + self._perfect)
         return np.asarray(np.minimum(np.maximum(hinted, one_price), lower_envelope(states, self.costs.T)))
 
-    def lower(self, info: InformationState) -> FloatArray:
+    def lower(self, belief: BeliefState) -> FloatArray:
         """No way on costs less, (n,)."""
-        return np.minimum(info.stopping_cost, np.maximum(super().lower(info), info.cost_floor()))
+        return np.minimum(belief.stopping_cost, np.maximum(super().lower(belief), cost_lower_bound(belief)))
 
 
 def _mixture(points: FloatArray, values: FloatArray, prior: FloatArray, starts: IntArray) -> FloatArray:
@@ -226,17 +248,18 @@ def _mixture(points: FloatArray, values: FloatArray, prior: FloatArray, starts: 
     weight[:n] = prior  # the corners, with which there is always a mixture
     active = np.arange(n)
     while largest > 0:
-        look()
+        check_deadline()
         # in units of its own: a solver takes what is large or small for what has no solution
-        found = linprog(-values[active] / largest, A_eq=points[active].T, b_eq=prior, method="highs")
-        if found.x is None:
+        solution = linprog(-values[active] / largest, A_eq=points[active].T, b_eq=prior, method="highs")
+        if solution.x is None:
             break  # what was found before is a mixture too
         weight = np.zeros(len(values))
-        weight[active] = np.where(found.x > _NOTHING, found.x, 0.0)
-        above = values / largest + points @ found.eqlin.marginals
+        weight[active] = np.where(solution.x > _TUNING.nothing, solution.x, 0.0)
+        above = values / largest + points @ solution.eqlin.marginals
         above[active] = 0.0
         best = np.maximum.reduceat(above, starts)
-        if best.max(initial=0.0) <= _CLOSE:
+        # the mixture is found where no point is farther above it than this share of the largest value
+        if best.max(initial=0.0) <= 1e-6:
             break
         # of each face the point that is farthest above what is known
         size = np.diff(starts, append=len(values))

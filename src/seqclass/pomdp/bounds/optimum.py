@@ -12,31 +12,27 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_costs, check_integer
-from seqclass.pomdp.answers import PlannedAnswers
-from seqclass.pomdp.evaluation import MAX_HISTORIES
-from seqclass.pomdp.hidden import by_question, unpadded
-from seqclass.pomdp.information import OPEN, TIE, InformationState, affords
+from seqclass.pomdp.account import groups_paid_after, prices_beside
+from seqclass.pomdp.latent import by_question, unpad_tables
+from seqclass.pomdp.observations import PlannedAnswers
+from seqclass.pomdp.one_step import (
+    constraint_status,
+    cost_lower_bound,
+    latent_posterior,
+    one_step_costs,
+    row_parts,
+    stopping_threshold,
+)
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import Fork, Level, walk
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
+from seqclass.pomdp.ties import TIE, affords
+from seqclass.pomdp.walk import MAX_HISTORIES, Fork, Level, walk
 
 __all__ = ["optimal_cost"]
 
 
-#: Most partial answers that are listed in one array, some 40 bytes each, and those that are multiplied out at once.
-_LISTED, _BLOCK = 2 * 10**7, 2000
 #: Up to so many partial answers all are visited, and of those that leave more to ask within a limit.
 FEW, _WITHIN_LIMITS = 50_000, 400_000
-#: And if what may follow them, an answer to each open question times classes or hidden states, is no more than this.
-_WORK = 3e7
-#: What an answer takes that is not followed, of what others take.
-_AT_ONCE = 0.1
-#: Where there are more partial answers they are not counted on.
-_COUNTED = 1e100
-#: Partial answers that are listed in the time of one history that is visited, about.
-_AS_MANY = 20
-#: Bytes that are worked on at once.
-_CACHED = 2**22
 
 #: What to do after partial answers: of each number of questions asked sorted keys, the most promising question, and
 #: what asking it costs, all that follows included; where that is not known (nan) the question that is asked, if any.
@@ -44,12 +40,12 @@ Plan = list[tuple[npt.NDArray[np.bytes_], IntArray, FloatArray]]
 
 
 def evidence(
-    info: InformationState, *columns: FloatArray | IntArray, seen: IntArray | None = None
+    belief: BeliefState, *columns: FloatArray | IntArray, seen: IntArray | None = None
 ) -> npt.NDArray[np.bytes_]:
-    """Key of what each row of a free problem has seen, in whatever order, (n,): equal where all that follows is."""
-    seen = info.seen if seen is None else seen
-    assert seen is not None  # of a free problem it always is
-    return _evidence(info.problem, seen, info.paid, info.spent, *columns)
+    """Key of what each row has seen, in whatever order, (n,): equal where all that follows is."""
+    seen = belief.observed if seen is None else seen
+    assert seen is not None  # of a problem in any order it always is
+    return _evidence(belief.problem, seen, belief.account.groups_paid, belief.spent, *columns)
 
 
 def _evidence(
@@ -73,69 +69,75 @@ def row_keys(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.bytes_]:
 
 
 class OrderBounds(ABC):
-    """Lower bounds on what going on costs in a free problem, over all orders."""
+    """Lower bounds on what going on costs in a problem in any order, over all orders."""
 
     def __init__(self, problem: AcquisitionProblem) -> None:
         self.problem = problem
 
     @abstractmethod
-    def asking(self, info: InformationState) -> FloatArray:
+    def question_bounds(self, belief: BeliefState) -> FloatArray:
         """No way of asking each question and going on costs less, (n, n_questions); inf where it is not open."""
 
-    def lower(self, info: InformationState) -> FloatArray:
+    def lower(self, belief: BeliefState) -> FloatArray:
         """No way on costs less, (n,)."""
-        least: FloatArray = self.asking(info).min(axis=1, initial=np.inf)
-        return np.minimum(info.stopping_cost, least)
+        least: FloatArray = self.question_bounds(belief).min(axis=1, initial=np.inf)
+        return np.minimum(belief.stopping_cost, least)
 
 
 class OnePriceBounds(OrderBounds):
     """After one answer either decide, or pay the cheapest price once more and know the class."""
 
-    def asking(self, info: InformationState) -> FloatArray:
-        """See `OrderBounds.asking`."""
+    def question_bounds(self, belief: BeliefState) -> FloatArray:
+        """See `OrderBounds.question_bounds`."""
         problem = self.problem
         vectors = problem.decision_costs.T
-        if info.stage + 1 < problem.n_stages:
+        if belief.stage + 1 < problem.n_stages:
             vectors = np.vstack([vectors, problem.prices.min() + problem.perfect_cost])
-        after = problem.costs_after(np.arange(problem.n_questions), info, vectors)
-        return np.where(info.open, info.prices + after, np.inf)
+        after = problem.structure.costs_after(np.arange(problem.n_questions), belief, vectors)
+        return np.where(belief.available, belief.prices + after, np.inf)
 
 
 class StateBounds(OrderBounds):
-    """Lower bounds where answers depend on states alone: those of `AcquisitionProblem.state_tables`."""
+    """Lower bounds where answers depend on states alone: those of `Structure.state_tables`."""
 
     tables: FloatArray
 
     @abstractmethod
-    def known(self, info: InformationState, states: FloatArray, question: IntArray | None = None) -> FloatArray:
+    def decision_bounds(self, belief: BeliefState, states: FloatArray, question: IntArray | None = None) -> FloatArray:
         """No way costs less, deciding among them, of unnormalised probabilities of the states, (..., n_states).
 
         They are those of the rows, (n,), or after each answer to a question of each row, (n, V), or to all questions,
         one's answers after the other's, (n, R), with the question of each.
         """
 
-    def lower(self, info: InformationState) -> FloatArray:
+    def lower(self, belief: BeliefState) -> FloatArray:
         """See `OrderBounds.lower`."""
-        return info.stopping_cost if info.stage >= self.problem.n_stages else self.known(info, info.states)
+        return (
+            belief.stopping_cost
+            if belief.stage >= self.problem.n_stages
+            else self.decision_bounds(belief, latent_posterior(belief))
+        )
 
-    def asking(self, info: InformationState) -> FloatArray:
-        """See `OrderBounds.asking`."""
-        if info.stage + 1 >= self.problem.n_stages:
-            return asking_once(info)
-        (flat, starts), n = unpadded(self.tables), len(self.tables)
+    def question_bounds(self, belief: BeliefState) -> FloatArray:
+        """See `OrderBounds.question_bounds`."""
+        if belief.stage + 1 >= self.problem.n_stages:
+            return asking_once(belief)
+        (flat, starts), n = unpad_tables(self.tables), len(self.tables)
         rows = np.full(n, len(flat) // max(n, 1)) if starts is None else np.diff(starts, append=len(flat))
-        after, every = np.empty((len(info), n)), np.repeat(np.arange(n), rows)[None]
-        for part, some in info.parts(8.0 * 12 * flat.size):
-            after[part] = by_question(self.known(some, flat * some.states[:, None], every), n, starts)
-        return np.where(info.open, info.prices + after, np.inf)
+        after, every = np.empty((len(belief), n)), np.repeat(np.arange(n), rows)[None]
+        for part, some in row_parts(belief, 8.0 * 12 * flat.size):
+            after[part] = by_question(
+                self.decision_bounds(some, flat * latent_posterior(some)[:, None], every), n, starts
+            )
+        return np.where(belief.available, belief.prices + after, np.inf)
 
 
-def asking_once(info: InformationState) -> FloatArray:
+def asking_once(belief: BeliefState) -> FloatArray:
     """Cost of asking each question and then deciding, (n, n_questions); inf where it is not open."""
-    after, may = info.problem.costs_after(np.arange(info.problem.n_questions), info), info.open
-    if info.problem.rules is not None:
-        may = may & ~info.standing.closed_after
-    return np.where(may, info.prices + after, np.inf)
+    after, may = belief.problem.structure.costs_after(np.arange(belief.problem.n_questions), belief), belief.available
+    if belief.problem.rules is not None:
+        may = may & ~constraint_status(belief).must_continue_after
+    return np.where(may, belief.prices + after, np.inf)
 
 
 def optimal_cost(
@@ -143,7 +145,7 @@ def optimal_cost(
 ) -> float:
     """Optimal cost by backward recursion over every history that may be worth reaching.
 
-    In a fixed order it is the cost of stopping at the best moments, and in a free problem also of asking the best
+    In a fixed order it is the cost of stopping at the best moments, in any order also of asking the best
     questions. If answers are independent given the class or hidden states, up to 20 million partial answers are listed
     in one array, some 40 bytes each. With rules or visits, with a budget where questions are in groups, and with
     questions that are alike, histories are visited one by one instead.
@@ -193,20 +195,21 @@ def optimal_costs(
     if n_stages is not None:
         horizon = min(horizon, check_integer(n_stages, "n_stages", 0))
     alike = alike_questions(problem)
-    listable = _AS_MANY * max_histories
+    # partial answers that are listed in the time of one history that is visited, about
+    listable = 20 * max_histories
     # of what is alike fewer are visited, and of what is within a limit
-    limited = problem.free and problem.starts is None and is_limited(problem) and are_few(problem, listable)
+    limited = problem.any_order and problem.starts is None and is_limited(problem) and are_few(problem, listable)
     whole = horizon == problem.n_stages and not alike and not limited
-    if whole and (listed := PartialAnswers.of(problem, listable)) is not None:
+    if whole and (listed := PartialAnswers.from_problem(problem, listable)) is not None:
         return np.array([listed.solve(factor) for factor in factors.tolist()])
     # whatever is settled at the smallest prices is at all others
-    info, weight = problem.opening()
-    tree = expand(info, horizon, float(factors.min()), listable if limited else max_histories, alike)
+    belief, weight = problem.initial_beliefs()
+    tree = expand(belief, horizon, float(factors.min()), listable if limited else max_histories, alike)
     return np.asarray(weight @ tree.values(factors))
 
 
 class PartialAnswers:
-    """Least costs from all partial answers of a free problem whose answers depend on states alone, times their chances.
+    """Least costs from all partial answers, in any order, where answers depend on states alone, times their chances.
 
     A partial answer is a number: of each question a digit, its outcome, or the number of its outcomes where it was not
     asked. Times the chance of what was seen, costs are sums of what follows, and lie in one array by that number. Of
@@ -224,7 +227,7 @@ class PartialAnswers:
         asked: int = 0,
         spent: float = 0.0,
     ) -> None:
-        states = problem.state_tables
+        states = problem.structure.state_tables
         assert states is not None
         self.problem, self.gone = problem, np.zeros(problem.n_questions, dtype=bool) if gone is None else gone
         self.pays, self.paid = ~(self.gone | nothing), paid
@@ -232,9 +235,10 @@ class PartialAnswers:
         self.sizes = np.where(self.gone, 0, problem.n_outcomes) + 1
         self.steps = np.append(np.cumprod(self.sizes[:0:-1])[::-1], 1)
         factors = [np.vstack([table[: n - 1], np.ones(len(states[1]))]) for table, n in zip(states[0], self.sizes)]
-        half = int(np.searchsorted(np.cumsum(np.log(self.sizes[::-1])), np.log(_BLOCK)))
+        # so many are multiplied out at once
+        half = int(np.searchsorted(np.cumsum(np.log(self.sizes[::-1])), np.log(2000)))
         first, rest = (_products(some) for some in (factors[: len(factors) - half], factors[len(factors) - half :]))
-        first, costs = first * problem.begin().states, problem.decision_costs[states[1]]
+        first, costs = first * latent_posterior(problem.initial_belief()), problem.decision_costs[states[1]]
         self.chance, self.stopping = (np.empty(len(first) * len(rest)) for _ in range(2))
         for part in chunks(len(first), 8.0 * 2 * rest.size):
             joint = (first[part, None] * rest).reshape(-1, len(costs))
@@ -248,39 +252,45 @@ class PartialAnswers:
         self.costs = self.stopping
 
     @classmethod
-    def of(cls, problem: AcquisitionProblem, most: float) -> PartialAnswers | None:
+    def from_problem(cls, problem: AcquisitionProblem, most: float) -> PartialAnswers | None:
         """All partial answers, if this serves."""
         return cls(problem) if cls.serves(problem, most) else None
 
     @staticmethod
     def serves(problem: AcquisitionProblem, most: float) -> bool:
         """Whether they tell what may be asked and its price, answers depend on states alone, and there are no more."""
-        if not problem.free or problem.samples or problem.state_tables is None or not problem.n_questions:
+        if (
+            not problem.any_order
+            or problem.structure.samples
+            or problem.structure.state_tables is None
+            or not problem.n_questions
+        ):
             return False
         if any(one is not None for one in (problem.rules, problem.starts, problem.visits)):
             return False
         if problem.max_cost is not None and problem.groups is not None:  # what is left depends on who came first
             return False
-        return bool(np.log(problem.n_outcomes + 1.0).sum() <= np.log(max(min(most, _LISTED), 1)) + TIE)
+        # no more are listed in one array: some 40 bytes each
+        return bool(np.log(problem.n_outcomes + 1.0).sum() <= np.log(max(min(most, 2 * 10**7), 1)) + TIE)
 
     def solve(self, multiplier: float = 1.0) -> float:
         """Find all least costs at a multiple of the prices; that of the beginning."""
         self.costs = self.stopping.copy()
         for known in range(self.longest - 1, -1, -1):
             number = self.order[self.first[known] : self.first[known + 1]]
-            for part in chunks(len(number), 8.0 * 2 * len(self.sizes), _CACHED):
+            for part in chunks(len(number), 8.0 * 2 * len(self.sizes), 2**22):
                 some = number[part]
-                least = self.asking(some, multiplier).min(axis=1)
+                least = self.question_costs(some, multiplier).min(axis=1)
                 self.costs[some] = np.minimum(self.costs[some], least)
         return float(self.costs[-1])
 
-    def asking(self, number: IntArray, multiplier: float = 1.0) -> FloatArray:
+    def question_costs(self, number: IntArray, multiplier: float = 1.0) -> FloatArray:
         """Cost of asking each question after partial answers and going on as well as can be, (n, n_questions)."""
-        found = np.full((len(number), len(self.sizes)), np.inf)
+        costs = np.full((len(number), len(self.sizes)), np.inf)
         problem = self.problem
         opened = number[:, None] // self.steps.astype(number.dtype) % self.sizes.astype(number.dtype) == self.sizes - 1
         opened &= ~self.gone
-        prices = problem.prices_beside(problem.paid_after(~opened & self.pays) | self.paid)
+        prices = prices_beside(problem, groups_paid_after(problem, ~opened & self.pays) | self.paid)
         if problem.max_cost is not None:
             opened &= affords(
                 problem.max_cost, (self.spent + ~opened @ np.where(self.gone, 0.0, prices[0]))[:, None] + prices
@@ -293,28 +303,28 @@ class PartialAnswers:
             cost = price * self.chance[some]
             for outcome in range(1, size):
                 cost += self.costs[some - outcome * step]
-            found[rows, question] = cost
-        return found
+            costs[rows, question] = cost
+        return costs
 
     def numbers(self, seen: IntArray) -> IntArray:
         """Numbers of partial answers, (n,)."""
-        found: IntArray = np.where(seen < 0, self.sizes - 1, seen) @ self.steps
-        return found
+        numbers: IntArray = np.where(seen < 0, self.sizes - 1, seen) @ self.steps
+        return numbers
 
     def plan(self) -> Plan:
         """What to ask after each partial answer that the best policy comes to, once all least costs are found."""
         plan: Plan = []
-        begun, number = self.problem.begin(), np.array([len(self.costs) - 1])
-        assert begun.seen is not None
+        begun, number = self.problem.initial_belief(), np.array([len(self.costs) - 1])
+        assert begun.observed is not None
         while len(number):
             digits = number[:, None] // self.steps % self.sizes
             asked, costs = digits < self.sizes - 1, np.full(digits.shape, np.inf)
             if len(plan) < self.longest:
-                costs = self.asking(number)
-            question, least = promising(costs, self.problem)
+                costs = self.question_costs(number)
+            question, least = cheapest_question(costs, self.problem)
             on = np.flatnonzero(least < self.stopping[number] * (1 - TIE))
-            seen = np.where(asked, digits, OPEN).astype(begun.seen.dtype)
-            keys = _evidence(self.problem, seen, self.problem.paid_after(asked), asked @ self.problem.prices)
+            seen = np.where(asked, digits, OPEN).astype(begun.observed.dtype)
+            keys = _evidence(self.problem, seen, groups_paid_after(self.problem, asked), asked @ self.problem.prices)
             order = np.argsort(keys)
             plan.append((keys[order], question[order], (least / self.chance[number])[order]))
             size, step = self.sizes[question[on], None], self.steps[question[on], None]
@@ -324,7 +334,7 @@ class PartialAnswers:
         return plan
 
 
-def promising(costs: FloatArray, problem: AcquisitionProblem) -> tuple[IntArray, FloatArray]:
+def cheapest_question(costs: FloatArray, problem: AcquisitionProblem) -> tuple[IntArray, FloatArray]:
     """The question of the least cost in each row, and that cost; `DECIDE` and inf of none.
 
     Of equals the first, free ones after the others: an answer that is for nothing and changes nothing is not asked for.
@@ -333,26 +343,26 @@ def promising(costs: FloatArray, problem: AcquisitionProblem) -> tuple[IntArray,
     question = np.full(len(costs), DECIDE)
     on = np.flatnonzero(least < np.inf)
     if on.size:  # of no question at all there is no argmax
-        equal, late = costs[on] <= least[on, None] * (1 + TIE), problem.put_off
+        equal, late = costs[on] <= least[on, None] * (1 + TIE), problem.structure.put_off
         question[on] = np.where(equal, late, late.max(initial=0) + 1).argmin(axis=1)
     return question, least
 
 
 def _products(factors: Sequence[FloatArray]) -> FloatArray:
     """Products of a row of each factor, of the last one fastest, (n, n_states)."""
-    found = np.ones((1, 1))
+    products = np.ones((1, 1))
     for factor in factors:
-        found = (found[:, None] * factor).reshape(-1, factor.shape[1])
-    return found
+        products = (products[:, None] * factor).reshape(-1, factor.shape[1])
+    return products
 
 
 @dataclass
-class Stage:
+class EnumeratedStage:
     """Histories of one level of an enumeration, and what each may ask.
 
     Attributes
     ----------
-    info : InformationState
+    belief : BeliefState
         The histories, those that saw the same as one.
     row, question, price : ndarray of shape (m,)
         Of each question that is asked its history, its number, and its price there.
@@ -362,7 +372,7 @@ class Stage:
         Cost of deciding after each question, its price left out, if no other can follow; None where branches lead on.
     """
 
-    info: InformationState
+    belief: BeliefState
     row: IntArray
     question: IntArray
     price: FloatArray
@@ -380,31 +390,31 @@ class Stage:
 class Enumeration:
     """All ways on from some histories, over a horizon; see `expand`."""
 
-    def __init__(self, stages: list[Stage]) -> None:
+    def __init__(self, stages: list[EnumeratedStage]) -> None:
         self.stages = stages
 
     @property
-    def _cut(self) -> bool:
+    def _is_cut(self) -> bool:
         """Whether more might be asked after the last stage."""
         return self.stages[-1].after is None
 
     def values(self, multipliers: FloatArray) -> FloatArray:
         """Cost of the best way on of each first history at each multiplier of the prices, (n, n_multipliers)."""
-        result = np.empty((len(self.stages[0].info), len(multipliers)))
-        for part in chunks(len(multipliers), 8.0 * 4 * max(len(s.info) + s.row.size for s in self.stages)):
+        result = np.empty((len(self.stages[0].belief), len(multipliers)))
+        for part in chunks(len(multipliers), 8.0 * 4 * max(len(s.belief) + s.row.size for s in self.stages)):
             ahead = self._ahead(multipliers[part])
-            result[:, part] = self._best(0, ahead, multipliers[part], bounded=self._cut and len(self.stages) == 1)
+            result[:, part] = self._best(0, ahead, multipliers[part], bounded=self._is_cut and len(self.stages) == 1)
         return result
 
     def _ahead(self, multipliers: FloatArray) -> FloatArray:
         """Cost of each question of the first level."""
         ahead = self.stages[-1].ahead(multipliers)
         for number in range(len(self.stages) - 1, 0, -1):
-            value = self._best(number, ahead, multipliers, self._cut and number == len(self.stages) - 1)
-            ahead = self._before(number, value, multipliers)
+            value = self._best(number, ahead, multipliers, self._is_cut and number == len(self.stages) - 1)
+            ahead = self._question_costs_before(number, value, multipliers)
         return ahead
 
-    def _before(self, number: int, value: FloatArray, multipliers: FloatArray) -> FloatArray:
+    def _question_costs_before(self, number: int, value: FloatArray, multipliers: FloatArray) -> FloatArray:
         """Cost of each question of the level before, given the values of the histories of this one."""
         after, before = self.stages[number], self.stages[number - 1]
         ahead = before.price[:, None] * multipliers
@@ -414,36 +424,36 @@ class Enumeration:
         return ahead
 
     def plan(self) -> tuple[float, Plan]:
-        """Cost of the best way on of the only first history of a free problem, and what to ask after each history."""
+        """Cost of the best way on of the only first history, in any order, and what to ask after each history."""
         plan: Plan = []
         cost = np.inf
         for stage, costs in zip(self.stages, self.question_costs()):
-            question, least = promising(costs, stage.info.problem)
+            question, least = cheapest_question(costs, stage.belief.problem)
             if not plan:
-                cost = min(float(stage.info.stopping_cost[0]), float(least[0]))
-            keys = evidence(stage.info)
+                cost = min(float(stage.belief.stopping_cost[0]), float(least[0]))
+            keys = evidence(stage.belief)
             order = np.argsort(keys)
             plan.append((keys[order], question[order], least[order]))
         return cost, plan
 
     def question_costs(self) -> list[FloatArray]:
         """Cost of asking each question and going on as well as can be, (n, n_questions) for each level."""
-        one, found = np.ones(1), []
+        one, by_level = np.ones(1), []
         ahead = self.stages[-1].ahead(one)
         for number in range(len(self.stages) - 1, -1, -1):
             stage = self.stages[number]
-            costs = np.full((len(stage.info), stage.info.problem.n_questions), np.inf)
+            costs = np.full((len(stage.belief), stage.belief.problem.n_questions), np.inf)
             costs[stage.row, stage.question] = ahead[:, 0]
-            found.append(costs)
+            by_level.append(costs)
             if number:
-                ahead = self._before(number, self._best(number, ahead, one, bounded=False), one)
-        return found[::-1]
+                ahead = self._question_costs_before(number, self._best(number, ahead, one, bounded=False), one)
+        return by_level[::-1]
 
     def _best(self, number: int, ahead: FloatArray, multipliers: FloatArray, bounded: bool) -> FloatArray:
         stage = self.stages[number]
-        best = np.repeat(stage.info.stopping_cost[:, None], len(multipliers), axis=1)
+        best = np.repeat(stage.belief.stopping_cost[:, None], len(multipliers), axis=1)
         if bounded:
-            np.minimum(best, stage.info.cost_floor(multipliers), out=best)
+            np.minimum(best, cost_lower_bound(stage.belief, multipliers), out=best)
         elif stage.row.size:
             first = np.flatnonzero(np.diff(stage.row, prepend=-1))
             rows = stage.row[first]
@@ -452,9 +462,15 @@ class Enumeration:
 
 
 def alike_questions(problem: AcquisitionProblem) -> list[IntArray]:
-    """Questions of a free problem that are the same but for their number: which of them gave an answer is no matter."""
-    states = problem.state_tables
-    if not problem.free or states is None or problem.samples or problem.rules is not None or problem.starts is not None:
+    """Questions that are the same but for their number: in any order which of them gave an answer is no matter."""
+    states = problem.structure.state_tables
+    if (
+        not problem.any_order
+        or states is None
+        or problem.structure.samples
+        or problem.rules is not None
+        or problem.starts is not None
+    ):
         return []
     if problem.groups is not None or problem.bundles is not None or problem.n_questions < 2:
         return []
@@ -464,7 +480,7 @@ def alike_questions(problem: AcquisitionProblem) -> list[IntArray]:
 
 
 def expand(
-    info: InformationState,
+    belief: BeliefState,
     depth: int,
     multiplier: float = 1.0,
     max_histories: float = np.inf,
@@ -475,111 +491,114 @@ def expand(
     """Enumerate every way on from some histories that may be worth going.
 
     Of questions that are ``alike`` only the first that is open is asked, and how many gave each answer is all that is
-    told apart: costs are the same, but a plan is not to be read off. Answers to the last question that a case can be
-    asked are only listed where the ``whole`` is wanted.
+    told apart: costs are the same, but a plan is not to be read off. Answers to the last question that a case can
+    be asked are only listed where the ``whole`` is wanted.
     """
-    last, problem = info.stage + depth, info.problem
-    whole = whole or not problem.free or problem.samples or problem.rules is not None
-    stages: list[Stage] = []
-    root = np.arange(len(info))
+    last, problem = belief.stage + depth, belief.problem
+    whole = whole or not problem.any_order or problem.structure.samples or problem.rules is not None
+    stages: list[EnumeratedStage] = []
+    root = np.arange(len(belief))
 
     def ask(level: Level) -> Fork:
         nonlocal root
         root = root[level.parent]
-        kept, place = distinct(level.info, root, alike) if stages else (root, root)
-        here = level.info if len(kept) == len(level.info) else level.info[kept]
-        row, question = open_questions(here, here.to_beat > here.cost_floor(multiplier))
+        kept, place = distinct(level.belief, root, alike) if stages else (root, root)
+        here = level.belief if len(kept) == len(level.belief) else level.belief[kept]
+        row, question = open_questions(here, stopping_threshold(here) > cost_lower_bound(here, multiplier))
         if here.stage >= last:
             row, question = row[:0], question[:0]
         for same in alike:
-            opened = here.open[:, same]
+            opened = here.available[:, same]
             other = opened & (np.arange(len(same)) > opened.argmax(axis=1)[:, None])
-            spared = np.zeros(here.open.shape, dtype=bool)
+            spared = np.zeros(here.available.shape, dtype=bool)
             spared[:, same] = other
             wanted = ~spared[row, question]
             row, question = row[wanted], question[wanted]
         price = np.broadcast_to(here.prices, (len(here), here.problem.n_questions))[row, question]
-        order = np.argsort(level.entry, kind="stable") if here.problem.free else slice(None)
-        stage = Stage(here, row, question, price, level.entry[order], level.weight[order], place[order])
+        order = np.argsort(level.entry, kind="stable") if here.problem.any_order else slice(None)
+        stage = EnumeratedStage(here, row, question, price, level.entry[order], level.weight[order], place[order])
         if not whole and here.stage < last and most_asked(here) <= 1:
-            stage.after = (here.costs_once - here.prices)[row, question]
+            stage.after = (one_step_costs(here) - here.prices)[row, question]
             row, question = row[:0], question[:0]
         stages.append(stage)
         return Fork(kept[row], question, np.ones(row.size))
 
-    for _ in walk(info, np.ones(len(info)), ask, max_histories=max_histories):
+    for _ in walk(belief, np.ones(len(belief)), ask, max_histories=max_histories):
         pass
     return Enumeration(stages)
 
 
-def most_asked(info: InformationState) -> int:
-    """Most questions that any row of a free problem can still be asked, by their number and what they cost at least."""
-    problem = info.problem
-    most: int = problem.n_stages - info.stage
-    if problem.max_cost is not None and problem.visits is None and len(info):
-        most = min(most, int(affords(problem.max_cost, info.spent.min() + np.cumsum(np.sort(problem.prices))).sum()))
+def most_asked(belief: BeliefState) -> int:
+    """Most questions that any row can still be asked, in any order, by their number and what they cost at least."""
+    problem = belief.problem
+    most: int = problem.n_stages - belief.stage
+    if problem.max_cost is not None and problem.visits is None and len(belief):
+        most = min(most, int(affords(problem.max_cost, belief.spent.min() + np.cumsum(np.sort(problem.prices))).sum()))
     return most
 
 
 def are_few(problem: AcquisitionProblem, most: float) -> bool:
-    """Whether a free problem has so few partial answers, and so little work at each, that all are visited."""
+    """Whether a problem in any order has so few partial answers, and so little work at each, that all are visited."""
     if most <= 0:
         return False
-    found = partial_answers(problem.n_outcomes, most_asked(problem.begin()))
-    width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
-    each = np.arange(len(found)) * float(width)
-    kept = found
+    counts = partial_answers(problem.n_outcomes, most_asked(problem.initial_belief()))
+    width = problem.n_classes if problem.structure.latent is None else len(problem.structure.latent.classes)
+    each = np.arange(len(counts)) * float(width)
+    kept = counts
     if problem.rules is None:  # the last answers are looked at all at once, and not kept
-        kept, each[-1] = found[:-1], _AT_ONCE * each[-1]
+        # what an answer takes that is not followed, of what others take
+        kept, each[-1] = counts[:-1], 0.1 * each[-1]
     most = min(_WITHIN_LIMITS if is_limited(problem) else FEW, most)
-    return bool(kept.sum() <= most and found @ each <= _WORK)
+    # what may follow them, an answer to each open question times classes or hidden states, takes no long time either
+    return bool(kept.sum() <= most and counts @ each <= 3e7)
 
 
 def is_limited(problem: AcquisitionProblem) -> bool:
-    """Whether no case of a free problem can be asked all questions, and its last answers are looked at all at once."""
-    return problem.rules is None and most_asked(problem.begin()) < problem.n_questions
+    """Whether no case can be asked all questions, in any order, and its last answers are looked at all at once."""
+    return problem.rules is None and most_asked(problem.initial_belief()) < problem.n_questions
 
 
 def partial_answers(n_outcomes: IntArray, most: int) -> FloatArray:
     """How many partial answers there are to each number of questions, up to so many, (most + 1,)."""
-    found = np.zeros(most + 1)
-    found[0] = 1
+    counts = np.zeros(most + 1)
+    counts[0] = 1
     for size in n_outcomes.tolist():
-        found[1:] = np.minimum(found[1:] + size * found[:-1], _COUNTED)
-    return found
+        # where there are more partial answers they are not counted on
+        counts[1:] = np.minimum(counts[1:] + size * counts[:-1], 1e100)
+    return counts
 
 
-def asked_once(info: InformationState, row: IntArray, question: IntArray, merged: bool = False) -> Level:
+def ask_once(belief: BeliefState, row: IntArray, question: IntArray, merged: bool = False) -> Level:
     """What follows when rows ask questions: a level whose ``entry`` numbers the pairs, each of weight one.
 
     Where it does not matter which outcome led to a belief, those that give the same may be ``merged``.
     """
     first, nothing = Fork(row, question, np.ones(row.size)), np.empty(0, dtype=np.intp)
     asks = iter([first, Fork(nothing, nothing, np.empty(0))])
-    *_, last = walk(info, np.ones(len(info)), lambda level: next(asks), PlannedAnswers(merged))
+    *_, last = walk(belief, np.ones(len(belief)), lambda level: next(asks), PlannedAnswers(merged))
     return last
 
 
-def distinct(info: InformationState, root: IntArray, alike: Sequence[IntArray] = ()) -> tuple[IntArray, IntArray]:
-    """Histories of a free problem that saw the same, in whatever order and of whichever question alike, as one."""
-    if info.seen is None or not len(info):
-        return np.arange(len(info)), np.arange(len(info))
-    seen = info.seen
+def distinct(belief: BeliefState, root: IntArray, alike: Sequence[IntArray] = ()) -> tuple[IntArray, IntArray]:
+    """Histories that saw the same, in whatever order and of whichever question alike, as one."""
+    if belief.observed is None or not len(belief):
+        return np.arange(len(belief)), np.arange(len(belief))
+    seen = belief.observed
     if alike:
         seen = seen.copy()
         for same in alike:
             seen[:, same] = np.sort(seen[:, same], axis=1)
-    _, kept, place = np.unique(evidence(info, root, seen=seen), return_index=True, return_inverse=True)
+    _, kept, place = np.unique(evidence(belief, root, seen=seen), return_index=True, return_inverse=True)
     # in their own order, so that where all are distinct nothing moves
     order = np.argsort(kept)
     return kept[order], np.argsort(order)[place.reshape(-1)]
 
 
-def open_questions(info: InformationState, where: BoolArray) -> tuple[IntArray, IntArray]:
+def open_questions(belief: BeliefState, where: BoolArray) -> tuple[IntArray, IntArray]:
     """Rows and numbers of the questions that are open to the rows meant, those of a row side by side."""
-    if not info.problem.free:
-        row = np.flatnonzero(where) if info.stage < info.problem.n_stages else np.empty(0, dtype=np.intp)
-        return row, np.full(row.size, info.stage)
+    if not belief.problem.any_order:
+        row = np.flatnonzero(where) if belief.stage < belief.problem.n_stages else np.empty(0, dtype=np.intp)
+        return row, np.full(row.size, belief.stage)
     rows = np.flatnonzero(where)
-    at, question = np.nonzero(info.open[rows])
+    at, question = np.nonzero(belief.available[rows])
     return rows[at], question

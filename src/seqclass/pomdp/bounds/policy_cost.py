@@ -8,49 +8,37 @@ from typing import NamedTuple
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.progress import TimeUp, left
-from seqclass.pomdp.answers import Answers, Branches, SampledAnswers
-from seqclass.pomdp.information import InformationState
+from seqclass._utils.progress import DeadlineExceeded, remaining_seconds
+from seqclass.pomdp.observations import Branches, ObservationSource, SampledObservations
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import Fork, Level, begin, next_of, walk
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.walk import Fork, Level, initial_histories, next_of, walk
 
 __all__: list[str] = []
 
 
-#: What the first of several runs takes of the paths, and how many where time is limited; how much costs differ is told
-#: by the run before the last. Then histories are followed to weights that are less by so much, until there are so many
-#: others for each path, or all weigh so little.
-_FIRST_SHARE, _FIRST_PATHS, _FINER, _ENOUGH, _FINEST = 0.125, 250, (0.1, 0.5), 0.25, 1e-10
-#: How much the cost of going on is of that of deciding, and how far off that is, where no run has told yet.
-_SLOPE, _OFF = 0.5, 0.5
 #: Ends that are certain, or computed of the same, differ by less than this share of them: programs are solved to it.
 ROUNDING = 1e-6
-#: How near to nothing a factor of `PathCosts.at_most` may come.
-_CLOSE = 0.1
 
 
-#: Of a question with more outcomes, those too light to be followed each are drawn as well: a few stand for all.
-_WIDE = 32
-
-
-class ThinnedAnswers(Answers):
+class ThinnedAnswers(ObservationSource):
     """Every outcome of histories that weigh enough, and of all others one that is drawn, which keeps their weight."""
 
     def __init__(self, least: float, rng: np.random.Generator) -> None:
         self.least, self.rng = least, rng
 
-    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
-        """Branches of histories that all ask one question; see `Answers.branch`."""
-        share = weight[:, None] * info.predictive
+    def branch(self, belief: BeliefState, weight: FloatArray, rows: IntArray) -> Branches:
+        """Branches of histories that all ask one question; see `ObservationSource.branch`."""
+        share = weight[:, None] * belief.predictive
         light = np.flatnonzero(weight < self.least)
         if light.size:
-            cumulative = np.cumsum(info.predictive[light], axis=1)
+            cumulative = np.cumsum(belief.predictive[light], axis=1)
             below = cumulative < self.rng.random((light.size, 1)) * cumulative[:, -1:]
             drawn = np.minimum(below.sum(axis=1), share.shape[1] - 1)
             share[light] = 0
             share[light, drawn] = weight[light]
-        if share.shape[1] > _WIDE:
+        # of a question with more outcomes, those too light to be followed each are drawn as well: a few stand for all
+        if share.shape[1] > 32:
             thin = (share > 0) & (share < self.least)
             thin[light] = False
             kept = self.rng.random(int(thin.sum())) * self.least < share[thin]
@@ -61,14 +49,16 @@ class ThinnedAnswers(Answers):
 
 def greatest_cost(problem: AcquisitionProblem) -> float:
     """What no path costs more than: everything is bought, and one decision made whatever the class."""
-    visits = 0.0 if problem.visits is None else float(problem.visits.alone.sum())
+    visits = 0.0 if problem.visits is None else float(problem.visits.single_costs.sum())
     return float(problem.full_prices.sum() + problem.decision_costs.max(axis=0).min()) + visits
 
 
-def most_expected(problem: AcquisitionProblem) -> float:
+def greatest_expected_cost(problem: AcquisitionProblem) -> float:
     """What no policy is expected to cost more than: everything is bought, of which deciding is none the dearer."""
-    info, share = problem.opening()
-    return greatest_cost(problem.replace(decision_costs=0 * problem.decision_costs)) + float(share @ info.stopping_cost)
+    belief, share = problem.initial_beliefs()
+    return greatest_cost(problem.replace(decision_costs=0 * problem.decision_costs)) + float(
+        share @ belief.stopping_cost
+    )
 
 
 class PathCosts(NamedTuple):
@@ -118,12 +108,14 @@ class PathCosts(NamedTuple):
             return self.mean
         share, surprise = self.times * self.weight**2, -log(failing)
         if before is None or not before.cost.size:
-            slope, variance = _SLOPE, float(share @ (_OFF * self.guess) ** 2)
+            # where no run has told yet how much the cost of going on is of that of deciding, and how far off that is
+            slope, variance = 0.5, float(share @ (0.5 * self.guess) ** 2)
         else:
             slope, variance = before.spread()
             variance *= float(share.sum())
         guess = np.minimum(slope * self.guess, greatest)
-        most = (1 - _CLOSE) / (float(self.weight.max()) * greatest)
+        # how near to nothing a factor of `PathCosts.at_most` may come
+        most = 0.9 / (float(self.weight.max()) * greatest)
         theta = min(sqrt(2 * surprise / variance), most) if variance > 0 else most
         factors = float(self.times @ np.log1p(theta * self.weight * (guess - self.cost)))
         return self.known + float(self.times @ (self.weight * guess)) + (surprise - factors) / theta
@@ -135,7 +127,7 @@ def cost_at_most(policy: Policy, n_paths: int, rng: np.random.Generator, confide
     cost.run(n_paths)
     high = cost.ends(1 - confidence)[1]
     return (
-        max(high, lower) if high >= lower * (1 - ROUNDING) else most_expected(policy.problem)
+        max(high, lower) if high >= lower * (1 - ROUNDING) else greatest_expected_cost(policy.problem)
     )  # the sample has failed
 
 
@@ -154,10 +146,10 @@ class PolicyCost:
         """Follow about so many paths; fewer where the time is up, which is raised where it was up before any were."""
         try:
             while self.n_paths < n_paths:
-                found = self._paths(n_paths)
-                self._runs = [*self._runs[-1:], found[0]]
-                self.n_paths = found[1]
-        except TimeUp:
+                run_costs = self._paths(n_paths)
+                self._runs = [*self._runs[-1:], run_costs[0]]
+                self.n_paths = run_costs[1]
+        except DeadlineExceeded:
             if not self._runs:
                 raise
 
@@ -168,37 +160,39 @@ class PolicyCost:
 
     def _paths(self, n_paths: int) -> tuple[PathCosts, int]:
         """Costs of one run more, and for how many paths it will do."""
-        limited = left() < np.inf
-        first = min(_FIRST_PATHS, n_paths) if limited else max(1, round(_FIRST_SHARE * n_paths))
+        limited = remaining_seconds() < np.inf
+        # the first run takes few: how much costs differ is told by the run before the last
+        first = min(250, n_paths) if limited else max(1, round(0.125 * n_paths))
         n = n_paths if self._runs and not limited else min(max(first, 2 * self.n_paths), n_paths)
-        if self.problem.samples:
-            return _followed(self.problem, self.policy, SampledAnswers(self.rng), n), n
+        if self.problem.structure.samples:
+            return _path_costs(self.problem, self.policy, SampledObservations(self.rng), n), n
         begun = self._runs[-1].n_begun if self._runs else 0
-        if self._runs and begun >= _ENOUGH * n:
-            return self._thinned(1 / n), n
-        self._least = self._least * min(max(begun / n, _FINER[0]), _FINER[1]) if self._runs else 1 / first
-        found = self._thinned(self._least)
-        return found, n_paths if not found.cost.size or self._least <= _FINEST else self.n_paths
+        # histories are followed to less weight until there are so many others for each path, or all weigh so little
+        if self._runs and begun >= 0.25 * n:
+            return self._thin_paths(1 / n), n
+        self._least = self._least * min(max(begun / n, 0.1), 0.5) if self._runs else 1 / first
+        costs = self._thin_paths(self._least)
+        return costs, n_paths if not costs.cost.size or self._least <= 1e-10 else self.n_paths
 
-    def _thinned(self, unit: float) -> PathCosts:
-        return _followed(self.problem, self.policy, ThinnedAnswers(self._least, self.rng), 1, unit)
+    def _thin_paths(self, unit: float) -> PathCosts:
+        return _path_costs(self.problem, self.policy, ThinnedAnswers(self._least, self.rng), 1, unit)
 
 
-def _followed(
+def _path_costs(
     problem: AcquisitionProblem,
     policy: Policy,
-    answers: ThinnedAnswers | SampledAnswers,
+    answers: ThinnedAnswers | SampledObservations,
     total: int,
     unit: float = np.inf,
 ) -> PathCosts:
     """Costs of all histories that weigh enough, and of paths of at most a unit of the others; or of ``total`` paths."""
-    info, weight = begin(problem, policy, float(total), answers)
+    belief, weight = initial_histories(problem, policy, float(total), answers)
     least = answers.least if isinstance(answers, ThinnedAnswers) else np.inf
     known, n_begun, ended = 0.0, 0, []
     # of each history what was paid where its paths begin, nan where all answers are followed; and what it may cost then
-    paid, guess = np.full((2, len(info)), np.nan)
+    paid, guess = np.full((2, len(belief)), np.nan)
     if least == np.inf:  # how many paths begin where is a matter of chance
-        paid[:], guess[:] = 0.0, float(weight @ info.stopping_cost) / total
+        paid[:], guess[:] = 0.0, float(weight @ belief.stopping_cost) / total
 
     def ask(level: Level) -> Fork:
         nonlocal known, n_begun, paid, guess
@@ -206,10 +200,10 @@ def _followed(
         begins = np.isnan(paid) & (level.weight < least)
         surely = begins & (level.weight < np.nextafter(least, 0))
         paid[begins], guess[begins] = 0.0, 0.0  # whether one that was thinned is followed is a matter of chance
-        paid[surely], guess[surely] = level.info.spent[surely], level.info.stopping_cost[surely]
+        paid[surely], guess[surely] = level.belief.spent[surely], level.belief.stopping_cost[surely]
         known += float(level.weight[surely] @ paid[surely])
         question = next_of(policy, level)
-        stops, cost = question == DECIDE, level.info.spent + level.info.stopping_cost
+        stops, cost = question == DECIDE, level.belief.spent + level.belief.stopping_cost
         certain = stops & (np.isnan(paid) | surely)
         known += float(level.weight[certain] @ (cost - np.where(surely, paid, 0.0))[certain])
         path = stops & ~certain
@@ -220,7 +214,7 @@ def _followed(
         row, share = np.repeat(row, copies), np.repeat(level.weight[row] / copies, copies)
         return Fork(row, question[row], share)
 
-    for _ in walk(info, weight, ask, answers):
+    for _ in walk(belief, weight, ask, answers):
         pass
     weight, guess, cost = np.concatenate(ended, axis=1)
     if least == np.inf:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.model_files import register
+from seqclass._utils.stored import check_whole, require, stored_numbers, stored_part
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.bounds.optimum import StateBounds
-from seqclass.pomdp.information import OPEN, TIE, InformationState
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
+from seqclass.pomdp.ties import TIE
 
 __all__: list[str] = []
-
-
-#: Log-odds beyond which nothing is told apart.
-_FURTHEST = 18.0
 
 
 @register
@@ -30,9 +29,10 @@ class LogOddsLine:
         self.points: FloatArray = np.column_stack([1 - share, share])
 
     @classmethod
-    def of(cls, problem: AcquisitionProblem, distance: float) -> LogOddsLine:
+    def from_problem(cls, problem: AcquisitionProblem, distance: float) -> LogOddsLine:
         """Points where one more price may be worth paying."""
-        odds = np.linspace(-_FURTHEST, _FURTHEST, 6001)
+        # log-odds beyond which nothing is told apart
+        odds = np.linspace(-18.0, 18.0, 6001)
         share = 1 / (1 + np.exp(-odds))
         belief = np.column_stack([1 / (1 + np.exp(odds)), share])
         least = problem.prices.min(initial=np.inf) + belief @ problem.perfect_cost
@@ -45,10 +45,10 @@ class LogOddsLine:
 
     def weights(self, belief: FloatArray) -> tuple[IntArray, FloatArray]:
         """Points on both sides of normalised beliefs and their weights, (n, 2) each."""
-        left, right_weight = self._between(belief[:, 1])
+        left, right_weight = self._interpolate(belief[:, 1])
         return np.column_stack([left, left + 1]), np.column_stack([1 - right_weight, right_weight])
 
-    def _between(self, second: FloatArray) -> tuple[IntArray, FloatArray]:
+    def _interpolate(self, second: FloatArray) -> tuple[IntArray, FloatArray]:
         """The point on the left of probabilities of the second class, and the weight of the one on its right."""
         share = self.points[:, 1]
         left: IntArray = np.minimum(np.maximum(share.searchsorted(second, side="right") - 1, 0), len(share) - 2)
@@ -60,27 +60,25 @@ class LogOddsLine:
     ) -> FloatArray:
         """Values of unnormalised beliefs, which scale with them; see `SimplexGrid.read`."""
         total = row_sums(belief)
-        left, right_weight = self._between(belief[:, 1] / np.where(total > 0, total, 1.0))
+        left, right_weight = self._interpolate(belief[:, 1] / np.where(total > 0, total, 1.0))
         if context is not None:
             left = left + context * len(self.points)
         return np.asarray(total * (values[left] * (1 - right_weight) + values[left + 1] * right_weight))
 
+    def _check_stored(self) -> None:
+        points = stored_numbers(self, "points", None, 2)
+        require(len(points) >= 2 and (np.diff(points[:, 1]) > 0).all(), "points do not rise")
+        require(points[0, 1] == 0 and points[-1, 1] == 1, "points do not reach both ends")
+        require(np.allclose(points.sum(axis=1), 1), "points are no beliefs")
 
-#: Distance of the points between two classes in log-odds, and steps along an edge for three.
-_STEP, _STEPS = 0.03, 50
-#: Iterations from below end where they change less than this share of the dearest decision; any of them is a bound.
-_CHANGE, _MOST_ITERATIONS = 1e-5, 200
-#: Products of the largest program of which some questions may be asked again: a second or two.
-_MOST_WORK = 1e8
-#: Values that may be kept: 64 MB.
-_MOST_VALUES = 2**23
+
 #: Questions are counted among those asked once as long as they are expected to be asked so often.
 _SELDOM = 1e-4
 
 
 def has_repeats(problem: AcquisitionProblem) -> bool:
     """Whether `RepeatValues` serves a problem: two or three classes, and answers that depend on the class alone."""
-    return problem.class_tables is not None and 2 <= problem.n_classes <= 3
+    return problem.structure.class_tables is not None and 2 <= problem.n_classes <= 3
 
 
 class ValuesOfSets:
@@ -91,14 +89,14 @@ class ValuesOfSets:
     once: list[int]
     values: FloatArray
 
-    def known(self, info: InformationState, states: FloatArray, question: IntArray | None = None) -> FloatArray:
-        """See `StateBounds.known`."""
+    def decision_bounds(self, belief: BeliefState, states: FloatArray, question: IntArray | None = None) -> FloatArray:
+        """See `StateBounds.decision_bounds`."""
         bits = np.zeros(self.problem.n_questions, dtype=np.intp)
         bits[self.once] = 1 << np.arange(len(self.once))
-        if info.seen is None:
-            sets: IntArray = np.full(len(info), int(bits[: info.stage].sum()))
+        if belief.observed is None:
+            sets: IntArray = np.full(len(belief), int(bits[: belief.stage].sum()))
         else:
-            sets = np.asarray((info.seen != OPEN) @ bits)
+            sets = np.asarray((belief.observed != OPEN) @ bits)
         if question is not None:
             sets = (sets if np.ndim(question) < 2 else sets[:, None]) | bits[question]
         sets = np.broadcast_to(sets.reshape(*sets.shape, *[1] * (states.ndim - 1 - sets.ndim)), states.shape[:-1])
@@ -122,25 +120,42 @@ class RepeatValues(ValuesOfSets, StateBounds):
 
     def __init__(self, problem: AcquisitionProblem, most_once: int = 14) -> None:
         super().__init__(problem)
-        tables = problem.class_tables
+        tables = problem.structure.class_tables
         if tables is None or not has_repeats(problem):
             raise ValueError("RepeatValues is for two or three classes and answers that depend on the class alone.")
         check_integer(most_once, "most_once", 0)
         self.tables = tables
-        self.grid = LogOddsLine.of(problem, _STEP) if problem.n_classes == 2 else SimplexGrid(3, _STEPS)
+        # in log-odds for two classes, along an edge for three
+        self.grid = LogOddsLine.from_problem(problem, 0.03) if problem.n_classes == 2 else SimplexGrid(3, 50)
         program = BeliefProgram(problem, tables, self.grid)
-        most = min(most_once, int(np.log2(_MOST_VALUES / len(self.grid.points))))
+        # values that may be kept: 64 MB
+        most = min(most_once, int(np.log2(2**23 / len(self.grid.points))))
         every = problem.n_questions <= most
         self.once = list(range(problem.n_questions)) if every else []
         self.values = program.solve(self.once, program.begin())
         if not every:
-            self.once, self.values = told_apart(program, self.once, self.values, problem.prior, most, _MOST_WORK)
+            # products of the largest program of which some questions may be asked again: a second or two
+            self.once, self.values = choose_once(program, self.once, self.values, problem.prior, most, 1e8)
 
     @property
     def value(self) -> float:
         """No policy costs less, over all orders."""
-        begun, weight = self.problem.opening()
+        begun, weight = self.problem.initial_beliefs()
         return float(weight @ self.lower(begun))
+
+    def _check_stored(self) -> None:
+        problem, grid = stored_part(self, "problem", AcquisitionProblem), self.grid
+        require(has_repeats(problem), "bounds are of another problem")
+        own = isinstance(grid, (SimplexGrid, LogOddsLine)) and grid.points.shape[1] == problem.n_classes
+        require(own, "grid is wrong")
+        wanted: Any = problem.structure.class_tables
+        tables = stored_numbers(self, "tables", *wanted.shape)
+        require(np.array_equal(tables, wanted), "tables are of another problem")
+        once = self.once
+        require(type(once) is list and len(set(once)) == len(once) <= 30, "once is wrong")
+        for question in once:
+            check_whole(question, "once", 0, problem.n_questions - 1)
+        stored_numbers(self, "values", 2 ** len(once), len(grid.points))
 
 
 class BeliefProgram:
@@ -208,12 +223,13 @@ class BeliefProgram:
         scale = float(self.problem.decision_costs.max() or 1.0)
         expect = sp.vstack([self.expect[question] for question in rest], format="csr")
         shape = (len(rest), -1, len(values))
-        for _ in range(_MOST_ITERATIONS):
+        for _ in range(200):
             costs = (expect @ values.T).reshape(shape) + prices.T[:, None]
             after = np.minimum(best, costs.min(axis=0).T)
             change = float((after - values).max())
             values = np.maximum(values, after)
-            if change <= _CHANGE * scale:
+            # iterations from below end where they change little of the dearest decision; any of them is a bound
+            if change <= 1e-5 * scale:
                 break
         return values
 
@@ -231,7 +247,7 @@ class BeliefProgram:
                 continue
             action = self._action(number, place, values)
             here = mass[number]
-            for _ in range(_MOST_ITERATIONS):
+            for _ in range(200):
                 following = np.zeros_like(here)
                 for question in np.unique(action[(action >= 0) & (here > 0)]).tolist():
                     asking = np.where(action == question, here, 0.0)
@@ -259,7 +275,7 @@ class BeliefProgram:
         return action
 
 
-def told_apart(
+def choose_once(
     program: BeliefProgram, once: list[int], values: FloatArray, prior: FloatArray, most: int, most_work: float
 ) -> tuple[list[int], FloatArray]:
     """Count the questions that would be asked again the most among those asked once, as far as the work allows."""

@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass._utils.progress import TimeUp, look, within
-from seqclass.pomdp.bounds.optimum import OnePriceBounds, OrderBounds, Plan, asked_once, asking_once, evidence
-from seqclass.pomdp.information import TIE
+from seqclass._utils.progress import DeadlineExceeded, check_deadline, time_limit
+from seqclass.pomdp.bounds.optimum import OnePriceBounds, OrderBounds, Plan, ask_once, asking_once, evidence
+from seqclass.pomdp.one_step import cost_lower_bound, finishing_cost, stopping_is_certain, stopping_threshold
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.ties import TIE
 
 __all__: list[str] = []
 
 
-#: Of the partial answers that are known, the share that is looked at further between two passes through all of them.
-_SHARE = 0.1
-_FEWEST = 32
+class SearchNodes(Protocol):
+    """What a search asks of a batch of partial answers: see `BeliefState`."""
+
+    @property
+    def available(self) -> BoolArray: ...
+
+    @property
+    def prices(self) -> FloatArray: ...
+
+    @property
+    def stopping_cost(self) -> FloatArray: ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self: N, rows: IntArray) -> N: ...
+
+    @classmethod
+    def concatenate(cls: type[N], parts: Sequence[N]) -> N: ...
+
+
+N = TypeVar("N", bound=SearchNodes)
 
 
 class _Choices(NamedTuple):
@@ -59,18 +79,18 @@ class Grown:
         return {name: room[: self._sizes[name]] for name, room in self._rooms.items()}
 
 
-class _Layer:
+class _Layer(Generic[N]):
     """Partial answers of equally many questions: the nodes of the search, and what leads on from them."""
 
-    def __init__(self, info: Any, low: FloatArray, high: FloatArray, keys: list[bytes]) -> None:
-        self.info = info
+    def __init__(self, nodes: N, low: FloatArray, high: FloatArray, keys: list[bytes]) -> None:
+        self.nodes = nodes
         self.place = {key: number for number, key in enumerate(keys)}
         self.low, self.high = low, high
-        self.opened = np.zeros(len(info), dtype=bool)
+        self.opened = np.zeros(len(nodes), dtype=bool)
         nothing, none = np.empty(0), np.empty(0, dtype=np.intp)
         self.choices = _Choices(none, none, nothing, nothing, nothing, none, none)
         #: Rows that were opened, in the order of their choices.
-        self.rows, self.starts, self.own = none, none, np.zeros(len(info), dtype=np.intp)
+        self.rows, self.starts, self.own = none, none, np.zeros(len(nodes), dtype=np.intp)
         #: Of each branch its choice, probability, and where in the next layer it leads.
         self.choice, self.weight, self.target = none, nothing, none
         names = ("low", "high", "opened", "own", "rows", "starts", "choice", "weight", "target")
@@ -83,29 +103,30 @@ class _Layer:
             setattr(self, name, array)
 
     @property
-    def left(self) -> FloatArray:
+    def gap(self) -> FloatArray:
         """Distance of the bounds of each node, 0 where it is a tie."""
         left = self.high - self.low
         return np.where(left > TIE * self.high, left, 0.0)
 
-    def add(self, info: Any, low: FloatArray, high: FloatArray, keys: list[bytes]) -> None:
-        self.place.update(zip(keys, range(len(self.info), len(self.info) + len(keys))))
-        self.info = type(info).concatenate([self.info, info])
-        self.grow(low=low, high=high, opened=np.zeros(len(info), dtype=bool), own=np.zeros(len(info), dtype=np.intp))
+    def add(self, nodes: N, low: FloatArray, high: FloatArray, keys: list[bytes]) -> None:
+        self.place.update(zip(keys, range(len(self.nodes), len(self.nodes) + len(keys))))
+        self.nodes = type(nodes).concatenate([self.nodes, nodes])
+        n = len(nodes)
+        self.grow(low=low, high=high, opened=np.zeros(n, dtype=bool), own=np.zeros(n, dtype=np.intp))
 
-    def open(self, rows: IntArray, low: FloatArray, once: FloatArray) -> None:
+    def add_choices(self, rows: IntArray, low: FloatArray, once: FloatArray) -> None:
         """Note the questions of some nodes that may be the best, given bounds of each: of going on, of one question."""
-        info = self.info[rows]
+        nodes = self.nodes[rows]
         high = np.minimum(self.high[rows], once.min(axis=1, initial=np.inf))
-        at, question = np.nonzero((low <= high[:, None] * (1 + TIE)) & info.open)
-        prices = np.broadcast_to(info.prices, low.shape)[at, question]
+        at, question = np.nonzero((low <= high[:, None] * (1 + TIE)) & nodes.available)
+        prices = np.broadcast_to(nodes.prices, low.shape)[at, question]
         none = np.zeros(at.size, dtype=np.intp)
-        found = _Choices(rows[at], question, prices, low[at, question], once[at, question], none, none)
+        choices = _Choices(rows[at], question, prices, low[at, question], once[at, question], none, none)
         kept = np.unique(at)
         starts = self.choices.row.size + np.flatnonzero(np.diff(at, prepend=-1))
         self.own[rows[kept]] = self.rows.size + np.arange(kept.size)
         self.grow(rows=rows[kept], starts=starts)
-        self.choices = _Choices(**self._grown_choices.add(found._asdict()))
+        self.choices = _Choices(**self._grown_choices.add(choices._asdict()))
         self.opened[rows] = True
         # of those without a question that may be better than what is known, that is the optimum
         closed = np.setdiff1d(rows, rows[kept])
@@ -119,7 +140,7 @@ class _Layer:
         first = np.flatnonzero(values <= np.repeat(least, size))
         return np.asarray(first[np.searchsorted(first, self.starts)])
 
-    def back_up(self, after: _Layer) -> None:
+    def back_up(self, after: _Layer[N]) -> None:
         """Carry the bounds of the next layer into this one's."""
         choices, n = self.choices, self.choices.row.size
         if not n:
@@ -132,7 +153,7 @@ class _Layer:
             cost = choices.price + np.bincount(self.choice, self.weight * theirs[self.target], minlength=n)
             mine[asked] = tighter(mine[asked], cost[asked])
             best = np.minimum.reduceat(mine, self.starts)
-            best = np.minimum(best, self.info.stopping_cost[self.rows])
+            best = np.minimum(best, self.nodes.stopping_cost[self.rows])
             own[self.rows] = tighter(own[self.rows], best)
         np.minimum(self.low, self.high, out=self.low)
 
@@ -145,13 +166,10 @@ class _Frontier(NamedTuple):
     worth: FloatArray
 
 
-class OrderSearch:
+class Search(ABC, Generic[N]):
     """AO* over partial answers: lower and upper bounds of the optimum over all orders, at any time."""
 
-    def __init__(self, problem: AcquisitionProblem, bounds: OrderBounds | None = None) -> None:
-        self.problem = problem
-        self.bounds = OnePriceBounds(problem) if bounds is None else bounds
-        self._start(problem.begin())
+    layers: list[_Layer[N]]
 
     @property
     def low(self) -> float:
@@ -166,14 +184,14 @@ class OrderSearch:
     @property
     def n_nodes(self) -> int:
         """Number of partial answers that are known."""
-        return sum(len(layer.info) for layer in self.layers)
+        return sum(len(layer.nodes) for layer in self.layers)
 
     def run(self, max_nodes: float = np.inf, max_seconds: float = np.inf, tolerance: float = 0.0) -> bool:
         """Search on."""
         try:
-            with within(max_seconds):
+            with time_limit(max_seconds):
                 while self.high - self.low > max(tolerance, TIE) * self.high:
-                    look()
+                    check_deadline()
                     left = max_nodes - self.n_nodes
                     if left <= 0:
                         return False
@@ -181,7 +199,7 @@ class OrderSearch:
                     if not any(part.row.size for part in frontier):
                         break  # what is left between the bounds is rounding
                     self._lot(frontier, left)
-        except TimeUp:
+        except DeadlineExceeded:
             return False
         return True
 
@@ -192,40 +210,31 @@ class OrderSearch:
             for layer, after in reversed(list(zip(self.layers, self.layers[1:]))):
                 layer.back_up(after)
 
-    def _start(self, info: Any) -> None:
-        self.layers = [_Layer(info, *self._tips(info), self._keys(info).tolist())]
+    def _start(self, nodes: N) -> None:
+        self.layers = [_Layer(nodes, *self._tips(nodes), self._keys(nodes).tolist())]
 
-    def _keys(self, info: Any) -> npt.NDArray[np.bytes_]:
+    @abstractmethod
+    def _keys(self, nodes: N) -> npt.NDArray[np.bytes_]:
         """What partial answers have seen, in whatever order."""
-        return evidence(info)
 
-    def _costs(self, info: Any) -> tuple[FloatArray, FloatArray]:
+    @abstractmethod
+    def _costs(self, nodes: N) -> tuple[FloatArray, FloatArray]:
         """Bounds of asking each question: of going on from below, and what it costs to decide after it."""
-        return self.bounds.asking(info), asking_once(info)
 
-    def _asked(self, info: Any, row: IntArray, question: IntArray) -> tuple[Any, IntArray, FloatArray]:
+    @abstractmethod
+    def _ask_pairs(self, nodes: N, row: IntArray, question: IntArray) -> tuple[N, IntArray, FloatArray]:
         """What follows when rows ask questions: partial answers, of each the pair it comes from, and its share."""
-        level = asked_once(info, row, question)
-        return level.info, level.entry, level.weight
 
-    def _tips(self, info: Any) -> tuple[FloatArray, FloatArray]:
+    @abstractmethod
+    def _tips(self, nodes: N) -> tuple[FloatArray, FloatArray]:
         """Bounds of partial answers that were not opened."""
-        low, high = info.stopping_cost.copy(), info.finishing_cost.copy()
-        rows = np.flatnonzero(~info.settled)
-        if rows.size:
-            some = info[rows]
-            high[rows] = np.minimum(high[rows], asking_once(some).min(axis=1, initial=np.inf))
-            low[rows] = self.bounds.lower(some)
-            if self.problem.rules is not None:
-                low[rows] = np.maximum(low[rows], np.minimum(some.stopping_cost, some.cost_floor()))
-        return np.minimum(low, high), high
 
     def _frontier(self) -> list[_Frontier]:
         """Where the questions of least lower bound lead to what was not looked at."""
         found = []
         reach: FloatArray = np.ones(1)
         for number, layer in enumerate(self.layers):
-            left = layer.left
+            left = layer.gap
             active = (reach > 0) & (left > 0)
             fresh = np.flatnonzero(active & ~layer.opened)
             choice: IntArray = np.empty(0, dtype=np.intp)
@@ -233,7 +242,7 @@ class OrderSearch:
                 on = active & layer.opened
                 choice = layer.best(layer.choices.low)
                 rows = layer.rows
-                keep = on[rows] & (layer.choices.low[choice] < layer.info.stopping_cost[rows])
+                keep = on[rows] & (layer.choices.low[choice] < layer.nodes.stopping_cost[rows])
                 choice = choice[keep]
             asked = layer.choices.n_branches[choice] > 0
             unasked, followed = choice[~asked], choice[asked]
@@ -243,14 +252,16 @@ class OrderSearch:
                 count = layer.choices.n_branches[followed]
                 branch = ranges(layer.choices.first[followed], count)
                 weight = layer.weight[branch] * np.repeat(reach[layer.choices.row[followed]], count)
-                n_after = len(self.layers[number + 1].info)
+                n_after = len(self.layers[number + 1].nodes)
                 reach = np.bincount(layer.target[branch], weight, minlength=n_after).astype(np.float64)
         return found
 
     def _expand(self, frontier: list[_Frontier], left: float) -> None:
         """Open and follow what weighs most."""
         worth = np.concatenate([part.worth for part in frontier])
-        most = int(min(max(_FEWEST, _SHARE * self.n_nodes), max(left, 1), worth.size))
+        # of the partial answers that are known, the share that is looked at further between two passes through all of
+        # them
+        most = int(min(max(32, 0.1 * self.n_nodes), max(left, 1), worth.size))
         least = np.partition(worth, worth.size - most)[worth.size - most]
         for number, part in enumerate(frontier):
             chosen = part.worth >= least
@@ -261,8 +272,8 @@ class OrderSearch:
         fresh = row[choice < 0]
         choice = choice[choice >= 0]
         if fresh.size:
-            layer.open(fresh, *self._costs(layer.info[fresh]))
-            rest = fresh[layer.left[fresh] > 0]
+            layer.add_choices(fresh, *self._costs(layer.nodes[fresh]))
+            rest = fresh[layer.gap[fresh] > 0]
             if rest.size:
                 choice = np.concatenate([choice, layer.best(layer.choices.low)[layer.own[rest]]])
         if choice.size:
@@ -270,44 +281,76 @@ class OrderSearch:
 
     def _ask(self, number: int, choice: IntArray) -> None:
         layer = self.layers[number]
-        info, entry, weight = self._asked(layer.info, layer.choices.row[choice], layer.choices.question[choice])
+        nodes, entry, weight = self._ask_pairs(layer.nodes, layer.choices.row[choice], layer.choices.question[choice])
         order = np.argsort(entry, kind="stable")
-        target = self._merged(number + 1, info)[order]
+        target = self._merged(number + 1, nodes)[order]
         count = np.bincount(entry, minlength=choice.size)
         layer.choices.n_branches[choice] = count
         layer.choices.first[choice] = layer.choice.size + np.cumsum(count) - count
         layer.grow(choice=choice[entry[order]], weight=weight[order], target=target)
 
-    def _merged(self, number: int, info: Any) -> IntArray:
+    def _merged(self, number: int, nodes: N) -> IntArray:
         """Node of each row, of which those that are new are added."""
-        keys, kept, place = np.unique(self._keys(info), return_index=True, return_inverse=True)
+        keys, kept, place = np.unique(self._keys(nodes), return_index=True, return_inverse=True)
         if number == len(self.layers):
-            some = info[kept]
+            some = nodes[kept]
             self.layers.append(_Layer(some, *self._tips(some), keys.tolist()))
             return np.asarray(place.reshape(-1))
         layer, names = self.layers[number], keys.tolist()
         known = np.array([layer.place.get(key, -1) for key in names], dtype=np.intp)
         new = np.flatnonzero(known < 0)
-        known[new] = len(layer.info) + np.arange(new.size)
+        known[new] = len(layer.nodes) + np.arange(new.size)
         if new.size:
-            some = info[kept[new]]
+            some = nodes[kept[new]]
             layer.add(some, *self._tips(some), [names[at] for at in new.tolist()])
         return np.asarray(known[place.reshape(-1)])
+
+
+class OrderSearch(Search[BeliefState]):
+    """A search over what may be known in a problem, with bounds of its own from below."""
+
+    def __init__(self, problem: AcquisitionProblem, bounds: OrderBounds | None = None) -> None:
+        self.problem = problem
+        self.bounds = OnePriceBounds(problem) if bounds is None else bounds
+        self._start(problem.initial_belief())
+
+    def _keys(self, nodes: BeliefState) -> npt.NDArray[np.bytes_]:
+        return evidence(nodes)
+
+    def _costs(self, nodes: BeliefState) -> tuple[FloatArray, FloatArray]:
+        return self.bounds.question_bounds(nodes), asking_once(nodes)
+
+    def _ask_pairs(
+        self, nodes: BeliefState, row: IntArray, question: IntArray
+    ) -> tuple[BeliefState, IntArray, FloatArray]:
+        level = ask_once(nodes, row, question)
+        return level.belief, level.entry, level.weight
+
+    def _tips(self, nodes: BeliefState) -> tuple[FloatArray, FloatArray]:
+        low, high = nodes.stopping_cost.copy(), finishing_cost(nodes).copy()
+        rows = np.flatnonzero(~stopping_is_certain(nodes))
+        if rows.size:
+            some = nodes[rows]
+            high[rows] = np.minimum(high[rows], asking_once(some).min(axis=1, initial=np.inf))
+            low[rows] = self.bounds.lower(some)
+            if self.problem.rules is not None:
+                low[rows] = np.maximum(low[rows], np.minimum(some.stopping_cost, cost_lower_bound(some)))
+        return np.minimum(low, high), high
 
     def plan(self) -> Plan:
         """What to do after each partial answer that is known to matter: keys and questions, a layer an entry."""
         plan, reached = [], np.ones(1, dtype=bool)
         for number, layer in enumerate(self.layers):
-            keys = evidence(layer.info)
-            question = np.full(len(layer.info), DECIDE)
+            keys = evidence(layer.nodes)
+            question = np.full(len(layer.nodes), DECIDE)
             following: BoolArray = np.zeros(0, dtype=bool)
             if layer.rows.size:
                 choice = layer.best(layer.choices.high)
-                on = layer.choices.high[choice] < layer.info.to_beat[layer.rows]
+                on = layer.choices.high[choice] < stopping_threshold(layer.nodes)[layer.rows]
                 question[layer.rows[on]] = layer.choices.question[choice[on]]
                 followed = choice[on & reached[layer.rows]]
                 if number + 1 < len(self.layers):
-                    following = np.zeros(len(self.layers[number + 1].info), dtype=bool)
+                    following = np.zeros(len(self.layers[number + 1].nodes), dtype=bool)
                     branch = ranges(layer.choices.first[followed], layer.choices.n_branches[followed])
                     following[layer.target[branch]] = True
             told = np.flatnonzero(reached & layer.opened)

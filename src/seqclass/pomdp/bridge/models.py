@@ -15,10 +15,10 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, as_generator
 from seqclass._utils.validation import check_integer
-from seqclass.pomdp.information import TIE
-from seqclass.pomdp.needs import needed_no_visits, needed_one_start, needed_tables
+from seqclass.pomdp.needs import require_no_visits, require_one_start, require_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import Tables
+from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.unrolled import FreeNodes
 
 __all__ = ["PomdpPyModels", "to_pomdp_py"]
@@ -82,7 +82,7 @@ class FreeStateItem(Item):
 
 
 class ActionItem(Item):
-    """Ask (``decision`` is None) for the next feature, in a free problem for ``question``; or decide."""
+    """Ask (``decision`` is None) for the next feature, in a problem in any order for ``question``; or decide."""
 
     def __init__(self, name: str, key: tuple[int, ...]) -> None:
         super().__init__(name, key)
@@ -143,11 +143,11 @@ class Process:
         """Every state that can be reached, by stages; the end last."""
         raise NotImplementedError
 
-    def following(self, state: Any, action: Any) -> dict[Any, float]:
+    def successors(self, state: Any, action: Any) -> dict[Any, float]:
         """Next states with their probabilities."""
         raise NotImplementedError
 
-    def shown(self, state: Any, action: Any) -> list[float]:
+    def outcome_probabilities(self, state: Any, action: Any) -> list[float]:
         """Probability of each outcome once ``state`` is reached; where nothing was bought it is always the first."""
         raise NotImplementedError
 
@@ -172,18 +172,18 @@ class Transition:
 
     def probability(self, next_state: Any, state: Any, action: Any) -> float:
         """Return the probability of a next state."""
-        return self.staged.following(state, action).get(next_state, 0.0)
+        return self.staged.successors(state, action).get(next_state, 0.0)
 
     def sample(self, state: Any, action: Any) -> Any:
         """Draw a next state."""
-        following = self.staged.following(state, action)
+        following = self.staged.successors(state, action)
         if len(following) == 1:
             return next(iter(following))
         return self.staged.draw(state, list(following), list(following.values()))
 
     def argmax(self, state: Any, action: Any) -> Any:
         """Return the most probable next state."""
-        following = self.staged.following(state, action)
+        following = self.staged.successors(state, action)
         return max(following, key=following.__getitem__)
 
     def get_all_states(self) -> list[Any]:
@@ -199,20 +199,20 @@ class Observing:
 
     def probability(self, observation: Any, next_state: Any, action: Any) -> float:
         """Return the probability of an observation."""
-        shown = self.staged.shown(next_state, action)
+        shown = self.staged.outcome_probabilities(next_state, action)
         return shown[observation.outcome] if observation.outcome < len(shown) else 0.0
 
     def sample(self, next_state: Any, action: Any) -> Any:
         """Draw an observation."""
         staged = self.staged
-        shown = staged.shown(next_state, action)
+        shown = staged.outcome_probabilities(next_state, action)
         return (
             staged.observations[0] if len(shown) == 1 else staged.draw((next_state, action), staged.observations, shown)
         )
 
     def argmax(self, next_state: Any, action: Any) -> Any:
         """Return the most probable observation."""
-        shown = self.staged.shown(next_state, action)
+        shown = self.staged.outcome_probabilities(next_state, action)
         return self.staged.observations[shown.index(max(shown))]
 
     def get_all_observations(self) -> list[Any]:
@@ -317,7 +317,7 @@ def _revive(kind: str, name: str, key: tuple[int, ...]) -> Any:
 
 
 class Unrolled(Process):
-    """The process of a free problem over the nodes of what was asked."""
+    """The process of a problem in any order over the nodes of what was asked."""
 
     state_kind = "FreeState"
 
@@ -364,7 +364,7 @@ class Unrolled(Process):
         """Whether something is bought: the end absorbs, and what is not open cannot be asked."""
         return action.decision is None and not state.is_end and action in self.may_ask(state, None)
 
-    def following(self, state: Any, action: Any) -> dict[Any, float]:
+    def successors(self, state: Any, action: Any) -> dict[Any, float]:
         """Next states with their probabilities."""
         if not self.asks(state, action):
             return self._to_end
@@ -372,24 +372,24 @@ class Unrolled(Process):
         if key not in self._following:
             places = self.after[state.stage - self.first][state.node][action.question]
             if self.nodes.by_set:
-                found = {self.state(state.stage + 1, state.hidden, places[0]): 1.0}
+                states = {self.state(state.stage + 1, state.hidden, places[0]): 1.0}
             else:
                 table = self.table(state.stage, state.node, action.question)
                 ways = [(place, row[state.hidden]) for place, row in zip(places, table) if place >= 0]
-                found = {self.state(state.stage + 1, state.hidden, place): p for place, p in ways}
+                states = {self.state(state.stage + 1, state.hidden, place): p for place, p in ways}
                 # a class that cannot be there leads nowhere
-                found = found if sum(found.values()) > 0.5 else self._to_end
-            self._following[key] = found
+                states = states if sum(states.values()) > 0.5 else self._to_end
+            self._following[key] = states
         return self._following[key]
 
-    def shown(self, state: Any, action: Any) -> list[float]:
+    def outcome_probabilities(self, state: Any, action: Any) -> list[float]:
         """Probability of each outcome once ``state`` is reached; where nothing was bought it is always the first."""
         if action.decision is not None or state.stage <= self.first:
             return self._nothing
         key = (state, action)
         if key not in self._shown:
-            seen = self.nodes.levels[state.stage - self.first].seen
-            assert seen is not None  # of a free problem it always is
+            seen = self.nodes.levels[state.stage - self.first].observed
+            assert seen is not None  # of a problem in any order it always is
             outcome = int(seen[state.node, action.question])
             if outcome < 0:
                 shown = self._nothing
@@ -411,12 +411,12 @@ class Unrolled(Process):
 
     def may_ask(self, state: Any, history: tuple[Any, ...] | None) -> list[Any]:
         """Questions that are open in a state, or after a history."""
-        stage, node = (state.stage, state.node) if state is not None else self._reached(history or ())
+        stage, node = (state.stage, state.node) if state is not None else self._node_after(history or ())
         if node < 0:
             return []
         return [action for action, price in zip(self.asking, self.prices[stage - self.first][node]) if price < np.inf]
 
-    def _reached(self, history: tuple[Any, ...]) -> tuple[int, int]:
+    def _node_after(self, history: tuple[Any, ...]) -> tuple[int, int]:
         """Stage and node after a history, the node -1 where there is none."""
         node = 0
         for level, (action, observation) in enumerate(history):
@@ -429,7 +429,7 @@ class Unrolled(Process):
         """Belief in the classes after a history, of any scale."""
         belief: FloatArray = self.belief
         for level, (action, observation) in enumerate(history):
-            stage, node = self._reached(history[:level])
+            stage, node = self._node_after(history[:level])
             belief = belief * self.table(stage, max(node, 0), action.question)[observation.outcome]
         return np.asarray(np.eye(self.problem.n_classes)[self.nodes.classes].T @ belief)
 
@@ -449,7 +449,7 @@ class Staged(Process):
         self.context = context
         self.prices: list[float] = prices.tolist()
         self.costs: list[list[float]] = problem.decision_costs.tolist()
-        tables = problem.tables
+        tables = problem.structure.tables
         assert tables is not None  # it was checked at the door
         self.tables, self.several = tables, not tables.single
         self._tables: dict[tuple[int, int], list[list[float]]] = {}
@@ -471,13 +471,13 @@ class Staged(Process):
 
     def all_states(self) -> list[Any]:
         """Every state that can be reached, by stages; the end last."""
-        found, here = self.start(), [(self.context, -1)]
+        states, here = self.start(), [(self.context, -1)]
         for stage in range(self.first, self.last):
             contexts = sorted({context for context, _ in here})
             here = sorted({self._place(x, v) for c in contexts for v, x in self.arrivals(stage, c)})
             labels = range(self.problem.n_classes)
-            found += [self.state(stage + 1, label, x, v) for x, v in here for label in labels]
-        return [*found, self.end]
+            states += [self.state(stage + 1, label, x, v) for x, v in here for label in labels]
+        return [*states, self.end]
 
     def _place(self, context: int, outcome: int) -> tuple[int, int]:
         return (context, outcome) if self.several else (0, -1)
@@ -501,7 +501,7 @@ class Staged(Process):
         """Whether a feature is bought: the end absorbs, and nothing can be asked at the last stage."""
         return action.decision is None and 0 <= state.stage < self.last
 
-    def following(self, state: Any, action: Any) -> dict[Any, float]:
+    def successors(self, state: Any, action: Any) -> dict[Any, float]:
         """Next states with their probabilities."""
         if not self.asks(state, action):
             return self._to_end
@@ -516,7 +516,7 @@ class Staged(Process):
             self._following[state] = after
         return self._following[state]
 
-    def shown(self, state: Any, action: Any) -> list[float]:
+    def outcome_probabilities(self, state: Any, action: Any) -> list[float]:
         """Probability of each outcome once ``state`` is reached; where nothing was bought it is always the first."""
         if action.decision is not None or state.stage <= self.first:
             return self._nothing
@@ -560,11 +560,11 @@ class PomdpPyModels:
     ----------
     states : list of pomdp_py.State
         ``s{stage}_c{class}``, with ``_x{context}_o{outcome}`` where contexts are several, and ``end``; each has
-        ``stage``, ``label`` (the class), ``context``, ``outcome`` and ``is_end``. Of a free problem
+        ``stage``, ``label`` (the class), ``context``, ``outcome`` and ``is_end``. Of a problem in any order
         ``s{stage}_n{node}_c{class}``, with ``h{hidden}`` where classes have several hidden states, and ``node`` (of
         what was asked, and answered where that matters) and ``hidden`` instead of context and outcome.
     actions : list of pomdp_py.Action
-        ``ask`` for the next feature, in a free problem ``ask_{q}`` for question ``q``, and ``decide_{d}``;
+        ``ask`` for the next feature, in a problem in any order ``ask_{q}`` for question ``q``, and ``decide_{d}``;
         ``decision`` is None or ``d``, and ``question`` is ``q`` or None.
     observations : list of pomdp_py.Observation
         ``o{v}``, with ``outcome``; what is seen where nothing was bought is always ``o0``.
@@ -643,13 +643,13 @@ def to_pomdp_py(
     >>> round(-value, 6), round(optimal_cost(problem), 6)
     (0.25, 0.25)
     """
-    needed_one_start(problem, "to_pomdp_py")
-    needed_no_visits(problem, "to_pomdp_py")
+    require_one_start(problem, "to_pomdp_py")
+    require_no_visits(problem, "to_pomdp_py")
     library = pomdp_py()
     last = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0, problem.n_stages)
     staged: Process
-    if problem.free:
-        staged = Unrolled(FreeNodes(problem.begin(), last, "pomdp-py"))
+    if problem.any_order:
+        staged = Unrolled(FreeNodes(problem.initial_belief(), last, "pomdp-py"))
     else:
         context = int(check_tables(problem).contexts(0, problem.start(1))[0])
         staged = Staged(problem, 0, last, context, problem.prior, stage_prices(problem, 0, last, None))
@@ -672,11 +672,11 @@ def to_pomdp_py(
     )
 
 
-def make_agent(staged: Process, belief: Any, guided: bool) -> Any:
+def make_agent(staged: Process, histogram: Any, guided: bool) -> Any:
     """Build the agent that plans on a staged process."""
     kinds = types()
     return pomdp_py().Agent(
-        belief,
+        histogram,
         kinds.PolicyModel(staged, guided),
         kinds.TransitionModel(staged),
         kinds.ObservationModel(staged),
@@ -686,7 +686,7 @@ def make_agent(staged: Process, belief: Any, guided: bool) -> Any:
 
 def check_tables(problem: AcquisitionProblem) -> Tables:
     """Tables of the problem, for pomdp-py's models need finitely many states."""
-    return needed_tables(
+    return require_tables(
         problem, "pomdp-py", "a TableProblem (naive Bayes gives one), or a solver of seqclass such as Perseus"
     )
 

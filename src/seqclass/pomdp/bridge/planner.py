@@ -1,9 +1,8 @@
-"""pomdp-py's planners as solvers: what to do is planned when it is asked, one information state at a time."""
+"""pomdp-py's planners as solvers: what to do is planned when it is asked, one belief at a time."""
 
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
@@ -16,13 +15,13 @@ import numpy as np
 from sklearn.base import clone
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
-from seqclass._utils.validation import check_choice, check_integer, check_real
+from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.bridge.models import Process, Staged, Unrolled, check_tables, make_agent, pomdp_py, stage_prices
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.needs import needed_no_visits, needed_one_start
+from seqclass.pomdp.needs import require_no_visits, require_one_start
+from seqclass.pomdp.one_step import context_of, stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.base import Solver, certified
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.unrolled import FreeNodes
 
 __all__ = ["PomdpPyPlanner", "PomdpPyPolicy"]
@@ -31,20 +30,19 @@ __all__ = ["PomdpPyPlanner", "PomdpPyPolicy"]
 PLANNERS = ("POUCT", "POMCP", "ValueIteration")
 #: Policy trees that pomdp-py's ValueIteration may build; each takes about 0.2 ms.
 MAX_TREES = 100_000
-#: Beliefs are planned for to this many parts of one, so that rounding in their computation does not change a plan.
-_PARTS = 10**10
 #: pomdp-py draws from the global generators, so that only one plan at a time can be repeatable.
 _LOCK = Lock()
 
 
 @dataclass(repr=False, eq=False)
 class PomdpPyPlanner(Solver):
-    """A planner of pomdp-py, asked for an action at each information state that is met.
+    """A planner of pomdp-py, asked for an action at each belief that is met.
 
-    It plans online: `solve` only checks, and each distinct information state is planned for when a policy is first
+    It plans online: `solve` only checks, and each distinct belief is planned for when a policy is first
     asked about it, from a seed of its own, so that answers do not depend on the order or number of rows. Where one
     more price costs more than knowing the class could save, it decides without planning; a decision is always the
-    cheapest for the posterior.
+    cheapest for the posterior. A problem has tables, or is in any order with at most 20,000 states (see `write_pomdp`),
+    fewer where ``max_depth`` is small.
 
     Parameters
     ----------
@@ -64,9 +62,11 @@ class PomdpPyPlanner(Solver):
     n_particles : int
         Size of the particle belief (POMCP).
     max_stages : int or None
-        The policy never asks for more features than this; None for no limit.
+        The policy never asks for more features than this; None for no limit. Where it cuts the horizon the status is
+        ``"truncated"``; else ``"converged"`` for ValueIteration over the whole horizon, and ``"limit"`` for all
+        others, whose plans are as good as their simulations.
     certificate_paths : int
-        Sampled paths of the certificate; 0 leaves it out, for it plans for every information state it meets.
+        Sampled paths of the certificate; 0 leaves it out, for it plans for every belief it meets.
     random_state : int, generator or None
         Seed.
 
@@ -86,7 +86,7 @@ class PomdpPyPlanner(Solver):
     >>> from seqclass.pomdp import PomdpPyPlanner, TableProblem, certify
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> policy = PomdpPyPlanner(n_simulations=200).solve(problem)
-    >>> policy.act(problem.begin())
+    >>> policy.action(problem.initial_belief())
     array([0])
     >>> round(certify(problem, policy).upper, 3)
     0.25
@@ -103,60 +103,33 @@ class PomdpPyPlanner(Solver):
     certificate_paths: int = 0
     random_state: Any = 0
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Return the policy that plans when it is asked.
-
-        Parameters
-        ----------
-        problem : AcquisitionProblem
-            A problem with tables, or a free one of at most 20,000 states (see `write_pomdp`), in which it plans what
-            to ask; fewer where ``max_depth`` is small.
-
-        Returns
-        -------
-        Policy
-            Its status is ``"converged"`` for ValueIteration over the whole horizon, ``"truncated"`` where
-            ``max_stages`` cuts the horizon, and ``"limit"`` elsewhere, for a plan is as good as its simulations.
-
-        Raises
-        ------
-        ValueError
-            If the problem has no tables, is free and has too many states, or is too large for ValueIteration.
-        """
-        started = time.perf_counter()
-        self._check_settings()
-        self._check(problem)
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
         pomdp_py()
         n_stages = self._horizon(problem)
         exact = self.planner == "ValueIteration" and self._depth(n_stages) == n_stages
         status = "truncated" if n_stages < problem.n_stages else "converged" if exact else "limit"
-        info = SolveInfo(status, seconds=time.perf_counter() - started, n_stages=n_stages)
+        info = SolveInfo(status, n_stages=n_stages)
         seeded = isinstance(self.random_state, Integral)
         seed = int(self.random_state if seeded else as_generator(self.random_state).integers(2**63))
-        policy = PomdpPyPolicy(problem, clone(self), seed, info)
-        return certified(policy, self.certificate_paths, self.random_state)
+        return PomdpPyPolicy(problem, clone(self), seed, info)
+
+    _least = {"n_simulations": 1, "n_particles": 1, "exploration_const": 0.0, "max_depth": 1, "max_stages": 1}
 
     def _check_settings(self) -> None:
+        super()._check_settings()
         if not callable(self.planner):
             check_choice(self.planner, "planner", PLANNERS)
-        check_integer(self.n_simulations, "n_simulations", 1)
-        check_integer(self.n_particles, "n_particles", 1)
-        if self.exploration_const is not None:
-            check_real(self.exploration_const, "exploration_const", 0)
-        for name in ("max_depth", "max_stages"):
-            if getattr(self, name) is not None:
-                check_integer(getattr(self, name), name, 1)
         if isinstance(self.random_state, Integral):
             check_integer(self.random_state, "random_state", 0)
 
     def _check(self, problem: AcquisitionProblem) -> None:
         """Refuse what has no tables, and what is too large for ValueIteration."""
-        needed_one_start(problem, type(self).__name__)
-        needed_no_visits(problem, type(self).__name__)
+        require_one_start(problem, type(self).__name__)
+        require_no_visits(problem, type(self).__name__)
         n_stages = self._horizon(problem)
         depth, n_asks, asked = self._depth(n_stages), 1, slice(n_stages)
-        if problem.free:
-            FreeNodes(problem.begin(), depth, "pomdp-py")
+        if problem.any_order:
+            FreeNodes(problem.initial_belief(), depth, "pomdp-py")
             n_asks, asked = problem.n_questions, slice(None)
         else:
             check_tables(problem)
@@ -194,7 +167,7 @@ class PomdpPyPlanner(Solver):
         )
 
 
-#: What tells an information state from others, words of its seed, and what makes its process.
+#: What tells a belief from others, words of its seed, and what makes its process.
 _Task = tuple[tuple[Any, ...], list[int], Callable[[], Process]]
 
 
@@ -208,52 +181,54 @@ class PomdpPyPolicy(Policy):
 
     @cached_property
     def _plans(self) -> dict[tuple[Any, ...], int]:
-        """What to ask or -1, for every information state that was planned for."""
+        """What to ask or -1, for every belief that was planned for."""
         return {}
 
-    def _act(self, info: InformationState) -> IntArray:
-        answer = np.full(len(info), DECIDE)
-        for row in np.flatnonzero(~info.settled):
-            answer[row] = self._asks(info[np.array([row])])
+    def _action(self, belief: BeliefState) -> IntArray:
+        answer = np.full(len(belief), DECIDE)
+        for row in np.flatnonzero(~stopping_is_certain(belief)):
+            answer[row] = self._asks(belief[np.array([row])])
         return answer
 
-    def _asks(self, info: InformationState) -> int:
-        """What to ask at an information state of one row, or -1."""
-        key, seeds, make = (self._free if self.problem.free else self._staged)(info)
+    def _asks(self, belief: BeliefState) -> int:
+        """What to ask at a belief of one row, or -1."""
+        key, seeds, make = (self._any_order_task if self.problem.any_order else self._fixed_order_task)(belief)
         if key not in self._plans:
-            seed = np.random.SeedSequence([self.seed, info.stage, *seeds])
-            action = self._plan(make(), self._depth(info), seed)
-            question = info.stage if action.question is None else action.question
+            seed = np.random.SeedSequence([self.seed, belief.stage, *seeds])
+            action = self._plan(make(), self._depth(belief), seed)
+            question = belief.stage if action.question is None else action.question
             self._plans[key] = question if action.decision is None else DECIDE
         return self._plans[key]
 
-    def _depth(self, info: InformationState) -> int:
-        return self.planner._depth(self.n_stages - info.stage)
+    def _depth(self, belief: BeliefState) -> int:
+        return self.planner._depth(self.n_stages - belief.stage)
 
-    def _staged(self, info: InformationState) -> _Task:
-        """What tells an information state of a fixed order from others, its seed, and its process."""
-        last, paid = info.stage + self._depth(info), None if info.paid is None else info.paid[0]
-        prices = stage_prices(self.problem, info.stage, last, paid)
-        context, parts = 0 if info.context is None else int(info.context[0]), _parts(info.belief[0])
+    def _fixed_order_task(self, belief: BeliefState) -> _Task:
+        """What tells a belief of a fixed order from others, its seed, and its process."""
+        last, paid = belief.stage + self._depth(belief), belief.account.groups_paid
+        paid = None if paid is None else paid[0]
+        prices = stage_prices(self.problem, belief.stage, last, paid)
+        contexts, parts = context_of(belief), _parts(belief.posterior[0])
+        context = 0 if contexts is None else int(contexts[0])
         told = parts.tobytes() + prices.tobytes()
 
         def make() -> Process:
-            return Staged(self.problem, info.stage, last, context, parts / parts.sum(), prices)
+            return Staged(self.problem, belief.stage, last, context, parts / parts.sum(), prices)
 
-        return (info.stage, context, told), [context, *np.frombuffer(told, dtype=np.uint32).tolist()], make
+        return (belief.stage, context, told), [context, *np.frombuffer(told, dtype=np.uint32).tolist()], make
 
-    def _free(self, info: InformationState) -> _Task:
-        """The same of a free problem, where what was seen tells all but what was paid for missing answers."""
-        told = [np.asarray(info.seen, dtype=np.int64).tobytes(), info.prices.tobytes()]
+    def _any_order_task(self, belief: BeliefState) -> _Task:
+        """Task of a problem in any order, where what was seen tells all but what was paid for missing answers."""
+        told = [np.asarray(belief.observed, dtype=np.int64).tobytes(), belief.prices.tobytes()]
         if self.problem.max_cost is not None:  # which of a group came first decides what is left to spend
-            told.append(info.spent.tobytes())
+            told.append(belief.spent.tobytes())
 
         def make() -> Process:
-            nodes = FreeNodes(info, self._depth(info), "pomdp-py")
-            parts = _parts(nodes.belief(info)[0])
+            nodes = FreeNodes(belief, self._depth(belief), "pomdp-py")
+            parts = _parts(nodes.belief(belief)[0])
             return Unrolled(nodes, parts / parts.sum())
 
-        return (info.stage, *told), np.frombuffer(b"".join(told), dtype=np.uint32).tolist(), make
+        return (belief.stage, *told), np.frombuffer(b"".join(told), dtype=np.uint32).tolist(), make
 
     def _plan(self, staged: Process, depth: int, seed: np.random.SeedSequence) -> Any:
         """First action of a plan from the first stage of a process."""
@@ -269,7 +244,8 @@ class PomdpPyPolicy(Policy):
 
 def _parts(belief: FloatArray) -> IntArray:
     # the offset keeps simple fractions, whose last bit depends on how they came about, off the edges
-    return np.floor(belief * _PARTS + 0.3183098861837907).astype(np.int64)
+    # beliefs are planned for to this many parts of one, so that rounding in their computation does not change a plan
+    return np.floor(belief * 10**10 + 0.3183098861837907).astype(np.int64)
 
 
 @contextmanager

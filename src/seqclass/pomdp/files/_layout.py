@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass._utils.files import replacing
+from seqclass._utils.files import replace_file
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.pomdp.needs import needed_no_visits, needed_one_start, needed_tables
+from seqclass.pomdp.needs import require_no_visits, require_one_start, require_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.unrolled import MAX_STATES, FreeNodes
 
@@ -51,7 +51,7 @@ def number(value: float) -> str:
 
 def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
     r"""Write a text file, whole or not at all: a failure leaves what was there as it was."""
-    with replacing(path) as temporary, open(temporary, "w", encoding="ascii", newline="\n") as file:
+    with replace_file(path) as temporary, open(temporary, "w", encoding="ascii", newline="\n") as file:
         file.writelines(line + "\n" for line in lines)
 
 
@@ -81,8 +81,8 @@ class _Numbered:
     first: IntArray
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None) -> None:
-        needed_one_start(problem, "a file")
-        needed_no_visits(problem, "a file")
+        require_one_start(problem, "a file")
+        require_no_visits(problem, "a file")
         self.problem = problem
         self.n_stages = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0)
         if self.n_stages > problem.n_stages:
@@ -104,11 +104,11 @@ class _Numbered:
 
 
 class FreeLayout(_Numbered):
-    """Numbering of nodes in files of a free problem; the twin of `Layout`."""
+    """Numbering of nodes in files of a problem in any order; the twin of `Layout`."""
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
         super().__init__(problem, n_stages)
-        self.nodes = FreeNodes(problem.begin(), self.n_stages, "a file")
+        self.nodes = FreeNodes(problem.initial_belief(), self.n_stages, "a file")
         self.first = self.nodes.first
         self.width = self.nodes.n_hidden
         self.costs = self.nodes.costs
@@ -138,8 +138,8 @@ class FreeLayout(_Numbered):
         limited = self.problem.max_cost is not None
         names: list[str] = []
         for level in self.nodes.levels:
-            assert level.seen is not None  # of a free problem it always is
-            for number, seen in enumerate(level.seen.tolist()):
+            assert level.observed is not None  # of a problem in any order it always is
+            for number, seen in enumerate(level.observed.tolist()):
                 asked = [(question, value) for question, value in enumerate(seen) if value >= 0]
                 name = prefix + "".join(f"q{q}" if self.nodes.by_set else f"q{q}o{v}" for q, v in asked)
                 # which of a group came first decides what was spent
@@ -154,7 +154,7 @@ class FreeLayout(_Numbered):
     @cached_property
     def flags(self) -> IntArray:
         """Value of the observed variable of each question at each node, (n_nodes, n_questions)."""
-        seen = np.concatenate([np.asarray(level.seen) for level in self.nodes.levels]).astype(np.intp)
+        seen = np.concatenate([np.asarray(level.observed) for level in self.nodes.levels]).astype(np.intp)
         return np.where(seen < 0, 0, 1 if self.nodes.by_set else seen + 1)
 
     @cached_property
@@ -196,8 +196,8 @@ class FreeLayout(_Numbered):
 
     def cut(self, n_nodes: int) -> FreeLayout | None:
         """Layout of the horizon that has ``n_nodes`` nodes, None if no horizon has."""
-        found = np.flatnonzero(self.first[1:] == n_nodes)
-        return FreeLayout(self.problem, int(found[-1])) if found.size else None
+        horizon = np.flatnonzero(self.first[1:] == n_nodes)
+        return FreeLayout(self.problem, int(horizon[-1])) if horizon.size else None
 
 
 class Layout(_Numbered):
@@ -205,7 +205,7 @@ class Layout(_Numbered):
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None) -> None:
         super().__init__(problem, n_stages)
-        self.tables = needed_tables(problem, "a file", "a problem such as naive Bayes gives, or a TableProblem")
+        self.tables = require_tables(problem, "a file", "a problem such as naive Bayes gives, or a TableProblem")
         # of the whole problem, so that a shorter horizon has the same nodes
         self.branching = not self.tables.single
         self.contexts: list[IntArray] = [np.array(self.tables.contexts(0, problem.start(1)))]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
+from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.files._layout import (
     ACQUIRE,
     END,
@@ -74,7 +75,7 @@ def _moves(layout: FreeLayout, question: int, action: str, states: list[list[str
         asks = np.zeros((len(level), layout.width), dtype=bool)
         if stage < layout.n_stages:
             # a class that cannot be there leads nowhere
-            asks = level.open[:, question, None] & nodes.possible[stage]
+            asks = level.available[:, question, None] & nodes.possible[stage]
             table = None if nodes.by_set else nodes.likelihood(question, level)
         for node, c in np.ndindex(asks.shape):
             name = states[first + node][c]
@@ -95,8 +96,8 @@ def _observations(layout: FreeLayout, question: int, action: str, states: list[l
     yield f"O: {action} : {END} : o0 1.0"
     for level in nodes.levels:
         table = nodes.likelihood(question, level)[0] if nodes.by_set else None
-        assert level.seen is not None  # of a free problem it always is
-        for outcome in level.seen[:, question].tolist():
+        assert level.observed is not None  # of a problem in any order it always is
+        for outcome in level.observed[:, question].tolist():
             for c, name in enumerate(states[place]):
                 if outcome < 0 or table is None:  # never after another question, but the format wants a distribution
                     yield f"O: {action} : {name} : o{max(outcome, 0)} 1.0"
@@ -149,11 +150,12 @@ def write_pomdp(
     features), in one run or in a chain of runs of one step each by ``-terminal_values``; with a discount below 1 the
     infinite horizon gives the same.
 
-    A free problem, in which any question may come next, has an action for each question, ``ask0`` and so on, and then
-    the decisions. The state holds the class or hidden state and which questions were asked; also the answers, if
-    likelihoods depend on them, and the amount spent, if ``max_cost`` limits it. In POMDPX each question is an observed
-    variable. Asking a question that is not open costs twice the most expensive decision. At most 20,000 states can be
-    written, such as twelve questions (eleven in POMDPX) that are independent given one of four classes.
+    A problem in any order, in which any question may come next, has an action for each question, ``ask0`` and so on,
+    and then the decisions. The state holds the class or hidden state and which questions were asked; also the
+    answers, if likelihoods depend on them, and the amount spent, if ``max_cost`` limits it. In POMDPX each question
+    is an observed variable. Asking a question that is not open costs twice the most expensive decision. At most
+    20,000 states can be written, such as twelve questions (eleven in POMDPX) that are independent given one of four
+    classes.
 
     Parameters
     ----------
@@ -166,7 +168,7 @@ def write_pomdp(
         Discount of the solver, above 0 and at most 1; by default 1 for .POMDP and .999 for POMDPX, as SARSOP wants one
         below 1.
     n_stages : int, optional
-        Horizon: leave out the features from here on; in a free problem, ask so many questions at most.
+        Horizon: leave out the features from here on; in a problem in any order, ask so many questions at most.
     classes, decisions : sequences, optional
         Names of classes and decisions, made fit for the format; by default their numbers.
 
@@ -211,7 +213,7 @@ def write_pomdp(
         write_pomdpx(problem, path, n_stages=n_stages, classes=classes, decisions=decisions, **given)
         return
     discount = 1.0 if discount is None else discount
-    layout = FreeLayout(problem, n_stages) if problem.free else Layout(problem, n_stages)
+    layout = FreeLayout(problem, n_stages) if problem.any_order else Layout(problem, n_stages)
     discount = check_discount(discount, layout.n_stages)
     endings = labels(classes, problem.n_classes, "classes", "")
     stops = labels(decisions, problem.n_decisions, "decisions", "d")
@@ -234,7 +236,7 @@ def _lines(layout: Layout, discount: float, endings: list[str], stops: list[str]
     for name in (name for node in states[layout.first[-2] :] for name in node):
         yield f"T: {ACQUIRE} : {name} : {END} 1.0"
     for stage in range(layout.n_stages):
-        yield from _branching(layout, stage, states) if layout.branching else _single(layout, stage, states)
+        yield from _context_transitions(layout, stage, states) if layout.branching else _single(layout, stage, states)
     yield from _rewards(layout, discount, states, stops)
 
 
@@ -247,7 +249,7 @@ def _single(layout: Layout, stage: int, states: list[list[str]]) -> Iterator[str
             yield f"O: {ACQUIRE} : {after} : o{v} {number(table[v, c])}"
 
 
-def _branching(layout: Layout, stage: int, states: list[list[str]]) -> Iterator[str]:
+def _context_transitions(layout: Layout, stage: int, states: list[list[str]]) -> Iterator[str]:
     """Several contexts: the outcome is part of the next state, and is observed for certain."""
     first, following = int(layout.first[stage]), int(layout.first[stage + 1])
     table = layout.likelihood(stage)
@@ -262,7 +264,7 @@ def _branching(layout: Layout, stage: int, states: list[list[str]]) -> Iterator[
 
 def _rewards(layout: Layout, discount: float, states: list[list[str]], stops: list[str]) -> Iterator[str]:
     problem = layout.problem
-    prices = np.append(problem.planned_prices[: layout.n_stages], layout.penalty)
+    prices = np.append(planned_prices(problem)[: layout.n_stages], layout.penalty)
     factors = scale(discount, layout.n_stages)
     for node, stage in enumerate(layout.stage_of.tolist()):
         price = float(prices[stage] * factors[stage])

@@ -12,21 +12,16 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_choice
+from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, backup, sample_beliefs
-from seqclass.pomdp.answers import SampledAnswers
 from seqclass.pomdp.files._layout import FreeLayout, Layout, check_discount, scale
+from seqclass.pomdp.observations import SampledObservations
 from seqclass.pomdp.policy import LookaheadPolicy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.unrolled import NodePolicy, NodeVectors
-from seqclass.pomdp.walk import along
+from seqclass.pomdp.walk import walk_policy
 
 __all__ = ["read_policy"]
-
-
-#: Most entries of a vector, where the problem does not tell.
-_LONGEST = 10**6
-#: Most entries of all vectors: so many, and so many more for each byte of the file.
-_FREE, _FILLED = 10**7, 64
 
 
 class VectorFile(NamedTuple):
@@ -42,7 +37,7 @@ class _Malformed(ValueError):
     """What is wrong, without the file's name."""
 
 
-def parse(path: str | os.PathLike[str], longest: int = _LONGEST) -> VectorFile:
+def parse(path: str | os.PathLike[str], longest: int = 10**6) -> VectorFile:
     r"""Read the vectors of a policy file of either kind."""
     content = Path(path).read_bytes()
     try:
@@ -78,7 +73,8 @@ def _parse_alpha(content: bytes) -> VectorFile:
 
 
 def _parse_xml(content: bytes, longest: int) -> VectorFile:
-    reader = _PolicyXML(longest, _FREE + _FILLED * len(content))
+    # most entries of all vectors: so many, and so many more for each byte of the file
+    reader = _PolicyXML(longest, 10**7 + 64 * len(content))
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = reader.doctype
     parser.StartElementHandler = reader.start
@@ -182,13 +178,6 @@ def _floats(text: str, where: str) -> FloatArray:
     return values
 
 
-#: SARSOP writes six digits.
-_DIGITS = 2e-5
-#: Share of the largest decision cost by which a vector of a decision may miss it: SARSOP's are bounds, which it leaves
-#: some ten times its precision away. What the policy is worth, a certificate tells.
-_RESIDUAL = 0.05
-#: Share of the largest decision cost by which a vector may claim less than the following stage's vectors can pay for.
-_CLAIM = 1e-3
 #: Beliefs a stage at which claims are checked.
 _N_CHECKED = 200
 
@@ -201,7 +190,7 @@ class _Foreign(NamedTuple):
     layout: Layout | FreeLayout
     flat: bool
 
-    def at(self, node: int) -> tuple[IntArray, FloatArray]:
+    def vectors_at(self, node: int) -> tuple[IntArray, FloatArray]:
         """Actions and costs (scaled, by class) of the vectors that are valid at a node."""
         if not self.flat:
             rows = self.file.node == self.layout.values[node]
@@ -233,9 +222,9 @@ def read_policy(
     horizon with a discount below 1). Of a chain of one-step runs by ``-terminal_values``, read the last: the earlier
     ones count plans that end without a decision, and are refused.
 
-    In a free problem the policy asks by one step of look-ahead on the vectors. These assume that no answer is missing;
-    if one is missing that later likelihoods depend on, the policy looks one question ahead without the vectors. A
-    staged file does not give its horizon: for a shorter one pass the problem with ``max_questions``.
+    In a problem in any order the policy asks by one step of look-ahead on the vectors. These assume that no answer
+    is missing; if one is missing that later likelihoods depend on, the policy looks one question ahead without the
+    vectors. A staged file does not give its horizon: for a shorter one pass the problem with ``max_questions``.
 
     Parameters
     ----------
@@ -255,7 +244,7 @@ def read_policy(
     Returns
     -------
     LookaheadPolicy
-        Its ``values`` are the vectors, in a free problem those of all questions at each node of what was asked.
+        Its ``values`` are the vectors, in a problem in any order those of all questions at each node of what was asked.
         `certify` bounds what the policy costs and how far from optimal it is, whatever the file claims.
 
     Raises
@@ -280,7 +269,7 @@ def read_policy(
     (array([0.25]), 0.0)
     """
     check_choice(layout, "layout", ("auto", "flat", "staged"))
-    full = FreeLayout(problem) if problem.free else Layout(problem)
+    full = FreeLayout(problem) if problem.any_order else Layout(problem)
     foreign = _identify(os.fspath(path), parse(path, full.n_nodes * full.width + 1), full, layout)
     factors = _check_decisions(foreign, discount)
     known, n_stages = foreign.layout, foreign.layout.n_stages
@@ -307,11 +296,11 @@ def _identify(path: str, file: VectorFile, full: Layout | FreeLayout, layout: st
     if length == (n_nodes * width + 1 if flat else width):
         cut = full.cut(n_nodes) if flat else full.cut_values(file.n_nodes)
     if cut is None:
-        found = f"{length} states" if flat else f"vectors of {length} classes at {file.n_nodes} observed values"
+        shape = f"{length} states" if flat else f"vectors of {length} classes at {file.n_nodes} observed values"
         wanted = f"{full.n_nodes} x {width} + 1 states" if flat else f"{width} at {full.n_values}"
-        raise ValueError(f"{path} does not fit the problem: it has {found}; all stages would be {wanted}.")
+        raise ValueError(f"{path} does not fit the problem: it has {shape}; all stages would be {wanted}.")
     foreign = _Foreign(path, file, cut, flat)
-    most, asks = full.n_asks + full.problem.n_decisions - 1, "questions" if full.problem.free else "acquire"
+    most, asks = full.n_asks + full.problem.n_decisions - 1, "questions" if full.problem.any_order else "acquire"
     if file.action.min() < 0 or file.action.max() > most:
         raise foreign.error(f"it has action {int(file.action.max())}; there are 0 ({asks}) to {most} (the decisions).")
     return foreign
@@ -321,14 +310,14 @@ def _check_decisions(foreign: _Foreign, discount: float | None) -> FloatArray:
     """Factor of each stage, found or checked by the vectors of decisions, whose costs are known."""
     layout = foreign.layout
     costs = layout.costs.T
-    stages, found, known = [], [], []
+    stages, unit_factors, known = [], [], []
     for node, stage in enumerate(layout.stage_of.tolist()):
-        actions, vectors = foreign.at(node)
+        actions, vectors = foreign.vectors_at(node)
         rows = actions >= layout.n_asks
         stages.append(np.full(int(rows.sum()), stage))
-        found.append(vectors[rows])
+        unit_factors.append(vectors[rows])
         known.append(costs[actions[rows] - layout.n_asks])
-    stage, cost, truth = np.concatenate(stages), np.concatenate(found), np.concatenate(known)
+    stage, cost, truth = np.concatenate(stages), np.concatenate(unit_factors), np.concatenate(known)
     guesses = _guesses(foreign, stage, cost, truth) if discount is None else [discount]
     worst = 0.0
     near: list[tuple[float, int, FloatArray]] = []
@@ -339,8 +328,10 @@ def _check_decisions(foreign: _Foreign, discount: float | None) -> FloatArray:
             return factors
         off = np.abs(cost - expected)
         worst = float(off.max(initial=0.0))
-        if worst <= _RESIDUAL * expected.max(initial=0.0):
-            near.append((round(float(off.mean()), 4), len(found), factors))
+        # share of the largest decision cost by which a vector of a decision may miss it: SARSOP's are bounds, which it
+        # leaves some ten times its precision away. What the policy is worth, a certificate tells
+        if worst <= 0.05 * expected.max(initial=0.0):
+            near.append((round(float(off.mean()), 4), len(unit_factors), factors))
     if near and (discount is None or not _by_another(foreign, stage, cost, truth)):
         # of discounts that explain them but for a residual, the one that leaves least, the rounder first
         return min(near, key=lambda one: one[:2])[2]
@@ -353,7 +344,8 @@ def _check_decisions(foreign: _Foreign, discount: float | None) -> FloatArray:
 
 def _equal(cost: FloatArray, expected: FloatArray) -> bool:
     """Whether costs are what they should be, but for the digits that are written."""
-    return bool((np.abs(cost - expected) <= _DIGITS * np.maximum(expected, 1e-3)).all())
+    # SARSOP writes six digits
+    return bool((np.abs(cost - expected) <= 2e-5 * np.maximum(expected, 1e-3)).all())
 
 
 def _by_another(foreign: _Foreign, stage: IntArray, cost: FloatArray, truth: FloatArray) -> bool:
@@ -378,11 +370,11 @@ def _guesses(foreign: _Foreign, stage: IntArray, cost: FloatArray, truth: FloatA
 
 
 def _node_set(foreign: _Foreign, stage: int, factor: float) -> AlphaSet:
-    """Vectors of going on after so many questions of a free problem, grouped by node."""
+    """Vectors of going on after so many questions of a problem in any order, grouped by node."""
     layout = foreign.layout
     kept = [np.empty((0, layout.width))]
     for node in range(int(layout.first[stage]), int(layout.first[stage + 1])):
-        actions, vectors = foreign.at(node)
+        actions, vectors = foreign.vectors_at(node)
         kept.append(_useful(vectors[actions < layout.n_asks] / factor, layout.costs.T))
     return AlphaSet(np.concatenate(kept), np.cumsum([len(own) for own in kept]))
 
@@ -392,7 +384,7 @@ def _stage_set(foreign: _Foreign, layout: Layout, stage: int, factor: float) -> 
     problem = layout.problem
     groups: dict[int, list[FloatArray]] = {}
     for place, context in enumerate(layout.contexts[stage].tolist()):
-        actions, vectors = foreign.at(int(layout.first[stage]) + place)
+        actions, vectors = foreign.vectors_at(int(layout.first[stage]) + place)
         groups.setdefault(context, []).append(vectors[actions == 0] / factor)
     kept = {context: _useful(np.concatenate(group), problem.decision_costs.T) for context, group in groups.items()}
     if not layout.branching:
@@ -416,7 +408,8 @@ def _useful(vectors: FloatArray, stopping: FloatArray) -> FloatArray:
 def _check_claims(foreign: _Foreign, policy: LookaheadPolicy) -> None:
     """Refuse vectors that promise less than one more price and the next stage's vectors cost."""
     layout = foreign.layout
-    slack = _CLAIM * max(float(layout.costs.max()), 1e-9)
+    # share of the largest decision cost by which a vector may claim less than the following stage's vectors can pay for
+    slack = 1e-3 * max(float(layout.costs.max()), 1e-9)
     shortfalls = _shortfalls(layout, policy) if isinstance(layout, Layout) else _free_shortfalls(policy)
     for stage, short in enumerate(shortfalls):
         if short > slack:
@@ -441,18 +434,18 @@ def _shortfalls(layout: Layout, policy: LookaheadPolicy) -> Iterator[float]:
         following = AlphaSet(after.vectors, after.pointer, problem.decision_costs.T)
         successors = tables.successors(stage, context) if stage + 1 < values.n_stages else None
         _, real = backup(
-            belief, tables.likelihood(stage, context), following, problem.planned_prices[stage], successors
+            belief, tables.likelihood(stage, context), following, planned_prices(problem)[stage], successors
         )
         yield float((real - claimed).max())
 
 
 def _free_shortfalls(policy: LookaheadPolicy) -> Iterator[float]:
-    """The same in a free problem, where vectors are of nodes."""
+    """By how much vectors of nodes, those of a problem in any order, claim less than look-ahead finds."""
     values = policy.values
-    for level in along(policy.problem, policy, _N_CHECKED, SampledAnswers(np.random.default_rng(0))):
-        info = level.info
+    for level in walk_policy(policy.problem, policy, _N_CHECKED, SampledObservations(np.random.default_rng(0))):
+        belief = level.belief
         if level.stage >= values.n_stages:
             return
-        claimed = values.plan_cost(info, np.arange(len(info)))
+        claimed = values.plan_cost(belief, np.arange(len(belief)))
         known = np.isfinite(claimed)
-        yield float((policy.continuation_cost(info)[known] - claimed[known]).max(initial=0.0))
+        yield float((policy.continuation_cost(belief)[known] - claimed[known]).max(initial=0.0))

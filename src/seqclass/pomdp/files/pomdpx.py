@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
+from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.files._layout import (
     ACQUIRE,
     END,
@@ -69,9 +70,9 @@ def free_lines(layout: FreeLayout, discount: float, classes: list[str], stops: l
     yield "same</Description>"
     yield f"<Discount>{number(discount)}</Discount>"
     yield "<Variable>"
-    yield _observed("x", [_GOING, _ENDED])
+    yield _observed_variable("x", [_GOING, _ENDED])
     for question, names in enumerate(shown):
-        yield _observed(f"q{question}", [_OPEN, *names])
+        yield _observed_variable(f"q{question}", [_OPEN, *names])
     yield f'<StateVar vnamePrev="y_0" vnameCurr="y_1">{_values(hidden)}</StateVar>'
     yield f'<ObsVar vname="ob">{_values(outcomes)}</ObsVar>'
     yield f'<ActionVar vname="ac">{_values([*layout.actions, *stops])}</ActionVar>'
@@ -102,7 +103,7 @@ def free_lines(layout: FreeLayout, discount: float, classes: list[str], stops: l
     yield "</pomdpx>"
 
 
-def _observed(name: str, names: list[str]) -> str:
+def _observed_variable(name: str, names: list[str]) -> str:
     return f'<StateVar vnamePrev="{name}_0" vnameCurr="{name}_1" fullyObs="true">{_values(names)}</StateVar>'
 
 
@@ -143,7 +144,7 @@ def _answer_moves(layout: FreeLayout, question: int, hidden: list[str], shown: l
         level = nodes.levels[stage]
         likelihood = nodes.likelihood(question, level)
         for node, c in zip(
-            *(index.tolist() for index in np.nonzero(level.open[:, question, None] & nodes.possible[stage]))
+            *(index.tolist() for index in np.nonzero(level.available[:, question, None] & nodes.possible[stage]))
         ):
             others = _values_of(layout, int(layout.first[stage]) + node, shown)
             del others[question]
@@ -195,7 +196,7 @@ def write_pomdpx(
     decisions: Sequence[Any] | None = None,
 ) -> None:
     """Write an acquisition problem as POMDPX; see `write_pomdp`."""
-    layout = FreeLayout(problem, n_stages) if problem.free else Layout(problem, n_stages)
+    layout = FreeLayout(problem, n_stages) if problem.any_order else Layout(problem, n_stages)
     discount = check_discount(discount, layout.n_stages)
     hidden = labels(classes, problem.n_classes, "classes", "c")
     stops = labels(decisions, problem.n_decisions, "decisions", "d")
@@ -270,7 +271,7 @@ def _observations(layout: Layout, nodes: list[str], hidden: list[str]) -> Iterat
 
 def _rewards(layout: Layout, discount: float, nodes: list[str], hidden: list[str], stops: list[str]) -> Iterator[str]:
     problem = layout.problem
-    prices = np.append(problem.planned_prices[: layout.n_stages], layout.penalty)
+    prices = np.append(planned_prices(problem)[: layout.n_stages], layout.penalty)
     factors = scale(discount, layout.n_stages)
     for node, stage in enumerate(layout.stage_of.tolist()):
         if prices[stage]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass
+from inspect import get_annotations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,15 +14,16 @@ from sklearn.base import BaseEstimator, clone
 
 from seqclass._utils.arrays import FloatArray, another_stream, as_generator
 from seqclass._utils.model_files import Stored
-from seqclass._utils.text import shown
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.bounds.certificate import certify, search_of_cases
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.policy_cost import ROUNDING
-from seqclass.pomdp.evaluation import MAX_HISTORIES
+from seqclass.pomdp.one_step import context_of, perfect_information_bound
 from seqclass.pomdp.policy import WIDE_GAP, LookaheadPolicy, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.values import ValueFunction
+from seqclass.pomdp.walk import MAX_HISTORIES
 
 __all__ = ["Solver", "ValueSolver"]
 
@@ -34,6 +36,9 @@ FIRST_HORIZON = 64
 @dataclass(repr=False, eq=False, init=False)
 class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     """Settings of a method that turns an acquisition problem into a policy.
+
+    A subclass gives `_policy`, and in `_check` what it needs of a problem; `solve` checks settings and problem before
+    any work, keeps the time, and adds the certificate.
 
     Parameters
     ----------
@@ -48,15 +53,17 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     >>> from seqclass.pomdp.policy import LookaheadPolicy
     >>> from seqclass.pomdp import StoppingValue, TableProblem
     >>> class Myopic(Solver):
-    ...     def solve(self, problem):
-    ...         return certified(LookaheadPolicy(StoppingValue(problem)), 1000, 0)
+    ...     def _policy(self, problem):
+    ...         return LookaheadPolicy(StoppingValue(problem))
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> round(Myopic().solve(problem).info.upper, 3)
     0.25
     """
 
-    #: Least values of settings, by name: of whole numbers whole ones.
-    _least: ClassVar[dict[str, float]] = {}
+    #: Least values of settings, by name, beside those of the class above: of whole numbers whole ones.
+    _least: ClassVar[dict[str, float]] = {"certificate_paths": 0}
+    #: Whether the certificate's gap is paired; see `certify`.
+    _paired: ClassVar[bool] = False
 
     _: KW_ONLY
     certificate_paths: int = 10_000
@@ -64,10 +71,14 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _check_settings(self) -> None:
         """Refuse settings that no problem makes right."""
-        kinds = {field.name: str(field.type) for field in fields(type(self))}
-        for name, low in {"certificate_paths": 0, **self._least}.items():
+        least: dict[str, float] = {}
+        kinds: dict[str, Any] = {}
+        for cls in reversed(type(self).__mro__):
+            least |= vars(cls).get("_least", {})
+            kinds |= get_annotations(cls)
+        for name, low in least.items():
             value = getattr(self, name)
-            if value is not None or "None" not in kinds.get(name, ""):
+            if value is not None or "None" not in str(kinds.get(name)):
                 (check_integer if isinstance(low, int) else check_real)(value, name, low)  # type: ignore[arg-type]
 
     @property
@@ -76,7 +87,13 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         settings = self.get_params(deep=False)
         return settings.get("target_gap") is None and settings.get("max_seconds") is None
 
-    @abstractmethod
+    def _check(self, problem: AcquisitionProblem) -> None:
+        """Refuse a problem that the solver cannot do, before any work, and say what to use instead."""
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        """Make the policy, with what `info` is to report of it; one that has bounds there is not certified again."""
+        raise NotImplementedError(f"{type(self).__name__} must define _policy(problem), which returns a policy.")
+
     def solve(self, problem: AcquisitionProblem) -> Policy:
         """Solve a problem.
 
@@ -95,26 +112,76 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         ValueError
             If the problem needs what the solver does not have; the message says what to use instead.
         """
+        self._check_settings()
+        self._check(problem)
+        started = time.perf_counter()
+        policy = _checked_policy(self, problem, self._policy(problem), "_policy")
+        seconds = time.perf_counter() - started - policy.info.certify_seconds
+        return self.certify(policy.with_info(seconds=seconds))
+
+    def certify(self, policy: Policy, values: ValueFunction | None = None) -> Policy:
+        """Add the certificate that the settings ask for to what a policy reports.
+
+        Parameters
+        ----------
+        policy : Policy
+            A policy that this solver made.
+        values : ValueFunction, optional
+            See `seqclass.pomdp.certify`.
+
+        Returns
+        -------
+        Policy
+            The same policy, with bounds in its `info` unless it had them, or ``certificate_paths`` is 0.
+        """
+        if not self.certificate_paths or not np.isnan(policy.info.upper):
+            return policy
+        n_paths = self.certificate_paths
+        # of visits each history takes long, and elsewhere paths are quicker than ten histories for each of them
+        most = max(2, n_paths) if policy.problem.visits is not None else min(MAX_HISTORIES, max(20_000, 10 * n_paths))
+        certificate = certify(
+            policy.problem,
+            policy,
+            values=values,
+            n_paths=max(2, n_paths),
+            paired=self._paired,
+            max_histories=most,
+            # a stream of its own: the paths must not be those that the solver learned from
+            random_state=another_stream(self.random_state),
+            hindsight=False,  # which takes longer than to solve
+        )
+        status = policy.info.status
+        return policy.with_info(
+            status="wide gap" if status == "converged" and certificate.gap > WIDE_GAP else status,
+            scope=certificate.scope,
+            upper=certificate.upper,
+            lower=certificate.lower,
+            gap=certificate.gap,
+            confidence=certificate.confidence,
+            certify_seconds=certificate.seconds,
+        )
 
 
 def policy_of(solver: Solver, problem: AcquisitionProblem) -> Policy:
     """What a solver makes of a problem, if it is a policy."""
-    policy = solver.solve(problem)
+    return _checked_policy(solver, problem, solver.solve(problem), "solve")
+
+
+def _checked_policy(solver: Solver, problem: AcquisitionProblem, policy: object, by: str) -> Policy:
     if not isinstance(policy, Policy):
         raise TypeError(
-            f"solver: {type(solver).__name__}.solve must return a policy, such as LookaheadPolicy(values); it returned "
-            f"{shown(policy)}."
+            f"solver: {type(solver).__name__}.{by} must return a policy, such as LookaheadPolicy(values); it returned "
+            f"{short_repr(policy)}."
         )
     if policy.problem is not problem:
-        raise ValueError(f"solver: {type(solver).__name__}.solve must return a policy for the problem it was given.")
+        raise ValueError(f"solver: {type(solver).__name__}.{by} must return a policy for the problem it was given.")
     return policy
 
 
 class ValueSolver(Solver):
     """A solver that works out values backward over stages.
 
-    Subclasses give `_solve` and declare what they need in `_check`; `solve` adds the doubling horizon, one step of
-    look-ahead and the certificate.
+    Subclasses give `_prepare` and `_solve`; `_policy` doubles the horizon and looks one step ahead on the values.
 
     Parameters
     ----------
@@ -143,11 +210,11 @@ class ValueSolver(Solver):
     0.25
     """
 
+    _least = {"horizon_tolerance": 0.0, "max_stages": 1, "first_horizon": 1}
+
     horizon_tolerance: float
     max_stages: int | None
     first_horizon: int = FIRST_HORIZON
-    #: Whether the certificate's gap is paired; see `certify`.
-    _paired: bool = False
 
     @abstractmethod
     def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> Any:
@@ -157,30 +224,15 @@ class ValueSolver(Solver):
     def _solve(self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: Any) -> ValueFunction:
         """Values over ``n_stages`` stages whose cost after the last is ``min(belief @ terminal.T)``, (m, n_classes)."""
 
-    def _check(self, problem: AcquisitionProblem) -> None:
-        """Refuse what the solver cannot do, before any work."""
-
     def _finish(self, problem: AcquisitionProblem, values: ValueFunction, prepared: Any) -> ValueFunction:
         """Improve the values once the horizon is known; ``prepared`` is that of this horizon."""
         return values
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Solve a problem; see `Solver.solve`."""
-        started = time.perf_counter()
-        check_real(self.horizon_tolerance, "horizon_tolerance", 0)
-        check_integer(self.certificate_paths, "certificate_paths", 0)
-        self._check(problem)
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
         values, prepared, converged = self._solve_horizon(problem)
         values = self._finish(problem, values, prepared)
-        status = "converged" if converged else "truncated"
-        info = SolveInfo(
-            status="limit" if values.limited else status,
-            seconds=time.perf_counter() - started,
-            n_stages=values.n_stages,
-            size=values.size,
-        )
-        policy = LookaheadPolicy(values, info)
-        return certified(policy, self.certificate_paths, self.random_state, paired=self._paired)
+        status = "limit" if values.limited else "converged" if converged else "truncated"
+        return LookaheadPolicy(values, SolveInfo(status, n_stages=values.n_stages, size=values.size))
 
     def _solve_horizon(self, problem: AcquisitionProblem) -> tuple[ValueFunction, Any, bool]:
         """Double the horizon until its two bounds agree; the values, what was prepared, and whether they agree."""
@@ -191,7 +243,7 @@ class ValueSolver(Solver):
             converged = n_stages == problem.n_stages or values.limited
             if not converged:
                 # after one more price the class may as well be known: no rest of features can be better
-                terminal = np.vstack([stopping, problem.rest(n_stages)])
+                terminal = np.vstack([stopping, perfect_information_bound(problem, n_stages)])
                 lower = self._solve(problem, n_stages, terminal, prepared)
                 values.limited |= lower.limited
                 upper_cost, lower_cost = (_at_prior(problem, v) for v in (values, lower))
@@ -205,59 +257,13 @@ def horizons(
     problem: AcquisitionProblem, max_stages: int | None = None, first: int = FIRST_HORIZON
 ) -> Iterator[tuple[int, bool]]:
     """Horizons to try, each twice the one before, and whether it is the last."""
-    check_integer(first, "first_horizon", 1)
-    limit = problem.n_stages
-    if max_stages is not None:
-        limit = min(check_integer(max_stages, "max_stages", 1), limit)
+    limit = problem.n_stages if max_stages is None else min(max_stages, problem.n_stages)
     n_stages = min(first, limit)
     while True:
         yield n_stages, n_stages == limit
         if n_stages == limit:
             return
         n_stages = min(2 * n_stages, limit)
-
-
-#: Histories a path up to which a certificate enumerates, and how many it does in any case: beyond, paths are quicker.
-_HISTORIES, _SURE_HISTORIES = 10, 20_000
-
-
-def certified(
-    policy: Policy,
-    n_paths: int,
-    random_state: Any,
-    values: ValueFunction | None = None,
-    *,
-    paired: bool = False,
-    tolerance: float = WIDE_GAP,
-) -> Policy:
-    """Return the policy with its certificate in `info`; unchanged where ``n_paths`` is 0."""
-    if check_integer(n_paths, "certificate_paths", 0) == 0:
-        return policy
-    # a stream of its own: the paths must not be those that the solver learned from
-    seed = another_stream(random_state)
-    most = min(MAX_HISTORIES, max(_SURE_HISTORIES, _HISTORIES * n_paths))
-    if policy.problem.visits is not None:  # of which each takes long
-        most = max(2, n_paths)
-    certificate = certify(
-        policy.problem,
-        policy,
-        values=values,
-        n_paths=max(2, n_paths),
-        paired=paired,
-        max_histories=most,
-        random_state=seed,
-        hindsight=False,  # which takes longer than to solve
-    )
-    status = policy.info.status
-    return policy.with_info(
-        status="wide gap" if status == "converged" and certificate.gap > tolerance else status,
-        scope=certificate.scope,
-        upper=certificate.upper,
-        lower=certificate.lower,
-        gap=certificate.gap,
-        confidence=certificate.confidence,
-        certify_seconds=certificate.seconds,
-    )
 
 
 def on_cases(policy: Policy, n_paths: int, random_state: Any) -> Policy:
@@ -279,7 +285,7 @@ def on_cases(policy: Policy, n_paths: int, random_state: Any) -> Policy:
     )
 
 
-def uncertified(solver: Solver) -> Solver:
+def without_certificate(solver: Solver) -> Solver:
     """Return the solver without its certificate; as it is where it has none, or works towards one."""
     if not solver.certifies_last or not solver.get_params(deep=False).get("certificate_paths"):
         return solver
@@ -287,5 +293,5 @@ def uncertified(solver: Solver) -> Solver:
 
 
 def _at_prior(problem: AcquisitionProblem, values: ValueFunction) -> float:
-    info, weight = problem.opening()
-    return float(weight @ values.value(0, info.belief, info.context))
+    belief, weight = problem.initial_beliefs()
+    return float(weight @ values.value(0, belief.posterior, context_of(belief)))

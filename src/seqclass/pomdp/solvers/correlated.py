@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -15,13 +14,15 @@ from scipy.sparse.linalg import lsmr
 from sklearn.base import clone
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
+from seqclass._utils.stored import require, stored_list
+from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import ALWAYS, sample_states
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.needs import needed_order
+from seqclass.pomdp.needs import require_fixed_order
+from seqclass.pomdp.one_step import perfect_information_bound, stopping_is_certain, stopping_threshold
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.base import Solver, certified
-from seqclass.pomdp.solvers.fitted import FittedValueIteration, FittedValues, scaled_ridge, solved_ridge
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solvers.base import Solver
+from seqclass.pomdp.solvers.fitted import FittedValueIteration, FittedValues, solve_ridge, solve_scaled_ridge
 from seqclass.pomdp.solvers.grid import GridValueIteration
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.perseus import Perseus
@@ -31,23 +32,33 @@ from seqclass.pomdp.values import ProjectedValues, ValueFunction
 __all__ = ["BoundedLookaheadPolicy", "CorrectedValues", "ProjectedValueIteration"]
 
 
-#: Ridge penalty, as a share of the mean square of a column.
-_RIDGE = 1e-4
-#: Up to so many columns an answer may change the cost class by class.
-_MOST_COLUMNS = 400
-#: Up to so many columns the regression is solved directly. Beyond, which many bins bring, so many steps give other
-#: weights, by which policies cost no more.
-_DIRECT = 1200
-_STEPS = 100
-#: From this share of entries on that are not zero, products of dense matrices are quicker than of sparse ones.
-_DENSE = 0.1
-#: Values are corrected up to the stage that a smaller share of cases comes to; the projection's do beyond. Functions
-#: that are fitted anew, with more than two classes, need less.
-_LEAST_REACH, _LEAST_REACH_OF_MANY = 1e-4, 1e-3
+@dataclass(frozen=True)
+class CorrectionTuning:
+    """How values are corrected for the answers that a projection does not remember."""
+
+    #: Penalty, as a share of the mean square of a column.
+    ridge: float = 1e-4
+    #: Up to so many columns an answer may change the cost class by class; beyond there is too little to fit.
+    max_columns: int = 400
+    #: Up to so many columns the regression is solved directly, which takes their cube.
+    max_direct: int = 1200
+    #: Steps beyond, which many bins bring: other weights, by which policies cost no more.
+    n_steps: int = 100
+    #: From this share of entries on that are not zero, products of dense matrices are quicker than of sparse ones.
+    dense_share: float = 0.1
+    #: Share of the cases that come to a stage: later ones are corrected by the projection alone.
+    min_reach: float = 1e-4
+    #: The same with more than two classes, whose functions are fitted anew and need less.
+    min_reach_of_many: float = 1e-3
+    #: Working memory of a look ahead: small enough to stay in the cache.
+    joint_bytes: int = 2**21
+
+
+_TUNING = CorrectionTuning()
 
 
 #: States of one stage, in lots that were sampled in different ways.
-Lots = list[InformationState]
+Lots = list[BeliefState]
 
 
 class CostsAhead(NamedTuple):
@@ -95,27 +106,30 @@ class CorrectedValues(ProjectedValues):
         """Number of vectors or grid values and of weights."""
         return super().size + sum(w.size for w in self.weights if w is not None)
 
-    def successor_values(self, info: InformationState) -> FloatArray:
+    def successor_values(self, belief: BeliefState) -> FloatArray:
         """Value of each unnormalised successor of the next feature, (n, n_outcomes)."""
-        if not self.is_corrected(info.stage + 1) or self.problem.answers(info.stage, info.state) is None:
-            return super().successor_values(info)
-        return self.costs_ahead(info).value.reshape(len(info), -1)
+        if (
+            not self.is_corrected(belief.stage + 1)
+            or self.problem.structure.answers(belief.stage, belief.state) is None
+        ):
+            return super().successor_values(belief)
+        return self.costs_ahead(belief).value.reshape(len(belief), -1)
 
-    def costs_ahead(self, info: InformationState) -> CostsAhead:
+    def costs_ahead(self, belief: BeliefState) -> CostsAhead:
         """What stopping and going on cost after each outcome of each row, row by row."""
-        belief, context, after = self.successors(info)
-        if info.stage + 1 < self.n_stages:
-            return CostsAhead(belief, *self.costs(info.stage + 1, belief, context, after))
-        stop = self.problem.stopping_cost(belief)
-        return CostsAhead(belief, stop, stop, stop)
+        posterior, context, after = self.successors(belief)
+        if belief.stage + 1 < self.n_stages:
+            return CostsAhead(posterior, *self.costs(belief.stage + 1, posterior, context, after))
+        stop = self.problem.stopping_cost(posterior)
+        return CostsAhead(posterior, stop, stop, stop)
 
-    def successors(self, info: InformationState) -> tuple[FloatArray, IntArray, IntArray]:
+    def successors(self, belief: BeliefState) -> tuple[FloatArray, IntArray, IntArray]:
         """Unnormalised belief, context of the projection and answers after each outcome of each row, row by row."""
-        n, n_outcomes, n_classes = info.joint.shape
-        answers = self.problem.answers(info.stage, info.state)
+        n, n_outcomes, n_classes = belief.joint.shape
+        answers = self.problem.structure.answers(belief.stage, belief.state)
         assert answers is not None  # corrections are made of them
-        after = self.problem.successor_answers(info.stage, answers).reshape(n * n_outcomes, -1)
-        return info.joint.reshape(-1, n_classes), self._successors(info), after
+        after = self.problem.structure.successor_answers(belief.stage, answers).reshape(n * n_outcomes, -1)
+        return belief.joint.reshape(-1, n_classes), self._successors(belief), after
 
     def going_on(self, stage: int, belief: FloatArray, context: IntArray, answers: IntArray) -> FloatArray:
         """Corrected cost of going on, (n,); never below the price and what remains when the class is known."""
@@ -125,7 +139,7 @@ class CorrectedValues(ProjectedValues):
         self, stage: int, belief: FloatArray, context: IntArray, answers: IntArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Cost of stopping, the projection's cost of going on, and the corrected one as of `going_on`, each (n,)."""
-        stop, plain = self._plain(stage, belief, context)
+        stop, plain = self._uncorrected_costs(stage, belief, context)
         weights = self.weights[stage]
         if weights is None:
             return stop, plain, plain
@@ -135,11 +149,11 @@ class CorrectedValues(ProjectedValues):
         total += weights[0, 0, used]
         shares = belief * total[:, :-2] if total.shape[1] > 2 else belief * weights[0, 0, :-2]
         go_on = plain + row_sums(shares) + stop * total[:, -2] + np.minimum(plain, stop) * total[:, -1]
-        return stop, plain, np.asarray(np.maximum(go_on, self.least(stage, belief)))
+        return stop, plain, np.asarray(np.maximum(go_on, self.least_cost(stage, belief)))
 
-    def least(self, stage: int, belief: FloatArray) -> FloatArray:
+    def least_cost(self, stage: int, belief: FloatArray) -> FloatArray:
         """Price of a stage and what remains when the class is then known, (n,)."""
-        return np.asarray(belief @ self.problem.rest(stage))
+        return np.asarray(belief @ perfect_information_bound(self.problem, stage))
 
     def is_corrected(self, stage: int) -> bool:
         """Whether the values of a stage are corrected."""
@@ -164,11 +178,11 @@ class CorrectedValues(ProjectedValues):
         """Where each answer of the next stage comes from: an answer before, or the outcome, which counts last."""
         m = answers.shape[1]
         # unit rows and outcome 0: an answer that stays shows which one it is
-        after = self.problem.successor_answers(stage, np.eye(m, dtype=answers.dtype))[:, 0]
+        after = self.problem.structure.successor_answers(stage, np.eye(m, dtype=answers.dtype))[:, 0]
         return np.where(after.any(axis=0), after.argmax(axis=0) if m else 0, m)
 
     def fit(
-        self, states: list[list[InformationState]], refine: Callable[[int, Lots, list[CostsAhead]], None] | None = None
+        self, states: list[list[BeliefState]], refine: Callable[[int, Lots, list[CostsAhead]], None] | None = None
     ) -> CorrectedValues:
         """Fit the corrections backward over stages.
 
@@ -179,24 +193,24 @@ class CorrectedValues(ProjectedValues):
             lots = [lot[stage] for lot in states if stage < len(lot) and len(lot[stage])]
             if not lots:
                 continue
-            ahead = [self.costs_ahead(info) for info in lots]
-            self.weights[stage] = self._fitted(stage, lots, ahead, n_codes)
+            ahead = [self.costs_ahead(belief) for belief in lots]
+            self.weights[stage] = self._fit_weights(stage, lots, ahead, n_codes)
             if refine is not None:
                 refine(stage, lots, ahead)
         return self
 
-    def _fitted(self, stage: int, lots: Lots, ahead: list[CostsAhead], n_codes: int) -> FloatArray:
-        price = self.problem.planned_prices[stage]
-        belief = np.concatenate([info.belief for info in lots])
-        context = np.concatenate([self.tables.contexts(stage, info.state) for info in lots])
-        answers = np.concatenate([self.problem.answers(stage, info.state) for info in lots])
-        target = np.concatenate([price + row_sums(a.value.reshape(len(info), -1)) for a, info in zip(ahead, lots)])
+    def _fit_weights(self, stage: int, lots: Lots, ahead: list[CostsAhead], n_codes: int) -> FloatArray:
+        price = planned_prices(self.problem)[stage]
+        posterior = np.concatenate([belief.posterior for belief in lots])
+        context = np.concatenate([self.tables.contexts(stage, belief.state) for belief in lots])
+        answers = np.concatenate([self.problem.structure.answers(stage, belief.state) for belief in lots])
+        target = np.concatenate([price + row_sums(a.value.reshape(len(belief), -1)) for a, belief in zip(ahead, lots)])
         if isinstance(self.values, FittedValues):
-            self.values.fit(stage, belief, target)
-        functions, plain = self._functions(stage, belief, context)
+            self.values.fit(stage, posterior, target)
+        functions, plain = self._functions(stage, posterior, context)
         weights = np.zeros((1 + answers.shape[1], n_codes, functions.shape[1]))
         used = slice(None)
-        if answers.shape[1] * (n_codes - 1) * functions.shape[1] > _MOST_COLUMNS:
+        if answers.shape[1] * (n_codes - 1) * functions.shape[1] > _TUNING.max_columns:
             used = slice(-2, None)
         design = _design(functions, functions[:, used], answers, n_codes - 1)
         solution = _ridge(design, target - plain)
@@ -207,14 +221,18 @@ class CorrectedValues(ProjectedValues):
 
     def _functions(self, stage: int, belief: FloatArray, context: IntArray) -> tuple[FloatArray, FloatArray]:
         """The functions psi, (n, n_classes + 2), and the projection's cost of going on, (n,)."""
-        stop, plain = self._plain(stage, belief, context)
+        stop, plain = self._uncorrected_costs(stage, belief, context)
         return np.column_stack([belief, stop, np.minimum(plain, stop)]), plain
 
-    def _plain(self, stage: int, belief: FloatArray, context: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _uncorrected_costs(self, stage: int, belief: FloatArray, context: IntArray) -> tuple[FloatArray, FloatArray]:
         """Cost of stopping, and the projection's cost of going on, both (n,)."""
         stop = self.problem.stopping_cost(belief)
         plain = self._continuation(stage, belief, context)
         return stop, np.where(np.isfinite(plain), plain, stop)
+
+    def _check_stored(self) -> None:
+        for weights in stored_list(self, "weights", self.n_stages):
+            require(weights is None or bool(np.isfinite(weights).all()), "weights are not finite")
 
 
 def _sum_of_answers(tables: FloatArray, answers: IntArray) -> FloatArray:
@@ -232,7 +250,7 @@ def _design(functions: FloatArray, shared: FloatArray, answers: IntArray, n_code
     row, answer = np.nonzero((answers >= 0) & (answers < n_codes))
     place = answer * n_codes + answers[row, answer]
     n_columns = functions.shape[1] + n_answers * n_codes * width
-    if n_columns <= _DIRECT and functions.size + row.size * width > _DENSE * n * n_columns:
+    if n_columns <= _TUNING.max_direct and functions.size + row.size * width > _TUNING.dense_share * n * n_columns:
         design = np.zeros((n, n_columns))
         design[:, : functions.shape[1]] = functions
         design[:, functions.shape[1] :].reshape(n, -1, width)[row, place] = shared[row]
@@ -246,29 +264,27 @@ def _design(functions: FloatArray, shared: FloatArray, answers: IntArray, n_code
 def _ridge(design: FloatArray | sp.csr_array, target: FloatArray) -> FloatArray:
     n_columns = design.shape[1]
     entries: FloatArray = np.ravel(design) if isinstance(design, np.ndarray) else design.data
-    penalty = _RIDGE * float(entries @ entries) / n_columns + np.finfo(float).tiny
-    if n_columns > _DIRECT:
-        return np.asarray(lsmr(design, target, damp=np.sqrt(penalty), maxiter=_STEPS, atol=1e-8, btol=1e-8)[0])
+    penalty = _TUNING.ridge * float(entries @ entries) / n_columns + np.finfo(float).tiny
+    if n_columns > _TUNING.max_direct:
+        return np.asarray(lsmr(design, target, damp=np.sqrt(penalty), maxiter=_TUNING.n_steps, atol=1e-8, btol=1e-8)[0])
     gram = design.T @ design
     if sp.issparse(gram):
         gram = gram.toarray()
-    return solved_ridge(gram, design.T @ target, penalty)
+    return solve_ridge(gram, design.T @ target, penalty)
 
 
-def visited_states(steering: ProjectedValues, n_beliefs: int, rng: np.random.Generator) -> list[list[InformationState]]:
+def sample_visited_states(
+    steering: ProjectedValues, n_beliefs: int, rng: np.random.Generator
+) -> list[list[BeliefState]]:
     """Sample states that the problem itself reaches, to correct the values of a projection at."""
     problem = steering.problem
-    if n_beliefs == 0 or problem.answers(0, problem.start(1)) is None:
+    if n_beliefs == 0 or problem.structure.answers(0, problem.start(1)) is None:
         return []
-    least = _LEAST_REACH if problem.n_classes <= 2 else _LEAST_REACH_OF_MANY
+    least = _TUNING.min_reach if problem.n_classes <= 2 else _TUNING.min_reach_of_many
     half, steered = -(-n_beliefs // 2), LookaheadPolicy(steering)
     visited = list(sample_states(problem, steering.n_stages, half, rng, steered, merge=False, least_reach=least))
-    n_stages = max(sum(1 for info in visited if len(info)), min(ALWAYS, steering.n_stages))
+    n_stages = max(sum(1 for belief in visited if len(belief)), min(ALWAYS, steering.n_stages))
     return [visited[:n_stages], list(sample_states(problem, n_stages, half, rng, merge=False))]
-
-
-#: Bytes of the joint probabilities of a chunk of rows: small enough to stay in cache.
-_JOINT_BYTES = 2**21
 
 
 class BoundedLookaheadPolicy(LookaheadPolicy):
@@ -285,39 +301,39 @@ class BoundedLookaheadPolicy(LookaheadPolicy):
     def __init__(self, values: CorrectedValues, info: SolveInfo | None = None) -> None:
         super().__init__(values, info)
 
-    def _act(self, info: InformationState) -> IntArray:
-        if not self.values.is_corrected(info.stage + 1):
-            return super()._act(info)
-        open_ = ~info.settled
+    def _action(self, belief: BeliefState) -> IntArray:
+        if not self.values.is_corrected(belief.stage + 1):
+            return super()._action(belief)
+        open_ = ~stopping_is_certain(belief)
         rows = np.flatnonzero(open_)
         # rather a few rows for nothing than a copy of all others; the update then finds their likelihoods
-        some = info if 4 * rows.size >= 3 * len(info) else info[rows]
-        go_on = _Outcomes(self.values, some).pay(some.to_beat)
-        if some is not info:
+        some = belief if 4 * rows.size >= 3 * len(belief) else belief[rows]
+        go_on = _Outcomes(self.values, some).pay(stopping_threshold(some))
+        if some is not belief:
             open_[rows] = go_on
         else:
             open_ &= go_on
-        return np.where(open_, info.stage, DECIDE)
+        return np.where(open_, belief.stage, DECIDE)
 
 
 class _Outcomes:
     """The outcomes that a batch of instances may see next."""
 
-    def __init__(self, values: CorrectedValues, info: InformationState) -> None:
+    def __init__(self, values: CorrectedValues, belief: BeliefState) -> None:
         self.values = values
-        self.info = info
+        self.info = belief
         self.problem = values.problem
-        answers = self.problem.answers(info.stage, info.state)
+        answers = self.problem.structure.answers(belief.stage, belief.state)
         assert answers is not None  # corrections are made of them
         self.answers = answers
         tables = values.tables
-        self.after = tables.successors(info.stage, tables.contexts(info.stage, info.state))
+        self.after = tables.successors(belief.stage, tables.contexts(belief.stage, belief.state))
 
     def pay(self, limit: FloatArray) -> BoolArray:
         """Whether going on costs less than ``limit``, (n,)."""
         result = np.empty(len(self.info), dtype=bool)
         row_bytes = 8.0 * float(self.problem.n_outcomes[self.info.stage]) * self.problem.n_classes
-        for part in chunks(len(result), row_bytes, _JOINT_BYTES):
+        for part in chunks(len(result), row_bytes, _TUNING.joint_bytes):
             result[part] = self._pay(part, limit[part])
         return result
 
@@ -325,10 +341,10 @@ class _Outcomes:
         likelihood = self.info.likelihood[part]
         n, n_outcomes, n_classes = likelihood.shape
         # a row an instance and outcome; numpy is slow to broadcast along an axis as short as the classes'
-        joint = likelihood.reshape(-1, n_classes) * np.repeat(self.info.belief[part], n_outcomes, axis=0)
+        joint = likelihood.reshape(-1, n_classes) * np.repeat(self.info.posterior[part], n_outcomes, axis=0)
         stop = self.problem.stopping_cost(joint)
         # the most that each outcome's value can be below the cost of stopping
-        saving = stop - self.values.least(self.info.stage + 1, joint)
+        saving = stop - self.values.least_cost(self.info.stage + 1, joint)
         np.maximum(saving, 0.0, out=saving)
         upper = self.info.price[part] + row_sums(stop.reshape(n, n_outcomes))
         lower = upper - row_sums(saving.reshape(n, n_outcomes))
@@ -364,12 +380,8 @@ def _largest(values: FloatArray) -> tuple[IntArray, FloatArray]:
     return where, best
 
 
-#: Ridge penalty, as a share of the mean square of a column.
-_RIDGE_OF_SAVINGS = 1e-8
-#: Highest power of the square roots of costs.
-_DEGREE = 3
 #: The powers of three costs: products of one to three of them.
-_PRODUCTS = [p for d in range(1, _DEGREE + 1) for p in combinations_with_replacement(range(3), d)]
+_PRODUCTS = [p for d in range(1, 4) for p in combinations_with_replacement(range(3), d)]
 
 
 class MartingaleValues(ValueFunction, stored=False):
@@ -384,28 +396,29 @@ class MartingaleValues(ValueFunction, stored=False):
     def fit_stage(self, stage: int, lots: Lots, ahead: list[CostsAhead]) -> None:
         """Fit the refinement of one stage, those after it being fitted."""
         problem, designs, targets = self.problem, [], []
-        for info, after in zip(lots, ahead):
-            context = self.values.tables.contexts(stage, info.state)
-            answers = problem.answers(stage, info.state)
+        for belief, after in zip(lots, ahead):
+            context = self.values.tables.contexts(stage, belief.state)
+            answers = problem.structure.answers(stage, belief.state)
             assert answers is not None  # corrections are made of them
-            costs = self.values.costs(stage, info.belief, context, answers)
-            designs.append(self._functions(CostsAhead(info.belief, *costs)))
-            expected = row_sums(self._refined(stage + 1, after).reshape(len(info), -1))
-            targets.append(problem.planned_prices[stage] + expected - costs[2])
+            costs = self.values.costs(stage, belief.posterior, context, answers)
+            designs.append(self._functions(CostsAhead(belief.posterior, *costs)))
+            expected = row_sums(self._refine(stage + 1, after).reshape(len(belief), -1))
+            targets.append(planned_prices(problem)[stage] + expected - costs[2])
         design, target = np.concatenate(designs), np.concatenate(targets)
-        self.weights[stage] = scaled_ridge(design, target, _RIDGE_OF_SAVINGS * len(design))
+        # ridge penalty, as a share of the mean square of a column
+        self.weights[stage] = solve_scaled_ridge(design, target, 1e-8 * len(design))
 
-    def successor_values(self, info: InformationState) -> FloatArray:
+    def successor_values(self, belief: BeliefState) -> FloatArray:
         """Value of each unnormalised successor of the next feature, (n, n_outcomes)."""
-        following = info.stage + 1
+        following = belief.stage + 1
         if following >= self.n_stages or self.weights[following] is None:
-            return self.values.successor_values(info)
-        return self._refined(following, self.values.costs_ahead(info)).reshape(len(info), -1)
+            return self.values.successor_values(belief)
+        return self._refine(following, self.values.costs_ahead(belief)).reshape(len(belief), -1)
 
     def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
         return self.values._continuation(stage, belief, context)
 
-    def _refined(self, stage: int, ahead: CostsAhead) -> FloatArray:
+    def _refine(self, stage: int, ahead: CostsAhead) -> FloatArray:
         weights = self.weights[stage] if stage < self.n_stages else None
         if weights is None:
             return ahead.value
@@ -413,7 +426,7 @@ class MartingaleValues(ValueFunction, stored=False):
         for rows in chunks(len(result), 8.0 * 3 * self._n_functions):
             part = CostsAhead(*(values[rows] for values in ahead))
             go_on = part.go_on + row_sums(part.belief) * (self._functions(part) @ weights)
-            result[rows] = np.minimum(part.stop, np.maximum(go_on, self.values.least(stage, part.belief)))
+            result[rows] = np.minimum(part.stop, np.maximum(go_on, self.values.least_cost(stage, part.belief)))
         return result
 
     @property
@@ -437,16 +450,6 @@ class MartingaleValues(ValueFunction, stored=False):
             np.copyto(row, first if len(product) == 1 else made[product[:-1]] * first)
             made[product] = row
         return np.asarray(rows.T)
-
-
-#: Contexts a stage and levels of the grid for up to two classes, where the user names none: values that only steer need
-#: no fine one. With more classes functions of the belief, in one context, say as much with a thousandth of the numbers.
-_MAX_CONTEXTS, _LEVELS = 32, 200
-#: Beliefs a stage of the first fit with more classes, which only has to find where to look.
-_FIRST_BELIEFS = 1000
-#: Beliefs a stage at which values are corrected, up to three classes and beyond; beyond, up to so many times as many
-#: where a question costs less than this share of deciding at once: late and rare errors count there.
-_N_BELIEFS, _MANY_BELIEFS, _MOST_TIMES, _CHEAP = 1000, 2000, 2.0, 0.01
 
 
 @dataclass(repr=False, eq=False)
@@ -493,48 +496,53 @@ class ProjectedValueIteration(Solver):
     """
 
     _least = {"max_contexts": 1, "n_beliefs": 0}
+    _paired = True
 
     solver: Solver | None = None
     _: KW_ONLY
     max_contexts: int | None = None
     n_beliefs: int | None = None
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Solve a problem; see `Solver.solve`."""
-        started = time.perf_counter()
-        few = _MAX_CONTEXTS if problem.n_classes <= 2 else 1
-        most = few if self.max_contexts is None else self.max_contexts
-        needed_order(problem, "ProjectedValueIteration")
-        self._check_settings()
-        n_beliefs = _n_beliefs(problem) if self.n_beliefs is None else self.n_beliefs
-        projection = problem if problem.tables is not None else problem.projection(most)
-        if projection is None:
+    def _check(self, problem: AcquisitionProblem) -> None:
+        require_fixed_order(problem, "ProjectedValueIteration")
+        if self._projection(problem) is None:
             raise ValueError(
                 "ProjectedValueIteration needs a problem with tables or a projection, and this "
                 f"{type(problem).__name__} has neither; use Lookahead."
             )
+
+    def _projection(self, problem: AcquisitionProblem) -> AcquisitionProblem | None:
+        # values that only steer need no fine contexts; with more classes functions of the belief, in one, say as much
+        few = 32 if problem.n_classes <= 2 else 1
+        most = few if self.max_contexts is None else self.max_contexts
+        return problem if problem.structure.tables is not None else problem.structure.projection(most)
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        n_beliefs = _n_beliefs(problem) if self.n_beliefs is None else self.n_beliefs
+        projection = self._projection(problem)
+        assert projection is not None  # it was checked at the door
         solver = self._inner(projection, projection is not problem)
-        policy = self._planned(solver, projection)
+        policy = self._plan_projection(solver, projection)
         if projection is problem:
-            return self._certified(policy, policy.values, started)
+            return self.certify(policy, policy.values)
         while True:
             steering = ProjectedValues(problem, projection, policy.values)
-            states = visited_states(steering, n_beliefs, as_generator(self.random_state))
+            states = sample_visited_states(steering, n_beliefs, as_generator(self.random_state))
             if not _reaches_end(states, steering.n_stages, problem) or "first_horizon" not in solver.get_params():
                 break
             # the projection is the surer of itself: where it has long decided the problem may not have
-            longer = self._planned(solver.set_params(first_horizon=2 * steering.n_stages), projection)
+            longer = self._plan_projection(solver.set_params(first_horizon=2 * steering.n_stages), projection)
             if longer.n_stages == policy.n_stages:
                 break
             policy = longer
         if not states:
-            return self._certified(LookaheadPolicy(steering, policy.info), steering, started)
+            return self.certify(LookaheadPolicy(steering, policy.info).with_info(size=steering.size), steering)
         values = CorrectedValues(problem, steering)
         refined = MartingaleValues(values)
         values.fit(states, refined.fit_stage if self.certificate_paths else None)
-        return self._certified(BoundedLookaheadPolicy(values, policy.info), refined, started)
+        return self.certify(BoundedLookaheadPolicy(values, policy.info).with_info(size=values.size), refined)
 
-    def _planned(self, solver: Solver, projection: AcquisitionProblem) -> LookaheadPolicy:
+    def _plan_projection(self, solver: Solver, projection: AcquisitionProblem) -> LookaheadPolicy:
         policy = solver.solve(projection)
         if not isinstance(policy, LookaheadPolicy):
             raise ValueError(
@@ -543,38 +551,31 @@ class ProjectedValueIteration(Solver):
             )
         return policy
 
-    def _certified(self, policy: LookaheadPolicy, values: ValueFunction, started: float) -> Policy:
-        solved = time.perf_counter()
-        result: Policy = policy.with_info(seconds=solved - started, size=policy.values.size)
-        if not self.certificate_paths:
-            return result
-        result = certified(result, self.certificate_paths, self.random_state, values, paired=True)
-        return result.with_info(certify_seconds=time.perf_counter() - solved)
-
     def _inner(self, projection: AcquisitionProblem, steering: bool) -> Solver:
         if self.solver is not None:
             solver = clone(self.solver)
         elif steering and projection.n_classes <= 2:
-            solver = GridValueIteration(_LEVELS, random_state=self.random_state)
+            solver = GridValueIteration(200, random_state=self.random_state)
         elif steering:
-            solver = FittedValueIteration(_FIRST_BELIEFS, n_rounds=1, random_state=self.random_state)
+            solver = FittedValueIteration(1000, n_rounds=1, random_state=self.random_state)
         else:
             solver = table_solver(projection, self.random_state)
         # its certificate would be about the projection
         return solver.set_params(certificate_paths=0)  # type: ignore[no-any-return]
 
 
-def _reaches_end(states: list[list[InformationState]], n_stages: int, problem: AcquisitionProblem) -> bool:
+def _reaches_end(states: list[list[BeliefState]], n_stages: int, problem: AcquisitionProblem) -> bool:
     """Whether cases still go on at the last stage of the horizon, and there are stages beyond."""
     return bool(n_stages < problem.n_stages and states and len(states[0]) == n_stages and len(states[0][-1]))
 
 
 def _n_beliefs(problem: AcquisitionProblem) -> int:
     if problem.n_classes <= 3 or not problem.n_questions:
-        return _N_BELIEFS
-    dear = _CHEAP * float(problem.stopping_cost(problem.prior[None])[0])
+        return 1000
+    dear = 0.01 * float(problem.stopping_cost(problem.prior[None])[0])
     cheaper = dear / max(float(problem.prices.mean()), np.finfo(float).tiny)
-    return int(_MANY_BELIEFS * np.clip(np.sqrt(cheaper), 1.0, _MOST_TIMES))
+    # late and rare errors count where a question costs little
+    return int(2000 * np.clip(np.sqrt(cheaper), 1.0, 2.0))
 
 
 def table_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
@@ -586,10 +587,10 @@ def table_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
 
 def sequential_solver(problem: AcquisitionProblem, random_state: Any = 0) -> Solver:
     """Solver for a problem in which one question is asked at a time; see `default_solver`."""
-    if problem.free:
+    if problem.any_order:
         return Adaptive(random_state=random_state)
-    if problem.tables is not None:
+    if problem.structure.tables is not None:
         return table_solver(problem, random_state)
-    if problem.projection(1) is not None:
+    if problem.structure.projection(1) is not None:
         return ProjectedValueIteration(random_state=random_state)
     return Lookahead(2, random_state=random_state)

@@ -15,9 +15,11 @@ from scipy.spatial import HalfspaceIntersection, QhullError
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.progress import now
+from seqclass._utils.stored import require, stored_array
 from seqclass._utils.validation import check_choice
-from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, Points, sample_beliefs
-from seqclass.pomdp.needs import needed_tables
+from seqclass.pomdp.account import planned_prices
+from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, BackupPoints, sample_beliefs
+from seqclass.pomdp.needs import require_tables
 from seqclass.pomdp.policy import unit
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import ValueSolver
@@ -70,6 +72,10 @@ class LineSet(AlphaSet):
                 chosen = self.vectors[begin:end][np.maximum(index, 0)]
                 value[rows], vector[rows] = np.einsum("nc,nc->n", belief[rows], chosen), chosen
         return value, vector
+
+    def _check_stored(self) -> None:
+        require(self.vectors.shape[1] == 2, "starts are wrong")
+        require(not np.isnan(stored_array(self, "starts", "f", len(self.vectors))).any(), "starts are wrong")
 
 
 def envelope_of(vectors: FloatArray) -> Envelope:
@@ -152,8 +158,6 @@ def _middle(starts: FloatArray) -> FloatArray:
     return np.asarray(starts + np.append(np.diff(starts), last - starts[-1]) / 2)
 
 
-#: Vertices that are looked at between two looks at the clock.
-_BATCH = 4096
 #: Gives the best vector at each of a batch of beliefs.
 Plans = Callable[[FloatArray], FloatArray]
 
@@ -166,7 +170,7 @@ class Budget:
         self.deadline = np.inf if max_seconds is None else now() + max_seconds
         self.spent = False
 
-    def open(self, n_vectors: int = 0) -> bool:
+    def allows(self, n_vectors: int = 0) -> bool:
         """Whether there is time left and ``n_vectors`` are allowed; once it is not, it never is again."""
         self.spent = self.spent or n_vectors > self.max_vectors or not self.in_time()
         return not self.spent
@@ -208,21 +212,22 @@ def _complete(
 ) -> tuple[FloatArray, FloatArray]:
     seen: set[bytes] = set()
     corners = np.empty((0, stop.shape[1]))
-    while budget.open(len(vectors)):
+    while budget.allows(len(vectors)):
         known = np.vstack([stop, vectors])
         corners = vertices(known)
         # at a vertex that was looked at the best vector is there already
         new = np.array([row.tobytes() not in seen for row in corners.round(12) + 0.0])
         seen.update(row.tobytes() for row in corners[new].round(12) + 0.0)
         added = []
-        for part in chunks(int(new.sum()), 1, _BATCH):
+        # vertices that are looked at between two looks at the clock
+        for part in chunks(int(new.sum()), 1, 4096):
             belief = corners[new][part]
-            found = plans(belief)
-            better = np.einsum("nc,nc->n", found, belief) < values_of(belief, known) - tolerance
-            added.append(found[better])
-            if not budget.open():
+            candidates = plans(belief)
+            better = np.einsum("nc,nc->n", candidates, belief) < values_of(belief, known) - tolerance
+            added.append(candidates[better])
+            if not budget.allows():
                 break
-        if not any(len(found) for found in added):
+        if not any(len(candidates) for candidates in added):
             break
         vectors = distinct(np.vstack([vectors, *added]))
     return vectors, corners
@@ -269,13 +274,11 @@ def _useful(vectors: FloatArray, stop: FloatArray, corners: FloatArray, toleranc
     return useful
 
 
-#: Sums of two sets that are looked at one by one; more of them spend the budget.
-_MAX_SUMS = 2_000_000
 #: HiGHS works to this precision at best.
 _PROGRAM_TOLERANCE = 1e-10
 
 
-def pruned_sum(
+def prune_sum(
     sets: Sequence[FloatArray], price: float, stop: FloatArray, points: FloatArray, tolerance: float, budget: Budget
 ) -> FloatArray:
     """Vectors of ``price`` plus one vector of each set that are lowest somewhere, stopping included."""
@@ -296,14 +299,15 @@ def _add(
     first: FloatArray, second: FloatArray, rival: FloatArray, points: FloatArray, tolerance: float, budget: Budget
 ) -> FloatArray:
     kept = _winners(first, second, rival, points)
-    if not budget.open(len(kept)):
+    if not budget.allows(len(kept)):
         return kept
-    if len(first) * len(second) > _MAX_SUMS:
+    # sums of two sets that are looked at one by one; more of them spend the budget
+    if len(first) * len(second) > 2_000_000:
         budget.spent = True
         return kept
     sums = (first[:, None] + second[None]).reshape(-1, first.shape[1])
-    sums = sums[~_dominated(sums, np.vstack([rival, kept]), tolerance)]
-    while len(sums) and budget.open(len(kept)):
+    sums = sums[~_is_dominated(sums, np.vstack([rival, kept]), tolerance)]
+    while len(sums) and budget.allows(len(kept)):
         belief = _witness(sums[0], np.vstack([rival, kept]), tolerance)
         if belief is None:
             sums = sums[1:]
@@ -314,7 +318,7 @@ def _add(
             sums = sums[1:]
             continue
         kept = np.vstack([kept, best])
-        sums = sums[~_dominated(sums, best, tolerance)]
+        sums = sums[~_is_dominated(sums, best, tolerance)]
     return kept
 
 
@@ -328,7 +332,7 @@ def _winners(first: FloatArray, second: FloatArray, rival: FloatArray, points: F
     return distinct(np.concatenate(parts)) if parts else np.empty((0, first.shape[1]))
 
 
-def _dominated(vectors: FloatArray, by: FloatArray, tolerance: float) -> BoolArray:
+def _is_dominated(vectors: FloatArray, by: FloatArray, tolerance: float) -> BoolArray:
     """Vectors no entry of which is below that of some other by more than ``tolerance``."""
     result = np.zeros(len(vectors), dtype=bool)
     for part in chunks(len(vectors), 8.0 * by.size, 2**23):
@@ -367,14 +371,6 @@ def _witness(vector: FloatArray, others: FloatArray, tolerance: float) -> FloatA
 
 
 _METHODS = ("auto", "breakpoints", "vertices", "programs")
-#: Up to this many classes regions have few vertices; beyond, linear programs are faster.
-_MAX_CLASSES_VERTICES = 7
-#: Most vectors a stage and context by number of classes, where the user names none: some seconds a stage.
-_MAX_VECTORS = {1: 1, 2: 100_000, 3: 20_000, 4: 10_000, 5: 3000, 6: 1000}
-#: Beliefs of the whole simplex that are added to those that the model reaches.
-_SPREAD = 100
-#: Vectors that two classes keep at each stage once the time is over.
-_FEW_VECTORS = 500
 
 
 @dataclass(repr=False, eq=False)
@@ -439,10 +435,12 @@ class ExactValueIteration(ValueSolver):
     horizon_tolerance: float = 1e-4
     max_stages: int | None = None
 
-    def _check(self, problem: AcquisitionProblem) -> None:
-        self._check_settings()
+    def _check_settings(self) -> None:
+        super()._check_settings()
         check_choice(self.method, "method", _METHODS)
-        needed_tables(problem, "ExactValueIteration", "ProjectedValueIteration or Lookahead")
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        require_tables(problem, "ExactValueIteration", "ProjectedValueIteration or Lookahead")
         if self.method == "breakpoints" and problem.n_classes != 2:
             raise ValueError(
                 f"method='breakpoints' is for two classes, and the problem has {problem.n_classes}; use 'vertices' or "
@@ -450,18 +448,23 @@ class ExactValueIteration(ValueSolver):
             )
 
     def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> Prepared:
-        allowed = _MAX_VECTORS.get(problem.n_classes, 500) if self.max_vectors is None else self.max_vectors
+        # some seconds a stage
+        allowed = (
+            {1: 1, 2: 100_000, 3: 20_000, 4: 10_000, 5: 3000, 6: 1000}.get(problem.n_classes, 500)
+            if self.max_vectors is None
+            else self.max_vectors
+        )
         budget = Budget(allowed, self.max_seconds)
-        points: list[Points] = []
-        if self._chosen(problem) != "breakpoints":
+        points: list[BackupPoints] = []
+        if self._choose_method(problem) != "breakpoints":
             points = sample_beliefs(problem, n_stages, self.n_beliefs, as_generator(self.random_state))
         return Prepared(budget, points)
 
     def _solve(self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: Any) -> ValueFunction:
         budget = prepared.budget
         step = self._step(problem, self.tolerance * unit(problem) / max(n_stages, 1), prepared)
-        following = [step.first(terminal)]
-        tables = problem.tables
+        following = [step.last_function(terminal)]
+        tables = problem.structure.tables
         assert tables is not None  # it was checked at the door
         sets: list[AlphaSet] = []
         for stage in reversed(range(n_stages)):
@@ -480,18 +483,19 @@ class ExactValueIteration(ValueSolver):
         values.limited = budget.spent
         return values
 
-    def _step(self, problem: AcquisitionProblem, tolerance: float, prepared: Prepared) -> _Step[Any, Any]:
-        method = self._chosen(problem)
+    def _step(self, problem: AcquisitionProblem, tolerance: float, prepared: Prepared) -> _BackupStep[Any, Any]:
+        method = self._choose_method(problem)
         if method == "breakpoints":
             return _Lines(problem, tolerance, prepared.budget)
         return _Vectors(problem, tolerance, prepared.budget, prepared.points, method == "programs")
 
-    def _chosen(self, problem: AcquisitionProblem) -> str:
+    def _choose_method(self, problem: AcquisitionProblem) -> str:
         if self.method != "auto":
             return self.method
         if problem.n_classes == 2:
             return "breakpoints"
-        return "vertices" if problem.n_classes <= _MAX_CLASSES_VERTICES else "programs"
+        # up to this many classes regions have few vertices; beyond, linear programs are faster
+        return "vertices" if problem.n_classes <= 7 else "programs"
 
 
 class Prepared(NamedTuple):
@@ -506,18 +510,18 @@ class Prepared(NamedTuple):
     """
 
     budget: Budget
-    points: list[Points]
+    points: list[BackupPoints]
 
 
 _Function = TypeVar("_Function")
 _Part = TypeVar("_Part")
 
 
-class _Step(ABC, Generic[_Function, _Part]):
+class _BackupStep(ABC, Generic[_Function, _Part]):
     """One stage back, in one context; a stage's function is what the next step back reads."""
 
     @abstractmethod
-    def first(self, terminal: FloatArray) -> _Function:
+    def last_function(self, terminal: FloatArray) -> _Function:
         """Return the function after the last stage."""
 
     @abstractmethod
@@ -531,28 +535,29 @@ class _Step(ABC, Generic[_Function, _Part]):
         """Return the vectors of going on in all contexts of a stage."""
 
 
-class _Lines(_Step[Envelope, Envelope]):
+class _Lines(_BackupStep[Envelope, Envelope]):
     """Two classes."""
 
     def __init__(self, problem: AcquisitionProblem, tolerance: float, budget: Budget) -> None:
         self.problem, self.tolerance, self.budget = problem, tolerance, budget
         self.stop = envelope_of(problem.decision_costs.T)
 
-    def first(self, terminal: FloatArray) -> Envelope:
+    def last_function(self, terminal: FloatArray) -> Envelope:
         return envelope_of(terminal)
 
     def back(
         self, stage: int, context: int | None, likelihood: FloatArray, following: Sequence[Envelope]
     ) -> tuple[Envelope, Envelope]:
-        go_on = total(following, likelihood, float(self.problem.planned_prices[stage]))
+        go_on = total(following, likelihood, float(planned_prices(self.problem)[stage]))
         both, own = lower(self.stop, go_on)
         function, kept = thin(both, self.tolerance)
         own = own[kept]
         tolerance = max(self.tolerance, 1e-12 * unit(self.problem))
         # a coarser function has fewer pieces, and each is still the cost of a plan
-        while len(function.starts) > 1 and not self.budget.open(n_own := int(own.sum())):
+        while len(function.starts) > 1 and not self.budget.allows(n_own := int(own.sum())):
             allowed = self.budget.max_vectors
-            if n_own <= (allowed if self.budget.in_time() else min(allowed, _FEW_VECTORS)):
+            # vectors that two classes keep at each stage once the time is over
+            if n_own <= (allowed if self.budget.in_time() else min(allowed, 500)):
                 break
             tolerance *= 4
             function, kept = thin(function, tolerance)
@@ -563,7 +568,7 @@ class _Lines(_Step[Envelope, Envelope]):
         return LineSet(parts, many)
 
 
-class _Vectors(_Step[FloatArray, FloatArray]):
+class _Vectors(_BackupStep[FloatArray, FloatArray]):
     """Any number of classes: a function is the set of its vectors, those of stopping included."""
 
     def __init__(
@@ -571,20 +576,20 @@ class _Vectors(_Step[FloatArray, FloatArray]):
         problem: AcquisitionProblem,
         tolerance: float,
         budget: Budget,
-        points: list[Points],
+        points: list[BackupPoints],
         programs: bool,
     ) -> None:
         self.problem, self.tolerance, self.budget = problem, tolerance, budget
         self.points, self.programs = points, programs
         self.stop = problem.decision_costs.T
 
-    def first(self, terminal: FloatArray) -> FloatArray:
+    def last_function(self, terminal: FloatArray) -> FloatArray:
         return terminal
 
     def back(
         self, stage: int, context: int | None, likelihood: FloatArray, following: Sequence[FloatArray]
     ) -> tuple[FloatArray, FloatArray]:
-        price = float(self.problem.planned_prices[stage])
+        price = float(planned_prices(self.problem)[stage])
 
         def plans(belief: FloatArray) -> FloatArray:
             vectors = np.full(belief.shape, price)
@@ -594,7 +599,7 @@ class _Vectors(_Step[FloatArray, FloatArray]):
 
         points = self._points(stage, context)
         vectors = self._winners(plans(points), points)
-        if self.problem.n_classes > 1 and self.budget.open(len(vectors)):
+        if self.problem.n_classes > 1 and self.budget.allows(len(vectors)):
             vectors = self._complete(vectors, points, plans, likelihood, following, price)
         if len(vectors) > self.budget.max_vectors:
             # those that the model is known to reach come first
@@ -620,7 +625,7 @@ class _Vectors(_Step[FloatArray, FloatArray]):
             except QhullError:  # a degenerate set of vectors; linear programs do not mind
                 pass
         sums = [row * after for row, after in zip(likelihood, following)]
-        return pruned_sum(sums, price, self.stop, points, self.tolerance, self.budget)
+        return prune_sum(sums, price, self.stop, points, self.tolerance, self.budget)
 
     def _points(self, stage: int, context: int | None) -> FloatArray:
         belief, number = self.points[stage][:2]
@@ -630,7 +635,7 @@ class _Vectors(_Step[FloatArray, FloatArray]):
             belief = belief[np.linspace(0, len(belief) - 1, self.budget.max_vectors).astype(np.intp)]
         n_classes = self.problem.n_classes
         # some that it does not reach, for other priors
-        spread = np.random.default_rng(stage).dirichlet(np.ones(n_classes), size=_SPREAD)
+        spread = np.random.default_rng(stage).dirichlet(np.ones(n_classes), size=100)
         return np.vstack([np.full((1, n_classes), 1 / n_classes), belief, spread])
 
     def _winners(self, vectors: FloatArray, points: FloatArray) -> FloatArray:

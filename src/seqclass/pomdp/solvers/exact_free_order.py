@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
-from seqclass._utils.progress import TimeUp, within
-from seqclass.pomdp.answers import TooLarge
+from seqclass._utils.progress import DeadlineExceeded, time_limit
+from seqclass._utils.stored import check_array, require, stored_part
+from seqclass.pomdp.account import groups_paid_after
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.hints import bounds_of
 from seqclass.pomdp.bounds.optimum import (
@@ -32,13 +33,21 @@ from seqclass.pomdp.bounds.optimum import (
 from seqclass.pomdp.bounds.policy_cost import cost_at_most
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
-from seqclass.pomdp.evaluation import MAX_HISTORIES, evaluate
-from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.evaluation import evaluate
+from seqclass.pomdp.observations import TooLarge
+from seqclass.pomdp.one_step import (
+    has_requirements,
+    row_parts,
+    stopping_is_certain,
+    stopping_threshold,
+    unasked_questions,
+)
 from seqclass.pomdp.policy import DECIDE, WIDE_GAP, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
-from seqclass.pomdp.walk import along
+from seqclass.pomdp.ties import TIE
+from seqclass.pomdp.walk import MAX_HISTORIES, walk_policy
 
 __all__ = ["ExactFreeOrder"]
 
@@ -49,17 +58,14 @@ _DEPTH, _CANDIDATES = 2, 5
 #: Up to so many partial answers they are listed anew whenever one is missing.
 ANEW = 2_000_000
 
-#: Costs of questions that are remembered, of all partial answers: 128 MB.
-_REMEMBERED = 2**24
 #: Partial answers in all lists that are kept, some 30 bytes each.
 _KEPT = 2**22
-
-_clock = time.perf_counter
 
 
 @dataclass(repr=False, eq=False)
 class ExactFreeOrder(Solver):
-    """The best policy over all orders of a free problem, or bounds of its cost that close in until a limit is reached.
+    """The best policy over all orders of a problem in any order, or bounds of its cost that close in until a limit
+    is reached.
 
     If there are few partial answers (up to 50,000 that leave more to ask; 400,000 with a limit of questions or cost),
     it recurs over all of them, where the same answers in different orders count as one. If answers are independent
@@ -101,7 +107,7 @@ class ExactFreeOrder(Solver):
     >>> import numpy as np
     >>> from seqclass.pomdp import ExactFreeOrder, TableProblem
     >>> sensor = [[0.9, 0.2], [0.1, 0.8]]
-    >>> problem = TableProblem([0.5, 0.5], np.array([sensor, sensor]), prices=[0.1, 0.02], free=True)
+    >>> problem = TableProblem([0.5, 0.5], np.array([sensor, sensor]), prices=[0.1, 0.02], any_order=True)
     >>> info = ExactFreeOrder().solve(problem).info
     >>> info.status, round(info.upper, 3), info.gap
     ('converged', 0.17, 0.0)
@@ -114,88 +120,85 @@ class ExactFreeOrder(Solver):
     _: KW_ONLY
     target_gap: float = 0.0
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Solve a free problem; see `Solver.solve`."""
-        started, limit = _clock(), np.inf if self.max_seconds is None else self.max_seconds
-        self._check(problem)
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        limit = np.inf if self.max_seconds is None else self.max_seconds
         values, search, reached = None, None, False
         try:
-            with within(limit):
-                if (exact := exactly(problem, self.max_nodes)) is not None:
-                    return exact.with_info(seconds=_clock() - started)
+            with time_limit(limit):
+                if (exact := solve_exact(problem, self.max_nodes)) is not None:
+                    return exact
                 values = bounds_of(problem)
-                if problem.closes:
+                if has_requirements(problem):
                     raise ValueError(
                         "ExactFreeOrder lists all partial answers where rules say what has to be asked, and here they "
                         "are too many; use Adaptive, or raise max_nodes."
                     )
                 search = OrderSearch(problem, values)
                 reached = search.run(self.max_nodes, tolerance=self.target_gap)
-        except TimeUp:
+        except DeadlineExceeded:
             if self.max_seconds is None:
                 raise
         search = search or OrderSearch(problem, values)
-        policy = planned(search).with_info(status="converged" if reached else "limit", seconds=_clock() - started)
-        return policy if reached or not self.certificate_paths else self._better(policy, values, limit)
+        policy = policy_of_search(search).with_info(status="converged" if reached else "limit")
+        return policy if reached or not self.certificate_paths else self._improve(policy, values, limit)
 
-    def _better(self, policy: PlannedPolicy, values: OrderBounds | None, limit: float) -> Policy:
+    def _improve(self, policy: PlannedPolicy, values: OrderBounds | None, limit: float) -> Policy:
         """Return the policy with its own cost, or one with another fall-back that costs less for sure."""
-        started, problem, lower = _clock(), policy.problem, policy.info.lower
-        found = policy
-        with suppress(TooLarge, TimeUp), within(limit / 2 if isinstance(values, RepeatValues) else limit):
+        started, problem, lower = time.perf_counter(), policy.problem, policy.info.lower
+        better = policy
+        with suppress(TooLarge, DeadlineExceeded), time_limit(limit / 2 if isinstance(values, RepeatValues) else limit):
             cost = evaluate(problem, policy, method="exact", max_histories=MAX_HISTORIES).cost
-            found = _bounded(policy, lower, min(policy.info.upper, cost))
+            better = _with_bounds(policy, lower, min(policy.info.upper, cost))
         if isinstance(values, RepeatValues):
             other = PlannedPolicy(problem, policy.plan, OrderBoundPolicy(values), policy.info)
             rng, most = as_generator(another_stream(self.random_state)), np.inf
-            with suppress(TimeUp), within(limit / 2):
+            with suppress(DeadlineExceeded), time_limit(limit / 2):
                 most = cost_at_most(other, max(2, self.certificate_paths), rng, CONFIDENCE, lower)
-            if most < found.info.upper:
-                found = _bounded(other, lower, most, CONFIDENCE)
-        return found.with_info(certify_seconds=_clock() - started)
+            if most < better.info.upper:
+                better = _with_bounds(other, lower, most, CONFIDENCE)
+        return better.with_info(certify_seconds=time.perf_counter() - started)
 
     def _check(self, problem: AcquisitionProblem) -> None:
-        self._check_settings()
-        if not problem.free:
+        if not problem.any_order:
             raise ValueError(
                 "ExactFreeOrder chooses among questions, and this problem asks them in a fixed order; make it with "
-                "free=True, or use GridValueIteration or ExactValueIteration."
+                "any_order=True, or use GridValueIteration or ExactValueIteration."
             )
         if problem.starts is not None:
             raise ValueError(
                 "ExactFreeOrder makes a table of partial answers to one start, and something is known here of each "
                 "case (known); use Adaptive or Lookahead."
             )
-        if problem.samples:
+        if problem.structure.samples:
             raise ValueError(
                 "ExactFreeOrder visits every outcome, and a bundle of this problem has too many to list them; use "
                 "Lookahead, or smaller bundles."
             )
 
 
-def exactly(problem: AcquisitionProblem, most: int) -> PlannedPolicy | None:
+def solve_exact(problem: AcquisitionProblem, most: int) -> PlannedPolicy | None:
     """The best policy where no more than so many partial answers have to be looked at, enumerated or listed."""
     if are_few(problem, most):
-        return enumerated(problem)
-    listed = PartialAnswers.of(problem, most)
+        return solve_by_enumeration(problem)
+    listed = PartialAnswers.from_problem(problem, most)
     return None if listed is None else from_list(listed)
 
 
-def enumerated(problem: AcquisitionProblem) -> PlannedPolicy:
+def solve_by_enumeration(problem: AcquisitionProblem) -> PlannedPolicy:
     """The best policy, by recursion over all partial answers."""
-    tree = expand(problem.begin(), problem.n_stages)
+    tree = expand(problem.initial_belief(), problem.n_stages)
     cost, plan = tree.plan()
-    size = sum(len(stage.info) for stage in tree.stages)
+    size = sum(len(stage.belief) for stage in tree.stages)
     info = SolveInfo("converged", n_stages=problem.n_stages, size=size)
     if are_few(problem, FEW):
-        return _bounded(PlannedPolicy(problem, plan, RecursionPolicy(problem), info), cost, cost)
+        return _with_bounds(PlannedPolicy(problem, plan, RecursionPolicy(problem), info), cost, cost)
     # too much to be written: what the policy comes to
-    levels = along(problem, PlannedPolicy(problem, plan), 1.0)
+    levels = walk_policy(problem, PlannedPolicy(problem, plan), 1.0)
     reached: Plan = []
     for level, (keys, question, costs) in zip(levels, plan):
-        at = np.searchsorted(keys, np.unique(evidence(level.info)))
+        at = np.searchsorted(keys, np.unique(evidence(level.belief)))
         reached.append((keys[at], question[at], costs[at]))
-    return _bounded(PlannedPolicy(problem, reached, RecursionPolicy(problem), info), cost, cost)
+    return _with_bounds(PlannedPolicy(problem, reached, RecursionPolicy(problem), info), cost, cost)
 
 
 def from_list(listed: PartialAnswers) -> PlannedPolicy:
@@ -203,19 +206,19 @@ def from_list(listed: PartialAnswers) -> PlannedPolicy:
     problem, cost = listed.problem, listed.solve()
     info = SolveInfo("converged", n_stages=problem.n_stages, size=len(listed.costs))
     fallback = RecursionPolicy(problem)
-    return _bounded(PlannedPolicy(problem, listed.plan(), fallback if fallback.lists else None, info), cost, cost)
+    return _with_bounds(PlannedPolicy(problem, listed.plan(), fallback if fallback.lists else None, info), cost, cost)
 
 
-def planned(search: OrderSearch) -> PlannedPolicy:
+def policy_of_search(search: OrderSearch) -> PlannedPolicy:
     """What a search has come to, with its bounds."""
     problem = search.problem
     info = SolveInfo("converged", n_stages=problem.n_stages, size=search.n_nodes)
     if search.high - search.low > WIDE_GAP * search.high:
         info = replace(info, status="wide gap")
-    return _bounded(PlannedPolicy(problem, search.plan(), None, info), search.low, search.high)
+    return _with_bounds(PlannedPolicy(problem, search.plan(), None, info), search.low, search.high)
 
 
-def _bounded(policy: PlannedPolicy, lower: float, upper: float, confidence: float = 1.0) -> PlannedPolicy:
+def _with_bounds(policy: PlannedPolicy, lower: float, upper: float, confidence: float = 1.0) -> PlannedPolicy:
     lower = min(lower, upper)
     gap = (upper - lower) / upper if upper - lower > TIE * upper else 0.0
     return policy.with_info(upper=upper, lower=lower, gap=gap, confidence=confidence, scope="all orders")
@@ -235,49 +238,57 @@ class PlannedPolicy(Policy):
         self.plan = plan
         self.fallback = DeepLookaheadPolicy(problem, _DEPTH, _CANDIDATES) if fallback is None else fallback
 
-    def _act(self, info: InformationState) -> IntArray:
-        question, cost, known = self._planned(info)
-        question[cost >= info.to_beat] = DECIDE  # of what is not known (nan) that is never so
+    def _action(self, belief: BeliefState) -> IntArray:
+        question, cost, known = self._look_up(belief)
+        question[cost >= stopping_threshold(belief)] = DECIDE  # of what is not known (nan) that is never so
         rows = np.flatnonzero(~known)
         if rows.size:
-            question[rows] = self.fallback.act(info[rows])
+            question[rows] = self.fallback.action(belief[rows])
         return question
 
-    def _planned(self, info: InformationState) -> tuple[IntArray, FloatArray, BoolArray]:
+    def _look_up(self, belief: BeliefState) -> tuple[IntArray, FloatArray, BoolArray]:
         """The most promising question, what asking it costs (nan: not known), and whether the plan says anything."""
-        question, cost = np.full(len(info), DECIDE), np.full(len(info), np.nan)
-        known = np.zeros(len(info), dtype=bool)
-        if info.stage < len(self.plan) and len(self.plan[info.stage][0]):
-            keys, questions, costs = self.plan[info.stage]
-            wanted = evidence(info)
+        question, cost = np.full(len(belief), DECIDE), np.full(len(belief), np.nan)
+        known = np.zeros(len(belief), dtype=bool)
+        if belief.stage < len(self.plan) and len(self.plan[belief.stage][0]):
+            keys, questions, costs = self.plan[belief.stage]
+            wanted = evidence(belief)
             place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             known = keys[place] == wanted
             question[known], cost[known] = questions[place[known]], costs[place[known]]
         return question, cost, known
 
-    def following(self, info: InformationState) -> IntArray:
-        """The question asked, or where it decides the most promising one; see `Policy.following`."""
-        question, _, _ = self._planned(info)
+    def next_question(self, belief: BeliefState) -> IntArray:
+        """The question asked, or where it decides the most promising one; see `Policy.next_question`."""
+        question, _, _ = self._look_up(belief)
         rows = np.flatnonzero(question == DECIDE)
         if rows.size:
-            some = info[rows]
-            asked = self.act(some)
-            question[rows] = np.where(asked >= 0, asked, self.fallback.following(some))
+            some = belief[rows]
+            asked = self.action(some)
+            question[rows] = np.where(asked >= 0, asked, self.fallback.next_question(some))
         return question
 
-    def continuation_cost(self, info: InformationState) -> FloatArray:
+    def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Cost of the most promising question, where the plan does not say it by the policy to fall back on, (n,)."""
-        _, cost, _ = self._planned(info)
+        _, cost, _ = self._look_up(belief)
         rows = np.flatnonzero(np.isnan(cost))
         if rows.size:
-            cost[rows] = self.fallback.continuation_cost(info[rows])
+            cost[rows] = self.fallback.continuation_cost(belief[rows])
         return cost
 
-    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
-        cost = self.fallback._cost_without(info, questions)
+    def _cost_without(self, belief: BeliefState, questions: BoolArray) -> FloatArray:
+        cost = self.fallback._cost_without(belief, questions)
         if not isinstance(self.fallback, RecursionPolicy):  # which is as exact as the plan
-            cost = np.where(np.isnan(self._planned(info)[1]), cost, np.nan)
+            cost = np.where(np.isnan(self._look_up(belief)[1]), cost, np.nan)
         return cost
+
+    def _check_stored(self) -> None:
+        require(self.problem.any_order and type(self.plan) is list, "a plan is of another problem")
+        require(stored_part(self, "fallback", Policy).problem is self.problem, "a plan is of another problem")
+        for keys, questions, costs in self.plan:
+            check_array(keys, "keys", "S", None)
+            check_array(questions, "questions", "i", len(keys))
+            check_array(costs, "costs", "f", len(keys))
 
 
 class _Known:
@@ -286,12 +297,12 @@ class _Known:
     def __init__(self) -> None:
         self.tables: dict[int, tuple[npt.NDArray[np.bytes_], FloatArray]] = {}
 
-    def find(self, info: InformationState) -> tuple[FloatArray, BoolArray]:
+    def find(self, belief: BeliefState) -> tuple[FloatArray, BoolArray]:
         """Costs of all questions, and of which rows they are known."""
-        costs, known = np.full((len(info), info.problem.n_questions), np.inf), np.zeros(len(info), dtype=bool)
-        if info.stage in self.tables:
-            keys, table = self.tables[info.stage]
-            wanted = evidence(info)
+        costs, known = np.full((len(belief), belief.problem.n_questions), np.inf), np.zeros(len(belief), dtype=bool)
+        if belief.stage in self.tables:
+            keys, table = self.tables[belief.stage]
+            wanted = evidence(belief)
             place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             known = keys[place] == wanted
             costs[known] = table[place[known]]
@@ -299,17 +310,18 @@ class _Known:
 
     def add(self, tree: Enumeration) -> FloatArray:
         """Remember a tree; the costs of its first histories."""
-        found = tree.question_costs()
-        if sum(table.size for _, table in self.tables.values()) + sum(costs.size for costs in found) > _REMEMBERED:
+        by_stage = tree.question_costs()
+        # costs of questions that are remembered, of all partial answers: 128 MB
+        if sum(table.size for _, table in self.tables.values()) + sum(costs.size for costs in by_stage) > 2**24:
             self.tables = {}
-        for stage, costs in zip(tree.stages, found):
-            keys, number = evidence(stage.info), stage.info.stage
+        for stage, costs in zip(tree.stages, by_stage):
+            keys, number = evidence(stage.belief), stage.belief.stage
             if number in self.tables:
                 before = self.tables[number]
                 keys, costs = np.concatenate([before[0], keys]), np.concatenate([before[1], costs])
             keys, kept = np.unique(keys, return_index=True)
             self.tables[number] = keys, costs[kept]
-        return found[0]
+        return by_stage[0]
 
 
 class RecursionPolicy(DeepLookaheadPolicy):
@@ -326,64 +338,68 @@ class RecursionPolicy(DeepLookaheadPolicy):
         """Whether partial answers can be listed, and no answer is of several features."""
         return self.problem.bundles is None and PartialAnswers.serves(self.problem, ANEW)
 
-    def question_costs(self, info: InformationState) -> FloatArray:
+    def question_costs(self, belief: BeliefState) -> FloatArray:
         """Cost of asking each question and going on as well as can be, (n, n_questions); inf where it is not open."""
-        costs, known = self._known.find(info)
-        rows = np.flatnonzero(info.settled)
+        costs, known = self._memory.find(belief)
+        rows = np.flatnonzero(stopping_is_certain(belief))
         if rows.size:
-            costs[rows] = super().question_costs(info[rows])
-        rows = np.flatnonzero(~known & ~info.settled)
+            costs[rows] = super().question_costs(belief[rows])
+        rows = np.flatnonzero(~known & ~stopping_is_certain(belief))
         if rows.size:
-            costs[rows] = self._found(info[rows])
+            costs[rows] = self._question_costs(belief[rows])
         return costs
 
-    def _found(self, info: InformationState) -> FloatArray:
-        return self._by_list(info) if self.lists else self._by_recursion(info)
+    def _question_costs(self, belief: BeliefState) -> FloatArray:
+        return self._by_list(belief) if self.lists else self._by_recursion(belief)
 
-    def _by_list(self, info: InformationState) -> FloatArray:
-        assert info.seen is not None
-        problem, seen, gone = info.problem, info.seen >= 0, (info.seen < 0) & ~info.unasked
-        groups = problem.paid_after(np.eye(problem.n_questions, dtype=bool))
-        paid = np.zeros((len(info), groups.shape[1]), dtype=bool) if info.paid is None else info.paid
+    def _by_list(self, belief: BeliefState) -> FloatArray:
+        assert belief.observed is not None
+        problem, seen, gone = belief.problem, belief.observed >= 0, (belief.observed < 0) & ~unasked_questions(belief)
+        groups = groups_paid_after(problem, np.eye(problem.n_questions, dtype=bool))
+        paid = (
+            np.zeros((len(belief), groups.shape[1]), dtype=bool)
+            if belief.account.groups_paid is None
+            else belief.account.groups_paid
+        )
         # answers that paid for no group, groups that no answer paid for, and what else has been asked and spent
         told = seen & groups.any(axis=1) & ~(paid @ groups.T), paid & ~(seen @ groups)
-        asked, spent = np.zeros(len(info), dtype=np.intp), np.zeros(len(info))
+        asked, spent = np.zeros(len(belief), dtype=np.intp), np.zeros(len(belief))
         if problem.max_questions is not None:
-            asked = info.stage - seen.sum(axis=1)
+            asked = belief.stage - seen.sum(axis=1)
         if problem.max_cost is not None:
-            spent = np.round(info.spent - seen @ problem.prices, 12) + 0.0
+            spent = np.round(belief.spent - seen @ problem.prices, 12) + 0.0
         keys = row_keys([gone, *told, asked[:, None], spent[:, None]])
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
         costs = np.empty(seen.shape)
         for number, row in enumerate(first.tolist()):
             rows = np.flatnonzero(place.reshape(-1) == number)
             kind = gone[row], told[0][row], told[1][row], int(asked[row]), float(spent[row])
-            listed = self._listed(keys[row], *kind)
-            at = listed.numbers(info.seen[rows])
-            costs[rows] = listed.asking(at) / listed.chance[at, None]
-        return np.where(info.open, costs, np.inf)
+            listed = self._partial_answers(keys[row], *kind)
+            at = listed.numbers(belief.observed[rows])
+            costs[rows] = listed.question_costs(at) / listed.chance[at, None]
+        return np.where(belief.available, costs, np.inf)
 
-    def _listed(self, key: bytes, *kind: Any) -> PartialAnswers:
+    def _partial_answers(self, key: bytes, *kind: Any) -> PartialAnswers:
         if key not in self._lists:
-            found = PartialAnswers(self.problem, *kind)
-            found.solve()
-            if sum(one.costs.size for one in self._lists.values()) + found.costs.size > _KEPT:
+            answers = PartialAnswers(self.problem, *kind)
+            answers.solve()
+            if sum(one.costs.size for one in self._lists.values()) + answers.costs.size > _KEPT:
                 self._lists.clear()
-            self._lists[key] = found
+            self._lists[key] = answers
         return self._lists[key]
 
-    def _by_recursion(self, info: InformationState) -> FloatArray:
-        _, first, place = np.unique(evidence(info), return_index=True, return_inverse=True)
-        some, problem = info[first], info.problem
+    def _by_recursion(self, belief: BeliefState) -> FloatArray:
+        _, first, place = np.unique(evidence(belief), return_index=True, return_inverse=True)
+        some, problem = belief[first], belief.problem
         left = most_asked(some)
-        most = max(float(partial_answers(problem.n_outcomes[asked], left).sum()) for asked in some.unasked)
+        most = max(float(partial_answers(problem.n_outcomes[asked], left).sum()) for asked in unasked_questions(some))
         costs = np.empty((len(some), problem.n_questions))
-        for part, whose in some.parts(8.0 * 4 * problem.n_questions * most):
-            costs[part] = self._known.add(expand(whose, problem.n_stages - info.stage))
+        for part, whose in row_parts(some, 8.0 * 4 * problem.n_questions * most):
+            costs[part] = self._memory.add(expand(whose, problem.n_stages - belief.stage))
         return np.asarray(costs[place.reshape(-1)])
 
     @cached_property
-    def _known(self) -> _Known:
+    def _memory(self) -> _Known:
         return _Known()
 
     @cached_property

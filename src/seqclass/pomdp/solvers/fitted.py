@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -10,17 +9,26 @@ from scipy import linalg
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.model_files import register
-from seqclass._utils.progress import look
-from seqclass.pomdp.alpha import Points, least_of, merged, sample_beliefs
-from seqclass.pomdp.answers import SampledAnswers
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.needs import needed_no_visits, needed_tables
+from seqclass._utils.progress import check_deadline
+from seqclass._utils.stored import check_numbers, require, stored_array, stored_list, stored_part
+from seqclass.pomdp.account import planned_prices
+from seqclass.pomdp.alpha import BackupPoints, least_of, merge_points, sample_beliefs
+from seqclass.pomdp.needs import require_no_visits, require_tables
+from seqclass.pomdp.observations import SampledObservations
+from seqclass.pomdp.one_step import (
+    candidate_questions,
+    deciding_cost,
+    finishing_cost,
+    one_step_costs,
+    perfect_information_bound,
+    stopping_is_certain,
+)
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, unit
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver, horizons
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
-from seqclass.pomdp.solvers.ordering.values import drawn_starts
+from seqclass.pomdp.solvers.ordering.values import draw_starts
 from seqclass.pomdp.solvers.simple import cheapest
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import Level, walk
@@ -28,28 +36,19 @@ from seqclass.pomdp.walk import Level, walk
 __all__ = ["FittedValueIteration", "FittedValues"]
 
 
-def solved_ridge(gram: FloatArray, moments: FloatArray, penalty: float) -> FloatArray:
+def solve_ridge(gram: FloatArray, moments: FloatArray, penalty: float) -> FloatArray:
     """Weights from the products of the columns, to whose diagonal the penalty is added in place, and of the target."""
     gram[np.diag_indices_from(gram)] += penalty
     return np.asarray(linalg.solve(gram, moments, assume_a="pos", check_finite=False))
 
 
-def scaled_ridge(design: FloatArray, target: FloatArray, penalty: float) -> FloatArray:
+def solve_scaled_ridge(design: FloatArray, target: FloatArray, penalty: float) -> FloatArray:
     """Weights of columns that are brought to a mean square of one, in place, before the penalty counts."""
     scale = np.sqrt(np.mean(design**2, axis=0)) + np.finfo(float).tiny
     design /= scale
-    return np.asarray(solved_ridge(design.T @ design, design.T @ target, penalty) / scale)
+    return np.asarray(solve_ridge(design.T @ design, design.T @ target, penalty) / scale)
 
 
-#: Pairs of classes per class that have functions of their own: those that are hardest to tell apart. All pairs would be
-#: more functions than the beliefs can tell the weights of.
-_PAIRS = 2
-#: Least share of a class, and of the cost of the worst decision, that a logarithm is taken of.
-_LEAST_SHARE, _LEAST_COST = 1e-12, 1e-9
-#: Ridge penalty in units of so many rows, however few there are: what is known at few beliefs is not to be trusted.
-_RIDGE, _ROWS = 1e-4, 2000
-#: Where stopping is cheaper the value is not read; what lies far beyond counts by this power of the costs' ratio.
-_FAR = 4
 #: Working memory of reading: small enough to stay in the cache.
 _READ_BYTES = 2**20
 
@@ -60,12 +59,14 @@ class BeliefFunctions:
 
     def __init__(self, problem: AcquisitionProblem) -> None:
         self.problem, self.n_classes, self.unit = problem, problem.n_classes, unit(problem)
-        self.first, self.second = _hardest_pairs(problem, _PAIRS * self.n_classes)
+        # pairs of classes per class that have functions of their own: those that are hardest to tell apart. All pairs
+        # would be more functions than the beliefs can tell the weights of
+        self.first, self.second = _hardest_pairs(problem, 2 * self.n_classes)
         self.count = 4 * self.n_classes + 4 + 2 * len(self.first)
 
     def design(self, belief: FloatArray) -> FloatArray:
         """The functions at normalised beliefs, (n, count)."""
-        stop, root, log = (values[:, None] for values in self._stopping(belief))
+        stop, root, log = (values[:, None] for values in self._stopping_features(belief))
         roots = np.sqrt(belief)
         parts = [belief, belief * root, belief * log, belief * _logarithm(belief)]
         pairs = roots[:, self.first] * roots[:, self.second]
@@ -76,40 +77,48 @@ class BeliefFunctions:
         """Their sum by weights at normalised beliefs, (n,)."""
         by_class, few, pairs = np.split(weights, [4 * self.n_classes, 4 * self.n_classes + 4])
         by_class = by_class.reshape(4, -1)
-        stop, root, log = self._stopping(belief)
+        stop, root, log = self._stopping_features(belief)
         plain, rooted, logged, entropy = by_class
-        found = belief @ plain + (belief @ rooted) * root + (belief @ logged) * log
-        found += (belief * _logarithm(belief)) @ entropy
-        found += np.column_stack([stop, root, stop * root, stop * stop]) @ few
+        total = belief @ plain + (belief @ rooted) * root + (belief @ logged) * log
+        total += (belief * _logarithm(belief)) @ entropy
+        total += np.column_stack([stop, root, stop * root, stop * stop]) @ few
         if pairs.size:
             square = np.zeros((2, self.n_classes, self.n_classes))
             square[:, self.first, self.second] = pairs.reshape(2, -1)
             roots = np.sqrt(belief)
-            found += row_sums((roots @ square[0] + (roots @ square[1]) * log[:, None]) * roots)
-        return np.asarray(found)
+            total += row_sums((roots @ square[0] + (roots @ square[1]) * log[:, None]) * roots)
+        return np.asarray(total)
 
-    def _stopping(self, belief: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _stopping_features(self, belief: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Cost of stopping over that of the worst decision, its square root and its logarithm, each (n,)."""
         stop = self.problem.stopping_cost(belief) / self.unit
-        return stop, np.sqrt(stop), np.log(np.maximum(stop, _LEAST_COST))
+        return stop, np.sqrt(stop), np.log(np.maximum(stop, 1e-9))
+
+    def _check_stored(self) -> None:
+        n_classes = stored_part(self, "problem", AcquisitionProblem).n_classes
+        require(self.n_classes == n_classes and 0 < float(self.unit) < np.inf, "functions are of other classes")
+        first = stored_array(self, "first", "i", None, low=0)
+        second = stored_array(self, "second", "i", len(first))
+        known = ((first < second) & (second < n_classes)).all()
+        require(known and self.count == 4 * n_classes + 4 + 2 * len(first), "functions are wrong")
 
 
 def _hardest_pairs(problem: AcquisitionProblem, most: int) -> tuple[IntArray, IntArray]:
     """Classes of the pairs whose answers overlap most, by Bhattacharyya's coefficient where nothing is known."""
     first, second = np.triu_indices(problem.n_classes, 1)
-    tables = problem.tables
+    tables = problem.structure.tables
     if len(first) <= most or tables is None:
         return first[:most], second[:most]
     overlap = np.log(np.outer(problem.prior, problem.prior) + np.finfo(float).tiny) / 2
     for stage in range(problem.n_stages):
         roots = np.sqrt(tables.likelihood(stage, np.zeros(1, dtype=np.intp))[0])
-        overlap += np.log(np.maximum(roots.T @ roots, _LEAST_SHARE))
+        overlap += np.log(np.maximum(roots.T @ roots, 1e-12))
     chosen = np.sort(np.argsort(-overlap[first, second], kind="stable")[:most])
     return first[chosen], second[chosen]
 
 
 def _logarithm(belief: FloatArray) -> FloatArray:
-    return np.log(np.maximum(belief, _LEAST_SHARE))
+    return np.log(np.maximum(belief, 1e-12))
 
 
 class FittedValues(ValueFunction):
@@ -134,9 +143,12 @@ class FittedValues(ValueFunction):
     def fit(self, stage: int, belief: FloatArray, target: FloatArray) -> None:
         """Fit the weights of one stage."""
         stop = self.problem.stopping_cost(belief)
-        heed = np.minimum(stop / np.maximum(target, np.finfo(float).tiny), 1.0) ** _FAR
+        # where stopping is cheaper the value is not read; what lies far beyond counts by this power of the costs' ratio
+        heed = np.minimum(stop / np.maximum(target, np.finfo(float).tiny), 1.0) ** 4
         design = self.functions.design(belief) * heed[:, None]
-        self.weights[stage] = scaled_ridge(design, target * heed, _RIDGE * _ROWS) / self.functions.unit
+        # ridge penalty in units of so many rows, however few there are: what is known at few beliefs is not to be
+        # trusted
+        self.weights[stage] = solve_scaled_ridge(design, target * heed, 1e-4 * 2000) / self.functions.unit
 
     def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
         weights, result = self.weights[stage], np.full(len(belief), np.inf)
@@ -146,14 +158,20 @@ class FittedValues(ValueFunction):
             rows = belief[part]
             total = row_sums(rows)
             normal = rows / np.where(total > 0, total, 1.0)[:, None]
-            found = total * self.functions.sums(normal, weights) * self.functions.unit
-            result[part] = np.maximum(found, rows @ self.problem.rest(stage))
+            cost = total * self.functions.sums(normal, weights) * self.functions.unit
+            result[part] = np.maximum(cost, rows @ perfect_information_bound(self.problem, stage))
         return result
 
+    def _check_stored(self) -> None:
+        functions = stored_part(self, "functions", BeliefFunctions)
+        require(functions.problem is self.problem, "functions are of another problem")
+        for weights in stored_list(self, "weights", self.n_stages):
+            require(weights is None or len(check_numbers(weights, "weights", functions.count)) > 0, "weights are wrong")
 
-def fitted_values(problem: AcquisitionProblem, points: list[Points], terminal: FloatArray) -> FittedValues:
+
+def fit_values(problem: AcquisitionProblem, points: list[BackupPoints], terminal: FloatArray) -> FittedValues:
     """Fit each stage's cost of going on to one step of look-ahead on the stage after, from the last to the first."""
-    tables = problem.tables
+    tables = problem.structure.tables
     assert tables is not None  # its solver has looked
     values = FittedValues(problem, [None] * len(points))
     for stage in reversed(range(len(points))):
@@ -166,14 +184,9 @@ def fitted_values(problem: AcquisitionProblem, points: list[Points], terminal: F
             ahead = (joint @ terminal.T).min(axis=1)
         else:
             ahead = values.value(stage + 1, joint, tables.successors(stage, context).reshape(-1))
-        target = problem.planned_prices[stage] + row_sums(ahead.reshape(len(belief), -1))
+        target = planned_prices(problem)[stage] + row_sums(ahead.reshape(len(belief), -1))
         values.fit(stage, belief, target)
     return values
-
-
-#: Where any question may come next: most vectors of a stage, beliefs that each is fitted to at least, and of how many
-#: questions that are best to be the last one is asked on the way to a belief.
-_VECTORS, _EACH, _AMONG = 64, 64, 10
 
 
 @dataclass(eq=False)
@@ -197,16 +210,23 @@ class StageSaving(OrderingRule):
         widest = max(map(len, self.vectors))
         return super().work(problem) * (1 + widest) / (1 + problem.n_decisions)
 
-    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+    def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Savings, prices counted; see `OrderingRule.gains`."""
-        problem, vectors = info.problem, self.vectors[min(info.stage, len(self.vectors) - 1)]
-        prices = np.broadcast_to(info.prices, (len(info), problem.n_questions))[:, questions]
-        return np.asarray(info.deciding_cost[:, None] - prices - problem.costs_after(questions, info, vectors))
+        problem, vectors = belief.problem, self.vectors[min(belief.stage, len(self.vectors) - 1)]
+        prices = np.broadcast_to(belief.prices, (len(belief), problem.n_questions))[:, questions]
+        return np.asarray(
+            deciding_cost(belief)[:, None] - prices - problem.structure.costs_after(questions, belief, vectors)
+        )
 
-    def value(self, info: InformationState) -> FloatArray:
+    def value(self, belief: BeliefState) -> FloatArray:
         """Cost of deciding or of the best question, whichever is lower, (n,)."""
-        saved = self.scores(info).max(axis=1, initial=-np.inf)
-        return np.asarray(np.minimum(info.finishing_cost, info.deciding_cost - saved))
+        saved = self.scores(belief).max(axis=1, initial=-np.inf)
+        return np.asarray(np.minimum(finishing_cost(belief), deciding_cost(belief) - saved))
+
+    def _check_stored_for(self, problem: AcquisitionProblem) -> None:
+        require(type(self.vectors) is list and len(self.vectors) > 0, "a rule has no vectors")
+        for vectors in self.vectors:
+            require(check_numbers(vectors, "vectors", None, problem.n_classes).size > 0, "a stage has no vectors")
 
 
 def stage_saving(problem: AcquisitionProblem, n_beliefs: int, n_stages: int, rng: np.random.Generator) -> StageSaving:
@@ -214,30 +234,30 @@ def stage_saving(problem: AcquisitionProblem, n_beliefs: int, n_stages: int, rng
 
     They are of the class, not of hidden states: of these they would find luck where there is none.
     """
-    found: list[InformationState] = []
-    n_vectors = max(1, min(_VECTORS, n_beliefs // _EACH))
+    states: list[BeliefState] = []
+    n_vectors = max(1, min(64, n_beliefs // 64))
 
     def ask(level: Level) -> IntArray:
-        question = np.full(len(level.info), DECIDE)
-        rows = np.flatnonzero(~level.info.settled)
+        question = np.full(len(level.belief), DECIDE)
+        rows = np.flatnonzero(~stopping_is_certain(level.belief))
         if len(rows) < 2 * n_vectors or level.stage == n_stages:
             return question
-        info = level.info[rows]
-        found.append(info)
-        once = np.where(info.sensible, info.costs_once, np.inf)
-        near = cheapest(once, min(_AMONG, once.shape[1]), problem)
+        belief = level.belief[rows]
+        states.append(belief)
+        once = np.where(candidate_questions(belief), one_step_costs(belief), np.inf)
+        near = cheapest(once, min(10, once.shape[1]), problem)
         each = np.arange(len(rows))
         chosen = near[each, rng.integers(0, near.shape[1], len(rows))]
         question[rows] = np.where(np.isfinite(once[each, chosen]), chosen, once.argmin(axis=1))
         return question
 
-    begun, weight = drawn_starts(problem, n_beliefs, rng), np.ones(n_beliefs)
-    for _ in walk(begun, weight, ask, SampledAnswers(rng)):
+    begun, weight = draw_starts(problem, n_beliefs, rng), np.ones(n_beliefs)
+    for _ in walk(begun, weight, ask, SampledObservations(rng)):
         pass
-    rule = StageSaving([problem.decision_costs.T] * max(1, len(found)))
-    for stage in reversed(range(1, len(found))):
-        look()
-        rule.vectors[stage - 1] = least_of(found[stage].belief, rule.value(found[stage]), n_vectors, rng)
+    rule = StageSaving([problem.decision_costs.T] * max(1, len(states)))
+    for stage in reversed(range(1, len(states))):
+        check_deadline()
+        rule.vectors[stage - 1] = least_of(states[stage].posterior, rule.value(states[stage]), n_vectors, rng)
     return rule
 
 
@@ -302,47 +322,43 @@ class FittedValueIteration(ValueSolver):
     max_stages: int | None = None
 
     def _check(self, problem: AcquisitionProblem) -> None:
-        self._check_settings()
-        if problem.free:
-            needed_no_visits(problem, "FittedValueIteration", "Panels")
+        if problem.any_order:
+            require_no_visits(problem, "FittedValueIteration", "Panels")
         else:
-            needed_tables(problem, "FittedValueIteration", "ProjectedValueIteration or Lookahead")
+            require_tables(problem, "FittedValueIteration", "ProjectedValueIteration or Lookahead")
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Solve a problem; see `Solver.solve`."""
-        if not problem.free:
-            return super().solve(problem)
-        self._check(problem)
-        began, rng = time.perf_counter(), as_generator(self.random_state)
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        if not problem.any_order:
+            return super()._policy(problem)
+        rng = as_generator(self.random_state)
         n_stages, _ = next(horizons(problem, self.max_stages, self.first_horizon))
         rule = stage_saving(problem, self.n_beliefs, n_stages, rng)
-        seconds = time.perf_counter() - began
-        stopping = Adaptive(
+        return Adaptive(
             [rule],
             max_nodes=0 if problem.n_stages else None,  # where nothing can be asked that is the plan
             max_rounds=0,
             max_stages=max(1, problem.n_stages) if self.max_stages is None else self.max_stages,
             certificate_paths=self.certificate_paths,
             random_state=self.random_state,
-        )
-        found = stopping.solve(problem)
-        return found.with_info(seconds=found.info.seconds + seconds)
+        ).solve(problem)
 
     @property
     def _half(self) -> int:
         return -(-self.n_beliefs // 2)
 
-    def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> list[Points]:
+    def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> list[BackupPoints]:
         return sample_beliefs(problem, n_stages, self._half, as_generator(self.random_state))
 
     def _solve(
-        self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: list[Points]
+        self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: list[BackupPoints]
     ) -> FittedValues:
-        return fitted_values(problem, prepared, terminal)
+        return fit_values(problem, prepared, terminal)
 
-    def _finish(self, problem: AcquisitionProblem, values: ValueFunction, prepared: list[Points]) -> ValueFunction:
+    def _finish(
+        self, problem: AcquisitionProblem, values: ValueFunction, prepared: list[BackupPoints]
+    ) -> ValueFunction:
         n_stages, rng = values.n_stages, as_generator(self.random_state)
         for _ in range(self.n_rounds - 1):
             visited = sample_beliefs(problem, n_stages, self._half, rng, LookaheadPolicy(values))
-            values = fitted_values(problem, merged(prepared, visited), problem.decision_costs.T)
+            values = fit_values(problem, merge_points(prepared, visited), problem.decision_costs.T)
         return values

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.stored import check_numbers, require, stored_list, stored_part
 from seqclass._utils.validation import check_choice
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
-from seqclass.pomdp.needs import needed_tables
+from seqclass.pomdp.account import planned_prices
+from seqclass.pomdp.needs import require_tables
 from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo, scale_prices
 from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.base import FIRST_HORIZON, Solver, certified, horizons
+from seqclass.pomdp.solvers.base import FIRST_HORIZON, Solver, horizons
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction
 
 __all__ = ["GridValueIteration", "GridValues"]
-
-
-#: Working memory of a step: small enough to stay in the cache.
-_STEP_BYTES = 2**22
 
 
 class GridValues(ValueFunction):
@@ -55,6 +52,13 @@ class GridValues(ValueFunction):
 
     def _read(self, stage: int, belief: FloatArray, context: IntArray | None) -> FloatArray:
         return self.grid.read(self.continuation[stage].reshape(-1), belief, self.interpolation, context)
+
+    def _check_stored(self) -> None:
+        grid = stored_part(self, "grid", SimplexGrid)
+        require(grid.points.shape[1] == self.problem.n_classes, "grid is of other classes")
+        require(self.interpolation in ("freudenthal", "nearest"), "interpolation is wrong")
+        for stage, table in enumerate(stored_list(self, "continuation", self.n_stages)):
+            check_numbers(table, "continuation", self._n_contexts(stage), len(grid.points))
 
 
 class GridBlock:
@@ -122,7 +126,7 @@ class GridProgram:
         ends = self.n_stages == problem.n_stages
         # with the rest of the features left out, and with perfect knowledge for one more price in their place
         doubled = factor if ends else np.concatenate([factor, factor])
-        rest = None if ends else problem.planned_prices[self.n_stages] * factor
+        rest = None if ends else planned_prices(problem)[self.n_stages] * factor
         tables = self._sweep(doubled, rest)
         bounds = self._at_prior(tables, doubled, rest)
         lower = bounds[-n:]
@@ -138,14 +142,14 @@ class GridProgram:
         return [block]
 
     def _at_prior(self, tables: list[FloatArray], factor: FloatArray, rest: FloatArray | None) -> FloatArray:
-        info, weight = self.problem.opening()
-        bounds: FloatArray = np.broadcast_to(info.stopping_cost[:, None], (len(info), len(factor)))
+        belief, weight = self.problem.initial_beliefs()
+        bounds: FloatArray = np.broadcast_to(belief.stopping_cost[:, None], (len(belief), len(factor)))
         if self.n_stages:
-            context = self.contexts.contexts(0, info.state)
-            read = self.grid.read(tables[0], info.belief, self.interpolation, context)
+            context = self.contexts.contexts(0, belief.state)
+            read = self.grid.read(tables[0], belief.posterior, self.interpolation, context)
             return np.asarray(weight @ (read if self.interpolation == "nearest" else np.minimum(read, bounds)))
         if rest is not None:
-            known = rest + (info.belief @ self.problem.perfect_cost)[:, None]
+            known = rest + (belief.posterior @ self.problem.perfect_cost)[:, None]
             bounds = np.minimum(bounds, np.concatenate([bounds[:, : len(rest)], known], axis=1))
         return np.asarray(weight @ bounds)
 
@@ -159,10 +163,10 @@ class GridProgram:
             likelihood, after = self.contexts.likelihood(stage, every), self.contexts.successors(stage, every)
             following = tables[stage + 1] if stage + 1 < self.n_stages else None
             table = np.empty((n_contexts * len(points), len(factor)))
-            table[:] = problem.planned_prices[stage] * factor
+            table[:] = planned_prices(problem)[stage] * factor
             # part of the contexts' points at a time, so that the products stay in the cache
             row_bytes = 8.0 * (len(factor) + 4 * problem.n_classes)
-            for part in chunks(len(table), row_bytes, _STEP_BYTES):
+            for part in chunks(len(table), row_bytes, 2**22):
                 context: Any = 0
                 belief = points[part]
                 if n_contexts > 1:
@@ -188,10 +192,6 @@ class GridProgram:
             return stop
         known = joint.sum(axis=1, keepdims=True) * rest + (joint @ self.problem.perfect_cost)[:, None]
         return np.column_stack([np.repeat(stop, len(rest), axis=1), np.minimum(stop, known)])
-
-
-#: Steps along an edge of the simplex by number of classes; see `GridValueIteration`.
-_RESOLUTION = {1: 1, 2: 1000, 3: 80, 4: 24}
 
 
 @dataclass(repr=False, eq=False)
@@ -234,7 +234,7 @@ class GridValueIteration(Solver):
     ('converged', 0.25)
     """
 
-    _least = {"resolution": 1, "max_bytes": 0.0, "horizon_tolerance": 0.0}
+    _least = {"resolution": 1, "max_bytes": 0.0, "horizon_tolerance": 0.0, "max_stages": 1, "first_horizon": 1}
 
     resolution: int | None = None
     _: KW_ONLY
@@ -244,12 +244,16 @@ class GridValueIteration(Solver):
     first_horizon: int = FIRST_HORIZON
     max_stages: int | None = None
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Solve a problem; see `Solver.solve`."""
-        started = time.perf_counter()
-        (block,) = self.solve_many(problem, np.ones(1))
-        policy = block.policy(0).with_info(seconds=time.perf_counter() - started, lower=float("nan"))
-        return certified(policy, self.certificate_paths, self.random_state)
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_choice(self.interpolation, "interpolation", ("freudenthal", "nearest"))
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        require_tables(problem, "GridValueIteration", "ProjectedValueIteration or Lookahead")
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        (block,) = self._blocks(problem, np.ones(1))
+        return block.policy(0).with_info(lower=float("nan"))
 
     def solve_many(self, problem: AcquisitionProblem, multipliers: FloatArray) -> list[GridBlock]:
         """Solve for several multipliers of the prices at once; each gets what `solve` gives for it alone.
@@ -268,9 +272,13 @@ class GridValueIteration(Solver):
         list of GridBlock
             Their columns make up all multipliers.
         """
-        check_choice(self.interpolation, "interpolation", ("freudenthal", "nearest"))
         self._check_settings()
-        tables = needed_tables(problem, "GridValueIteration", "ProjectedValueIteration or Lookahead")
+        self._check(problem)
+        return self._blocks(problem, multipliers)
+
+    def _blocks(self, problem: AcquisitionProblem, multipliers: FloatArray) -> list[GridBlock]:
+        tables = problem.structure.tables
+        assert tables is not None  # it was checked at the door
         blocks: list[GridBlock] = []
         left = np.arange(len(multipliers))
         for n_stages, last in horizons(problem, self.max_stages, self.first_horizon):
@@ -287,7 +295,7 @@ class GridValueIteration(Solver):
 
     def _steps(self, problem: AcquisitionProblem) -> int:
         if self.resolution is None:
-            return _RESOLUTION.get(problem.n_classes, 10)
+            return {1: 1, 2: 1000, 3: 80, 4: 24}.get(problem.n_classes, 10)
         return self.resolution
 
     def _check_memory(self, problem: AcquisitionProblem, tables: Tables, n_stages: int) -> None:

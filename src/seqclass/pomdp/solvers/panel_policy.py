@@ -10,16 +10,21 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelope, row_sums
 from seqclass._utils.model_files import register
 from seqclass.costs import Visits
-from seqclass.pomdp.bounds.optimum import asked_once
-from seqclass.pomdp.information import TIE, InformationState, affords
+from seqclass.pomdp.account import least_surcharges, prices_without_visits
+from seqclass.pomdp.bounds.optimum import ask_once
+from seqclass.pomdp.one_step import (
+    likelihood_parts,
+    row_parts,
+    stopping_is_certain,
+    stopping_threshold,
+    unasked_questions,
+)
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.ties import TIE, affords
+from seqclass.pomdp.visits import without_visits
 
 __all__ = ["PanelPolicy", "PanelValues"]
-
-
-#: Up to so many classes the regression knows the belief in each of them.
-_MOST_CLASSES = 10
 
 
 @register
@@ -40,11 +45,11 @@ class PanelValues:
         """The least that going on costs beyond the decision."""
         return float(self.problem.prices.min(initial=np.inf))
 
-    def told(self, info: InformationState) -> FloatArray:
+    def regressors(self, belief: BeliefState) -> FloatArray:
         """What the cost of going on is explained by, (n, n_columns)."""
-        stop, belief = info.stopping_cost, info.belief
-        columns = self._of_belief(belief, stop, np.ones(len(info)))
-        share = (~info.unasked).mean(axis=1)
+        stop, posterior = belief.stopping_cost, belief.posterior
+        columns = self._of_belief(posterior, stop, np.ones(len(belief)))
+        share = (~unasked_questions(belief)).mean(axis=1)
         return np.column_stack([*columns, share, share * stop])
 
     def _of_belief(self, joint: FloatArray, stop: FloatArray, total: FloatArray) -> list[FloatArray]:
@@ -53,22 +58,23 @@ class PanelValues:
             spread = total - np.where(total > 0, row_sums(joint**2) / total, 0.0)
             squares = [np.where(total > 0, x / total, 0.0) for x in (stop**2, stop * spread, spread**2)]
         columns = [stop, spread, np.sqrt(stop * total), np.sqrt(np.maximum(spread, 0.0) * total), *squares]
-        if joint.shape[-1] <= _MOST_CLASSES:
+        # up to so many classes the regression knows the belief in each of them
+        if joint.shape[-1] <= 10:
             columns += [joint[..., c] for c in range(joint.shape[-1])]
         return columns
 
-    def after(self, info: InformationState, questions: IntArray, closed: BoolArray | None = None) -> FloatArray:
+    def costs_after(self, belief: BeliefState, questions: IntArray, closed: BoolArray | None = None) -> FloatArray:
         """Expected cost after each question, without prices: of deciding, or less by going on where not ``closed``."""
         if self.weights is None:
-            return np.asarray(info.problem.costs_after(questions, info))
+            return np.asarray(belief.problem.structure.costs_after(questions, belief))
         problem, weights = self.problem, self.weights
-        result = np.empty((len(info), len(questions)))
-        share = ((~info.unasked).sum(axis=1) + 1) / problem.n_questions
+        result = np.empty((len(belief), len(questions)))
+        share = ((~unasked_questions(belief)).sum(axis=1) + 1) / problem.n_questions
         offset = (weights[0] + weights[-2] * share)[:, None, None]
         factor = (weights[-1] * share)[:, None, None]
         vectors, known = problem.decision_costs.T, problem.perfect_cost
-        for part, places, likelihood in info.likelihood_parts(questions, 4 * problem.n_classes):
-            joint = likelihood * info.belief[part, None, None]
+        for part, places, likelihood in likelihood_parts(belief, questions, 4 * problem.n_classes):
+            joint = likelihood * belief.posterior[part, None, None]
             stop, total = lower_envelope(joint, vectors), row_sums(joint)
             cost = total * offset[part] + stop * factor[part]
             for column, w in zip(self._of_belief(joint, stop, total), weights[1:-2]):
@@ -95,13 +101,9 @@ class Best(NamedTuple):
     panel: BoolArray
     cost: FloatArray
 
-    def worth(self, info: InformationState) -> BoolArray:
+    def worthwhile_panels(self, belief: BeliefState) -> BoolArray:
         """The panels, and none where deciding costs no more, (n, n_questions)."""
-        return np.asarray(self.panel & (self.cost < info.to_beat)[:, None])
-
-
-#: A panel grows on for so many questions that save nothing yet.
-_PATIENCE = 2
+        return np.asarray(self.panel & (self.cost < stopping_threshold(belief))[:, None])
 
 
 class PanelPolicy(Policy):
@@ -125,69 +127,69 @@ class PanelPolicy(Policy):
         self.values, self.sizes, self.n_branches, self.once = values, sizes, n_branches, once
 
     @cached_property
-    def _alone(self) -> AcquisitionProblem:
+    def _problem_without_visits(self) -> AcquisitionProblem:
         """The questions without visits and budgets, which count elsewhere."""
-        return self.problem.without_visits().replace(max_cost=None, max_questions=None)
+        return without_visits(self.problem).replace(max_cost=None, max_questions=None)
 
-    def panels(self, info: InformationState, least: int = 0) -> BoolArray:
+    def panels(self, belief: BeliefState, least: int = 0) -> BoolArray:
         """What each row orders now, (n, n_questions); see `Policy.panels`."""
-        panels = np.zeros((len(info), self.problem.n_questions), dtype=bool)
-        rows = np.flatnonzero(self.chooses(info) & ((least > 0) | ~info.settled))
+        panels = np.zeros((len(belief), self.problem.n_questions), dtype=bool)
+        rows = np.flatnonzero(self.chooses(belief) & ((least > 0) | ~stopping_is_certain(belief)))
         if rows.size:
-            some = info[rows]
+            some = belief[rows]
             best = self.best(some, least)
-            panels[rows] = best.panel if least else best.worth(some)
+            panels[rows] = best.panel if least else best.worthwhile_panels(some)
         return panels
 
-    def chooses(self, info: InformationState) -> BoolArray:
+    def chooses(self, belief: BeliefState) -> BoolArray:
         """Where a panel may be ordered now, (n,): nothing is waited for, and there may be another visit."""
-        if info.stage >= self.n_stages:
-            return np.zeros(len(info), dtype=bool)
-        return ~info.waiting & ~self.ended(info)
+        if belief.stage >= self.n_stages:
+            return np.zeros(len(belief), dtype=bool)
+        return ~belief.account.waits & ~self.is_terminal(belief)
 
-    def ended(self, info: InformationState) -> BoolArray:
-        """Where the one visit was made, and all of it answered, (n,); see `Policy.ended`."""
-        if not self.once or info.visits is None:
-            return np.zeros(len(info), dtype=bool)
-        return ~info.waiting & (info.visits > 0)
+    def is_terminal(self, belief: BeliefState) -> BoolArray:
+        """Where the one visit was made, and all of it answered, (n,); see `Policy.is_terminal`."""
+        if not self.once or belief.account.n_visits is None:
+            return np.zeros(len(belief), dtype=bool)
+        return ~belief.account.waits & (belief.account.n_visits > 0)
 
-    def _act(self, info: InformationState) -> IntArray:
-        panels = info.ordered
-        if not info.told:
-            chosen = self.panels(info)
+    def _action(self, belief: BeliefState) -> IntArray:
+        panels = belief.account.ordered
+        if not belief.account.ordering_is_known:
+            chosen = self.panels(belief)
             panels = chosen if panels is None else chosen | panels
-        return first_of(panels, len(info))
+        return first_of(panels, len(belief))
 
-    def following(self, info: InformationState) -> IntArray:
+    def next_question(self, belief: BeliefState) -> IntArray:
         """What was ordered, else the first question of the panel that comes next wherever it goes on, (n,)."""
-        question = first_of(info.ordered, len(info))
-        rows = np.flatnonzero((question == DECIDE) & self.chooses(info))
+        question = first_of(belief.account.ordered, len(belief))
+        rows = np.flatnonzero((question == DECIDE) & self.chooses(belief))
         if rows.size:
-            question[rows] = first_of(self.best(info[rows]).panel, rows.size)
+            question[rows] = first_of(self.best(belief[rows]).panel, rows.size)
         return question
 
-    def continuation_cost(self, info: InformationState) -> FloatArray:
+    def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Expected cost of ordering the best panel and going on, (n,); inf where nothing can be ordered.
 
         Where an answer of the last panel is still waited for, the cost is NaN: nothing is chosen there.
         """
-        cost = np.where(info.waiting, np.nan, np.inf)
-        rows = np.flatnonzero(self.chooses(info))
+        cost = np.where(belief.account.waits, np.nan, np.inf)
+        rows = np.flatnonzero(self.chooses(belief))
         if rows.size:
-            cost[rows] = self.best(info[rows]).cost
+            cost[rows] = self.best(belief[rows]).cost
         return cost
 
-    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
-        if not self.problem.free:  # what comes after the panel is not the next of the order
-            return np.full(len(info), np.nan)
-        return super()._cost_without(info, questions)
+    def _cost_without(self, belief: BeliefState, questions: BoolArray) -> FloatArray:
+        if not self.problem.any_order:  # what comes after the panel is not the next of the order
+            return np.full(len(belief), np.nan)
+        return super()._cost_without(belief, questions)
 
-    def best(self, info: InformationState, least: int = 0) -> Best:
+    def best(self, belief: BeliefState, least: int = 0) -> Best:
         """The best panel of each row, whether it is worth ordering or not."""
-        n, problem = len(info), self.problem
+        n, problem = len(belief), self.problem
         panel, cost = np.zeros((n, problem.n_questions), dtype=bool), np.full(n, np.inf)
         row_bytes = 8.0 * 4 * self.n_branches * (problem.n_questions + problem.n_classes)
-        for part, some in info.parts(row_bytes, 2**28):
+        for part, some in row_parts(belief, row_bytes, 2**28):
             panel[part], cost[part] = Growing(self, some, least).grow()
         return Best(panel, cost)
 
@@ -199,34 +201,34 @@ def first_of(panels: BoolArray | None, n: int) -> IntArray:
     return np.where(panels.any(axis=1), panels.argmax(axis=1), DECIDE)
 
 
-def panel_prices(info: InformationState, panels: BoolArray) -> FloatArray:
+def panel_prices(belief: BeliefState, panels: BoolArray) -> FloatArray:
     """Prices of what is in a panel of each row, (n,), that of the visit left out; one of a group pays in full."""
-    total = panels @ info.problem.own_prices
-    if info.paid is None:
+    total = panels @ prices_without_visits(belief.problem)
+    if belief.account.groups_paid is None:
         return np.asarray(total)
-    least = info.problem.least_surcharges(panels)
-    return np.asarray(total + np.where(info.paid | np.isinf(least), 0.0, least).sum(axis=1))
+    least = least_surcharges(belief.problem, panels)
+    return np.asarray(total + np.where(belief.account.groups_paid | np.isinf(least), 0.0, least).sum(axis=1))
 
 
 class Growing:
     """Panels of a batch of rows that grow by a question at a time."""
 
-    def __init__(self, policy: PanelPolicy, info: InformationState, least: int = 0) -> None:
-        self.policy, self.info = policy, info
-        self.problem = problem = info.problem
+    def __init__(self, policy: PanelPolicy, belief: BeliefState, least: int = 0) -> None:
+        self.policy, self.info = policy, belief
+        self.problem = problem = belief.problem
         assert problem.visits is not None
         self.visits: Visits = problem.visits
-        n = len(info)
-        self.open = info.open if problem.free else info.unasked
+        n = len(belief)
+        self.open = belief.available if problem.any_order else unasked_questions(belief)
         most = min(
-            max(policy.sizes[1], least), problem.n_stages - info.stage, self.visits.max_panel or problem.n_questions
+            max(policy.sizes[1], least), problem.n_stages - belief.stage, self.visits.max_panel or problem.n_questions
         )
         self.most = np.minimum(most, self.open.sum(axis=1))
         self.least = np.minimum(max(policy.sizes[0], least), self.most)
         self.panel = np.zeros((n, problem.n_questions), dtype=bool)
-        self.known = info.belief @ problem.perfect_cost
+        self.known = belief.posterior @ problem.perfect_cost
         # answers of each row so far: their histories, whose they are, and their shares
-        self.branches = info.but(problem=policy._alone, ordered=None, visits=None)
+        self.branches = belief.replace(problem=policy._problem_without_visits, account=belief.account.without_visits())
         self.owner, self.weight = np.arange(n), np.ones(n)
 
     def grow(self) -> tuple[BoolArray, FloatArray]:
@@ -239,19 +241,20 @@ class Growing:
         size = 0
         while rows.size:
             size += 1
-            question, found = self.next(rows)
-            left = np.isfinite(found)
+            question, cost_with = self.next(rows)
+            left = np.isfinite(cost_with)
             full = rows[~left & ~np.isfinite(cost[rows])]  # the budget leaves nothing to add to what is too few
             best[full], cost[full] = self.panel[full], total[full]
-            rows, question, found = rows[left], question[left], found[left]
-            self.panel[rows, question], total[rows] = True, found
+            rows, question, cost_with = rows[left], question[left], cost_with[left]
+            self.panel[rows, question], total[rows] = True, cost_with
             counts = size >= self.least[rows]
-            better = counts & (found < cost[rows] * (1 - TIE))
-            best[rows[better]], cost[rows[better]] = self.panel[rows[better]], found[better]
+            better = counts & (cost_with < cost[rows] * (1 - TIE))
+            best[rows[better]], cost[rows[better]] = self.panel[rows[better]], cost_with[better]
             since[rows] = np.where(better | ~counts, 0, since[rows] + 1)
             # whatever is added, what was spent is spent
             floor = self._price(rows, self.panel[rows]) + self.known[rows]
-            on = (size < self.most[rows]) & (~counts | ((since[rows] < _PATIENCE) & (floor < cost[rows])))
+            # a panel grows on for so many questions that save nothing yet
+            on = (size < self.most[rows]) & (~counts | ((since[rows] < 2) & (floor < cost[rows])))
             rows, question = rows[on], question[on]
             if rows.size:
                 self._keep(rows)
@@ -259,7 +262,7 @@ class Growing:
         return best, cost
 
     def _price(self, rows: IntArray, panel: BoolArray) -> FloatArray:
-        return np.asarray(panel_prices(self.info[rows], panel) + self.visits.of(panel))
+        return np.asarray(panel_prices(self.info[rows], panel) + self.visits.panel_costs(panel))
 
     def _keep(self, rows: IntArray) -> None:
         """Leave the branches of other rows."""
@@ -272,22 +275,22 @@ class Growing:
         """The question that each row adds, and what its panel then costs."""
         panel, problem = self.panel[rows], self.problem
         allowed = self.open[rows] & ~panel
-        if not problem.free:  # the next one of the order
+        if not problem.any_order:  # the next one of the order
             allowed &= np.cumsum(allowed, axis=1) == 1
         asked = np.flatnonzero(allowed.any(axis=0))
         place = np.searchsorted(rows, self.owner)
         closed = None
         if self.policy.values.weights is not None:
             closed = (self.open[rows].sum(axis=1) - panel.sum(axis=1) <= 1)[place]
-        after = self.policy.values.after(self.branches, asked, closed)
+        after = self.policy.values.costs_after(self.branches, asked, closed)
         starts = np.flatnonzero(np.diff(place, prepend=-1))
         expected = np.add.reduceat(after * self.weight[:, None], starts, axis=0)
         waits = self.visits.delay_cost * self.visits.delays
         longest = np.where(panel, waits, 0.0).max(axis=1)
         prices = np.broadcast_to(self.branches.prices, (len(place), problem.n_questions))[starts][:, asked]
         spent = panel_prices(self.info[rows], panel)
-        paid = self.info.paid
-        if problem.groups is not None and paid is not None and (least := problem.least_surcharges(panel)).size:
+        paid = self.info.account.groups_paid
+        if problem.groups is not None and paid is not None and (least := least_surcharges(problem, panel)).size:
             # one that adds less to its price than those before pays in full instead of them
             before, added = least[:, problem.groups], problem.full_prices - problem.prices
             instead = (problem.groups >= 0) & np.isfinite(before) & ~paid[rows][:, problem.groups]
@@ -303,10 +306,10 @@ class Growing:
     def follow(self, rows: IntArray, question: IntArray) -> None:
         """Follow the answers of the question that each row adds, an even sample where they are too many."""
         place = np.searchsorted(rows, self.owner)
-        if self.problem.free:
-            level = asked_once(self.branches, np.arange(len(place)), question[place])
+        if self.problem.any_order:
+            level = ask_once(self.branches, np.arange(len(place)), question[place])
         else:
-            level = asked_once(self.branches, np.arange(len(place)), np.full(len(place), self.branches.stage))
+            level = ask_once(self.branches, np.arange(len(place)), np.full(len(place), self.branches.stage))
         owner = self.owner[level.parent]
         order = np.argsort(owner, kind="stable")
         owner, weight, most = owner[order], (self.weight[level.parent] * level.weight)[order], self.policy.n_branches
@@ -323,4 +326,4 @@ class Growing:
             share_of = np.concatenate([weight[few], times / most])
             again = np.argsort(kept, kind="stable")
             order, owner, weight = order[kept[again]], owner[kept[again]], share_of[again]
-        self.branches, self.owner, self.weight = level.info[order], owner, weight
+        self.branches, self.owner, self.weight = level.belief[order], owner, weight

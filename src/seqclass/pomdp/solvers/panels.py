@@ -16,11 +16,11 @@ from seqclass._utils.arrays import (
     IntArray,
     as_generator,
 )
-from seqclass._utils.progress import telling
-from seqclass._utils.validation import check_flag, check_integer, check_part
-from seqclass.pomdp.answers import DataAnswers
+from seqclass._utils.progress import report_progress
+from seqclass._utils.validation import check_flag, check_part
 from seqclass.pomdp.bounds.optimum import evidence, expand
-from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.observations import DataObservations
+from seqclass.pomdp.one_step import stopping_is_certain, unasked_questions
 from seqclass.pomdp.policy import (
     DECIDE,
     OrderingCandidate,
@@ -28,31 +28,33 @@ from seqclass.pomdp.policy import (
     Policy,
     SolveInfo,
 )
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.base import Solver, certified, uncertified
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.correlated import sequential_solver
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
-from seqclass.pomdp.solvers.ordering.cases import Cases, mean_and_error, model_cases
+from seqclass.pomdp.solvers.ordering.cases import TrialCases, mean_and_error, model_cases
 from seqclass.pomdp.solvers.ordering.observed import observed_candidate, row_costs
 from seqclass.pomdp.solvers.ordering.rules import EC2, ClassInformation
 from seqclass.pomdp.solvers.ordering.values import ridge
 from seqclass.pomdp.solvers.panel_policy import Best, Growing, PanelPolicy, PanelValues, panel_prices
+from seqclass.pomdp.ties import TIE
+from seqclass.pomdp.visits import order_panels, orders_panels, without_visits
 from seqclass.pomdp.walk import Level, walk
 
 __all__ = ["FixedPanels", "Panels"]
 
 
-class _Along:
+class _PanelRun:
     """Cases along a policy: what was chosen at each level, and what each history and each case cost in the end."""
 
-    def __init__(self, policy: PanelPolicy, cases: Cases, first: BoolArray | None = None) -> None:
+    def __init__(self, policy: PanelPolicy, cases: TrialCases, first: BoolArray | None = None) -> None:
         """Follow the cases; ``first``: a panel that each of them begins with, (n, n_questions)."""
         self.policy, n = policy, len(cases.X)
-        (info, _), node = policy.problem.opening(), cases.start
+        (belief, _), node = policy.problem.initial_beliefs(), cases.start
         if first is not None:
             begun, node = np.unique(np.column_stack([cases.start, first]), axis=0, return_inverse=True)
-            node, info = node.reshape(-1), info[begun[:, 0]]
-            info = info.ordering(begun[:, 1:].astype(bool) & info.unasked)
+            node, belief = node.reshape(-1), belief[begun[:, 0]]
+            belief = order_panels(belief, begun[:, 1:].astype(bool) & unasked_questions(belief))
         self.stops: list[FloatArray] = []
         self.spent: list[FloatArray] = []
         self.parents: list[IntArray] = []
@@ -61,33 +63,33 @@ class _Along:
         self.choices: list[tuple[IntArray, FloatArray, FloatArray, BoolArray]] = []
         #: What each case costs, and the questions that it is asked.
         self.costs, self.asked = np.empty(n), np.zeros(n)
-        self.data = DataAnswers(cases.X, cases.columns, node)
+        self.data = DataObservations(cases.X, cases.columns, node)
         for _ in walk(
-            info, np.asarray(np.bincount(node, cases.weight, len(info)), dtype=np.float64), self._ask, self.data
+            belief, np.asarray(np.bincount(node, cases.weight, len(belief)), dtype=np.float64), self._ask, self.data
         ):
             pass
         self.totals = self._backward()
 
     def _ask(self, level: Level) -> IntArray:
-        info, policy = level.info, self.policy
-        rows = np.flatnonzero(policy.chooses(info))
-        some = info[rows]
+        belief, policy = level.belief, self.policy
+        rows = np.flatnonzero(policy.chooses(belief))
+        some = belief[rows]
         best = policy.best(some)
-        panels = np.zeros((len(info), info.problem.n_questions), dtype=bool)
-        panels[rows] = best.worth(some) & ~some.settled[:, None]
+        panels = np.zeros((len(belief), belief.problem.n_questions), dtype=bool)
+        panels[rows] = best.worthwhile_panels(some) & ~stopping_is_certain(some)[:, None]
         orders: BoolArray = np.asarray(panels[rows].any(axis=1))
-        self.choices.append((rows, policy.values.told(some), best.cost, orders))
-        self.stops.append(info.stopping_cost)
-        self.spent.append(info.spent)
+        self.choices.append((rows, policy.values.regressors(some), best.cost, orders))
+        self.stops.append(belief.stopping_cost)
+        self.spent.append(belief.spent)
         self.parents.append(level.parent)
         self.weights.append(level.weight)
-        level.info = info.ordering(panels)
-        question = policy.act(level.info)
+        level.belief = order_panels(belief, panels)
+        question = policy.action(level.belief)
         ends = question == DECIDE
         some_cases = ends[self.data.node]
-        cost = info.spent + info.stopping_cost
+        cost = belief.spent + belief.stopping_cost
         self.costs[self.data.rows[some_cases]] = cost[self.data.node[some_cases]]
-        self.asked[self.data.rows[some_cases]] = info.stage
+        self.asked[self.data.rows[some_cases]] = belief.stage
         return question
 
     def _backward(self) -> list[FloatArray]:
@@ -115,7 +117,7 @@ class _Along:
 
 
 @dataclass
-class _Tried:
+class _TriedPolicy:
     """A policy, and what it cost in each case."""
 
     name: str
@@ -125,10 +127,6 @@ class _Tried:
     seconds: float
 
 
-#: Most questions of the first visit that values are learnt after.
-_LONG = 12
-#: Sizes that panels may have throughout, which takes less and may be surer than sizes by what is expected.
-_SIZES = (2, 4)
 _EXACTLY = "all panels, exactly"
 
 
@@ -144,50 +142,50 @@ class _PanelSolver(Solver):
     certificate_paths: int = 2000
 
     def _check(self, problem: AcquisitionProblem) -> None:
-        self._check_settings()
-        if problem.samples:
+        if problem.structure.samples:
             raise ValueError(
                 f"{type(self).__name__} follows every answer, and a bundle of this problem has too many: split it."
             )
 
-    def _improved(
+    def _improve(
         self,
         problem: AcquisitionProblem,
-        cases: Cases,
+        cases: TrialCases,
         sizes: tuple[int, int],
         rounds: int,
         rng: np.random.Generator,
         name: str = "panels",
-    ) -> list[_Tried]:
+    ) -> list[_TriedPolicy]:
         """Policies, each on values fitted along those before, from one after which nothing follows a visit."""
-        values, found = PanelValues(problem), []
+        values, policies = PanelValues(problem), []
         examples: list[tuple[FloatArray, FloatArray, FloatArray]] = []
         for number in range(rounds + 1):
             started = time.perf_counter()
             policy = PanelPolicy(values, sizes, self.n_branches)
-            with telling(f"round {number + 1} of {rounds + 1}"):
-                along = _Along(policy, cases)
-                found.append(_Tried(_named(name, number), policy, along.costs, along.asked, 0.0))
+            with report_progress(f"round {number + 1} of {rounds + 1}"):
+                along = _PanelRun(policy, cases)
+                policies.append(_TriedPolicy(_round_name(name, number), policy, along.costs, along.asked, 0.0))
                 if number < rounds:
                     first = self._first_visits(policy, len(cases.X) // 2, rng)
                     # a case may come to the same from a first visit that the policy would not have made
-                    beside = [] if first is None else [_Along(policy, _some(cases, len(first)), first)]
+                    beside = [] if first is None else [_PanelRun(policy, _first_cases(cases, len(first)), first)]
                     examples = [*examples, *(walked.examples() for walked in (along, *beside))]
                     told, target, weight = (np.concatenate(column) for column in zip(*examples[-4:]))
                     if target.size:
                         values = PanelValues(problem, ridge(told, target, weight))
-            found[-1].seconds = time.perf_counter() - started
-        return found
+            policies[-1].seconds = time.perf_counter() - started
+        return policies
 
     @staticmethod
     def _first_visits(policy: PanelPolicy, n: int, rng: np.random.Generator) -> BoolArray | None:
         """Parts of a large panel, to learn what going on costs after them."""
         problem = policy.problem
-        begun, share = problem.opening()
+        begun, share = problem.initial_beliefs()
         growing = Growing(policy, begun[np.array([share.argmax()])])
         order: list[int] = []
         rows = np.flatnonzero(growing.most > 0)
-        while rows.size and len(order) < min(_LONG, int(growing.most[0])):
+        # most questions of the first visit that values are learnt after
+        while rows.size and len(order) < min(12, int(growing.most[0])):
             question, _ = growing.next(rows)
             growing.panel[rows, question] = True
             order.append(int(question[0]))
@@ -196,15 +194,15 @@ class _PanelSolver(Solver):
             return None
         size = rng.integers(1, len(order) + 1, n)[:, None]
         rank = np.arange(len(order))[None]
-        if problem.free:
+        if problem.any_order:
             rank = np.argsort(rng.random((n, len(order))), axis=1)
         panels = np.zeros((n, problem.n_questions), dtype=bool)
         panels[:, order] = rank < size
         return panels
 
 
-def _some(cases: Cases, n: int) -> Cases:
-    return Cases(cases.answers[:n], cases.X[:n], cases.columns, cases.weight[:n], False, cases.start[:n])
+def _first_cases(cases: TrialCases, n: int) -> TrialCases:
+    return TrialCases(cases.answers[:n], cases.X[:n], cases.columns, cases.weight[:n], False, cases.start[:n])
 
 
 @dataclass(repr=False, eq=False)
@@ -239,45 +237,35 @@ class Panels(_PanelSolver):
     Examples
     --------
     >>> from seqclass.costs import Visits
+    >>> from seqclass.pomdp.visits import with_visits
     >>> from seqclass.pomdp import TableProblem
     >>> sensor = [[0.9, 0.2], [0.1, 0.8]]
-    >>> problem = TableProblem([0.5, 0.5], np.array([sensor] * 3), prices=0.01, free=True)
-    >>> policy = Panels().solve(problem.with_visits(Visits(0.05, np.zeros(3))))
-    >>> policy.panels(policy.problem.begin()).tolist(), round(policy.info.upper, 4)
+    >>> problem = TableProblem([0.5, 0.5], np.array([sensor] * 3), prices=0.01, any_order=True)
+    >>> policy = Panels().solve(with_visits(problem, Visits(0.05, np.zeros(3))))
+    >>> policy.panels(policy.problem.initial_belief()).tolist(), round(policy.info.upper, 4)
     ([[True, True, True]], 0.146)
     """
 
-    _least = {**_PanelSolver._least, "max_rounds": 0, "max_nodes": 0}
+    _least = {"max_rounds": 0, "max_nodes": 0}
 
     _: KW_ONLY
     max_rounds: int = 1
     max_nodes: int = 2_000_000
     solver: Any = None
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Solve a problem; where no panel saves anything, one question at a time is best. See `Solver.solve`."""
-        self._check(problem)
-        if not problem.orders_panels:
-            planner = sequential_solver(problem, self.random_state) if self.solver is None else self._planner(problem)
-            return planner.solve(problem)
-        return self.certified(self.best(problem))
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.solver is not None:
+            check_part(self.solver, "solver", "a solver such as Adaptive()", ("solve",))
 
-    def certified(self, policy: Policy) -> Policy:
-        """Return the policy with a certificate, if it has none.
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        if orders_panels(problem):
+            return self._best(problem)
+        # where no panel saves anything, one question at a time is best
+        planner = sequential_solver(problem, self.random_state) if self.solver is None else self._planner(problem)
+        return planner.solve(problem)
 
-        Parameters
-        ----------
-        policy : Policy
-            What `best` gave.
-
-        Returns
-        -------
-        Policy
-        """
-        known = not np.isnan(policy.info.upper)
-        return policy if known else certified(policy, self.certificate_paths, self.random_state)
-
-    def best(self, problem: AcquisitionProblem, rows: Rows | None = None) -> Policy:
+    def best(self, problem: AcquisitionProblem, rows: RealCases | None = None) -> Policy:
         """Return the policy without a certificate.
 
         Parameters
@@ -291,28 +279,32 @@ class Panels(_PanelSolver):
         -------
         Policy
         """
+        self._check_settings()
         self._check(problem)
+        return self._best(problem, rows)
+
+    def _best(self, problem: AcquisitionProblem, rows: RealCases | None = None) -> Policy:
         started, rng = time.perf_counter(), as_generator(self.random_state)
-        exactly = _exact(problem, self.max_nodes, self.n_branches)
+        exactly = _solve_exact(problem, self.max_nodes, self.n_branches)
         if exactly is not None:
             exactly = exactly.with_info(seconds=time.perf_counter() - started)
             if rows is None:
                 return exactly
-            chosen = _untried(_EXACTLY, exactly)
+            chosen = _without_trial(_EXACTLY, exactly)
             # beside it what looks one visit ahead, of which nothing has to be learnt
             ahead = {name: PanelPolicy(PanelValues(problem), sizes, self.n_branches) for name, sizes in _sizes(problem)}
-            tried = [chosen, *(_untried(_named(name, 0), policy) for name, policy in ahead.items())]
+            tried = [chosen, *(_without_trial(_round_name(name, 0), policy) for name, policy in ahead.items())]
             choice = OrderingChoice(_EXACTLY, ())
         else:
-            tried, cases = [], model_cases(problem.without_visits(), self.n_paths, rng)
+            tried, cases = [], model_cases(without_visits(problem), self.n_paths, rng)
             for name, sizes in _sizes(problem):
-                tried += self._improved(problem, cases, sizes, self.max_rounds, rng, name)
+                tried += self._improve(problem, cases, sizes, self.max_rounds, rng, name)
             once = PanelPolicy(PanelValues(problem), (1, problem.n_questions), self.n_branches, True)
-            tried += [self._followed("one visit", once, cases), self._sequential(problem, cases)]
+            tried += [self._follow("one visit", once, cases), self._sequential(problem, cases)]
             chosen = min(tried, key=lambda one: cases.mean_and_error(one.costs)[0])
             choice = _choice(chosen, tried, cases)
         if rows is not None:
-            chosen, choice = _judged(chosen, tried, choice, rows)
+            chosen, choice = _select_on_rows(chosen, tried, choice, rows)
         seconds = time.perf_counter() - started
         if exactly is not None and chosen.policy is exactly:
             return exactly.with_info(seconds=seconds, ordering=choice)
@@ -321,45 +313,45 @@ class Panels(_PanelSolver):
         policy.info = SolveInfo("converged", n_stages=problem.n_stages, size=size, seconds=seconds, ordering=choice)
         return policy
 
-    def _followed(self, name: str, policy: PanelPolicy, cases: Cases) -> _Tried:
+    def _follow(self, name: str, policy: PanelPolicy, cases: TrialCases) -> _TriedPolicy:
         started = time.perf_counter()
-        along = _Along(policy, cases)
-        return _Tried(name, policy, along.costs, along.asked, time.perf_counter() - started)
+        along = _PanelRun(policy, cases)
+        return _TriedPolicy(name, policy, along.costs, along.asked, time.perf_counter() - started)
 
-    def _sequential(self, problem: AcquisitionProblem, cases: Cases) -> _Tried:
+    def _sequential(self, problem: AcquisitionProblem, cases: TrialCases) -> _TriedPolicy:
         """One question at a time, each a visit."""
         started = time.perf_counter()
-        policy = uncertified(self._planner(problem)).solve(problem)
+        policy = without_certificate(self._planner(problem)).solve(problem)
         costs, asked = cases.costs(policy, 0, len(cases.X))
-        return _Tried("one question at a time", policy, costs, asked, time.perf_counter() - started)
+        return _TriedPolicy("one question at a time", policy, costs, asked, time.perf_counter() - started)
 
     def _planner(self, problem: AcquisitionProblem) -> Solver:
         if self.solver is not None:
-            check_part(self.solver, "solver", "a solver such as Adaptive()", ("solve",))
             return self.solver  # type: ignore[no-any-return]
         paths, seed = self.certificate_paths, self.random_state
-        if problem.free:  # a yardstick and a bound: not every rule has to be tried for these
+        if problem.any_order:  # a yardstick and a bound: not every rule has to be tried for these
             rules = [EC2(), ClassInformation()]
             return Adaptive(rules, max_rounds=0, certificate_paths=paths, random_state=seed)
-        return sequential_solver(problem.without_visits(), seed)
+        return sequential_solver(without_visits(problem), seed)
 
 
 def _sizes(problem: AcquisitionProblem) -> list[tuple[str, tuple[int, int]]]:
     """Names, and least and most questions, of the kinds of panels that are tried."""
     n = problem.n_questions
-    few = [size for size in _SIZES if size < min(n, problem.n_stages)]
+    # sizes that panels may have throughout, which takes less and may be surer than sizes by what is expected
+    few = [size for size in (2, 4) if size < min(n, problem.n_stages)]
     return [("panels", (1, n)), *((f"panels of {size}", (size, size)) for size in few)]
 
 
-def _untried(name: str, policy: Policy) -> _Tried:
-    return _Tried(name, policy, np.empty(0), np.empty(0), policy.info.seconds)
+def _without_trial(name: str, policy: Policy) -> _TriedPolicy:
+    return _TriedPolicy(name, policy, np.empty(0), np.empty(0), policy.info.seconds)
 
 
-def _named(name: str, number: int) -> str:
+def _round_name(name: str, number: int) -> str:
     return f"{name}, round {number + 1}"
 
 
-class Rows(NamedTuple):
+class RealCases(NamedTuple):
     """Real cases: outcomes, what each decision costs of each, whether what is missing is paid for, and how they begin.
 
     Attributes
@@ -367,34 +359,36 @@ class Rows(NamedTuple):
     X : ndarray or sparse array of shape (n, n_features)
     costs : ndarray of shape (n, n_decisions)
     charge_missing : bool
-    start : (InformationState, ndarray of int of shape (n,)), optional
+    start : (BeliefState, ndarray of int of shape (n,)), optional
     weight : ndarray of shape (n,), optional
     """
 
     X: Any
     costs: FloatArray
     charge_missing: bool = False
-    start: tuple[InformationState, IntArray] | None = None
+    start: tuple[BeliefState, IntArray] | None = None
     weight: FloatArray | None = None
 
 
-def _judged(chosen: _Tried, tried: list[_Tried], choice: OrderingChoice, rows: Rows) -> tuple[_Tried, OrderingChoice]:
+def _select_on_rows(
+    chosen: _TriedPolicy, tried: list[_TriedPolicy], choice: OrderingChoice, rows: RealCases
+) -> tuple[_TriedPolicy, OrderingChoice]:
     """What costs least on real cases, if by more than a standard error, and a report of all that were tried."""
     *given, weight = rows
-    found = {id(one): row_costs(one.policy, *given) for one in tried}
-    best = min(tried, key=lambda one: mean_and_error(found[id(one)][0], weight)[0])
-    saved, error = mean_and_error(found[id(chosen)][0] - found[id(best)][0], weight)
+    costs = {id(one): row_costs(one.policy, *given) for one in tried}
+    best = min(tried, key=lambda one: mean_and_error(costs[id(one)][0], weight)[0])
+    saved, error = mean_and_error(costs[id(chosen)][0] - costs[id(best)][0], weight)
     taken = best if saved > error else chosen
-    least = found[id(taken)][0]
+    least = costs[id(taken)][0]
     observed = tuple(
         observed_candidate(one.name, cost, least, asked, one.seconds, weight)
         for one in tried
-        for cost, asked in [found[id(one)]]
+        for cost, asked in [costs[id(one)]]
     )
     return taken, replace(choice, chosen=taken.name, observed=observed)
 
 
-def _choice(chosen: _Tried, tried: list[_Tried], cases: Cases) -> OrderingChoice:
+def _choice(chosen: _TriedPolicy, tried: list[_TriedPolicy], cases: TrialCases) -> OrderingChoice:
     return OrderingChoice(
         chosen.name,
         tuple(
@@ -418,55 +412,57 @@ class PlannedPanels(PanelPolicy):
         super().__init__(PanelValues(problem), (1, problem.n_questions), n_branches, info=info)
         self.plan = plan
 
-    def best(self, info: InformationState, least: int = 0) -> Best:
+    def best(self, belief: BeliefState, least: int = 0) -> Best:
         """The best panel of each row, whether it is worth ordering or not; see `PanelPolicy.best`."""
-        n, problem = len(info), self.problem
+        n, problem = len(belief), self.problem
         number, cost, known = np.zeros(n, dtype=np.int64), np.full(n, np.inf), np.zeros(n, dtype=bool)
-        if info.stage < len(self.plan):
-            keys, sets, costs = self.plan[info.stage]
-            wanted = evidence(info)
+        if belief.stage < len(self.plan):
+            keys, sets, costs = self.plan[belief.stage]
+            wanted = evidence(belief)
             place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             known = keys[place] == wanted
             # which it does not where fewer questions are left than it orders, or more have to be ordered
             count = ((sets[place, None] >> np.arange(problem.n_questions)) & 1).sum(axis=1)
-            known &= (count <= info.problem.n_stages - info.stage) & (count >= least)
+            known &= (count <= belief.problem.n_stages - belief.stage) & (count >= least)
             number, cost = np.where(known, sets[place], 0), np.where(known, costs[place], np.inf)
         panel = (number[:, None] >> np.arange(problem.n_questions)) & 1 == 1
         rows = np.flatnonzero(~known)
         if rows.size:
-            panel[rows], cost[rows] = super().best(info[rows], least)
+            panel[rows], cost[rows] = super().best(belief[rows], least)
         return Best(panel, cost)
 
-    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
-        return np.full(len(info), np.nan)  # the table is about all questions, and panels that grow are no match for it
+    def _cost_without(self, belief: BeliefState, questions: BoolArray) -> FloatArray:
+        return np.full(
+            len(belief), np.nan
+        )  # the table is about all questions, and panels that grow are no match for it
 
 
 #: Of partial answers after so many questions sorted keys, the best panel of each as a number of bits, and its cost.
 PanelPlan = tuple[npt.NDArray[np.bytes_], IntArray, FloatArray]
 
 
-def _exact(problem: AcquisitionProblem, most: int, n_branches: int) -> PlannedPanels | None:
+def _solve_exact(problem: AcquisitionProblem, most: int, n_branches: int) -> PlannedPanels | None:
     """The best policy over all panels by recursion over partial answers and sets; None where they are too many."""
     sizes = problem.n_outcomes + 1.0
     if (
-        not problem.free
+        not problem.any_order
         or problem.max_cost is not None
         or problem.starts is not None
         or np.log(2 * sizes).sum() > np.log(max(most, 1))
     ):
         return None
     assert problem.visits is not None
-    n, alone = problem.n_questions, problem.without_visits().replace(max_questions=None)
-    stages = expand(alone.begin(), problem.n_stages, 0.0, whole=True).stages
+    n, alone = problem.n_questions, without_visits(problem).replace(max_questions=None)
+    stages = expand(alone.initial_belief(), problem.n_stages, 0.0, whole=True).stages
     sets = np.arange(2**n)
     members = (sets[:, None] >> np.arange(n)) & 1 == 1
-    count, visit = members.sum(axis=1), problem.visits.of(members)
+    count, visit = members.sum(axis=1), problem.visits.panel_costs(members)
     fits = (count > 0) & (count <= (problem.visits.max_panel or n))
     plan: list[PanelPlan] = []
     after: FloatArray = np.empty((0, len(sets)))
     for number in range(len(stages) - 1, -1, -1):
-        stage, info = stages[number], stages[number].info
-        stop = info.stopping_cost
+        stage, belief = stages[number], stages[number].belief
+        stop = belief.stopping_cost
         # of what is not followed the class is known, and nothing changes what deciding costs
         expected = np.repeat(stop[:, None], len(sets), axis=1)
         for question in np.unique(stage.question).tolist():
@@ -479,13 +475,13 @@ def _exact(problem: AcquisitionProblem, most: int, n_branches: int) -> PlannedPa
             value = follows.weight[branch, None] * after[follows.place[branch]][:, rest]
             starts = np.flatnonzero(np.diff(place, prepend=-1))
             expected[np.ix_(rows, sets[first])] = np.add.reduceat(value, starts, axis=0)
-        prices = np.stack([panel_prices(info, np.broadcast_to(m, (len(info), n))) for m in members], axis=1)
-        taken = (~info.unasked) @ (1 << np.arange(n))
-        possible = fits & ((sets & taken[:, None]) == 0) & (count <= problem.n_stages - info.stage)
+        prices = np.stack([panel_prices(belief, np.broadcast_to(m, (len(belief), n))) for m in members], axis=1)
+        taken = (~unasked_questions(belief)) @ (1 << np.arange(n))
+        possible = fits & ((sets & taken[:, None]) == 0) & (count <= problem.n_stages - belief.stage)
         costs = np.where(possible, prices + visit + expected, np.inf)
         panel = (costs <= costs.min(axis=1, keepdims=True) * (1 + TIE)).argmax(axis=1)
-        least = costs[np.arange(len(info)), panel]
-        keys = evidence(info)
+        least = costs[np.arange(len(belief)), panel]
+        keys = evidence(belief)
         order = np.argsort(keys)
         plan.append((keys[order], panel[order].astype(np.int64), least[order]))
         expected[:, 0] = np.where(least < stop * (1 - TIE), least, stop)
@@ -497,7 +493,7 @@ def _exact(problem: AcquisitionProblem, most: int, n_branches: int) -> PlannedPa
         lower=cost,
         gap=0.0,
         n_stages=problem.n_stages,
-        size=sum(len(s.info) for s in stages),
+        size=sum(len(s.belief) for s in stages),
         confidence=1.0,
         scope="all panels",
         ordering=OrderingChoice(_EXACTLY, ()),
@@ -526,37 +522,38 @@ class FixedPanels(_PanelSolver):
     Examples
     --------
     >>> from seqclass.costs import Visits
+    >>> from seqclass.pomdp.visits import with_visits
     >>> from seqclass.pomdp import TableProblem
     >>> sensor = [[0.9, 0.2], [0.1, 0.8]]
-    >>> problem = TableProblem([0.5, 0.5], np.array([sensor] * 3), prices=0.01, free=True)
-    >>> policy = FixedPanels(2).solve(problem.with_visits(Visits(0.05, np.zeros(3))))
-    >>> policy.panels(policy.problem.begin())
+    >>> problem = TableProblem([0.5, 0.5], np.array([sensor] * 3), prices=0.01, any_order=True)
+    >>> policy = FixedPanels(2).solve(with_visits(problem, Visits(0.05, np.zeros(3))))
+    >>> policy.panels(policy.problem.initial_belief())
     array([[ True,  True, False]])
     """
+
+    _least = {"size": 1}
 
     size: int | None = None
     once: bool = False
     _: KW_ONLY
     n_paths: int = 300
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Solve a problem in which visits cost something; see `Solver.solve`."""
-        self._check(problem)
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_flag(self.once, "once")
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        super()._check(problem)
         if problem.visits is None:
             raise ValueError(
                 "FixedPanels orders several questions in one visit, and here visits cost nothing: give visit_cost, or "
                 "delays and delay_cost, or use FirstK."
             )
-        check_flag(self.once, "once")
-        size = problem.n_questions if self.size is None else check_integer(self.size, "size", 1)
-        started, rng, sizes = time.perf_counter(), as_generator(self.random_state), (size, size)
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        size = problem.n_questions if self.size is None else self.size
         if self.once or size >= problem.n_questions:
-            policy = PanelPolicy(PanelValues(problem), sizes, self.n_branches, self.once)
-        else:
-            cases = model_cases(problem.without_visits(), self.n_paths, rng)
-            last = self._improved(problem, cases, sizes, 1, rng)[-1].policy
-            assert isinstance(last, PanelPolicy)
-            policy = last
-        seconds = time.perf_counter() - started
-        policy = policy.with_info(status="converged", n_stages=problem.n_stages, seconds=seconds)
-        return certified(policy, self.certificate_paths, self.random_state)
+            return PanelPolicy(PanelValues(problem), (size, size), self.n_branches, self.once)
+        rng = as_generator(self.random_state)
+        cases = model_cases(without_visits(problem), self.n_paths, rng)
+        return self._improve(problem, cases, (size, size), 1, rng)[-1].policy

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, as_generator
 from seqclass._utils.progress import now
-from seqclass.pomdp.alpha import Points, SharedVectors, merged, point_based, sample_beliefs
+from seqclass.pomdp.alpha import BackupPoints, SharedVectors, back_up_points, merge_points, sample_beliefs
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE
-from seqclass.pomdp.needs import needed_order, needed_tables
+from seqclass.pomdp.needs import require_fixed_order, require_tables
 from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveStep, unit
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver
 from seqclass.pomdp.values import ValueFunction
 
 __all__ = ["Perseus"]
-
-
-#: Paths may grow to this many times what they start with.
-_MOST_PATHS = 64
 
 
 class BeliefRounds:
@@ -45,11 +41,12 @@ class BeliefRounds:
         self.problem = policy.problem
         self.started, self.target_gap, self.max_seconds = now() - elapsed, target_gap, max_seconds
         self.n_beliefs, self.max_beliefs, self.tolerance = n_beliefs, max_beliefs, tolerance
-        self.n_paths, self.max_paths = n_paths, _MOST_PATHS * n_paths
+        # paths may grow to this many times what they start with
+        self.n_paths, self.max_paths = n_paths, 64 * n_paths
         # streams of their own: paths must not be those that beliefs were learned from
         rng = as_generator(random_state)
         self.belief_rng, self.path_rng = (np.random.default_rng(seed) for seed in rng.integers(2**63, size=(2, 2)))
-        self.points: list[Points] | None = None
+        self.points: list[BackupPoints] | None = None
         self.trace: list[SolveStep] = []
         self.attempts = 0
         self._last_round = elapsed
@@ -61,9 +58,9 @@ class BeliefRounds:
             if measured.gap <= self.target_gap:
                 final = self._certify()
                 if final.gap <= self.target_gap:
-                    return self._finished(final)
+                    return self._finish(final)
             if not self._grow(measured):
-                return self._finished(self._certify())
+                return self._finish(self._certify())
 
     def _measure(self) -> Certificate:
         measured = certify(self.problem, self.policy, n_paths=self.n_paths, random_state=self.path_rng)
@@ -82,9 +79,9 @@ class BeliefRounds:
         self._note(final)
         return final
 
-    def _note(self, found: Certificate) -> None:
+    def _note(self, certificate: Certificate) -> None:
         seconds = now() - self.started
-        self.trace.append(SolveStep(seconds, self.n_beliefs, found.upper, found.lower, found.gap))
+        self.trace.append(SolveStep(seconds, self.n_beliefs, certificate.upper, certificate.lower, certificate.gap))
 
     def _grow(self, measured: Certificate) -> bool:
         """More paths where sampling error keeps the gap open, else more beliefs; False where a limit is in the way."""
@@ -112,14 +109,16 @@ class BeliefRounds:
         for policy in (self.policy, None):
             shared = isinstance(self.policy.values, SharedVectors)
             new = sample_beliefs(self.problem, n_stages, half, self.belief_rng, policy, share_contexts=shared)
-            self.points = new if self.points is None else merged(self.points, new)
+            self.points = new if self.points is None else merge_points(self.points, new)
         assert self.points is not None
         stopping = self.problem.decision_costs.T
-        values = point_based(self.problem, self.points, stopping, self.tolerance * unit(self.problem), self.belief_rng)
+        values = back_up_points(
+            self.problem, self.points, stopping, self.tolerance * unit(self.problem), self.belief_rng
+        )
         self.policy = LookaheadPolicy(values, self.policy.info)
         self._last_round = now() - began
 
-    def _finished(self, final: Certificate) -> Policy:
+    def _finish(self, final: Certificate) -> Policy:
         exact = final.confidence == 1.0
         return self.best.with_info(
             status="converged" if final.gap <= self.target_gap else "limit",
@@ -127,7 +126,6 @@ class BeliefRounds:
             lower=final.lower,
             gap=final.gap,
             confidence=1.0 if exact else CONFIDENCE,
-            seconds=now() - self.started - final.seconds,
             certify_seconds=final.seconds,
             size=self.best.values.size,
             trace=tuple(self.trace),
@@ -212,33 +210,35 @@ class Perseus(ValueSolver):
     max_stages: int | None = None
 
     @classmethod
-    def published(cls, random_state: Any = 0) -> Perseus:
+    def from_paper(cls, random_state: Any = 0) -> Perseus:
         """Return the paper's settings: 100 beliefs, one round, vectors shared across contexts.
 
         Examples
         --------
-        >>> Perseus.published()
+        >>> Perseus.from_paper()
         Perseus(n_beliefs=100, n_rounds=1, share_contexts=True)
         """
         return cls(100, n_rounds=1, share_contexts=True, random_state=random_state)
 
-    def _check(self, problem: AcquisitionProblem) -> None:
-        self._check_settings()
+    def _check_settings(self) -> None:
+        super()._check_settings()
         for name in ("target_gap", "max_seconds"):
             if getattr(self, name) is not None and self.certificate_paths == 0:
                 raise ValueError(f"{name} needs the certificate; set certificate_paths to some thousands.")
-        needed_order(problem, "Perseus")
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        require_fixed_order(problem, "Perseus")
         if not self.share_contexts:
-            needed_tables(
+            require_tables(
                 problem, "Perseus", "ProjectedValueIteration, Lookahead, or the approximation share_contexts=True"
             )
 
     def _shares(self, problem: AcquisitionProblem) -> bool:
         """Whether vectors are to be read where they are not valid; with a single context there is no such place."""
-        tables = problem.tables
+        tables = problem.structure.tables
         return self.share_contexts and not (tables is not None and tables.single)
 
-    def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> list[Points]:
+    def _prepare(self, problem: AcquisitionProblem, n_stages: int) -> list[BackupPoints]:
         # a rough policy is enough to find where the beliefs of the next round should lie
         n_beliefs = self.n_beliefs if self.n_rounds == 1 else -(-self.n_beliefs // 4)
         rng = as_generator(self.random_state)
@@ -246,7 +246,7 @@ class Perseus(ValueSolver):
 
     def _solve(self, problem: AcquisitionProblem, n_stages: int, terminal: FloatArray, prepared: Any) -> ValueFunction:
         rng = as_generator(self.random_state)
-        return point_based(problem, prepared, terminal, self.tolerance * unit(problem), rng)
+        return back_up_points(problem, prepared, terminal, self.tolerance * unit(problem), rng)
 
     def _finish(self, problem: AcquisitionProblem, values: ValueFunction, prepared: Any) -> ValueFunction:
         rng = as_generator(self.random_state)
@@ -255,20 +255,15 @@ class Perseus(ValueSolver):
             points = sample_beliefs(
                 problem, values.n_stages, self.n_beliefs, rng, policy, share_contexts=self._shares(problem)
             )
-            values = point_based(problem, points, problem.decision_costs.T, self.tolerance * unit(problem), rng)
+            values = back_up_points(problem, points, problem.decision_costs.T, self.tolerance * unit(problem), rng)
         return values
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Solve a problem; see `Solver.solve`."""
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        started, policy = now(), super()._policy(problem)
         if self.target_gap is None and self.max_seconds is None:
-            return super().solve(problem)
-        started = now()
-        self._check(problem)
-        settings = self.get_params() | {"target_gap": None, "max_seconds": None, "certificate_paths": 0}
-        policy = type(self)(**settings).solve(problem)
-        assert isinstance(policy, LookaheadPolicy)
+            return policy
         return BeliefRounds(
-            policy,
+            cast(LookaheadPolicy, policy),
             now() - started,
             target_gap=0.0 if self.target_gap is None else self.target_gap,
             max_seconds=np.inf if self.max_seconds is None else self.max_seconds,

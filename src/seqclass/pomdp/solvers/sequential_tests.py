@@ -10,20 +10,18 @@ import numpy as np
 from scipy.stats import norm
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
-from seqclass._utils.text import shown
-from seqclass._utils.validation import check_choice, check_finite, check_integer, check_part, check_real
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.needs import needed_one_start
+from seqclass._utils.text import short_repr
+from seqclass._utils.validation import check_choice, check_finite, check_part, check_real
+from seqclass.pomdp.needs import require_one_start
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.base import Solver, certified
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 
 __all__ = ["FisherInformation", "SequentialTest"]
 
 #: Points of ability that estimates and largest likelihoods are found on, and how far they reach, in deviations.
 _POINTS, _REACH = 161, 4.0
-_LEAST = 1e-300
 
 
 class _Abilities:
@@ -31,17 +29,17 @@ class _Abilities:
 
     def __init__(self, items: Any, ability: FloatArray) -> None:
         self.ability = ability
-        self.logs = np.log(np.maximum(items.probabilities(ability), _LEAST))
+        self.logs = np.log(np.maximum(items.probabilities(ability), 1e-300))
 
-    def log_likelihood(self, info: InformationState) -> FloatArray:
+    def log_likelihood(self, belief: BeliefState) -> FloatArray:
         """Log of the likelihood of what was seen at each ability, (n, n_points)."""
-        assert info.seen is not None  # of a free problem
-        logs = self.logs[info.problem.features]
-        return np.asarray(sum((info.seen == v).astype(float) @ logs[:, v] for v in range(logs.shape[1])))
+        assert belief.observed is not None  # of a problem in any order
+        logs = self.logs[belief.problem.features]
+        return np.asarray(sum((belief.observed == v).astype(float) @ logs[:, v] for v in range(logs.shape[1])))
 
-    def estimate(self, info: InformationState, log_prior: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def estimate(self, belief: BeliefState, log_prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of the ability given what was seen, (n,)."""
-        share = self.log_likelihood(info) + log_prior
+        share = self.log_likelihood(belief) + log_prior
         share = np.exp(share - share.max(axis=1, keepdims=True))
         share /= share.sum(axis=1, keepdims=True)
         mean = share @ self.ability
@@ -51,9 +49,9 @@ class _Abilities:
 
 def _check(problem: AcquisitionProblem, items: Any, who: str) -> None:
     check_part(items, "items", "the items, such as model.items_ of an ItemResponse", ("probabilities", "information"))
-    if not problem.free:
-        raise ValueError(f'{who} chooses among questions: make the problem with free=True (order="adaptive").')
-    needed_one_start(problem, who)
+    if not problem.any_order:
+        raise ValueError(f'{who} chooses among questions: make the problem with any_order=True (order="adaptive").')
+    require_one_start(problem, who)
     if problem.bundles is not None:
         raise ValueError(f"{who} asks items one at a time, and here bundles show several: leave bundles out.")
     if len(items) <= problem.features.max(initial=-1):
@@ -63,11 +61,11 @@ def _check(problem: AcquisitionProblem, items: Any, who: str) -> None:
         )
 
 
-def _checked_cuts(cuts: Any) -> FloatArray:
-    found = np.atleast_1d(check_finite(cuts, "cuts"))
-    if found.ndim != 1 or not found.size or (np.diff(found) <= 0).any():
-        raise ValueError(f"cuts must be rising abilities, one at least; got {shown(found.tolist())}.")
-    return found
+def _check_cuts(cuts: Any) -> FloatArray:
+    abilities = np.atleast_1d(check_finite(cuts, "cuts"))
+    if abilities.ndim != 1 or not abilities.size or (np.diff(abilities) <= 0).any():
+        raise ValueError(f"cuts must be rising abilities, one at least; got {short_repr(abilities.tolist())}.")
+    return abilities
 
 
 @dataclass(repr=False, eq=False)
@@ -97,8 +95,8 @@ class FisherInformation(OrderingRule):
     >>> from seqclass.pomdp import MixtureProblem
     >>> items = ItemParameters.from_table({"a": [1.0, 1.0], "b": [-2.0, 0.1]})
     >>> tables = items.probabilities([-1.0, 1.0])
-    >>> problem = MixtureProblem([0.5, 0.5], [0, 1], list(tables), prices=0.1, free=True)
-    >>> FisherInformation(items, cuts=[0.0]).next(problem.begin())
+    >>> problem = MixtureProblem([0.5, 0.5], [0, 1], list(tables), prices=0.1, any_order=True)
+    >>> FisherInformation(items, cuts=[0.0]).next(problem.initial_belief())
     array([1])
     """
 
@@ -113,18 +111,18 @@ class FisherInformation(OrderingRule):
         """Refuse a problem of other questions than items asked in any order; see `OrderingRule.check`."""
         _check(problem, self.items, "FisherInformation")
         if self.cuts is not None:
-            _checked_cuts(self.cuts)
+            _check_cuts(self.cuts)
         check_real(self.mean, "mean")
         check_real(self.sd, "sd", 1e-6)
 
-    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+    def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Fisher information; see `OrderingRule.gains`."""
-        features = info.problem.features[questions]
+        features = belief.problem.features[questions]
         if self.cuts is not None:
-            at_cuts = self.items.information(_checked_cuts(self.cuts)).sum(axis=1)
-            return np.tile(at_cuts[features], (len(info), 1))
+            at_cuts = self.items.information(_check_cuts(self.cuts)).sum(axis=1)
+            return np.tile(at_cuts[features], (len(belief), 1))
         points = self.mean + self.sd * np.linspace(-_REACH, _REACH, _POINTS)
-        ability, _ = _Abilities(self.items, points).estimate(info, norm.logpdf(points, self.mean, self.sd))
+        ability, _ = _Abilities(self.items, points).estimate(belief, norm.logpdf(points, self.mean, self.sd))
         place = np.clip(np.rint((ability - points[0]) / (points[1] - points[0])), 0, _POINTS - 1).astype(np.intp)
         return np.asarray(self.items.information(points)[features][:, place].T)
 
@@ -195,20 +193,26 @@ class SequentialTest(Solver):
     mean: float = 0.0
     sd: float = 1.0
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Make the policy; see `Solver.solve`."""
-        _check(problem, self.items, "SequentialTest")
-        cuts = _checked_cuts(self.cuts)
+    _least = {"min_questions": 0, "delta": 1e-6, "sd": 1e-6}
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        _check_cuts(self.cuts)
         check_choice(self.stop, "stop", ("SPRT", "GLR", "CI"))
-        check_real(self.delta, "delta", 1e-6)
         check_real(self.error, "error", 1e-12, 0.5)
-        check_integer(self.min_questions, "min_questions", 0)
         check_real(self.mean, "mean")
-        check_real(self.sd, "sd", 1e-6)
-        rule = FisherInformation(self.items, cuts) if self.rule is None else self.rule
-        check_part(rule, "rule", "an ordering rule such as ClassInformation()", ("next", "check"))
-        rule.check(problem)
-        return certified(SequentialTestPolicy(problem, self, rule), self.certificate_paths, self.random_state)
+        check_part(self._rule, "rule", "an ordering rule such as ClassInformation()", ("next", "check"))
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        _check(problem, self.items, "SequentialTest")
+        self._rule.check(problem)
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        return SequentialTestPolicy(problem, self, self._rule)
+
+    @property
+    def _rule(self) -> OrderingRule:
+        return FisherInformation(self.items, _check_cuts(self.cuts)) if self.rule is None else self.rule
 
 
 class SequentialTestPolicy(Policy):
@@ -218,43 +222,43 @@ class SequentialTestPolicy(Policy):
         super().__init__(problem)
         self.test, self.rule = test, rule
 
-    def following(self, info: InformationState) -> IntArray:
-        """What the rule puts next, (n,); see `Policy.following`."""
-        return self.rule.next(info)
+    def next_question(self, belief: BeliefState) -> IntArray:
+        """What the rule puts next, (n,); see `Policy.next_question`."""
+        return self.rule.next(belief)
 
-    def sure(self, info: InformationState) -> BoolArray:
+    def test_ends(self, belief: BeliefState) -> BoolArray:
         """Where the test ends, (n,)."""
-        sure: BoolArray = np.zeros(len(info), dtype=bool)
-        if info.stage >= self.test.min_questions:
-            for part in chunks(len(info), 8.0 * 4 * (info.problem.n_questions + _POINTS)):
-                sure[part] = self._is_sure(info[np.arange(len(info))[part]])
+        sure: BoolArray = np.zeros(len(belief), dtype=bool)
+        if belief.stage >= self.test.min_questions:
+            for part in chunks(len(belief), 8.0 * 4 * (belief.problem.n_questions + _POINTS)):
+                sure[part] = self._is_sure(belief[np.arange(len(belief))[part]])
         return sure
 
-    def _act(self, info: InformationState) -> IntArray:
-        question, on = np.full(len(info), DECIDE), np.flatnonzero(~self.sure(info))
+    def _action(self, belief: BeliefState) -> IntArray:
+        question, on = np.full(len(belief), DECIDE), np.flatnonzero(~self.test_ends(belief))
         if on.size:
-            question[on] = self.rule.next(info[on])
+            question[on] = self.rule.next(belief[on])
         return question
 
-    def _is_sure(self, info: InformationState) -> BoolArray:
-        test, cuts = self.test, _checked_cuts(self.test.cuts)
+    def _is_sure(self, belief: BeliefState) -> BoolArray:
+        test, cuts = self.test, _check_cuts(self.test.cuts)
         if test.stop == "CI":
             points = self._abilities.ability
-            mean, sd = self._abilities.estimate(info, norm.logpdf(points, test.mean, test.sd))
+            mean, sd = self._abilities.estimate(belief, norm.logpdf(points, test.mean, test.sd))
             half = norm.isf(test.error) * sd
             return np.asarray((np.abs(mean[:, None] - cuts) > half[:, None]).all(axis=1))
-        found, limit = self._abilities.log_likelihood(info), np.log((1 - test.error) / test.error)
-        points, sure = self._abilities.ability, np.ones(len(info), dtype=bool)
+        log_likelihood, limit = self._abilities.log_likelihood(belief), np.log((1 - test.error) / test.error)
+        points, sure = self._abilities.ability, np.ones(len(belief), dtype=bool)
         for cut in cuts:
             above, below = points >= cut + test.delta, points <= cut - test.delta
             if test.stop == "SPRT":  # the nearest points alone
                 above, below = points == cut + test.delta, points == cut - test.delta
-            sure &= np.abs(found[:, above].max(axis=1) - found[:, below].max(axis=1)) >= limit
+            sure &= np.abs(log_likelihood[:, above].max(axis=1) - log_likelihood[:, below].max(axis=1)) >= limit
         return sure
 
     @cached_property
     def _abilities(self) -> _Abilities:
-        test, cuts = self.test, _checked_cuts(self.test.cuts)
+        test, cuts = self.test, _check_cuts(self.test.cuts)
         points = test.mean + test.sd * np.linspace(-_REACH, _REACH, _POINTS)
         if test.stop != "CI":  # of which points are evenly apart
             beside = np.concatenate([cuts - test.delta, cuts + test.delta])

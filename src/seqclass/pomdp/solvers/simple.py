@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
@@ -10,12 +9,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
+from seqclass._utils.stored import require
 from seqclass._utils.validation import check_part, check_real
-from seqclass.pomdp.bounds.optimum import OrderBounds, asked_once, distinct, promising
-from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.bounds.optimum import OrderBounds, ask_once, cheapest_question, distinct
+from seqclass.pomdp.bounds.repeats import RepeatValues
+from seqclass.pomdp.one_step import (
+    candidate_questions,
+    constraint_status,
+    finishing_cost,
+    row_parts,
+    stopping_is_certain,
+    stopping_threshold,
+)
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, unit
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.base import Solver, certified
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solvers.base import Solver
+from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.walk import first_open
 
 if TYPE_CHECKING:
@@ -24,35 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["FirstK", "Lookahead", "PosteriorThreshold"]
 
 
-class Rule(Solver):
-    """A solver that looks at nothing but its settings: the policy is written down, then certified.
-
-    Parameters
-    ----------
-    certificate_paths, random_state
-        As in `Solver`.
-
-    Examples
-    --------
-    >>> issubclass(FirstK, Rule)
-    True
-    """
-
-    @abstractmethod
-    def _policy(self, problem: AcquisitionProblem) -> Policy:
-        """The rule as a policy."""
-
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Write the rule down as a policy of the problem; see `Solver.solve`."""
-        started = time.perf_counter()
-        self._check_settings()
-        policy = self._policy(problem)
-        policy = policy.with_info(n_stages=policy.n_stages, seconds=time.perf_counter() - started)
-        return certified(policy, self.certificate_paths, self.random_state)
-
-
 @dataclass(repr=False, eq=False)
-class FirstK(Rule):
+class FirstK(Solver):
     """Asks the first ``k`` questions of the order, or those that an ordering rule puts first, whatever the answers.
 
     Parameters
@@ -79,8 +61,8 @@ class FirstK(Rule):
 
     >>> from seqclass.pomdp import ClassInformation
     >>> sensors = np.array([[[0.6, 0.5], [0.4, 0.5]], [[0.9, 0.2], [0.1, 0.8]]])
-    >>> policy = FirstK(2, rule=ClassInformation()).solve(TableProblem([0.5, 0.5], sensors, prices=0.1, free=True))
-    >>> policy.act(policy.problem.begin())
+    >>> policy = FirstK(2, rule=ClassInformation()).solve(TableProblem([0.5, 0.5], sensors, prices=0.1, any_order=True))
+    >>> policy.action(policy.problem.initial_belief())
     array([1])
     """
 
@@ -96,7 +78,7 @@ class FirstK(Rule):
 
 
 @dataclass(repr=False, eq=False)
-class PosteriorThreshold(Rule):
+class PosteriorThreshold(Solver):
     """Asks until one class is likely enough; prices play no part.
 
     Parameters
@@ -122,11 +104,15 @@ class PosteriorThreshold(Rule):
     _: KW_ONLY
     rule: OrderingRule | None = None
 
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_real(self.threshold, "threshold", 0, 1)
+
     def _policy(self, problem: AcquisitionProblem) -> Policy:
-        return PosteriorThresholdPolicy(problem, check_real(self.threshold, "threshold", 0, 1), self.rule)
+        return PosteriorThresholdPolicy(problem, self.threshold, self.rule)
 
 
-class _Asking(Policy):
+class _AskingPolicy(Policy):
     """A policy that asks in the order of the problem, or by an ordering rule."""
 
     def __init__(
@@ -135,43 +121,44 @@ class _Asking(Policy):
         super().__init__(problem, n_stages)
         if rule is not None:
             check_part(rule, "rule", "an ordering rule such as ClassInformation()", ("next", "check"))
-            if not problem.free:
+            if not problem.any_order:
                 raise ValueError(
-                    f"rule={rule!r} needs a problem in which any question may come next: make it with free=True (a "
+                    f"rule={rule!r} needs a problem in which any question may come next: make it with "
+                    f"any_order=True (a "
                     'classifier with order="adaptive"), or leave out the rule.'
                 )
             rule.check(problem)
         self.rule = rule
 
-    def following(self, info: InformationState) -> IntArray:
-        """What the order or the rule puts next, (n,), a rule beyond the horizon too; see `Policy.following`."""
-        if info.stage >= self.n_stages and (self.rule is None or info.stage >= self.problem.n_stages):
-            return np.full(len(info), DECIDE)
-        return self._next(info)
+    def next_question(self, belief: BeliefState) -> IntArray:
+        """What the order or the rule puts next, (n,), a rule beyond the horizon too; see `Policy.next_question`."""
+        if belief.stage >= self.n_stages and (self.rule is None or belief.stage >= self.problem.n_stages):
+            return np.full(len(belief), DECIDE)
+        return self._next(belief)
 
-    def _next(self, info: InformationState) -> IntArray:
-        return first_open(info) if self.rule is None else self.rule.next(info)
-
-
-class FixedLengthPolicy(_Asking):
-    """Asks for the features before its horizon, in a free problem by a rule or else the open one of lowest number."""
-
-    def _act(self, info: InformationState) -> IntArray:
-        return self._next(info)
+    def _next(self, belief: BeliefState) -> IntArray:
+        return first_open(belief) if self.rule is None else self.rule.next(belief)
 
 
-class PosteriorThresholdPolicy(_Asking):
+class FixedLengthPolicy(_AskingPolicy):
+    """Asks for the features before its horizon, in any order by a rule or else the open one of lowest number."""
+
+    def _action(self, belief: BeliefState) -> IntArray:
+        return self._next(belief)
+
+
+class PosteriorThresholdPolicy(_AskingPolicy):
     """Stops once the largest posterior reaches a threshold."""
 
     def __init__(self, problem: AcquisitionProblem, threshold: float, rule: OrderingRule | None = None) -> None:
         super().__init__(problem, None, rule)
         self.threshold = threshold
 
-    def _act(self, info: InformationState) -> IntArray:
-        question = np.full(len(info), DECIDE)
-        unsure = np.flatnonzero(info.belief.max(axis=1) < self.threshold - TIE)
+    def _action(self, belief: BeliefState) -> IntArray:
+        question = np.full(len(belief), DECIDE)
+        unsure = np.flatnonzero(belief.posterior.max(axis=1) < self.threshold - TIE)
         if unsure.size:
-            question[unsure] = self._next(info[unsure])
+            question[unsure] = self._next(belief[unsure])
         return question
 
 
@@ -179,27 +166,27 @@ class _ByCosts(Policy):
     """Asks the question that promises most where it costs less than to decide."""
 
     @abstractmethod
-    def question_costs(self, info: InformationState) -> FloatArray:
+    def question_costs(self, belief: BeliefState) -> FloatArray:
         """Price of each question plus what follows it, (n, n_questions); inf where it is not open."""
 
-    def following(self, info: InformationState) -> IntArray:
-        """The most promising question, worth its price or not, (n,); see `Policy.following`."""
-        if not self.problem.free or info.stage >= self.n_stages:
-            return super().following(info)
-        return promising(self.question_costs(info), info.problem)[0]
+    def next_question(self, belief: BeliefState) -> IntArray:
+        """The most promising question, worth its price or not, (n,); see `Policy.next_question`."""
+        if not self.problem.any_order or belief.stage >= self.n_stages:
+            return super().next_question(belief)
+        return cheapest_question(self.question_costs(belief), belief.problem)[0]
 
-    def continuation_cost(self, info: InformationState) -> FloatArray:
+    def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Cost of the most promising question, (n,); inf where nothing is open."""
-        if info.stage >= self.n_stages:
-            return np.full(len(info), np.inf)
-        return np.asarray(self.question_costs(info).min(axis=1))
+        if belief.stage >= self.n_stages:
+            return np.full(len(belief), np.inf)
+        return np.asarray(self.question_costs(belief).min(axis=1))
 
-    def _act(self, info: InformationState) -> IntArray:
-        question = np.full(len(info), DECIDE)
-        rows = np.flatnonzero(~info.settled)
+    def _action(self, belief: BeliefState) -> IntArray:
+        question = np.full(len(belief), DECIDE)
+        rows = np.flatnonzero(~stopping_is_certain(belief))
         if rows.size:
-            asked, best = promising(self.question_costs(info[rows]), info.problem)
-            question[rows] = np.where(best < info.to_beat[rows], asked, DECIDE)
+            asked, best = cheapest_question(self.question_costs(belief[rows]), belief.problem)
+            question[rows] = np.where(best < stopping_threshold(belief)[rows], asked, DECIDE)
         return question
 
 
@@ -210,30 +197,30 @@ class OrderBoundPolicy(_ByCosts):
         super().__init__(bounds.problem, info=info)
         self.bounds = bounds
 
-    def question_costs(self, info: InformationState) -> FloatArray:
+    def question_costs(self, belief: BeliefState) -> FloatArray:
         """Price of each question plus the lower bound after it."""
-        return np.where(info.sensible, self.bounds.asking(info), np.inf)
+        return np.where(candidate_questions(belief), self.bounds.question_bounds(belief), np.inf)
 
-
-#: Working memory of an enumeration.
-_TREE_BYTES = 2**28
+    def _check_stored(self) -> None:
+        bounds = self.bounds
+        require(isinstance(bounds, RepeatValues) and bounds.problem is self.problem, "bounds are of another problem")
 
 
 @dataclass(repr=False, eq=False)
-class Lookahead(Rule):
+class Lookahead(Solver):
     """Goes on if that pays within the next few questions, as if one had to decide after them.
 
-    In a free problem it asks the question with the largest expected saving; ties go to the lowest number.
+    In a problem in any order it asks the question with the largest expected saving; ties go to the lowest number.
 
     Parameters
     ----------
     depth : int
         Questions it looks ahead: 1 is the myopic rule. The work grows with the number of outcomes to the power of it,
-        in a free problem with that of outcomes times questions.
+        in a problem in any order with that of outcomes times questions.
     certificate_paths, random_state
         As in `Solver`.
     n_candidates : int or None
-        From depth 2 on, in a free problem, look further only at so many questions of each history: those after which
+        From depth 2 on, in any order, look further only at so many questions of each history: those after which
         deciding is expected to cost least, prices included. None: at all that a bound does not rule out.
 
     Examples
@@ -244,7 +231,7 @@ class Lookahead(Rule):
     >>> problem = TableProblem([0.5, 0.5], np.array([useless, perfect]), prices=0.1)
     >>> [evaluate(problem, Lookahead(depth).solve(problem)).n_features for depth in (1, 2)]
     [0.0, 2.0]
-    >>> free = TableProblem([0.5, 0.5], np.array([useless, perfect]), prices=0.1, free=True)
+    >>> free = TableProblem([0.5, 0.5], np.array([useless, perfect]), prices=0.1, any_order=True)
     >>> evaluate(free, Lookahead(1).solve(free)).n_features
     1.0
     """
@@ -269,41 +256,41 @@ class DeepLookaheadPolicy(_ByCosts):
         self.depth = depth
         self.n_candidates = n_candidates
 
-    def question_costs(self, info: InformationState) -> FloatArray:
+    def question_costs(self, belief: BeliefState) -> FloatArray:
         """Price of each question plus the expected cost after it, looking ahead."""
-        costs = lookahead_costs(info, self.depth, self.n_candidates)
-        return costs if self.problem.rules is None else np.where(info.sensible, costs, np.inf)
+        costs = lookahead_costs(belief, self.depth, self.n_candidates)
+        return costs if self.problem.rules is None else np.where(candidate_questions(belief), costs, np.inf)
 
 
-def lookahead_costs(info: InformationState, depth: int, n_candidates: int | None = None) -> FloatArray:
+def lookahead_costs(belief: BeliefState, depth: int, n_candidates: int | None = None) -> FloatArray:
     """Cost of asking each question and then acting as well as can be within a few more, prices included."""
-    problem, result = info.problem, np.full((len(info), info.problem.n_questions), np.inf)
-    if not problem.free and depth == 1:  # what look-ahead computes serves the update as well
-        if info.stage < problem.n_stages:
-            result[:, info.stage] = info.price + row_sums(problem.stopping_cost(info.joint))
+    problem, result = belief.problem, np.full((len(belief), belief.problem.n_questions), np.inf)
+    if not problem.any_order and depth == 1:  # what look-ahead computes serves the update as well
+        if belief.stage < problem.n_stages:
+            result[:, belief.stage] = belief.price + row_sums(problem.stopping_cost(belief.joint))
         return result
-    widest = float(problem.n_outcomes.max(initial=1)) * problem.n_questions if problem.free else 8.0
-    for part, some in info.parts(8.0 * 4 * problem.n_classes * widest ** (depth - 1), _TREE_BYTES):
+    widest = float(problem.n_outcomes.max(initial=1)) * problem.n_questions if problem.any_order else 8.0
+    for part, some in row_parts(belief, 8.0 * 4 * problem.n_classes * widest ** (depth - 1), 2**28):
         result[part] = _ahead(some, depth, n_candidates)
     return result
 
 
-def _ahead(info: InformationState, depth: int, n_candidates: int | None) -> FloatArray:
-    problem, every = info.problem, np.arange(info.problem.n_questions)
+def _ahead(belief: BeliefState, depth: int, n_candidates: int | None) -> FloatArray:
+    problem, every = belief.problem, np.arange(belief.problem.n_questions)
     # in a fixed order the stage's question alone
-    asked = every if problem.free else every[info.stage : info.stage + 1]
-    open_, prices = info.open[:, asked], np.broadcast_to(info.prices, (len(info), len(every)))[:, asked]
-    costs = np.full((len(info), len(every)), np.inf)
-    last = depth == 1 or info.stage + 1 >= problem.n_stages
-    if last or problem.free:
-        once = np.where(open_, prices + problem.costs_after(asked, info), np.inf)
-        open_ = open_ if last else _candidates(info, asked, prices, once, n_candidates)
-    costs[:, asked] = once if last else _further(info, asked, prices, open_, depth, n_candidates)
+    asked = every if problem.any_order else every[belief.stage : belief.stage + 1]
+    open_, prices = belief.available[:, asked], np.broadcast_to(belief.prices, (len(belief), len(every)))[:, asked]
+    costs = np.full((len(belief), len(every)), np.inf)
+    last = depth == 1 or belief.stage + 1 >= problem.n_stages
+    if last or problem.any_order:
+        once = np.where(open_, prices + problem.structure.costs_after(asked, belief), np.inf)
+        open_ = open_ if last else _candidates(belief, asked, prices, once, n_candidates)
+    costs[:, asked] = once if last else _further(belief, asked, prices, open_, depth, n_candidates)
     return costs
 
 
 def _further(
-    info: InformationState,
+    belief: BeliefState,
     asked: IntArray,
     prices: FloatArray,
     followed: BoolArray,
@@ -315,12 +302,12 @@ def _further(
     costs = np.full(followed.shape, np.inf)
     if not row.size:
         return costs
-    level = asked_once(info, row, asked[place], merged=True)
+    level = ask_once(belief, row, asked[place], merged=True)
     root = level.parent
-    kept, branch = distinct(level.info, root)
-    after = level.info[kept]
+    kept, branch = distinct(level.belief, root)
+    after = level.belief[kept]
     value = after.stopping_cost.copy()
-    open_ = np.flatnonzero(~after.settled)
+    open_ = np.flatnonzero(~stopping_is_certain(after))
     if open_.size:
         value[open_] = np.minimum(value[open_], _ahead(after[open_], depth - 1, n_candidates).min(axis=1))
     expected = np.bincount(level.entry, level.weight * value[branch], minlength=row.size)
@@ -329,14 +316,14 @@ def _further(
 
 
 def _candidates(
-    info: InformationState, asked: IntArray, prices: FloatArray, once: FloatArray, n_candidates: int | None
+    belief: BeliefState, asked: IntArray, prices: FloatArray, once: FloatArray, n_candidates: int | None
 ) -> BoolArray:
     """Questions that may be the best, (n, m), from one step of look-ahead at all of them."""
-    problem = info.problem
+    problem = belief.problem
     further = np.vstack([problem.decision_costs.T, problem.prices.min() + problem.perfect_cost])
-    least = prices + problem.costs_after(asked, info, further)
-    had = once if problem.rules is None else np.where(info.standing.closed_after, np.inf, once)
-    reached = np.minimum(info.finishing_cost, had.min(axis=1)) * (1 + TIE)
+    least = prices + problem.structure.costs_after(asked, belief, further)
+    had = once if problem.rules is None else np.where(constraint_status(belief).must_continue_after, np.inf, once)
+    reached = np.minimum(finishing_cost(belief), had.min(axis=1)) * (1 + TIE)
     kept: BoolArray = (once < np.inf) & (least <= reached[:, None])
     if n_candidates is not None and n_candidates < len(asked):
         order = cheapest(np.where(kept, once, np.inf), n_candidates, problem)

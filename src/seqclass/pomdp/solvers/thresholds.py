@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import CHUNK_BYTES, FloatArray, IntArray, as_generator, row_sums
+from seqclass._utils.stored import stored_numbers
 from seqclass._utils.validation import check_finite, check_real
-from seqclass.pomdp.answers import SampledAnswers
-from seqclass.pomdp.information import TIE, InformationState
-from seqclass.pomdp.needs import needed_order
+from seqclass.pomdp.account import planned_prices
+from seqclass.pomdp.needs import require_fixed_order
+from seqclass.pomdp.observations import SampledObservations
+from seqclass.pomdp.one_step import stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo, unit
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.base import Solver, certified, horizons
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solvers.base import Solver, horizons
 from seqclass.pomdp.solvers.perseus import Perseus
+from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import StoppingValue, ValueFunction
-from seqclass.pomdp.walk import Level, opened, walk
+from seqclass.pomdp.walk import Level, initial_histories_without_policy, walk
 
 __all__ = ["LinearThresholdPolicy", "LinearThresholdSPSA"]
 
@@ -33,7 +35,7 @@ def close_corners(problem: AcquisitionProblem, thresholds: FloatArray) -> FloatA
     return np.asarray(closed)
 
 
-def normalised(thresholds: FloatArray) -> FloatArray:
+def normalise(thresholds: FloatArray) -> FloatArray:
     """Thresholds scaled to a largest entry of one, which changes no decision; zeros stay."""
     largest = np.abs(thresholds).max(axis=-1, keepdims=True, initial=0.0)
     return np.asarray(np.divide(thresholds, largest, out=np.zeros_like(thresholds), where=largest > 0))
@@ -90,16 +92,15 @@ class LinearThresholdPolicy(Policy):
                 f"stages, one vector for each stage and decision; got {array.shape}."
             )
         super().__init__(problem, len(array), info)
-        self.thresholds = normalised(close_corners(problem, array))
+        self.thresholds = normalise(close_corners(problem, array))
 
-    def _act(self, info: InformationState) -> IntArray:
-        vectors = self.thresholds[info.stage][self.decide(info.belief)]
-        stop = info.settled | (np.einsum("nc,nc->n", vectors, info.belief) <= TIE)
-        return np.where(stop, DECIDE, info.stage)
+    def _action(self, belief: BeliefState) -> IntArray:
+        vectors = self.thresholds[belief.stage][self.decide(belief.posterior)]
+        stop = stopping_is_certain(belief) | (np.einsum("nc,nc->n", vectors, belief.posterior) <= TIE)
+        return np.where(stop, DECIDE, belief.stage)
 
-
-#: Paths are not made fewer than this to save memory.
-_FEWEST_PATHS = 100
+    def _check_stored(self) -> None:
+        stored_numbers(self, "thresholds", self.n_stages, self.problem.n_decisions, self.problem.n_classes)
 
 
 class SampledPaths:
@@ -129,7 +130,8 @@ class SampledPaths:
         self.problem, self.n_stages = problem, n_stages
         # a node keeps its belief and some ten numbers
         fits = CHUNK_BYTES // (8 * (problem.n_classes + 10) * (n_stages + 1))
-        self.n_paths = min(n_paths, max(_FEWEST_PATHS, fits))
+        # paths are not made fewer than this to save memory
+        self.n_paths = min(n_paths, max(100, fits))
         levels = self._walk(rng)
         self.belief, self.stop_cost, self.paid, self.next_cost, share, self.closed, parent, self.stage = (
             np.concatenate(column) for column in zip(*levels)
@@ -148,19 +150,21 @@ class SampledPaths:
         n_nodes = [0, 0]  # before the level, and with it
 
         def ask(level: Level) -> IntArray:
-            info = level.info
-            closed = info.settled | (info.stage >= self.n_stages)
+            belief = level.belief
+            closed = stopping_is_certain(belief) | (belief.stage >= self.n_stages)
             on = np.flatnonzero(~closed)
-            next_cost = np.zeros(len(info))
-            next_cost[on] = _next_cost(info[on]) if on.size else 0.0
-            parent = n_nodes[0] + level.parent if levels else np.full(len(info), -1)
-            stage = np.full(len(info), info.stage)
-            levels.append((info.belief, info.stopping_cost, info.spent, next_cost, level.weight, closed, parent, stage))
-            n_nodes[:] = n_nodes[1], n_nodes[1] + len(info)
-            return np.where(closed, DECIDE, info.stage)
+            next_cost = np.zeros(len(belief))
+            next_cost[on] = _next_cost(belief[on]) if on.size else 0.0
+            parent = n_nodes[0] + level.parent if levels else np.full(len(belief), -1)
+            stage = np.full(len(belief), belief.stage)
+            levels.append(
+                (belief.posterior, belief.stopping_cost, belief.spent, next_cost, level.weight, closed, parent, stage)
+            )
+            n_nodes[:] = n_nodes[1], n_nodes[1] + len(belief)
+            return np.where(closed, DECIDE, belief.stage)
 
-        answers = SampledAnswers(rng)
-        for _ in walk(*opened(self.problem, self.n_paths, answers), ask, answers):
+        answers = SampledObservations(rng)
+        for _ in walk(*initial_histories_without_policy(self.problem, self.n_paths, answers), ask, answers):
             pass
         return levels
 
@@ -178,13 +182,13 @@ class SampledPaths:
 
     def stops(self, thresholds: FloatArray) -> IntArray:
         """Step at which each distinct path stops under linear thresholds, (n_distinct_paths,)."""
-        return self._first(thresholds.reshape(-1, self.problem.n_classes), self.block)
+        return self._first_stops(thresholds.reshape(-1, self.problem.n_classes), self.block)
 
     def stops_one(self, thresholds: FloatArray) -> IntArray:
         """Step at which each path stops under one threshold a stage, (n_stages, n_classes), whatever is cheapest."""
-        return self._first(thresholds, self.stage)
+        return self._first_stops(thresholds, self.stage)
 
-    def _first(self, vectors: FloatArray, number: IntArray) -> IntArray:
+    def _first_stops(self, vectors: FloatArray, number: IntArray) -> IntArray:
         beyond = int(number[-1]) + self.problem.n_decisions + 1 - len(vectors)
         if beyond > 0:
             vectors = np.concatenate([vectors, np.zeros((beyond, vectors.shape[1]))])
@@ -207,7 +211,7 @@ class SampledPaths:
         forced = self.belief[nodes] @ self.problem.decision_costs[:, decision]
         return float(self.weight @ (self.paid[nodes] + forced))
 
-    def met(self, stops: IntArray) -> IntArray:
+    def steps_until(self, stops: IntArray) -> IntArray:
         """Steps on the way to ``stops``, the stop itself included."""
         return np.flatnonzero(self._number <= stops[self.path])
 
@@ -219,16 +223,8 @@ class SampledPaths:
         return np.asarray(total.reshape(-1, n_decisions)[:n_stages])
 
 
-def _next_cost(info: InformationState) -> FloatArray:
-    return row_sums(info.problem.stopping_cost(info.joint))
-
-
-#: What the next price is multiplied by.
-_PRICE_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
-#: Where the value after the next feature lies between the stopping cost (0) and that of perfect knowledge (1).
-_OPTIMISM = (0.0, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
-#: A stage with few beliefs leans on the fit over all stages by this share of the best-fed stage's weight.
-_POOLING = 1e-3
+def _next_cost(belief: BeliefState) -> FloatArray:
+    return row_sums(belief.problem.stopping_cost(belief.joint))
 
 
 class Start(NamedTuple):
@@ -250,11 +246,13 @@ def initial_thresholds(paths: SampledPaths, n_stages: int) -> list[Start]:
     """Linearised stopping regions of one-step look-ahead, the cheapest on the paths first."""
     problem = paths.problem
     stopping, perfect = problem.decision_costs.T, problem.perfect_cost
-    price = problem.planned_prices[:n_stages, None, None]
+    price = planned_prices(problem)[:n_stages, None, None]
     after = _linear_next_cost(paths)[:n_stages]
     starts = []
-    for factor in _PRICE_FACTORS:
-        for optimism in _OPTIMISM:
+    # what the next price is multiplied by
+    for factor in (0.25, 0.5, 1.0, 2.0, 4.0):
+        # where the value after the next feature lies between the stopping cost (0) and that of perfect knowledge (1)
+        for optimism in (0.0, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0):
             expected = factor * price + (1 - optimism) * after + optimism * perfect
             thresholds = close_corners(problem, stopping - expected)
             starts.append(Start(paths.cost(thresholds), thresholds))
@@ -267,7 +265,7 @@ def _linear_next_cost(paths: SampledPaths) -> FloatArray:
     n_classes, n_decisions = problem.n_classes, problem.n_decisions
     going = ~paths.closed
     belief, block, stop = paths.belief[going], paths.block[going], paths.stop_cost[going]
-    price = problem.planned_prices[paths.stage[going]]
+    price = planned_prices(problem)[paths.stage[going]]
     weight = paths.share[going] / ((stop + price + 1e-3 * float(paths.stop_cost[0])) / unit(problem)) ** 2
     size = paths.n_stages * n_decisions
     target = np.empty((size, n_classes))
@@ -284,7 +282,8 @@ def _linear_next_cost(paths: SampledPaths) -> FloatArray:
         problem.decision_costs.T,
         1e-9,
     )
-    fitted = _ridge(moments, target, np.tile(pooled, (paths.n_stages, 1)), _POOLING)
+    # a stage with few beliefs leans on the fit over all stages by this share of the best-fed stage's weight
+    fitted = _ridge(moments, target, np.tile(pooled, (paths.n_stages, 1)), 1e-3)
     return fitted.reshape(-1, n_decisions, n_classes)
 
 
@@ -294,14 +293,8 @@ def _ridge(moments: FloatArray, target: FloatArray, towards: FloatArray, share: 
     return np.asarray(np.linalg.solve(regular, (target + strength * towards)[..., None])[..., 0])
 
 
-#: The horizon is doubled from here on.
-_FIRST_HORIZON = 16
-#: Size, relative to a threshold's largest entry, below which entries are perturbed by amounts and above by ratios.
-_SMALL = 0.01
 #: Share of the paths that a threshold is taken to be met by at the least, in the scale of its steps.
 _RARE = 1e-3
-#: The candidates are compared on this many times ``n_paths`` trajectories of their own.
-_VALIDATION = 4
 
 
 @dataclass(repr=False, eq=False)
@@ -324,10 +317,10 @@ class LinearThresholdSPSA(Solver):
     n_paths : int
         Simulated trajectories a batch.
     max_iterations : int
-        Most SPSA steps, the paper's ``t_max`` (there 100,000).
+        Most SPSA steps, the paper's ``t_max`` (there 100,000); the status is ``"limit"`` where they ran out.
     tolerance : float
-        Stop where the norm of the gradient estimate stays at most this over a batch's iterations; with
-        ``published=True``, where it is so once, as in the paper.
+        Stop, ``"converged"``, where the norm of the gradient estimate stays at most this over a batch's iterations;
+        with ``published=True``, where it is so once, as in the paper.
     gain, stability, gain_decay : float
         ``a_t = gain * (t + 1 + stability) ** -gain_decay``; the paper's epsilon, sigma and kappa.
     perturbation, perturbation_decay : float
@@ -369,7 +362,7 @@ class LinearThresholdSPSA(Solver):
     """
 
     _least = {
-        **dict.fromkeys(("n_paths", "max_iterations", "batch_iterations", "n_restarts"), 1),
+        **dict.fromkeys(("n_paths", "max_iterations", "batch_iterations", "n_restarts", "max_stages"), 1),
         **dict.fromkeys(("tolerance", "stability", "horizon_tolerance"), 0.0),
         **dict.fromkeys(("gain", "perturbation"), float(np.finfo(float).tiny)),
     }
@@ -411,22 +404,15 @@ class LinearThresholdSPSA(Solver):
         step = self.gain * (iteration + 1 + self.stability) ** -self.gain_decay
         return step, self.perturbation * (iteration + 1.0) ** -self.perturbation_decay
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Learn the thresholds.
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_real(self.gain_decay, "gain_decay", 0.5, 1)
+        check_real(self.perturbation_decay, "perturbation_decay", 0, 1)
 
-        Parameters
-        ----------
-        problem : AcquisitionProblem
-            The problem; it need not have tables.
+    def _check(self, problem: AcquisitionProblem) -> None:
+        require_fixed_order(problem, "LinearThresholdSPSA")
 
-        Returns
-        -------
-        Policy
-            A `LinearThresholdPolicy`. The status is ``"converged"`` where the gradient's norm fell to ``tolerance``,
-            ``"limit"`` where the iterations ran out, ``"truncated"`` where ``max_stages`` cut the horizon short.
-        """
-        started = time.perf_counter()
-        self._check(problem)
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
         rng = as_generator(self.random_state)
         starts, whole = self._starts(problem, rng)
         if self.published:
@@ -434,23 +420,21 @@ class LinearThresholdSPSA(Solver):
         else:
             thresholds, converged = self._best(problem, starts, rng)
         status = ("converged" if converged else "limit") if whole else "truncated"
-        info = SolveInfo(
-            status,
-            seconds=time.perf_counter() - started,
-            n_stages=len(thresholds),
-            size=thresholds.size,
-        )
-        return self._certified(LinearThresholdPolicy(problem, thresholds, info))
+        info = SolveInfo(status, n_stages=len(thresholds), size=thresholds.size)
+        return LinearThresholdPolicy(problem, thresholds, info)
 
-    def _check(self, problem: AcquisitionProblem) -> None:
-        self._check_settings()
-        check_real(self.gain_decay, "gain_decay", 0.5, 1)
-        check_real(self.perturbation_decay, "perturbation_decay", 0, 1)
-        needed_order(problem, "LinearThresholdSPSA")
+    def certify(self, policy: Policy, values: ValueFunction | None = None) -> Policy:
+        """Add the certificate, its martingale of quick values where there are tables; see `Solver.certify`."""
+        if values is None and self.certificate_paths:
+            values = StoppingValue(policy.problem, policy.n_stages)
+            if policy.problem.structure.tables is not None:
+                quick = Perseus(500, n_rounds=1, certificate_paths=0, random_state=0).solve(policy.problem)
+                values = cast(LookaheadPolicy, quick).values
+        return super().certify(policy, values)
 
     def _starts(self, problem: AcquisitionProblem, rng: np.random.Generator) -> tuple[list[Start], bool]:
         """Best starts over a horizon that holds all that matters, and whether it does."""
-        for n_stages, last in horizons(problem, self.max_stages, _FIRST_HORIZON):
+        for n_stages, last in horizons(problem, self.max_stages, 16):
             # both horizons on the same paths: their difference is not noise
             paths = SampledPaths(problem, min(2 * n_stages, problem.n_stages), self.n_paths, rng)
             starts = initial_thresholds(paths, n_stages)
@@ -469,10 +453,11 @@ class LinearThresholdSPSA(Solver):
         """Best of the starts and of what the descents from them find, on paths of their own."""
         candidates, converged = [], True
         for start in starts[: self.n_restarts]:
-            found, flat = self._descend(problem, start.thresholds, rng)
-            candidates += [start.thresholds, *found]
+            descents, flat = self._descend(problem, start.thresholds, rng)
+            candidates += [start.thresholds, *descents]
             converged &= flat
-        n_paths = _VALIDATION * self.n_paths
+        # the candidates are compared on this many times ``n_paths`` trajectories of their own
+        n_paths = 4 * self.n_paths
         paths = SampledPaths(problem, len(starts[0].thresholds), n_paths, rng)
         costs = [paths.cost(thresholds) for thresholds in candidates]
         return candidates[int(np.argmin(costs))], converged
@@ -481,7 +466,9 @@ class LinearThresholdSPSA(Solver):
         self, problem: AcquisitionProblem, start: FloatArray, rng: np.random.Generator
     ) -> tuple[list[FloatArray], bool]:
         """Descend the true cost over all thresholds jointly: last iterate and average, and whether it got flat."""
-        point = np.arcsinh(normalised(start) / _SMALL)
+        # size, relative to a threshold's largest entry, below which entries are perturbed by amounts and above by
+        # ratios
+        point = np.arcsinh(normalise(start) / 0.01)
         total, n_averaged, n_flat, flat = np.zeros_like(point), 0, 0, False
         for iteration in range(self.max_iterations):
             if iteration % self.batch_iterations == 0:
@@ -496,16 +483,16 @@ class LinearThresholdSPSA(Solver):
             flat = n_flat >= self.batch_iterations
             if flat:
                 break
-        found = [np.sinh(point)]
+        iterates = [np.sinh(point)]
         if self.average and n_averaged:
-            found.append(np.sinh(total / n_averaged))
-        return found, flat
+            iterates.append(np.sinh(total / n_averaged))
+        return iterates, flat
 
     def _descend_published(
         self, problem: AcquisitionProblem, start: FloatArray, rng: np.random.Generator
     ) -> tuple[FloatArray, bool]:
         """Algorithm 1: each decision's thresholds by eq. (16), as if no other decision could be taken."""
-        thresholds, converged = normalised(start), True
+        thresholds, converged = normalise(start), True
         for decision in range(problem.n_decisions):
             point = thresholds[:, decision]
             for iteration in range(self.max_iterations):
@@ -523,18 +510,6 @@ class LinearThresholdSPSA(Solver):
             thresholds[:, decision] = point
         return thresholds, converged
 
-    def _certified(self, policy: Policy) -> Policy:
-        if not self.certificate_paths:
-            return policy
-        problem, started = policy.problem, time.perf_counter()
-        values: ValueFunction = StoppingValue(problem, policy.n_stages)
-        if problem.tables is not None:
-            quick = Perseus(500, n_rounds=1, certificate_paths=0, random_state=0).solve(problem)
-            assert isinstance(quick, LookaheadPolicy)  # as of every solver of values
-            values = quick.values
-        policy = certified(policy, self.certificate_paths, self.random_state, values)
-        return policy.with_info(certify_seconds=time.perf_counter() - started)
-
 
 def joint_gradient(
     paths: SampledPaths, point: FloatArray, size: float, signs: FloatArray
@@ -543,11 +518,11 @@ def joint_gradient(
     problem = paths.problem
     stops = [paths.stops(np.sinh(close_corners(problem, point + sign * size * signs))) for sign in (1, -1)]
     difference = paths.costs(stops[0]) - paths.costs(stops[1])
-    steps = paths.met(np.maximum(*stops))
+    steps = paths.steps_until(np.maximum(*stops))
     n_stages = len(point)
     credited = paths.by_block(steps, difference, n_stages)
     met = paths.by_block(steps, np.ones(len(difference)), n_stages)
     # a problem of zero prices has a scale too
-    price = np.maximum(problem.planned_prices[:n_stages], max(_RARE * float(paths.stop_cost[0]), _RARE**3))
+    price = np.maximum(planned_prices(problem)[:n_stages], max(_RARE * float(paths.stop_cost[0]), _RARE**3))
     scale = price[:, None] * np.sqrt(met + _RARE)
     return credited[:, :, None] / (2 * size) * signs, scale[:, :, None]

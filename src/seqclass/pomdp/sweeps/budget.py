@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator, chunks
+from seqclass._utils.stored import require
 from seqclass._utils.validation import check_distribution, check_integer, check_real
-from seqclass.pomdp.answers import TooLarge
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
-from seqclass.pomdp.evaluation import evaluate
-from seqclass.pomdp.information import InformationState, affords
+from seqclass.pomdp.evaluation import evaluate_policy
+from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.policy import DECIDE, Policy, RepricedPolicy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.base import Solver, uncertified
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.grid import GridValueIteration
-from seqclass.pomdp.sweeps.frontier import cost_sweep
+from seqclass.pomdp.sweeps.frontier import sweep_prices
+from seqclass.pomdp.ties import affords
+from seqclass.pomdp.walk import Simulation
 
 __all__ = ["RandomisedPolicy", "solve_for_budget", "within_budget"]
 
@@ -80,77 +82,82 @@ class RandomisedPolicy(Policy):
         self.probabilities = check_distribution(probabilities, len(policies), "probabilities")
         self.seed = int(as_generator(random_state).integers(2**62))
 
-    def begin(self) -> tuple[InformationState, FloatArray]:
-        """Return a row for each policy, and their probabilities; see `Policy.begin`."""
-        info = self.problem.begin(len(self.policies))
-        info.lot = np.arange(len(self.policies))
-        return info, self.probabilities
+    def initial_belief(self) -> tuple[BeliefState, FloatArray]:
+        """Return a row for each policy, and their probabilities; see `Policy.initial_belief`."""
+        belief = self.problem.initial_belief(len(self.policies))
+        belief.component = np.arange(len(self.policies))
+        return belief, self.probabilities
 
-    def draw(self, keys: Any) -> IntArray:
-        """Policy of each instance; see `Policy.draw`."""
+    def sample_component(self, keys: Any) -> IntArray:
+        """Policy of each instance; see `Policy.sample_component`."""
         bounds = np.cumsum(self.probabilities)[:-1]
         return np.asarray(np.searchsorted(bounds, uniforms(keys, self.seed), side="right"))
 
-    def following(self, info: InformationState) -> IntArray:
-        """Question that comes next wherever the policy that each row drew goes on, (n,); see `Policy.following`."""
-        return self._asked(info, "following")
+    def next_question(self, belief: BeliefState) -> IntArray:
+        """Question that comes next wherever the policy that each row drew goes on, (n,); see `Policy.next_question`."""
+        return self._ask_components(belief, "next_question")
 
-    def continuation_cost(self, info: InformationState) -> FloatArray:
+    def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Expected cost of going on under the policy that each row drew, (n,); NaN where that cannot tell.
 
         A `RepricedPolicy` counts prices as often as its multiplier says, see there.
 
         Parameters
         ----------
-        info : InformationState
+        belief : BeliefState
             What is known of ``n`` instances, their lots drawn.
 
         Returns
         -------
         ndarray of shape (n,)
         """
-        cost = np.full(len(info), np.nan)
-        for policy, rows in self._drawn(info):
-            cost[rows] = policy.continuation_cost(info[rows])
+        cost = np.full(len(belief), np.nan)
+        for policy, rows in self._by_component(belief):
+            cost[rows] = policy.continuation_cost(belief[rows])
         return cost
 
-    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
-        cost = np.full(len(info), np.nan)
-        for policy, rows in self._drawn(info):
-            cost[rows] = policy._cost_without(info[rows], questions[rows])
+    def _cost_without(self, belief: BeliefState, questions: BoolArray) -> FloatArray:
+        cost = np.full(len(belief), np.nan)
+        for policy, rows in self._by_component(belief):
+            cost[rows] = policy._cost_without(belief[rows], questions[rows])
         return cost
 
-    def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
+    def panels(self, belief: BeliefState, least: int = 0) -> BoolArray | None:
         """What each row orders now under the policy that it drew; see `Policy.panels`."""
         if self.problem.visits is None:
             return None
-        panels = np.zeros((len(info), self.problem.n_questions), dtype=bool)
-        for policy, rows in self._drawn(info):
-            if (own := policy.panels(info[rows], least)) is not None:
+        panels = np.zeros((len(belief), self.problem.n_questions), dtype=bool)
+        for policy, rows in self._by_component(belief):
+            if (own := policy.panels(belief[rows], least)) is not None:
                 panels[rows] = own
         return panels
 
-    def ended(self, info: InformationState) -> BoolArray:
-        """Where the policy that each row drew asks nothing more; see `Policy.ended`."""
-        ended = np.zeros(len(info), dtype=bool)
-        for policy, rows in self._drawn(info):
-            ended[rows] = policy.ended(info[rows])
+    def is_terminal(self, belief: BeliefState) -> BoolArray:
+        """Where the policy that each row drew asks nothing more; see `Policy.is_terminal`."""
+        ended = np.zeros(len(belief), dtype=bool)
+        for policy, rows in self._by_component(belief):
+            ended[rows] = policy.is_terminal(belief[rows])
         return ended
 
-    def _act(self, info: InformationState) -> IntArray:
-        return self._asked(info, "act")
+    def _action(self, belief: BeliefState) -> IntArray:
+        return self._ask_components(belief, "action")
 
-    def _asked(self, info: InformationState, method: str) -> IntArray:
-        question = np.full(len(info), DECIDE)
-        for policy, rows in self._drawn(info):
-            question[rows] = getattr(policy, method)(info[rows])
+    def _ask_components(self, belief: BeliefState, method: str) -> IntArray:
+        question = np.full(len(belief), DECIDE)
+        for policy, rows in self._by_component(belief):
+            question[rows] = getattr(policy, method)(belief[rows])
         return question
 
-    def _drawn(self, info: InformationState) -> list[tuple[Policy, IntArray]]:
-        if info.lot is None:
+    def _by_component(self, belief: BeliefState) -> list[tuple[Policy, IntArray]]:
+        if belief.component is None:
             raise ValueError("a randomised policy acts once lots are drawn: start from its begin().")
-        pairs = [(policy, np.flatnonzero(info.lot == number)) for number, policy in enumerate(self.policies)]
+        pairs = [(policy, np.flatnonzero(belief.component == number)) for number, policy in enumerate(self.policies)]
         return [(policy, rows) for policy, rows in pairs if rows.size]
+
+    def _check_stored(self) -> None:
+        own = (isinstance(one, Policy) and one.problem.n_stages == self.problem.n_stages for one in self.policies)
+        require(all(own), "policies are of other problems")
+        check_distribution(self.probabilities, len(self.policies), "probabilities")
 
 
 def _draws(policy: Policy) -> bool:
@@ -193,20 +200,11 @@ def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return np.asarray(x ^ (x >> np.uint64(31)))
 
 
-#: At the lowest multiplier all features together cost this share of the dearest decision.
-_FREE = 1e-4
-#: Multipliers go down by this factor until the target is passed, in several steps where they are solved together.
-_STRIDE, _AT_ONCE = 30.0, 6
-#: A policy this little below the chord of two others is on it.
-_ON_THE_CHORD = 1e-9
-_MOST_STEPS = 60
-
-
 def within_budget(
     problem: AcquisitionProblem, *, max_features: int | None = None, max_cost: float | None = None
 ) -> AcquisitionProblem:
     """Cut a problem so that no instance can ever exceed a budget: a fixed order to its first features."""
-    if problem.free:
+    if problem.any_order:
         return _within_free(problem, max_features, max_cost)
     n_stages = problem.n_stages
     if max_features is not None:
@@ -216,7 +214,7 @@ def within_budget(
         if problem.visits is not None:
             raise ValueError(
                 "max_cost cuts a fixed order where one visit a feature would exceed it, and here a visit may hold "
-                'several: use order="adaptive" (free=True), or max_features.'
+                'several: use order="adaptive" (any_order=True), or max_features.'
             )
         limit = limit if problem.cut_at is None else min(limit, problem.cut_at)
         problem = problem.replace(cut_at=limit)
@@ -226,7 +224,7 @@ def within_budget(
 
 
 def _within_free(problem: AcquisitionProblem, max_features: int | None, max_cost: float | None) -> AcquisitionProblem:
-    """The same questions, of which no more may be asked, nor more be paid, than that."""
+    """A problem in any order in which no more may be asked, nor more be paid, than that."""
     changes: dict[str, Any] = {}
     if max_features is not None:
         most = check_integer(max_features, "max_features", 0)
@@ -319,8 +317,9 @@ def solve_for_budget(
     target = check_real(target_cost, "target_cost", 0, np.finfo(float).max)
     check_real(tolerance, "tolerance", 0, 1)
     solver = default_solver(problem) if solver is None else solver
-    settings = {"n_paths": n_paths, "max_histories": max_histories, "random_state": _seed(random_state)}
-    search = _Search(problem, target, solver, settings)
+    check_integer(n_paths, "n_paths", 2)
+    simulation = Simulation("auto", n_paths, max_histories, _common_seed(random_state))
+    search = _MultiplierSearch(problem, target, solver, simulation)
     above, below = search.bracket()
     policy: Policy = below.policy
     points, shares = [below], [1.0]
@@ -348,19 +347,20 @@ class _Point:
     policy: RepricedPolicy
 
 
-class _Search:
+class _MultiplierSearch:
     """Looks for the policies on either side of a target among those that are optimal for some multiplier."""
 
-    def __init__(self, problem: AcquisitionProblem, target: float, solver: Solver, settings: dict[str, Any]) -> None:
-        self.problem, self.target, self.solver, self.settings = problem, target, solver, settings
+    def __init__(self, problem: AcquisitionProblem, target: float, solver: Solver, simulation: Simulation) -> None:
+        self.problem, self.target, self.solver, self.simulation = problem, target, solver, simulation
         #: A grid's bounds come with its values and are certain; those of others are left until the search is over.
         self.certain = isinstance(solver, GridValueIteration)
-        self.steps = _AT_ONCE if self.certain else 1
-        self.searcher = solver if self.certain else uncertified(solver)
+        # several steps where they are solved together
+        self.steps = 6 if self.certain else 1
+        self.searcher = solver if self.certain else without_certificate(solver)
         self.points: list[_Point] = []
 
-    def tried(self, multipliers: npt.ArrayLike) -> list[_Point]:
-        frontier = cost_sweep(self.problem, multipliers, self.searcher, **self.settings)
+    def try_multipliers(self, multipliers: npt.ArrayLike) -> list[_Point]:
+        frontier = sweep_prices(self.problem, np.array(multipliers), self.searcher, self.simulation)
         columns = (frontier.multipliers, frontier.price, frontier.decision_cost, frontier.upper, frontier.lower)
         points = [_Point(*row) for row in zip(*(column.tolist() for column in columns), frontier.policies)]
         self.points += points
@@ -371,16 +371,17 @@ class _Search:
         problem = self.problem
         free = problem.full_prices <= 0
         if free.all():
-            return None, self.tried([1.0])[0]
+            return None, self.try_multipliers([1.0])[0]
         # beyond the one multiplier no feature with a price is worth it, at the other all of them cost next to nothing
         scale = float(problem.decision_costs.max() or 1.0)
         asked = np.concatenate([problem.prices, problem.full_prices])
         most = 2 * scale / float(asked[asked > 0].min())
-        worst = float(problem.full_prices.sum() if problem.free else worst_costs(problem)[-1])
-        least = _FREE * scale / worst
+        worst = float(problem.full_prices.sum() if problem.any_order else worst_costs(problem)[-1])
+        # at the lowest multiplier all features together cost this share of the dearest decision
+        least = 1e-4 * scale / worst
         if worst <= self.target:
-            return None, self.tried([least])[0]
-        below, low = self.tried([most])[0], most
+            return None, self.try_multipliers([least])[0]
+        below, low = self.try_multipliers([most])[0], most
         if below.price > self.target:
             raise ValueError(
                 f"target_cost={self.target:.6g} cannot be met: {self.solver!r} pays {below.price:.6g} an instance "
@@ -388,8 +389,10 @@ class _Search:
                 "problem with within_budget."
             )
         while low > least:
-            high, low = low, max(low / _STRIDE, least)
-            for point in self.tried(np.geomspace(high, low, self.steps + 1)[1:]):
+            # multipliers go down by this factor until the target is passed, in several steps where they are solved
+            # together
+            high, low = low, max(low / 30.0, least)
+            for point in self.try_multipliers(np.geomspace(high, low, self.steps + 1)[1:]):
                 if point.price > self.target:
                     return point, below
                 below = point
@@ -397,15 +400,16 @@ class _Search:
 
     def narrow(self, above: _Point, below: _Point, tolerance: float) -> tuple[_Point, _Point]:
         """Solve for the multiplier that is indifferent between the two, until nothing lies below their chord."""
-        for _ in range(_MOST_STEPS):
+        for _ in range(60):
             if below.price >= self.target * (1 - tolerance):
                 break
             multiplier = (below.decision_cost - above.decision_cost) / (above.price - below.price)
             if not above.multiplier < multiplier < below.multiplier:
                 break
-            point = self.tried([multiplier])[0]
+            point = self.try_multipliers([multiplier])[0]
             chord = multiplier * below.price + below.decision_cost
-            if multiplier * point.price + point.decision_cost >= chord * (1 - _ON_THE_CHORD):
+            # a policy this little below the chord of two others is on it
+            if multiplier * point.price + point.decision_cost >= chord * (1 - 1e-9):
                 break
             above, below = (above, point) if point.price <= self.target else (point, below)
         return above, below
@@ -414,12 +418,11 @@ class _Search:
 class _Bounds:
     """Certifies a mixture of points on paths of its own: those of the search chose the policies, and flatter them."""
 
-    def __init__(self, search: _Search, points: list[_Point], shares: list[float]) -> None:
+    def __init__(self, search: _MultiplierSearch, points: list[_Point], shares: list[float]) -> None:
         self.search, self.points, self.shares = search, points, shares
-        settings = search.settings
         # twice another one: neither the search's stream, nor that of the solver's certificates with the same seed
-        self.rng = as_generator(another_stream(another_stream(settings["random_state"])))
-        self.effort = {name: settings[name] for name in ("n_paths", "max_histories")}
+        self.rng = as_generator(another_stream(another_stream(search.simulation.random_state)))
+        self.simulation = replace(search.simulation, random_state=self.rng)
         # for all intervals to hold together: two for each policy (its cost, its price), and one lower bound
         self.confidence = 1 - (1 - CONFIDENCE) / (2 * len(points) + 1)
         self.sampled = False
@@ -446,14 +449,12 @@ class _Bounds:
         """Upper end of the cost, and both ends of the prices paid, at the problem's own prices."""
         problem, policy = self.search.problem, point.policy
         try:
-            exact = evaluate(problem, policy, method="exact", max_histories=self.effort["max_histories"])
+            exact = evaluate_policy(problem, policy, replace(self.simulation, method="exact"))
             return exact.cost, exact.price, exact.price
         except TooLarge:
             self.sampled = True
         prices_alone = problem.replace(decision_costs=np.zeros_like(problem.decision_costs))
-        paid = evaluate(
-            prices_alone, policy, method="simulation", n_paths=self.effort["n_paths"], random_state=self.rng
-        )
+        paid = evaluate_policy(prices_alone, policy, replace(self.simulation, method="simulation"))
         margin = quantile(self.confidence) * paid.cost_std_error
         # at its own prices the policy's values cancel most of what chance does to its cost
         cost = self._certificate(point, "simulation").upper + (1 - point.multiplier) * paid.cost
@@ -462,8 +463,8 @@ class _Bounds:
     def _certificate(self, point: _Point, method: str) -> Certificate:
         own = point.policy.policy
         if id(point) not in self.certificates:
-            settings = {"confidence": self.confidence, "random_state": self.rng, **self.effort}
-            self.certificates[id(point)] = certify(own.problem, own, method=method, **settings)
+            settings = vars(replace(self.simulation, method=method))
+            self.certificates[id(point)] = certify(own.problem, own, confidence=self.confidence, **settings)
         return self.certificates[id(point)]
 
     def _lower(self, least: float, most: float) -> float:
@@ -484,7 +485,7 @@ class _Bounds:
         return bound(promising.multiplier, certificate.lower)
 
 
-def _seed(random_state: Any) -> Any:
-    """The same paths for every sweep of a search, so that it compares policies on equal terms."""
+def _common_seed(random_state: Any) -> Any:
+    """One seed for every sweep of a search, so that it compares policies on the same paths."""
     moving = isinstance(random_state, (np.random.Generator, np.random.RandomState))
     return 0 if random_state is None or moving else random_state

@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
-from seqclass._utils.text import shown
-from seqclass._utils.validation import check_integer, check_part, check_real
-from seqclass.pomdp.answers import SampledAnswers
-from seqclass.pomdp.information import InformationState, budget_of
+from seqclass._utils.text import short_repr
+from seqclass._utils.validation import check_part, check_real
+from seqclass.pomdp.observations import SampledObservations
+from seqclass.pomdp.one_step import must_continue
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.base import Solver, certified, policy_of, uncertified
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.rules import rules_of
+from seqclass.pomdp.solvers.base import Solver, policy_of, without_certificate
 from seqclass.pomdp.sweeps.budget import uniforms
-from seqclass.pomdp.walk import Level, begin, walk
+from seqclass.pomdp.ties import budget_of
+from seqclass.pomdp.walk import Level, initial_histories, walk
 
 __all__ = ["ExposureControl"]
-
-#: Calibration ends when no exposure is above the wanted one by more than so many standard errors of the simulation.
-_ERRORS = 2.0
 
 
 @dataclass(repr=False, eq=False)
@@ -85,36 +84,34 @@ class ExposureControl(Solver):
     n_cases: int = 4000
     max_rounds: int = 20
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Solve a problem; see `Solver.solve`."""
+    _least = {"best_of": 1, "n_lots": 2, "n_cases": 1, "max_rounds": 1}
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
         check_part(self.solver, "solver", "a solver such as seqclass.pomdp.Adaptive()", ("solve",))
-        for name, low in (("best_of", 1), ("n_lots", 2), ("n_cases", 1), ("max_rounds", 1)):
-            check_integer(getattr(self, name), name, low)
-        self._check(problem)
-        inner = policy_of(uncertified(self.solver), problem)
-        ranked(inner, problem.begin())
+        if self.max_exposure is not None:
+            check_real(self.max_exposure, "max_exposure", 1e-6, 1)
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        inner = policy_of(without_certificate(self.solver), problem)
+        rank_questions(inner, problem.initial_belief())
         rng = as_generator(self.random_state)
         chance = np.stack(
             [(rng.permutation(self.n_lots) + 0.5) / self.n_lots for _ in range(problem.n_questions)], axis=1
         )
         keep = np.ones(problem.n_questions)
         policy = ExposurePolicy(inner, chance, keep, self.best_of, int(rng.integers(2**62)))
-        if self.max_exposure is not None:
-            policy = self._calibrated(policy, rng)
-        return certified(policy, self.certificate_paths, self.random_state)
+        return policy if self.max_exposure is None else self._calibrate(policy, rng)
 
     def _check(self, problem: AcquisitionProblem) -> None:
-        if not problem.free:
+        if not problem.any_order:
             raise ValueError(
-                'ExposureControl chooses among questions: make the problem with free=True (order="adaptive").'
+                'ExposureControl chooses among questions: make the problem with any_order=True (order="adaptive").'
             )
         if problem.visits is not None:
             raise ValueError("ExposureControl asks one question at a time: leave visit_cost and delays out.")
-        if self.max_exposure is None:
-            return
-        most = check_real(self.max_exposure, "max_exposure", 1e-6, 1)
-        rules = problem.rules
-        if rules is None:
+        most, rules = self.max_exposure, rules_of(problem)
+        if most is None or rules is None:
             return
         always = rules.compelled
         never = rules.enemies[rules.enemies[:, always].any(axis=1)].any(axis=0)
@@ -123,36 +120,40 @@ class ExposureControl(Solver):
             least, n = int(rules.at_least[number] - (own & always).sum()), int((own & ~always & ~never).sum())
             if least > budget_of(most * n):
                 raise ValueError(
-                    f"max_exposure={most:g} of {n} questions of area {shown(name)} allows {most * n:g} a case, and "
+                    f"max_exposure={most:g} of {n} questions of area {short_repr(name)} allows {most * n:g} a "
+                    f"case, and "
                     f"rules ask for {least} beside what is mandatory: raise max_exposure, or ask for less."
                 )
 
-    def _calibrated(self, policy: ExposurePolicy, rng: np.random.Generator) -> ExposurePolicy:
+    def _calibrate(self, policy: ExposurePolicy, rng: np.random.Generator) -> ExposurePolicy:
         assert self.max_exposure is not None  # or there is nothing to calibrate
         problem, best, least = policy.problem, policy, np.inf
-        free = np.ones(problem.n_questions, dtype=bool) if problem.rules is None else ~problem.rules.compelled
+        rules = rules_of(problem)
+        optional = np.ones(problem.n_questions, dtype=bool) if rules is None else ~rules.compelled
         for _ in range(self.max_rounds):
-            came_up, asked = policy.followed(self.n_cases, rng)
-            worst = float(asked[free].max(initial=0.0))
+            came_up, asked = policy.simulate_shares(self.n_cases, rng)
+            worst = float(asked[optional].max(initial=0.0))
             if worst < least:
                 best, least = policy, worst
             spread = (self.max_exposure * (1 - self.max_exposure) / self.n_cases) ** 0.5
-            if worst <= self.max_exposure + _ERRORS * spread:
+            # calibration ends when no exposure is above the wanted one by more than so many standard errors of the
+            # simulation
+            if worst <= self.max_exposure + 2.0 * spread:
                 return best
-            share = np.where(free, self.max_exposure / np.maximum(came_up, self.max_exposure), 1.0)
-            policy = policy.keeping(share)
+            share = np.where(optional, self.max_exposure / np.maximum(came_up, self.max_exposure), 1.0)
+            policy = policy.with_keep(share)
         return best.with_info(status="limit")
 
 
-def ranked(policy: Policy, info: InformationState) -> FloatArray:
+def rank_questions(policy: Policy, belief: BeliefState) -> FloatArray:
     """Score of each question by which a policy chooses, (n, n_questions); -inf where it is not open."""
     rule = getattr(policy, "rule", None) or getattr(getattr(policy, "values", None), "rule", None)
     if rule is not None:
-        return np.asarray(rule.scores(info))
+        return np.asarray(rule.scores(belief))
     by_costs = getattr(policy, "fallback", policy)
     for costs in ("bounds", "question_costs"):
-        if (found := getattr(by_costs, costs, None)) is not None:
-            return np.asarray(-(found.asking(info) if costs == "bounds" else found(info)))
+        if (costs_of := getattr(by_costs, costs, None)) is not None:
+            return np.asarray(-(costs_of.question_bounds(belief) if costs == "bounds" else costs_of(belief)))
     raise ValueError(
         f"solver: {type(policy).__name__} does not rank questions, so that none can be asked in the place of another; "
         "use Adaptive, Lookahead or SequentialTest."
@@ -173,46 +174,46 @@ class ExposurePolicy(Policy):
         super().__init__(policy.problem, policy.n_stages, SolveInfo(info.status, n_stages=info.n_stages))
         self.policy, self.chance, self.keep, self.best_of, self.seed = policy, chance, keep, best_of, seed
 
-    def keeping(self, keep: FloatArray) -> ExposurePolicy:
-        """The same with other shares."""
+    def with_keep(self, keep: FloatArray) -> ExposurePolicy:
+        """A copy with other shares to keep."""
         return ExposurePolicy(self.policy, self.chance, keep, self.best_of, self.seed)
 
-    def begin(self) -> tuple[InformationState, FloatArray]:
-        """Return a row for each lot, and their probabilities; see `Policy.begin`."""
+    def initial_belief(self) -> tuple[BeliefState, FloatArray]:
+        """Return a row for each lot, and their probabilities; see `Policy.initial_belief`."""
         n = len(self.chance)
-        info = self.problem.begin(n)
-        info.lot = np.arange(n)
-        return info, np.full(n, 1 / n)
+        belief = self.problem.initial_belief(n)
+        belief.component = np.arange(n)
+        return belief, np.full(n, 1 / n)
 
-    def draw(self, keys: Any) -> IntArray:
-        """Lot of each instance; see `Policy.draw`."""
+    def sample_component(self, keys: Any) -> IntArray:
+        """Lot of each instance; see `Policy.sample_component`."""
         return np.minimum(uniforms(keys, self.seed) * len(self.chance), len(self.chance) - 1).astype(np.intp)
 
-    def following(self, info: InformationState) -> IntArray:
-        """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
-        return self._drawn(info)[0]
+    def next_question(self, belief: BeliefState) -> IntArray:
+        """Question that comes next wherever it goes on, (n,); see `Policy.next_question`."""
+        return self._draw_question(belief)[0]
 
-    def continuation_cost(self, info: InformationState) -> FloatArray:
+    def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Expected cost of going on as the other policy has it, (n,)."""
-        return self.policy.continuation_cost(info)
+        return self.policy.continuation_cost(belief)
 
-    def _cost_without(self, info: InformationState, questions: BoolArray) -> FloatArray:
-        return self.policy._cost_without(info, questions)
+    def _cost_without(self, belief: BeliefState, questions: BoolArray) -> FloatArray:
+        return self.policy._cost_without(belief, questions)
 
-    def followed(self, n_cases: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def simulate_shares(self, n_cases: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Shares of simulated cases in which each question came up, and was asked."""
         n = self.problem.n_questions
-        answers, shares = SampledAnswers(rng), np.zeros((2, n))
-        info, weight = begin(self.problem, self, float(n_cases), answers)
-        before: BoolArray = np.zeros((len(info), n), dtype=bool)
+        answers, shares = SampledObservations(rng), np.zeros((2, n))
+        belief, weight = initial_histories(self.problem, self, float(n_cases), answers)
+        before: BoolArray = np.zeros((len(belief), n), dtype=bool)
 
         def ask(level: Level) -> IntArray:
             nonlocal before
             before = before[level.parent]
-            question, came_up = self._asked(level.info)
-            stuck = np.flatnonzero((question == DECIDE) & level.info.closed)
+            question, came_up = self._ask(level.belief)
+            stuck = np.flatnonzero((question == DECIDE) & must_continue(level.belief))
             if stuck.size:  # rules ask for what the lot does not admit
-                question[stuck] = self.act(level.info[stuck])
+                question[stuck] = self.action(level.belief[stuck])
             on = np.flatnonzero(question != DECIDE)
             came_up[on, question[on]] = True
             shares[0] += level.weight @ (came_up & ~before)
@@ -220,31 +221,31 @@ class ExposurePolicy(Policy):
             before = before | came_up
             return question
 
-        for _ in walk(info, weight, ask, answers):
+        for _ in walk(belief, weight, ask, answers):
             pass
         return shares[0] / n_cases, shares[1] / n_cases
 
-    def _act(self, info: InformationState) -> IntArray:
-        return self._asked(info)[0]
+    def _action(self, belief: BeliefState) -> IntArray:
+        return self._ask(belief)[0]
 
-    def _asked(self, info: InformationState) -> tuple[IntArray, BoolArray]:
+    def _ask(self, belief: BeliefState) -> tuple[IntArray, BoolArray]:
         """What is asked of each row, and which questions came up before it and are not for its lot."""
-        question, came_up = self.policy.act(info), np.zeros((len(info), self.problem.n_questions), dtype=bool)
+        question, came_up = self.policy.action(belief), np.zeros((len(belief), self.problem.n_questions), dtype=bool)
         on = np.flatnonzero(question != DECIDE)
         if on.size:
-            question[on], came_up[on] = self._drawn(info[on])
+            question[on], came_up[on] = self._draw_question(belief[on])
         return question, came_up
 
-    def _drawn(self, info: InformationState) -> tuple[IntArray, BoolArray]:
+    def _draw_question(self, belief: BeliefState) -> tuple[IntArray, BoolArray]:
         """What is asked of each row, and which questions came up before it and are not for its lot."""
-        if info.lot is None:
+        if belief.component is None:
             raise ValueError("exposure control acts once lots are drawn: start from its begin().")
-        scores = np.where(info.open, ranked(self.policy, info), -np.inf)
-        admitted = (self.chance <= self.keep)[info.lot]
+        scores = np.where(belief.available, rank_questions(self.policy, belief), -np.inf)
+        admitted = (self.chance <= self.keep)[belief.component]
         own = np.where(admitted, scores, -np.inf)
         k = min(self.best_of, own.shape[1])
         place = np.argsort(-own, axis=1, kind="stable")[:, :k]
-        chance = np.random.default_rng([self.seed % 2**32, info.stage]).random(self.chance.shape)[info.lot]
+        chance = np.random.default_rng([self.seed % 2**32, belief.stage]).random(self.chance.shape)[belief.component]
         drawn = np.where(np.isneginf(np.take_along_axis(own, place, 1)), 2.0, np.take_along_axis(chance, place, 1))
         best = np.take_along_axis(place, drawn.argmin(axis=1)[:, None], 1)
         last = np.take_along_axis(own, place, 1)

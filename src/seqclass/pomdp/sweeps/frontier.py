@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, another_stream, as_generator
-from seqclass._utils.validation import check_choice, check_integer, check_not_negative
-from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
+from seqclass._utils.validation import check_integer, check_not_negative
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import optimal_costs
-from seqclass.pomdp.evaluation import evaluate
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.evaluation import evaluate_policy
+from seqclass.pomdp.observations import ObservationSource, SampledObservations, TooLarge
 from seqclass.pomdp.policy import Policy, RepricedPolicy, scale_prices
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver, policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
-from seqclass.pomdp.sweeps.solving import Look, SweepPolicies, solve_sweep
-from seqclass.pomdp.walk import ALL, Fork, Level, enumerated_or_sampled, opened, walk
+from seqclass.pomdp.sweeps.solving import SweepPolicies, SweepView, solve_sweep
+from seqclass.pomdp.walk import ALL, Fork, Level, Simulation, initial_histories_without_policy, walk
 
 __all__ = ["CostFrontier", "cost_sweep"]
 
@@ -65,7 +64,7 @@ class CostFrontier:
     >>> from seqclass.pomdp import TableProblem, cost_sweep
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> frontier = cost_sweep(problem, [1.0, 10.0])
-    >>> len(frontier), frontier.policies[0].act(problem.begin())
+    >>> len(frontier), frontier.policies[0].action(problem.initial_belief())
     (2, array([0]))
     """
 
@@ -93,10 +92,6 @@ class CostFrontier:
         return np.where(self.upper == 0, 0.0, (self.upper - self.lower) / upper)
 
 
-#: BeliefRounds of solving for multipliers whose policies are worse than others.
-_MOST_REFINEMENTS = 3
-
-
 def cost_sweep(
     problem: AcquisitionProblem,
     multipliers: npt.ArrayLike,
@@ -116,8 +111,8 @@ def cost_sweep(
     two of them look-ahead goes by a weighted mean of their values (`InterpolatedValues`), which costs next to nothing
     in quality. Where another point's policy turns out to be better they solve for it as well. All bounds come from one
     set of paths (`certificate_paths` of them, or ``n_paths`` if more). Other solvers, and `Perseus` with a gap or time
-    to reach, solve and certify multiplier by multiplier; in a free problem all do, and policies are evaluated one by
-    one.
+    to reach, solve and certify multiplier by multiplier; in a problem in any order all do, and policies are
+    evaluated one by one.
 
     Parameters
     ----------
@@ -154,64 +149,66 @@ def cost_sweep(
     >>> frontier.price.round(3), frontier.error.round(3)
     (array([0.155, 0.1  , 0.   ]), array([0.115, 0.15 , 0.5  ]))
     """
-    started = time.perf_counter()
     factors = np.atleast_1d(check_not_negative(multipliers, "multipliers"))
     if factors.ndim != 1 or not factors.size:
         raise ValueError(f"multipliers must be a vector of at least one number, got shape {factors.shape}.")
-    check_choice(method, "method", ("auto", "exact", "simulation"))
     check_integer(n_paths, "n_paths", 2)
-    check_integer(max_histories, "max_histories", 1)
-    solver = default_solver(problem) if solver is None else solver
-    if problem.free or problem.visits is not None:  # panels part histories as orders do
-        effort = {"method": method, "n_paths": n_paths, "max_histories": max_histories}
-        return separate_sweep(problem, factors, solver, random_state, **effort)
+    simulation = Simulation(method, n_paths, max_histories, random_state)
+    return sweep_prices(problem, factors, default_solver(problem) if solver is None else solver, simulation)
+
+
+def sweep_prices(
+    problem: AcquisitionProblem, factors: FloatArray, solver: Solver, simulation: Simulation
+) -> CostFrontier:
+    """Solve a problem for many multipliers of its prices; see `cost_sweep`."""
+    started = time.perf_counter()
+    if problem.any_order or problem.visits is not None:  # panels part histories as orders do
+        return separate_sweep(problem, factors, solver, simulation)
     team = solve_sweep(solver, problem, factors)
 
-    def measured() -> CostFrontier:
-        tally = _run(problem, team, method, n_paths, max_histories, random_state)
-        return tally.frontier(team, time.perf_counter() - started)
+    def measure() -> CostFrontier:
+        return _run(problem, team, simulation).frontier(team, time.perf_counter() - started)
 
-    found = measured()
-    for _ in range(_MOST_REFINEMENTS):
-        better = team.refined(found.price, found.decision_cost, found.std_error)
+    found = measure()
+    for _ in range(3):
+        better = team.refine(found.price, found.decision_cost, found.std_error)
         if better is None:
             break
         team = better
-        found = measured()
+        found = measure()
     return found
 
 
-def _run(
-    problem: AcquisitionProblem, team: SweepPolicies, method: str, n_paths: int, max_histories: int, random_state: Any
-) -> _Tally:
-    paths = max(n_paths, team.certificate_paths)
-    # with the same seed, the paths of a bound must not be those that the solver learned from
-    seed = another_stream(random_state) if team.certificate_paths else random_state
+def _run(problem: AcquisitionProblem, team: SweepPolicies, simulation: Simulation) -> _SweepTally:
+    if team.certificate_paths:
+        # with the same seed, the paths of a bound must not be those that the solver learned from
+        n_paths = max(simulation.n_paths, team.certificate_paths)
+        simulation = replace(simulation, n_paths=n_paths, random_state=another_stream(simulation.random_state))
 
-    def run(answers: Answers, most: float) -> _Tally:
-        tally = _Tally(problem, team.multipliers, 1.0 if answers is ALL else float(paths), answers is ALL)
-        info, weight = opened(problem, tally.total, answers)
-        along = _Along(team, tally, len(info))
-        for _ in walk(info, weight, along.ask, answers, most):
+    def run(answers: ObservationSource, most: float) -> _SweepTally:
+        tally = _SweepTally(problem, team.multipliers, simulation.total(answers), answers is ALL)
+        belief, weight = initial_histories_without_policy(problem, tally.total, answers)
+        along = _SweepHistories(team, tally, len(belief))
+        for _ in walk(belief, weight, along.ask, answers, most):
             pass
         return tally
 
-    tally = enumerated_or_sampled(run, method, max_histories, seed)
+    tally = simulation.run(run)
     if team.certificate_paths:
         try:
             horizon = int(team.horizon.max())
-            costs = optimal_costs(problem, team.multipliers, n_stages=horizon, max_histories=max_histories)
+            costs = optimal_costs(problem, team.multipliers, n_stages=horizon, max_histories=simulation.max_histories)
             tally.bounds = costs, 1.0
         except TooLarge:
-            sampled = run(SampledAnswers(as_generator(seed)), np.inf) if tally.exact else tally
+            sampled = run(SampledObservations(as_generator(simulation.random_state)), np.inf) if tally.exact else tally
             tally.bounds = sampled.dual_bounds(), CONFIDENCE
     return tally
 
 
-class _Along:
+class _SweepHistories:
     """Which policies are still on each history, and what their bounds need."""
 
-    def __init__(self, team: SweepPolicies, tally: _Tally, n: int) -> None:
+    def __init__(self, team: SweepPolicies, tally: _SweepTally, n: int) -> None:
         self.team, self.tally = team, tally
         shape = (n, len(team.multipliers))
         self.active, self.open, self.low = (
@@ -222,27 +219,27 @@ class _Along:
         self.bounding = not tally.exact and team.certificate_paths > 0
         # sums of (value of the successor - its expectation): of mean zero, they cancel most of what chance does
         self.martingale = np.zeros(shape)
-        self.looks: list[Look] = []
+        self.looks: list[SweepView] = []
         self.chance = np.empty((0, 0))
 
     def ask(self, level: Level) -> Fork:
-        team, info = self.team, level.info
+        team, belief = self.team, level.belief
         if level.stage:
             self._come_to(level)
         go_on, self.looks = np.zeros_like(self.active), []
         if self.bounding:
-            ends = team.multipliers * info.spent[:, None] + team.at_best(info) - self.martingale
+            ends = team.multipliers * belief.spent[:, None] + team.at_best(belief) - self.martingale
             self.low = np.where(self.open, np.minimum(self.low, ends), self.low)
-            self.open = self.open & team.undecided(info)
-        if info.stage < team.problem.n_stages:
-            go_on, self.looks = team.goes_on(info, self.open if self.bounding else self.active)
-        self.tally.add(info, self.active & ~go_on, level.weight, self.martingale)
+            self.open = self.open & team.may_go_on(belief)
+        if belief.stage < team.problem.n_stages:
+            go_on, self.looks = team.goes_on(belief, self.open if self.bounding else self.active)
+        self.tally.add(belief, self.active & ~go_on, level.weight, self.martingale)
         self.active = self.active & go_on
         going = (self.open if self.bounding else self.active).any(axis=1)
         if self.bounding:
             self.tally.add_low(level.weight[~going], self.low[~going])
         row = np.flatnonzero(going)
-        question = np.full(row.size, info.stage)
+        question = np.full(row.size, belief.stage)
         if row.size and self.looks:
             ((_, part),) = level.split(row, question)
             self.chance = part.predictive
@@ -258,7 +255,7 @@ class _Along:
             look.add_surprise(self.martingale, source, level.outcome, self.chance[level.entry, level.outcome])
 
 
-class _Tally:
+class _SweepTally:
     """Sums over stopped histories, a column a policy."""
 
     def __init__(self, problem: AcquisitionProblem, multipliers: FloatArray, total: float, exact: bool) -> None:
@@ -268,14 +265,14 @@ class _Tally:
         #: Lower bounds and their confidence, where the policies do not bring their own.
         self.bounds: tuple[FloatArray, float] | None = None
 
-    def add(self, info: InformationState, stopped: BoolArray, weight: FloatArray, martingale: FloatArray) -> None:
+    def add(self, belief: BeliefState, stopped: BoolArray, weight: FloatArray, martingale: FloatArray) -> None:
         rows = np.flatnonzero(stopped.any(axis=1))
-        info, paid = info[rows], info.spent[rows]
-        decision, stop = self.problem.decide(info.belief), info.stopping_cost
+        belief, paid = belief[rows], belief.spent[rows]
+        decision, stop = self.problem.decide(belief.posterior), belief.stopping_cost
         n_classes = self.problem.n_classes
-        right = info.belief[np.arange(len(rows)), np.minimum(decision, n_classes - 1)]
+        right = belief.posterior[np.arange(len(rows)), np.minimum(decision, n_classes - 1)]
         error = np.where(decision < n_classes, 1 - right, 0.0)
-        features = np.full(len(rows), float(info.stage))
+        features = np.full(len(rows), float(belief.stage))
         share = stopped[rows] * weight[rows, None]
         self.sums[:4] += np.array([paid, stop, error, features]) @ share
         cost = self.multipliers * paid[:, None] + stop[:, None] - martingale[rows]
@@ -333,20 +330,20 @@ class _Tally:
 
 
 def separate_sweep(
-    problem: AcquisitionProblem, factors: FloatArray, solver: Solver, random_state: Any, **effort: Any
+    problem: AcquisitionProblem, factors: FloatArray, solver: Solver, simulation: Simulation
 ) -> CostFrontier:
-    """Frontier of a free problem, in which policies ask different questions and so share no histories."""
+    """Frontier of a problem in any order, in which policies ask different questions and so share no histories."""
     started, columns, policies, exact = time.perf_counter(), [], [], True
-    seed = another_stream(random_state)
+    simulation = replace(simulation, random_state=another_stream(simulation.random_state))
     for multiplier in factors.tolist():
         priced = scale_prices(problem, multiplier)
         solved = policy_of(solver, priced)
         policy = RepricedPolicy(solved, problem, multiplier)
-        found = evaluate(problem, policy, random_state=seed, **effort)
-        exact = exact and found.method == "exact"
-        cost, deviation = multiplier * found.price + found.cost - found.price, 0.0
-        if found.method != "exact":
-            at_prices = evaluate(priced, solved, random_state=seed, **effort)
+        evaluation = evaluate_policy(problem, policy, simulation)
+        exact = exact and evaluation.method == "exact"
+        cost, deviation = multiplier * evaluation.price + evaluation.cost - evaluation.price, 0.0
+        if evaluation.method != "exact":
+            at_prices = evaluate_policy(priced, solved, simulation)
             cost, deviation = at_prices.cost, at_prices.cost_std_error
         info = solved.info
         known = np.isfinite(info.upper)
@@ -356,7 +353,7 @@ def separate_sweep(
         gap = (upper - lower) / upper if upper > 0 else 0.0
         policies.append(policy.with_info(upper=upper, lower=lower, gap=gap, confidence=confidence))
         columns.append(
-            (found.price, cost - multiplier * found.price, found.error, found.n_features, cost)
+            (evaluation.price, cost - multiplier * evaluation.price, evaluation.error, evaluation.n_features, cost)
             + (upper, lower, confidence, deviation)
         )
     price, decision, error, features, costs, uppers, lowers, trust, deviations = np.array(columns, dtype=float).T

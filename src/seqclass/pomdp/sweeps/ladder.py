@@ -9,12 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.stored import require, stored_part
 from seqclass._utils.validation import check_not_negative, check_real
-from seqclass.pomdp.acquisition import begun
-from seqclass.pomdp.answers import DataAnswers
-from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.acquisition import initial_rows
+from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, decided
+from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.solvers.ordering.rules import next_panels, next_question
+from seqclass.pomdp.ties import TIE
+from seqclass.pomdp.visits import order_panels
 from seqclass.pomdp.walk import Level, walk
 
 __all__ = ["StopWhenSure"]
@@ -34,43 +37,49 @@ class StopWhenSure(Policy):
         self.policy = policy
         self.cost = check_real(cost, "cost", 0)
 
-    def begin(self) -> tuple[InformationState, FloatArray]:
-        """Return the lots of the policy; see `Policy.begin`."""
-        return self.policy.begin()
+    def initial_belief(self) -> tuple[BeliefState, FloatArray]:
+        """Return the lots of the policy; see `Policy.initial_belief`."""
+        return self.policy.initial_belief()
 
-    def draw(self, keys: Any) -> IntArray:
-        """Lot of each instance, as the policy draws it; see `Policy.draw`."""
-        return self.policy.draw(keys)
+    def sample_component(self, keys: Any) -> IntArray:
+        """Lot of each instance, as the policy draws it; see `Policy.sample_component`."""
+        return self.policy.sample_component(keys)
 
-    def panels(self, info: InformationState, least: int = 0) -> BoolArray | None:
+    def panels(self, belief: BeliefState, least: int = 0) -> BoolArray | None:
         """What the policy would order next, as far as it is not sure yet; see `Policy.panels`."""
-        panels = next_panels(self.policy, info, self.n_stages - info.stage, max(least, 1))
+        panels = next_panels(self.policy, belief, self.n_stages - belief.stage, max(least, 1))
         if panels is not None and not least:
-            panels[info.stopping_cost <= enough(info, self.cost)] = False
+            panels[belief.stopping_cost <= enough(belief, self.cost)] = False
         return panels
 
-    def following(self, info: InformationState) -> IntArray:
-        """Question that comes next wherever it goes on, (n,); see `Policy.following`."""
-        if info.stage >= self.n_stages:
-            return np.full(len(info), DECIDE)
-        return np.where(self.ended(info), DECIDE, next_question(self.policy, info))
+    def next_question(self, belief: BeliefState) -> IntArray:
+        """Question that comes next wherever it goes on, (n,); see `Policy.next_question`."""
+        if belief.stage >= self.n_stages:
+            return np.full(len(belief), DECIDE)
+        return np.where(self.is_terminal(belief), DECIDE, next_question(self.policy, belief))
 
-    def ended(self, info: InformationState) -> BoolArray:
-        """Where the policy that it follows asks nothing more, (n,); see `Policy.ended`."""
-        return self.policy.ended(info)
+    def is_terminal(self, belief: BeliefState) -> BoolArray:
+        """Where the policy that it follows asks nothing more, (n,); see `Policy.is_terminal`."""
+        return self.policy.is_terminal(belief)
 
-    def _act(self, info: InformationState) -> IntArray:
-        question = np.full(len(info), DECIDE)
+    def _action(self, belief: BeliefState) -> IntArray:
+        question = np.full(len(belief), DECIDE)
         # what was ordered is answered, however sure it is by then
-        on = np.flatnonzero(info.waiting | ((info.stopping_cost > enough(info, self.cost)) & ~self.ended(info)))
+        on = np.flatnonzero(
+            belief.account.waits | ((belief.stopping_cost > enough(belief, self.cost)) & ~self.is_terminal(belief))
+        )
         if on.size:
-            question[on] = next_question(self.policy, info[on])
+            question[on] = next_question(self.policy, belief[on])
         return question
 
+    def _check_stored(self) -> None:
+        require(stored_part(self, "policy", Policy).problem is self.problem, "it asks for nothing")
+        require(0 <= float(self.cost) < np.inf, "cost is wrong")
 
-def enough(info: InformationState, cost: Any) -> Any:
+
+def enough(belief: BeliefState, cost: Any) -> Any:
     """Expected cost of deciding at which to stop, ties within the rounding of the costs."""
-    return cost + TIE * float(info.problem.decision_costs.max(initial=0.0))
+    return cost + TIE * float(belief.problem.decision_costs.max(initial=0.0))
 
 
 @dataclass(frozen=True)
@@ -101,15 +110,15 @@ def run_ladder(
     columns: IntArray | None = None,
     charge_missing: bool = False,
     keys: Any = None,
-    start: tuple[InformationState, IntArray] | None = None,
+    start: tuple[BeliefState, IntArray] | None = None,
 ) -> LadderRun:
     """Run `StopWhenSure` for many costs on rows of outcomes, in one walk: each stops somewhere on the same way."""
     limits = check_not_negative(costs, "costs")
-    info, node = begun(policy, X if keys is None else keys) if start is None else start
-    data = DataAnswers(X, columns, node, charge_missing)
+    belief, node = initial_rows(policy, X if keys is None else keys) if start is None else start
+    data = DataObservations(X, columns, node, charge_missing)
     ladder = _Ladder(policy, limits, data, max_questions)
     if X.shape[0]:
-        for _ in walk(info, np.zeros(len(info)), ladder.ask, data):
+        for _ in walk(belief, np.zeros(len(belief)), ladder.ask, data):
             pass
     return LadderRun(ladder.decision, ladder.price, ladder.n_features)
 
@@ -117,7 +126,7 @@ def run_ladder(
 class _Ladder:
     """Which rules are still under way at each history, and where each stopped."""
 
-    def __init__(self, policy: Policy, limits: FloatArray, data: DataAnswers, most: int | None) -> None:
+    def __init__(self, policy: Policy, limits: FloatArray, data: DataObservations, most: int | None) -> None:
         self.policy, self.data = policy, data
         self.number = np.argsort(limits, kind="stable")
         self.limits = limits[self.number]
@@ -130,29 +139,29 @@ class _Ladder:
         self.answered = np.empty(0, dtype=np.intp)
 
     def ask(self, level: Level) -> IntArray:
-        info = level.info
+        belief = level.belief
         if level.stage == 0:
-            self.left, self.answered = np.full(len(info), self.limits.size), np.zeros(len(info), dtype=np.intp)
+            self.left, self.answered = np.full(len(belief), self.limits.size), np.zeros(len(belief), dtype=np.intp)
         else:
             self.left = self.left[level.parent]
             self.answered = self.answered[level.parent] + (level.outcome >= 0)
-        going = np.minimum(self.left, np.searchsorted(enough(info, self.limits), info.stopping_cost))
-        going = np.where(info.waiting, self.left, np.where(self.policy.ended(info), 0, going))
-        question = np.full(len(info), DECIDE)
+        going = np.minimum(self.left, np.searchsorted(enough(belief, self.limits), belief.stopping_cost))
+        going = np.where(belief.account.waits, self.left, np.where(self.policy.is_terminal(belief), 0, going))
+        question = np.full(len(belief), DECIDE)
         on = np.flatnonzero(going > 0)
         if on.size and level.stage < self.last:
-            panels = next_panels(self.policy, info[on], self.last - level.stage, 1)
+            panels = next_panels(self.policy, belief[on], self.last - level.stage, 1)
             if panels is not None:
-                every = np.zeros((len(info), info.problem.n_questions), dtype=bool)
+                every = np.zeros((len(belief), belief.problem.n_questions), dtype=bool)
                 every[on] = panels
-                level.info = info.ordering(every)
-            question[on] = next_question(self.policy, level.info[on])
+                level.belief = order_panels(belief, every)
+            question[on] = next_question(self.policy, level.belief[on])
         going[question == DECIDE] = 0
-        self._stop(info, going)
+        self._stop(belief, going)
         self.left = going
         return question
 
-    def _stop(self, info: InformationState, going: IntArray) -> None:
+    def _stop(self, belief: BeliefState, going: IntArray) -> None:
         """Note what the rules that stop here decide, for all instances of each history."""
         there = self.data.node
         at = np.flatnonzero((going < self.left)[there])
@@ -161,6 +170,6 @@ class _Ladder:
         row = np.repeat(self.data.rows[at], n)
         history = np.repeat(place, n)
         rule = self.number[np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n) + going[history]]
-        self.decision[row, rule] = decided(self.policy, info.belief)[history]
-        self.price[row, rule] = info.spent[history]
+        self.decision[row, rule] = decided(self.policy, belief.posterior)[history]
+        self.price[row, rule] = belief.spent[history]
         self.n_features[row, rule] = self.answered[history]

@@ -11,10 +11,11 @@ import numpy as np
 from sklearn.base import clone
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.stored import require, stored_part
 from seqclass._utils.validation import check_integer, check_real
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.one_step import context_of, cost_lower_bound, stopping_threshold
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, RepricedPolicy, SolveInfo, scale_prices
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver, policy_of
 from seqclass.pomdp.solvers.correlated import ProjectedValueIteration
 from seqclass.pomdp.solvers.fitted import FittedValueIteration
@@ -51,15 +52,15 @@ class InterpolatedValues(ValueFunction):
         """Cost-to-go; see `ValueFunction.value`."""
         return self._mean(lambda values: values.value(stage, belief, context))
 
-    def plan_cost(self, info: InformationState, rows: IntArray) -> FloatArray:
+    def plan_cost(self, belief: BeliefState, rows: IntArray) -> FloatArray:
         """Mean cost of the two plans where both have one; see `ValueFunction.plan_cost`."""
-        if info.stage >= min(self.lower.n_stages, self.upper.n_stages):
+        if belief.stage >= min(self.lower.n_stages, self.upper.n_stages):
             return np.full(len(rows), np.inf)
-        return self._mean(lambda values: values.plan_cost(info, rows))
+        return self._mean(lambda values: values.plan_cost(belief, rows))
 
-    def successor_values(self, info: InformationState) -> FloatArray:
+    def successor_values(self, belief: BeliefState) -> FloatArray:
         """Value of each unnormalised successor of the next feature, (n, n_outcomes); the sum is the expectation."""
-        return self._mean(lambda values: values.successor_values(info))
+        return self._mean(lambda values: values.successor_values(belief))
 
     def _continuation(self, stage: int, belief: FloatArray, context: IntArray) -> FloatArray:
         return self.value(stage, belief, context)
@@ -70,9 +71,14 @@ class InterpolatedValues(ValueFunction):
             return np.asarray(second if self.share else first)
         return np.asarray((1 - self.share) * first + self.share * second)
 
+    def _check_stored(self) -> None:
+        require(0 <= float(self.share) <= 1, "share is wrong")
+        ends = [stored_part(self, name, ValueFunction).n_stages for name in ("lower", "upper")]
+        require(self.n_stages == max(ends), "blended values are of other stages")
+
 
 @dataclass(frozen=True)
-class Look:
+class SweepView:
     """What several policies see ahead at some histories.
 
     Attributes
@@ -127,37 +133,36 @@ class SweepPolicies:
         self.horizon = np.array([policy.n_stages for policy in policies])
         self.policies = [RepricedPolicy(p, problem, float(m)) for p, m in zip(policies, multipliers)]
 
-    def goes_on(self, info: InformationState, active: BoolArray) -> tuple[BoolArray, list[Look]]:
+    def goes_on(self, belief: BeliefState, active: BoolArray) -> tuple[BoolArray, list[SweepView]]:
         """Which of the policies that are still active at each history ask the next question, (n, n_multipliers)."""
         go_on = np.zeros_like(active)
         for j, policy in enumerate(self.policies):
             rows = np.flatnonzero(active[:, j])
             if rows.size:
-                question = policy.act(info[rows])
+                question = policy.action(belief[rows])
                 on = question != DECIDE
-                check_questions(info, rows[on], question[on])
+                check_questions(belief, rows[on], question[on])
                 go_on[rows, j] = on
         return go_on, []
 
-    def refined(self, price: FloatArray, decision_cost: FloatArray, std_error: FloatArray) -> SweepPolicies | None:
+    def refine(self, price: FloatArray, decision_cost: FloatArray, std_error: FloatArray) -> SweepPolicies | None:
         """Return a team that does better, for what each policy was found to pay and cost; None: this is the best."""
         return None
 
-    def undecided(self, info: InformationState) -> BoolArray:
+    def may_go_on(self, belief: BeliefState) -> BoolArray:
         """Where stopping is not optimal for certain, and the horizon is not reached, (n, n_multipliers)."""
-        return np.asarray((info.to_beat[:, None] > info.cost_floor(self.multipliers)) & (info.stage < self.horizon))
+        return np.asarray(
+            (stopping_threshold(belief)[:, None] > cost_lower_bound(belief, self.multipliers))
+            & (belief.stage < self.horizon)
+        )
 
-    def at_best(self, info: InformationState) -> FloatArray:
+    def at_best(self, belief: BeliefState) -> FloatArray:
         """Cost of stopping; at a cut horizon, if less, of one more price and perfect knowledge, (n, n_multipliers)."""
-        best = np.repeat(info.stopping_cost[:, None], len(self.multipliers), axis=1)
-        cut = np.flatnonzero(self.horizon == info.stage)
+        best = np.repeat(belief.stopping_cost[:, None], len(self.multipliers), axis=1)
+        cut = np.flatnonzero(self.horizon == belief.stage)
         if cut.size:
-            best[:, cut] = np.minimum(best[:, cut], info.cost_floor(self.multipliers[cut]))
+            best[:, cut] = np.minimum(best[:, cut], cost_lower_bound(belief, self.multipliers[cut]))
         return best
-
-
-#: Working memory of what a block's policies see ahead: small enough to stay in the cache.
-_PRODUCT_BYTES = 2**22
 
 
 class _GridSweep(SweepPolicies):
@@ -171,39 +176,39 @@ class _GridSweep(SweepPolicies):
         super().__init__(problem, multipliers, policies)
         self.blocks = blocks
 
-    def goes_on(self, info: InformationState, active: BoolArray) -> tuple[BoolArray, list[Look]]:
+    def goes_on(self, belief: BeliefState, active: BoolArray) -> tuple[BoolArray, list[SweepView]]:
         go_on, looks = np.zeros_like(active), []
         for block in self.blocks:
             positions = np.flatnonzero(active[:, block.columns].any(axis=0))
-            look = self._look(block, info, positions) if positions.size else None
+            look = self._look(block, belief, positions) if positions.size else None
             if look is not None:
                 go_on[np.ix_(look.rows, look.columns)] = look.go_on
                 looks.append(look)
         return go_on & active, looks
 
-    def _look(self, block: GridBlock, info: InformationState, positions: IntArray) -> Look | None:
+    def _look(self, block: GridBlock, belief: BeliefState, positions: IntArray) -> SweepView | None:
         """What some of a block's policies see ahead; None where all of them stop."""
-        if info.stage >= block.n_stages:
+        if belief.stage >= block.n_stages:
             return None
         problem, factor = self.problem, block.multipliers[positions]
-        open_ = info.to_beat[:, None] > info.cost_floor(factor)
+        open_ = stopping_threshold(belief)[:, None] > cost_lower_bound(belief, factor)
         rows = np.flatnonzero(open_.any(axis=1))
         if not rows.size:
             return None
-        joint, context, tables = info.joint[rows], info.context, problem.tables
+        joint, context, tables = belief.joint[rows], context_of(belief), problem.structure.tables
         assert tables is not None  # it was solved by a grid
         assert context is not None
-        following = tables.successors(info.stage, context[rows])
+        following = tables.successors(belief.stage, context[rows])
         n, n_outcomes, n_classes = joint.shape
         ahead = np.empty((n, n_outcomes, len(positions)))
-        for part in chunks(n, 8.0 * n_outcomes * len(positions), _PRODUCT_BYTES):
+        for part in chunks(n, 8.0 * n_outcomes * len(positions), 2**22):
             flat, where = joint[part].reshape(-1, n_classes), following[part].reshape(-1)
-            values = block.values_after(info.stage + 1, flat, where, positions)
+            values = block.values_after(belief.stage + 1, flat, where, positions)
             ahead[part] = values.reshape(-1, n_outcomes, values.shape[1])
         total = ahead.sum(axis=1)
-        stop = info.to_beat[rows, None]
-        go_on = open_[rows] & (info.price[rows, None] * factor + total < stop)
-        return Look(rows, block.columns[positions], go_on, ahead, total)
+        stop = stopping_threshold(belief)[rows, None]
+        go_on = open_[rows] & (belief.price[rows, None] * factor + total < stop)
+        return SweepView(rows, block.columns[positions], go_on, ahead, total)
 
 
 @singledispatch
@@ -221,13 +226,13 @@ def _(solver: GridValueIteration, problem: AcquisitionProblem, multipliers: Floa
 def _(solver: Perseus, problem: AcquisitionProblem, multipliers: FloatArray) -> SweepPolicies:
     if solver.target_gap is not None or solver.max_seconds is not None:  # each point is to have them
         return _one_by_one(solver, problem, multipliers)
-    return _blended(solver, problem, multipliers)
+    return _interpolate_sweep(solver, problem, multipliers)
 
 
 @solve_sweep.register(FittedValueIteration)
 @solve_sweep.register(ProjectedValueIteration)
 def _(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArray) -> SweepPolicies:
-    return (_one_by_one if problem.free else _blended)(solver, problem, multipliers)
+    return (_one_by_one if problem.any_order else _interpolate_sweep)(solver, problem, multipliers)
 
 
 def _one_by_one(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArray) -> SweepPolicies:
@@ -236,7 +241,7 @@ def _one_by_one(solver: Solver, problem: AcquisitionProblem, multipliers: FloatA
     )
 
 
-def _blended(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArray) -> SweepPolicies:
+def _interpolate_sweep(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArray) -> SweepPolicies:
     if len(anchors(multipliers)) == len(multipliers):
         return _one_by_one(solver, problem, multipliers)
     paths = check_integer(solver.get_params(deep=False).get("certificate_paths", 0), "certificate_paths", 0)
@@ -246,8 +251,6 @@ def _blended(solver: Solver, problem: AcquisitionProblem, multipliers: FloatArra
 
 #: Values are blended between multipliers that are no further apart than this.
 MAX_RATIO = 2.6
-#: A blend is not trusted where another policy costs less by more than this share of it, and so many standard errors.
-_WORSE, _SURE = 0.002, 3.0
 
 
 def anchors(multipliers: FloatArray) -> IntArray:
@@ -293,13 +296,15 @@ class InterpolatedSweep(SweepPolicies):
             share = (multiplier - at[above - 1]) / (at[above] - at[above - 1])
             self.weights[[above - 1, above], column] = 1 - share, share
             scaled = scale_prices(problem, float(multiplier))
-            policies.append(_between(scaled, ends[above - 1], ends[above], float(share)))
+            policies.append(_interpolate_policies(scaled, ends[above - 1], ends[above], float(share)))
         super().__init__(problem, multipliers, policies)
 
-    def refined(self, price: FloatArray, decision_cost: FloatArray, std_error: FloatArray) -> InterpolatedSweep | None:
+    def refine(self, price: FloatArray, decision_cost: FloatArray, std_error: FloatArray) -> InterpolatedSweep | None:
         """Solve as well for the multipliers at which another member's policy costs less; None where there is none"""
         lines = self.multipliers[:, None] * price + decision_cost
-        doubtful = np.diag(lines) - _SURE * std_error > lines.min(axis=1) * (1 + _WORSE)
+        # a blend is not trusted where another policy costs less by more than this share of it, and so many standard
+        # errors
+        doubtful = np.diag(lines) - 3.0 * std_error > lines.min(axis=1) * (1 + 0.002)
         doubtful &= ~np.isin(self.multipliers, self.multipliers[list(self.solved)])
         more = np.unique(self.multipliers[doubtful], return_index=True)[1]
         if not more.size:
@@ -309,22 +314,22 @@ class InterpolatedSweep(SweepPolicies):
             self.problem, self.multipliers, self.solver, self.certificate_paths, self.solved, columns
         )
 
-    def goes_on(self, info: InformationState, active: BoolArray) -> tuple[BoolArray, list[Look]]:
+    def goes_on(self, belief: BeliefState, active: BoolArray) -> tuple[BoolArray, list[SweepView]]:
         """Which policies buy the next feature, and what they saw ahead; see `SweepPolicies.goes_on`."""
         go_on = np.zeros_like(active)
-        look = self.look(info, active & self.undecided(info))
+        look = self.look(belief, active & self.may_go_on(belief))
         if look is None:
             return go_on, []
         go_on[look.rows] = look.go_on
         return go_on, [look]
 
-    def look(self, info: InformationState, wanted: BoolArray) -> Look | None:
+    def look(self, belief: BeliefState, wanted: BoolArray) -> SweepView | None:
         """What policies see ahead where they are wanted, (n, n_multipliers); None where none is."""
         rows = np.flatnonzero(wanted.any(axis=1))
         if not rows.size:
             return None
-        _ = info.joint  # once for all that follows
-        part, wanted = info[rows], wanted[rows]
+        _ = belief.joint  # once for all that follows
+        part, wanted = belief[rows], wanted[rows]
         ahead = np.zeros((len(rows), part.joint.shape[1], len(self.values)))
         needed = wanted.astype(np.float64) @ (self.weights.T > 0) > 0
         for number, values in enumerate(self.values):
@@ -332,12 +337,12 @@ class InterpolatedSweep(SweepPolicies):
             if own.size:
                 ahead[own, :, number] = values.successor_values(part if own.size == rows.size else part[own])
         total = ahead.sum(axis=1)
-        price = info.price[rows, None] * self.multipliers
-        go_on = wanted & (price + total @ self.weights < part.to_beat[:, None])
-        return Look(rows, np.arange(len(self.multipliers)), go_on, ahead, total, self.weights)
+        price = belief.price[rows, None] * self.multipliers
+        go_on = wanted & (price + total @ self.weights < stopping_threshold(part)[:, None])
+        return SweepView(rows, np.arange(len(self.multipliers)), go_on, ahead, total, self.weights)
 
 
-def _between(
+def _interpolate_policies(
     problem: AcquisitionProblem, lower: LookaheadPolicy, upper: LookaheadPolicy, share: float
 ) -> LookaheadPolicy:
     values = InterpolatedValues(problem, lower.values, upper.values, share)

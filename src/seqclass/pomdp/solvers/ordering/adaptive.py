@@ -7,26 +7,35 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator
-from seqclass._utils.progress import TimeUp, left, look, telling, within
-from seqclass._utils.text import shown
+from seqclass._utils.progress import DeadlineExceeded, check_deadline, remaining_seconds, report_progress, time_limit
+from seqclass._utils.stored import require, stored_part, stored_whole
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_part
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
-from seqclass.pomdp.bounds.optimum import FEW, are_few, asked_once, distinct
-from seqclass.pomdp.bounds.policy_cost import cost_at_most, most_expected
+from seqclass.pomdp.bounds.optimum import FEW, are_few, ask_once, distinct
+from seqclass.pomdp.bounds.policy_cost import cost_at_most, greatest_expected_cost
 from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.one_step import (
+    candidate_questions,
+    cost_lower_bound,
+    deciding_cost,
+    finishing_cost,
+    has_requirements,
+    one_step_costs,
+    row_parts,
+)
 from seqclass.pomdp.policy import DECIDE, WIDE_GAP, OrderingCandidate, OrderingChoice, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.base import Solver, certified, on_cases
-from seqclass.pomdp.solvers.exact_free_order import ANEW, exactly, planned
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solvers.base import Solver, on_cases
+from seqclass.pomdp.solvers.exact_free_order import ANEW, policy_of_search, solve_exact
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
-from seqclass.pomdp.solvers.ordering.cases import Cases, model_cases
+from seqclass.pomdp.solvers.ordering.cases import TrialCases, model_cases
 from seqclass.pomdp.solvers.ordering.given import greedy_order
 from seqclass.pomdp.solvers.ordering.rules import (
     EC2,
@@ -36,14 +45,47 @@ from seqclass.pomdp.solvers.ordering.rules import (
     LookaheadSaving,
     branches,
 )
-from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues, fitted_values
+from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues, fit_values
 from seqclass.pomdp.solvers.simple import FirstK, OrderBoundPolicy, cheapest
 
 __all__ = ["Adaptive", "ImprovedRule"]
 
 
-#: Working memory of one step of look-ahead.
-_BYTES = 2**26
+@dataclass(frozen=True)
+class AdaptiveTuning:
+    """How candidates are compared, and how far the search over all orders goes."""
+
+    #: A simpler candidate is kept if it costs more by no more than this share, or a standard error.
+    alike: float = 0.001
+    #: Of fewer cases a regression is not worth trying.
+    min_paths: int = 300
+    #: Questions that are asked of a case, where work is reckoned.
+    n_reckoned: int = 12
+    #: Up to so many questions look-ahead tries all: one that only says what to ask next ranks last by its own saving.
+    max_tried: int = 16
+    #: Nodes of a search that is there whatever the time is enough for.
+    sure_nodes: int = 200
+    #: Share of the time until the certificate.
+    choosing_share: float = 0.6
+    #: Partial answers that the search keeps where nobody says how many.
+    search_nodes: int = 5000
+    #: Products that the search may take.
+    search_products: float = 1e8
+    #: Gap of its bounds at which the search ends: half of what counts as wide.
+    close: float = 0.01
+    #: With fewer partial answers a search does not come far.
+    min_nodes: int = 100
+    #: Share of its work after which rules are tried.
+    first_share: float = 0.2
+    #: It goes on if its policy costs no more than so many times the best rule's.
+    near: float = 1.1
+    #: Share of the cases after which a candidate may be left.
+    first_cases: float = 0.2
+    #: Standard errors that it is above another one then.
+    clearly: float = 4.0
+
+
+_TUNING = AdaptiveTuning()
 
 
 @dataclass(repr=False, eq=False)
@@ -64,54 +106,54 @@ class ImprovedRule(OrderingRule):
         """Products that scoring all questions of one instance takes, roughly; see `OrderingRule.work`."""
         return (1 + branches(problem, self.n_candidates + 1)) * self.values.rule.work(problem)
 
-    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+    def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Savings over deciding now, prices counted; -inf where a question was not tried. See `OrderingRule.gains`."""
-        problem = info.problem
-        result: FloatArray = np.empty((len(info), problem.n_questions))
-        for part, some in info.parts(8.0 * 4 * branches(problem, self.n_candidates + 1) * problem.n_questions, _BYTES):
+        problem = belief.problem
+        result: FloatArray = np.empty((len(belief), problem.n_questions))
+        for part, some in row_parts(
+            belief, 8.0 * 4 * branches(problem, self.n_candidates + 1) * problem.n_questions, 2**26
+        ):
             result[part] = self._savings(some)
         return result[:, questions]
 
-    def _savings(self, info: InformationState) -> FloatArray:
-        row, question = np.nonzero(self._candidates(info))
-        savings = np.full((len(info), info.problem.n_questions), -np.inf)
+    def _savings(self, belief: BeliefState) -> FloatArray:
+        row, question = np.nonzero(self._candidates(belief))
+        savings = np.full((len(belief), belief.problem.n_questions), -np.inf)
         if not row.size:
             return savings
-        level = asked_once(info, row, question, merged=self.values.rule.by_belief)
-        kept, branch = distinct(level.info, level.parent)
-        value = self.values.value(level.info[kept])
+        level = ask_once(belief, row, question, merged=self.values.rule.by_belief)
+        kept, branch = distinct(level.belief, level.parent)
+        value = self.values.value(level.belief[kept])
         expected = np.bincount(level.entry, level.weight * value[branch], minlength=row.size)
-        prices = np.broadcast_to(info.prices, savings.shape)
-        savings[row, question] = info.deciding_cost[row] - prices[row, question] - expected
+        prices = np.broadcast_to(belief.prices, savings.shape)
+        savings[row, question] = deciding_cost(belief)[row] - prices[row, question] - expected
         return savings
 
-    def _candidates(self, info: InformationState) -> BoolArray:
-        once = np.where(info.sensible, info.costs_once, np.inf)
+    def _candidates(self, belief: BeliefState) -> BoolArray:
+        once = np.where(candidate_questions(belief), one_step_costs(belief), np.inf)
         tried: BoolArray = np.zeros(once.shape, dtype=bool)
         n = min(self.n_candidates, once.shape[1])
-        np.put_along_axis(tried, cheapest(once, n, info.problem), True, axis=1)
-        own = self.values.rule.next(info)
+        np.put_along_axis(tried, cheapest(once, n, belief.problem), True, axis=1)
+        own = self.values.rule.next(belief)
         asks = np.flatnonzero(own != DECIDE)
         tried[asks, own[asks]] = True
         return tried & np.isfinite(once)
 
+    def _check_stored_for(self, problem: AcquisitionProblem) -> None:
+        stored_whole(self, "n_candidates", 1)
+        require(stored_part(self, "values", RuleValues).problem is problem, "a rule is improved on other values")
 
-#: Of more questions most are weak, and bounds that let them be asked again are far off.
-_MOST_QUESTIONS = 100
-_FEWEST_PATHS = 2000
 
-
-@telling("bounds over all orders")
-def by_bounds(problem: AcquisitionProblem, n_paths: int, random_state: Any) -> Policy | None:
+@report_progress("bounds over all orders")
+def bound_policy(problem: AcquisitionProblem, n_paths: int, random_state: Any) -> Policy | None:
     """Policy of one step on bounds over all orders, certified; None where there are no such bounds."""
-    if not has_repeats(problem) or problem.n_questions > _MOST_QUESTIONS:
+    # of more questions most are weak, and bounds that let them be asked again are far off
+    if not has_repeats(problem) or problem.n_questions > 100:
         return None
-    began = time.perf_counter()
     values = RepeatValues(problem)
-    policy = OrderBoundPolicy(values)
-    solved = time.perf_counter()
+    policy, solved = OrderBoundPolicy(values), time.perf_counter()
     rng = as_generator(another_stream(random_state))
-    upper = cost_at_most(policy, max(n_paths, _FEWEST_PATHS), rng, CONFIDENCE, values.value)
+    upper = cost_at_most(policy, max(n_paths, 2000), rng, CONFIDENCE, values.value)
     gap = (upper - values.value) / upper if upper > 0 else 0.0
     info = SolveInfo(
         "converged",
@@ -120,7 +162,6 @@ def by_bounds(problem: AcquisitionProblem, n_paths: int, random_state: Any) -> P
         lower=values.value,
         gap=gap,
         confidence=CONFIDENCE,
-        seconds=solved - began,
         certify_seconds=time.perf_counter() - solved,
         size=values.values.size,
         scope="all orders",
@@ -129,31 +170,7 @@ def by_bounds(problem: AcquisitionProblem, n_paths: int, random_state: Any) -> P
     return policy.with_info(**vars(info))
 
 
-#: Tests put their own here.
-_clock = time.perf_counter
-#: A simpler candidate is kept if it costs more by no more than this share, or a standard error.
-_ALIKE = 0.001
-#: Fewest cases that a regression is worth trying on, and questions asked of a case that its work is reckoned for.
-_FEWEST, _ASKED = 300, 12
-#: Up to so many questions look-ahead tries all: one that only says what to ask next ranks last by its own saving.
-_FEW = 16
-#: Nodes of a search that is there whatever the time is enough for, and the share of the time until the certificate.
-_SURE_NODES, _CHOOSING = 200, 0.6
-#: Partial answers that the search keeps where nobody says how many.
-_SEARCH_NODES = 5000
-#: What the names of orders that are the same for everybody begin with.
-_FIXED = "fixed order"
-#: Asks what saves most, as if one had to decide then.
-_ONE_STEP = "one step"
-#: Products that the search for the optimum may take, and the gap of its bounds at which it ends.
-_SEARCH_WORK, _CLOSE = 1e8, 0.01
-#: With fewer partial answers a search does not come far.
-_FEWEST_NODES = 100
-#: The share of its work after which rules are tried, and where it goes on: if its bound is so near to what they cost.
-_AT_FIRST, _NEAR = 0.2, 1.1
 _SEARCHED, _EXACTLY = "search over all orders", "all orders, exactly"
-#: Share of the cases after which a candidate is left that is above another one by so many standard errors.
-_FIRST, _CLEARLY = 0.2, 4.0
 
 
 @dataclass(repr=False, eq=False)
@@ -214,7 +231,7 @@ class Adaptive(Solver):
     >>> from seqclass.pomdp import MixtureProblem
     >>> pointer = [[1, 0, 1, 0], [0, 1, 0, 1]]
     >>> first, second = [[1, 0.5, 0, 0.5], [0, 0.5, 1, 0.5]], [[0.5, 1, 0.5, 0], [0.5, 0, 0.5, 1]]
-    >>> problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], [first, second, pointer], prices=0.05, free=True)
+    >>> problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], [first, second, pointer], prices=0.05, any_order=True)
     >>> info = Adaptive(max_nodes=0).solve(problem).info
     >>> info.ordering.chosen, round(info.upper, 3)
     ('EC2()', 0.1)
@@ -246,56 +263,54 @@ class Adaptive(Solver):
         """Whether the policy is the same without a certificate: bounds that may be gone by need one."""
         return self.rules is not None
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
-        """Solve a problem; see `Solver.solve`."""
-        self._check(problem)
-        began, limit = _clock(), np.inf if self.max_seconds is None else self.max_seconds
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
         sure: OrderSearch | None = None
-        with within(limit):
+        with time_limit(np.inf if self.max_seconds is None else self.max_seconds):
             try:
-                with suppress(TimeUp), within(left() / 2):
-                    beyond = problem.samples or problem.starts is not None
-                    if not beyond and (exact := exactly(problem, self._most)) is not None:
-                        return exact.with_info(seconds=_clock() - began, ordering=OrderingChoice(_EXACTLY, ()))
-                look()
+                with suppress(DeadlineExceeded), time_limit(remaining_seconds() / 2):
+                    beyond = problem.structure.samples or problem.starts is not None
+                    if not beyond and (exact := solve_exact(problem, self._max_partial_answers)) is not None:
+                        return exact.with_info(ordering=OrderingChoice(_EXACTLY, ()))
+                check_deadline()
+                check_deadline()
                 # whatever the time is enough for, this is there
-                if limit < np.inf and _searchable(problem):
+                if self.max_seconds is not None and _searchable(problem):
                     sure = OrderSearch(problem)
-                    sure.run(_SURE_NODES, left() / 10)
-                return self._solve(problem, began, sure)
-            except TimeUp:
+                    sure.run(_TUNING.sure_nodes, remaining_seconds() / 10)
+                return self._without_enumeration(problem, sure)
+            except DeadlineExceeded:
                 if self.max_seconds is None:  # somebody else's limit
                     raise
                 if sure is not None:  # no rule was ready when it was time for the certificate
-                    sure.run(_SEARCH_NODES)
-        found = planned(sure or OrderSearch(problem)) if _searchable(problem) else _at_once(problem)
-        return found.with_info(status="limit", seconds=_clock() - began, ordering=OrderingChoice(_SEARCHED, ()))
+                    sure.run(_TUNING.search_nodes)
+        policy = policy_of_search(sure or OrderSearch(problem)) if _searchable(problem) else _stop_policy(problem)
+        return policy.with_info(status="limit", ordering=OrderingChoice(_SEARCHED, ()))
 
-    def _solve(self, problem: AcquisitionProblem, began: float, sure: OrderSearch | None) -> Policy:
+    def _without_enumeration(self, problem: AcquisitionProblem, sure: OrderSearch | None) -> Policy:
         """The policy where partial answers are not enumerated, as far as the time goes."""
-        rest = left() * (_CHOOSING if self.certificate_paths else 1.0)
-        with within(rest):
+        rest = remaining_seconds() * (_TUNING.choosing_share if self.certificate_paths else 1.0)
+        with time_limit(rest):
             search = self._search(problem)
-            if search is not None and search.run(_AT_FIRST * self._nodes(problem), tolerance=_CLOSE):
-                return planned(search).with_info(seconds=_clock() - began, ordering=OrderingChoice(_SEARCHED, ()))
-            bounded = by_bounds(problem, self.certificate_paths, self.random_state) if self.rules is None else None
+            if search is not None and search.run(_TUNING.first_share * self._nodes(problem), tolerance=_TUNING.close):
+                return policy_of_search(search).with_info(ordering=OrderingChoice(_SEARCHED, ()))
+            bounded = bound_policy(problem, self.certificate_paths, self.random_state) if self.rules is None else None
             if bounded is not None and bounded.info.gap <= WIDE_GAP:
                 return bounded
-            trial = _Search(self, problem, began)
-            found = trial.best(search).with_info(seconds=_clock() - began)
+            trial = _RuleSearch(self, problem)
+            policy = trial.best(search)
         try:
-            if np.isnan(found.info.upper):
-                found = certified(found, self.certificate_paths, self.random_state)
+            if np.isnan(policy.info.upper):
+                policy = self.certify(policy)
             elif self.certificate_paths:
-                found = on_cases(found, self.certificate_paths, self.random_state)
-        except TimeUp:
-            if np.isnan(found.info.upper):
-                found = trial.bounded(found, 0.0 if sure is None else sure.low)
-        if bounded is not None and bounded.info.upper < found.info.upper:
-            tried = () if found.info.ordering is None else found.info.ordering.candidates
+                policy = on_cases(policy, self.certificate_paths, self.random_state)
+        except DeadlineExceeded:
+            if np.isnan(policy.info.upper):
+                policy = trial.bound_by_cases(policy, 0.0 if sure is None else sure.low)
+        if bounded is not None and bounded.info.upper < policy.info.upper:
+            tried = () if policy.info.ordering is None else policy.info.ordering.candidates
             choice = replace(bounded.info.ordering or OrderingChoice("", ()), candidates=tried)
-            return bounded.with_info(status=found.info.status, seconds=found.info.seconds, ordering=choice)
-        return found
+            return bounded.with_info(status=policy.info.status, ordering=choice)
+        return policy
 
     def enumerates(self, problem: AcquisitionProblem) -> bool:
         """Whether partial answers are so few that all are enumerated.
@@ -309,58 +324,71 @@ class Adaptive(Solver):
         -------
         bool
         """
-        return not problem.samples and problem.starts is None and are_few(problem, self._most)
+        return not problem.structure.samples and problem.starts is None and are_few(problem, self._max_partial_answers)
 
     @property
-    def _most(self) -> int:
+    def _max_partial_answers(self) -> int:
         """Partial answers up to which the optimum is found."""
         usual = ANEW if self.rules is None else FEW
         return usual if self.max_nodes is None else self.max_nodes
 
     def _search(self, problem: AcquisitionProblem) -> OrderSearch | None:
-        return OrderSearch(problem) if _searchable(problem) and self._nodes(problem) >= _FEWEST_NODES else None
+        return OrderSearch(problem) if _searchable(problem) and self._nodes(problem) >= _TUNING.min_nodes else None
 
     def _nodes(self, problem: AcquisitionProblem) -> float:
         """Partial answers that the search may keep."""
         most = self.search_nodes
         if most is None:
-            most = min(self._most, _SEARCH_NODES) if self.rules is None else 0
-        return min(most, _SEARCH_WORK / ExpectedSaving().work(problem))
+            most = min(self._max_partial_answers, _TUNING.search_nodes) if self.rules is None else 0
+        return min(most, _TUNING.search_products / ExpectedSaving().work(problem))
 
-    def _check(self, problem: AcquisitionProblem) -> None:
-        if not problem.free:
-            raise ValueError(
-                "Adaptive needs a problem in which any question may come next: make it with free=True (a classifier "
-                'with order="adaptive"), or use a solver of a fixed order, such as default_solver(problem).'
-            )
-        self._check_settings()
+    def _check_settings(self) -> None:
+        super()._check_settings()
         if self.rules is not None and (not isinstance(self.rules, (list, tuple)) or not self.rules):
-            raise TypeError(f"rules must be a list of ordering rules, such as [EC2()], got {shown(self.rules)}.")
+            raise TypeError(f"rules must be a list of ordering rules, such as [EC2()], got {short_repr(self.rules)}.")
         for number, rule in enumerate(self.rules or ()):
             check_part(rule, f"rules[{number}]", "an ordering rule such as EC2()", ("gains", "check"))
+
+    def _check(self, problem: AcquisitionProblem) -> None:
+        if not problem.any_order:
+            raise ValueError(
+                "Adaptive needs a problem in which any question may come next: make it with any_order=True (a "
+                "classifier "
+                'with order="adaptive"), or use a solver of a fixed order, such as default_solver(problem).'
+            )
+        for rule in self.rules or ():
             rule.check(problem)
 
 
 def _searchable(problem: AcquisitionProblem) -> bool:
     """Whether orders are searched: the plan of a search follows no start and nothing that has to be asked."""
-    return not problem.samples and problem.starts is None and not problem.closes
+    return not problem.structure.samples and problem.starts is None and not has_requirements(problem)
 
 
-def _at_once(problem: AcquisitionProblem) -> Policy:
-    begun, weight = problem.opening()
-    upper = float(weight @ begun.finishing_cost)
-    lower = float(weight @ np.minimum(begun.stopping_cost, begun.cost_floor()))
-    found = FirstK(0, certificate_paths=0).solve(problem)
+def _stop_policy(problem: AcquisitionProblem) -> Policy:
+    begun, weight = problem.initial_beliefs()
+    upper = float(weight @ finishing_cost(begun))
+    lower = float(weight @ np.minimum(begun.stopping_cost, cost_lower_bound(begun)))
+    policy = FirstK(0, certificate_paths=0).solve(problem)
     gap = (upper - lower) / upper if upper > 0 else 0.0
-    return found.with_info(upper=upper, lower=lower, gap=gap, confidence=1.0, scope="all orders")
+    return policy.with_info(upper=upper, lower=lower, gap=gap, confidence=1.0, scope="all orders")
 
 
-def _given(rule: OrderingRule) -> OrderingRule:
+def _keep_rule(rule: OrderingRule) -> OrderingRule:
     return rule
 
 
+class _Candidate(NamedTuple):
+    """A rule to try: what makes it, whether values are fitted to it, whether its order is the same for everybody."""
+
+    name: str
+    make: Callable[[], OrderingRule]
+    has_values: bool = True
+    in_one_order: bool = False
+
+
 @dataclass
-class _Tried:
+class _TriedRule:
     """A candidate, and what it cost in each case."""
 
     name: str
@@ -368,30 +396,31 @@ class _Tried:
     costs: FloatArray
     n_questions: FloatArray
     seconds: float = 0.0
+    in_one_order: bool = False
 
-    def differs(self, other: _Tried) -> FloatArray:
+    def differs(self, other: _TriedRule) -> FloatArray:
         """How much more it costs in the cases that both were tried on."""
         n = min(len(self.costs), len(other.costs))
         return self.costs[:n] - other.costs[:n]
 
 
-class _Search:
+class _RuleSearch:
     """One search for an order."""
 
-    def __init__(self, settings: Adaptive, problem: AcquisitionProblem, began: float) -> None:
-        self.settings, self.problem, self.began = settings, problem, began
+    def __init__(self, settings: Adaptive, problem: AcquisitionProblem) -> None:
+        self.settings, self.problem = settings, problem
         self.n_stages = min(settings.max_stages, problem.n_stages)
         self.rng = as_generator(settings.random_state)
         self._fresh = np.random.default_rng(self.rng.integers(2**63))
         self._once = ExpectedSaving().work(problem)
-        few = problem.n_questions <= _FEW
+        few = problem.n_questions <= _TUNING.max_tried
         self._candidates = max(settings.n_candidates, problem.n_questions) if few else settings.n_candidates
-        self.limited = left() < np.inf
-        self.tried: list[_Tried] = []
+        self.limited = remaining_seconds() < np.inf
+        self.tried: list[_TriedRule] = []
         self.skipped: list[str] = []
 
     @cached_property
-    def cases(self) -> Cases:
+    def cases(self) -> TrialCases:
         """Fresh cases that candidates are compared on."""
         return model_cases(self.problem, self.settings.n_cases, self._fresh)
 
@@ -399,108 +428,114 @@ class _Search:
         """The policy of the best rule, or what a search over all orders comes to where that costs less."""
         rules = self._rules()
         if self.settings.one_step:
-            rules.insert(0, (_ONE_STEP, ExpectedSaving))
+            rules.insert(0, _Candidate("one step", ExpectedSaving, has_values=False))
         self.search = search
-        for number, (name, make) in enumerate(rules, 1):
-            with telling(f"candidate {number} of {len(rules)}, {name}"):
-                self._try(name, make)
+        for number, candidate in enumerate(rules, 1):
+            with report_progress(f"candidate {number} of {len(rules)}, {candidate.name}"):
+                self._try(candidate)
         if not self.tried:
-            raise TimeUp
+            raise DeadlineExceeded
         if not self.tried[0].costs.size:
             return self.tried[0].policy.with_info(ordering=OrderingChoice(self.tried[0].name, ()))
         chosen = self._simplest()
         for _ in range(self.settings.max_rounds):
             assert isinstance(chosen.policy, RulePolicy)
             rule = ImprovedRule(chosen.policy.values, self._candidates)
-            with telling("improvement"):
-                better = self._try(f"{chosen.name}, improved", partial(_given, rule))
+            with report_progress("improvement"):
+                better = self._try(_Candidate(f"{chosen.name}, improved", partial(_keep_rule, rule)))
             if better is None:
                 break
             difference, error = self._above(better, chosen)
-            if difference > -max(error, _ALIKE * self._cost(chosen)):
+            if difference > -max(error, _TUNING.alike * self._cost(chosen)):
                 break
             chosen = better
         if search is not None:
-            with suppress(TimeUp):  # what was chosen stays
-                chosen = self._or_searched(chosen, search)
+            with suppress(DeadlineExceeded):  # what was chosen stays
+                chosen = self._compare_with_search(chosen, search)
         self.chosen = chosen
-        found = chosen.policy.with_info(ordering=self._report(chosen))
+        policy = chosen.policy.with_info(ordering=self._report(chosen))
         cut = len(chosen.costs) < len(self.cases.answers)
-        return found.with_info(status="limit") if self.skipped or cut else found
+        return policy.with_info(status="limit") if self.skipped or cut else policy
 
     def _is_alone(self, policy: RulePolicy) -> bool:
         """Whether there is nothing to compare a policy with, and nobody asks what it costs."""
         settings = self.settings
         if settings.rules is None or len(settings.rules) > 1 or settings.max_rounds or settings.certificate_paths:
             return False
-        begun, weight = self.problem.opening()
+        begun, weight = self.problem.initial_beliefs()
         cost = float(weight @ policy.values.value(begun))
-        return self.search is None or self.search.high > _NEAR * cost
+        return self.search is None or self.search.high > _TUNING.near * cost
 
-    def bounded(self, found: Policy, lower: float) -> Policy:
+    def bound_by_cases(self, policy: Policy, lower: float) -> Policy:
         """Bounds by the cases that it was tried on, where there was no time for others."""
         mean, error = self.cases.mean_and_error(self.chosen.costs)
         upper = mean + quantile(1 - 2 * (1 - CONFIDENCE) / len(self.tried) ** 2) * error
         if lower > upper:  # what is certain stays
-            upper = most_expected(self.problem)
+            upper = greatest_expected_cost(self.problem)
         gap = (upper - lower) / upper if upper > 0 else 0.0
-        return found.with_info(
+        return policy.with_info(
             status="limit", upper=upper, lower=lower, gap=gap, confidence=CONFIDENCE, scope="all orders"
         )
 
-    def _or_searched(self, chosen: _Tried, search: OrderSearch) -> _Tried:
+    def _compare_with_search(self, chosen: _TriedRule, search: OrderSearch) -> _TriedRule:
         """What the search comes to, where that costs less in the same cases; its bounds say whether it may."""
-        cost, started = self._cost(chosen), _clock()
-        if search.high > _NEAR * cost:
+        cost, started = self._cost(chosen), time.perf_counter()
+        if search.high > _TUNING.near * cost:
             return chosen
-        with telling(_SEARCHED):
-            search.run(self.settings._nodes(self.problem), tolerance=_CLOSE)
-            policy = planned(search)
-            tried = self._compared(_Tried(_SEARCHED, policy, np.empty(0), np.empty(0)))
-        tried.seconds = _clock() - started
+        with report_progress(_SEARCHED):
+            search.run(self.settings._nodes(self.problem), tolerance=_TUNING.close)
+            policy = policy_of_search(search)
+            tried = self._compare(_TriedRule(_SEARCHED, policy, np.empty(0), np.empty(0)))
+        tried.seconds = time.perf_counter() - started
         self.tried.append(tried)
         return tried if self._above(tried, chosen)[0] < 0 else chosen
 
-    def _rules(self) -> list[tuple[str, Callable[[], OrderingRule]]]:
-        """Names of rules, and what makes them: an order that greed finds takes its time."""
+    def _rules(self) -> list[_Candidate]:
+        """What is tried; a rule is made when its turn comes, for an order that greed finds takes its time."""
         if self.settings.rules is not None:
-            return [(repr(rule), partial(_given, rule)) for rule in self.settings.rules]
+            return [_Candidate(repr(rule), partial(_keep_rule, rule)) for rule in self.settings.rules]
         information, saving = ClassInformation(), ExpectedSaving()
         rules: list[OrderingRule] = [saving, information, EC2()]
-        rules += [HiddenInformation()] if self.problem.hidden is not None else []
+        rules += [HiddenInformation()] if self.problem.structure.latent is not None else []
         fixed = {"information": information, "saving": saving}
         ahead = LookaheadSaving(2, self._candidates if self._candidates < self.problem.n_questions else None)
         return [
-            *((repr(rule), partial(_given, rule)) for rule in rules),
-            *((f"{_FIXED} by {n}", partial(greedy_order, self.problem, rule, self.cases)) for n, rule in fixed.items()),
-            (repr(ahead), partial(_given, ahead)),
+            *(_Candidate(repr(rule), partial(_keep_rule, rule)) for rule in rules),
+            *(
+                _Candidate(f"fixed order by {n}", partial(greedy_order, self.problem, rule, self.cases), True, True)
+                for n, rule in fixed.items()
+            ),
+            _Candidate(repr(ahead), partial(_keep_rule, ahead)),
         ]
 
-    def _try(self, name: str, make: Callable[[], OrderingRule]) -> _Tried | None:
-        started, tried = _clock(), None
-        with suppress(TimeUp):
-            look()
-            policy = self._unfitted(make()) if name == _ONE_STEP else self._valued(make())
+    def _try(self, candidate: _Candidate) -> _TriedRule | None:
+        started, tried = time.perf_counter(), None
+        with suppress(DeadlineExceeded):
+            check_deadline()
+            rule = candidate.make()
+            policy = self._fit_policy(rule) if candidate.has_values else self._policy_without_values(rule)
             if policy is not None:
-                tried = _Tried(name, policy, np.empty(0), np.empty(0))
-                tried = tried if self._is_alone(policy) else self._compared(tried)
+                tried = _TriedRule(
+                    candidate.name, policy, np.empty(0), np.empty(0), in_one_order=candidate.in_one_order
+                )
+                tried = tried if self._is_alone(policy) else self._compare(tried)
         if tried is None:
-            self.skipped.append(name)
+            self.skipped.append(candidate.name)
             return None
-        tried.seconds = _clock() - started
+        tried.seconds = time.perf_counter() - started
         self.tried.append(tried)
         return tried
 
-    def _unfitted(self, rule: OrderingRule) -> RulePolicy:
+    def _policy_without_values(self, rule: OrderingRule) -> RulePolicy:
         values = RuleValues(self.problem, rule, self.n_stages)
         return RulePolicy(values, SolveInfo("converged", n_stages=self.n_stages))
 
-    def _valued(self, rule: OrderingRule) -> RulePolicy | None:
+    def _fit_policy(self, rule: OrderingRule) -> RulePolicy | None:
         """Fit values to a rule; None where that is too laborious."""
         settings = self.settings
         # each case is followed, and after each question all that its answer may be is looked at
-        most = settings.max_work / (rule.work(self.problem) * max(1, min(self.n_stages, _ASKED)))
-        exact_expectation, fewest = settings.exact_expectation, min(_FEWEST, settings.n_paths)
+        most = settings.max_work / (rule.work(self.problem) * max(1, min(self.n_stages, _TUNING.n_reckoned)))
+        exact_expectation, fewest = settings.exact_expectation, min(_TUNING.min_paths, settings.n_paths)
         n_paths = int(min(settings.n_paths, most / (1 + exact_expectation * self.problem.n_outcomes.mean())))
         if n_paths < fewest:
             # something has to be tried; and what looks at each question once is not put off by their number
@@ -508,8 +543,8 @@ class _Search:
                 return None
             n_paths, exact_expectation = max(fewest, int(min(settings.n_paths, most))), False
         horizon = settings.first_horizon
-        with within(left() / 2):
-            values = fitted_values(
+        with time_limit(remaining_seconds() / 2):
+            values = fit_values(
                 self.problem,
                 rule,
                 self.n_stages,
@@ -521,39 +556,39 @@ class _Search:
         status = "limit" if values.limited else "converged"
         return RulePolicy(values, SolveInfo(status, n_stages=self.n_stages, size=values.size))
 
-    def _compared(self, candidate: _Tried) -> _Tried:
+    def _compare(self, candidate: _TriedRule) -> _TriedRule:
         """Try a candidate on all cases, or on the first of them only, where it is clearly not the best there."""
         first = 0
         n = len(self.cases.answers)
-        shares = (_FIRST**2, _FIRST) if self.limited else (_FIRST,)
+        shares = (_TUNING.first_cases**2, _TUNING.first_cases) if self.limited else (_TUNING.first_cases,)
         for last in [n] if self.cases.exact else sorted({*(max(2, int(share * n)) for share in shares), n}):
             try:
                 costs, asked = self.cases.costs(candidate.policy, first, last)
-            except TimeUp:
+            except DeadlineExceeded:
                 if not first:
                     raise
                 break
             candidate.costs = np.append(candidate.costs, costs)
             candidate.n_questions = np.append(candidate.n_questions, asked)
             differences = [self._above(candidate, other) for other in self.tried]
-            if any(difference > _CLEARLY * error for difference, error in differences):
+            if any(difference > _TUNING.clearly * error for difference, error in differences):
                 break
             first = last
         return candidate
 
-    def _simplest(self) -> _Tried:
+    def _simplest(self) -> _TriedRule:
         """First of those that cost no more than the best, but for chance."""
         most = max(len(t.costs) for t in self.tried)
         whole = [t for t in self.tried if len(t.costs) == most]
-        whole.sort(key=lambda t: not t.name.startswith(_FIXED))  # the same order for everybody is simpler than any rule
+        whole.sort(key=lambda t: not t.in_one_order)  # the same order for everybody is simpler than any rule
         best = min(whole, key=self._cost)
         for candidate in whole:
             difference, error = self._above(candidate, best)
-            if difference <= max(error, _ALIKE * self._cost(best)):
+            if difference <= max(error, _TUNING.alike * self._cost(best)):
                 return candidate
         return best
 
-    def _report(self, chosen: _Tried) -> OrderingChoice:
+    def _report(self, chosen: _TriedRule) -> OrderingChoice:
         candidates = tuple(
             OrderingCandidate(
                 t.name,
@@ -567,8 +602,8 @@ class _Search:
         )
         return OrderingChoice(chosen.name, candidates, tuple(self.skipped))
 
-    def _cost(self, tried: _Tried) -> float:
+    def _cost(self, tried: _TriedRule) -> float:
         return self.cases.mean_and_error(tried.costs)[0]
 
-    def _above(self, one: _Tried, other: _Tried) -> tuple[float, float]:
+    def _above(self, one: _TriedRule, other: _TriedRule) -> tuple[float, float]:
         return self.cases.mean_and_error(one.differs(other))

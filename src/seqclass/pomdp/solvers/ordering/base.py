@@ -9,15 +9,14 @@ from sklearn.base import BaseEstimator
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored
-from seqclass.pomdp.information import TIE, InformationState
+from seqclass.pomdp.one_step import candidate_questions, row_parts
 from seqclass.pomdp.policy import DECIDE, unit
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.ties import TIE
 
 __all__ = ["OrderingRule"]
 
 
-#: Scores closer than this, or than this share of the best, are a tie.
-_TIE = 1e-10
 #: Bytes of the scores of a chunk of rows: small enough to stay in cache.
 SCORE_BYTES = 2**23
 
@@ -46,8 +45,8 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     ...     per_price = False
     ...     def gains(self, info, questions):
     ...         return np.tile(questions.astype(float), (len(info), 1))
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, free=True)
-    >>> LastFirst().next(problem.begin())
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), prices=0.1, any_order=True)
+    >>> LastFirst().next(problem.initial_belief())
     array([2])
     """
 
@@ -56,12 +55,12 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     by_belief: bool = False
 
     @abstractmethod
-    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+    def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """What each of some questions promises.
 
         Parameters
         ----------
-        info : InformationState
+        belief : BeliefState
             What is known of ``n`` instances.
         questions : ndarray of int of shape (m,)
             The questions.
@@ -98,36 +97,38 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         -------
         float
         """
-        width = problem.n_classes if problem.hidden is None else len(problem.hidden.classes)
+        width = problem.n_classes if problem.structure.latent is None else len(problem.structure.latent.classes)
         answers = problem.n_outcomes.astype(np.float64)
-        for question in np.flatnonzero([problem.is_sampled(q) for q in range(problem.n_questions)]).tolist():
-            if problem.hidden is None:  # what stands for a bundle is drawn anew for each instance, column by column
-                bundle = problem.bundle(question)
+        for question in np.flatnonzero([problem.structure.is_sampled(q) for q in range(problem.n_questions)]).tolist():
+            if (
+                problem.structure.latent is None
+            ):  # what stands for a bundle is drawn anew for each instance, column by column
+                bundle = problem.structure.bundle(question)
                 answers[question] *= 1 if bundle is None else bundle.sizes.sum()
         return float(answers.sum()) * width * (1 + problem.n_decisions)
 
-    def scores(self, info: InformationState) -> FloatArray:
+    def scores(self, belief: BeliefState) -> FloatArray:
         """Score of every question; -inf where it is not open, and where rules of the problem ask for others first.
 
         Parameters
         ----------
-        info : InformationState
+        belief : BeliefState
             What is known of ``n`` instances.
 
         Returns
         -------
         ndarray of shape (n, n_questions)
         """
-        problem = info.problem
-        result = np.full((len(info), problem.n_questions), -np.inf)
-        questions = np.flatnonzero(info.open.any(axis=0))
+        problem = belief.problem
+        result = np.full((len(belief), problem.n_questions), -np.inf)
+        questions = np.flatnonzero(belief.available.any(axis=0))
         if questions.size:
-            score = self._gains(info, questions)
+            score = self._gains(belief, questions)
             if self.per_price:
                 # a free question is not worth infinitely much: one that promises nothing comes last
                 # in a unit of its own, so that ties are the same in any
-                score = score / (np.maximum(info.prices[:, questions], smallest_price(problem)) / unit(problem))
-            result[:, questions] = np.where(info.sensible[:, questions], score, -np.inf)
+                score = score / (np.maximum(belief.prices[:, questions], smallest_price(problem)) / unit(problem))
+            result[:, questions] = np.where(candidate_questions(belief)[:, questions], score, -np.inf)
             if np.isnan(result.max(initial=-np.inf)):
                 raise ValueError(
                     f"{type(self).__name__}.gains is NaN for question {int(np.isnan(result).any(axis=0).argmax())}: it "
@@ -135,9 +136,9 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
                 )
         return result
 
-    def _gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+    def _gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """What `gains` gives, if it is numbers of the shape that it must have."""
-        score, shape = np.asarray(self.gains(info, questions)), (len(info), questions.size)
+        score, shape = np.asarray(self.gains(belief, questions)), (len(belief), questions.size)
         if score.shape != shape or score.dtype.kind not in "biuf":
             raise ValueError(
                 f"{type(self).__name__}.gains must give numbers in an array of shape {shape}: instances, questions; it "
@@ -145,12 +146,12 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
             )
         return score
 
-    def next(self, info: InformationState) -> IntArray:
+    def next(self, belief: BeliefState) -> IntArray:
         """Question to ask next of each row, the one of lowest number where several are best.
 
         Parameters
         ----------
-        info : InformationState
+        belief : BeliefState
             What is known of ``n`` instances.
 
         Returns
@@ -158,10 +159,13 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         ndarray of int of shape (n,)
             -1 where nothing is open, or nothing that the rule would ask.
         """
-        found = np.full(len(info), DECIDE)
-        for part, some in info.parts(8.0 * 6 * info.problem.n_questions, SCORE_BYTES):
-            found[part] = best(self.scores(some))
-        return found
+        question = np.full(len(belief), DECIDE)
+        for part, some in row_parts(belief, 8.0 * 6 * belief.problem.n_questions, SCORE_BYTES):
+            question[part] = best_question(self.scores(some))
+        return question
+
+    def _check_stored_for(self, problem: AcquisitionProblem) -> None:
+        """Check a rule that was read from a file with values of this problem."""
 
 
 def smallest_price(problem: AcquisitionProblem) -> float:
@@ -169,8 +173,9 @@ def smallest_price(problem: AcquisitionProblem) -> float:
     return TIE * float(problem.decision_costs.max() or 1.0)
 
 
-def best(scores: FloatArray) -> IntArray:
+def best_question(scores: FloatArray) -> IntArray:
     """Question of the best score of each row, of equals the one of lowest number; -1 where none is finite."""
     top = scores.max(axis=1, keepdims=True, initial=-np.inf)
-    near = scores >= top - _TIE * np.maximum(np.abs(np.where(np.isfinite(top), top, 0.0)), 1.0)
+    # scores closer than this, or than this share of the best, are a tie
+    near = scores >= top - 1e-10 * np.maximum(np.abs(np.where(np.isfinite(top), top, 0.0)), 1.0)
     return np.where(np.isneginf(top[:, 0]), DECIDE, near.argmax(axis=1) if near.size else DECIDE)

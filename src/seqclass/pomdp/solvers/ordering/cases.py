@@ -9,11 +9,10 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, effective_size, mean_and_variance
 from seqclass.pomdp.acquisition import acquire
-from seqclass.pomdp.answers import Answers, SampledAnswers
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.observations import ObservationSource, SampledObservations
 from seqclass.pomdp.policy import Policy
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.walk import ALL, everything, walk
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.walk import ALL, ask_everything, walk
 
 __all__: list[str] = []
 
@@ -25,7 +24,7 @@ def mean_and_error(values: FloatArray, weight: FloatArray | None = None) -> tupl
 
 
 @dataclass(frozen=True)
-class Cases:
+class TrialCases:
     """Cases, simulated or all that there are.
 
     Attributes
@@ -41,7 +40,7 @@ class Cases:
     exact : bool
         Whether these are all.
     start : ndarray of int of shape (n,)
-        How each begins: a row of the problem's `opening`.
+        How each begins: a row of the problem's `initial_beliefs`.
     """
 
     answers: IntArray
@@ -51,9 +50,9 @@ class Cases:
     exact: bool
     start: IntArray
 
-    def begin(self, problem: AcquisitionProblem, first: int, last: int) -> InformationState:
+    def begin(self, problem: AcquisitionProblem, first: int, last: int) -> BeliefState:
         """Some cases as they begin."""
-        return problem.opening()[0][self.start[first:last]]
+        return problem.initial_beliefs()[0][self.start[first:last]]
 
     def mean_and_error(self, values: FloatArray) -> tuple[float, float]:
         """Mean over the first cases and its standard error, which is 0 where these are all."""
@@ -65,57 +64,57 @@ class Cases:
         """What a policy costs in some cases."""
         start = None
         if policy.problem.starts is not None:
-            start = policy.problem.opening()[0], self.start[first:last]
-        found = acquire(policy, self.X[first:last], columns=self.columns, start=start)
-        cost = found.leaf_price + policy.problem.stopping_cost(found.leaf_belief)
-        asked = (found.leaf_question >= 0).sum(axis=1)
-        return cost[found.leaf], asked[found.leaf]
+            start = policy.problem.initial_beliefs()[0], self.start[first:last]
+        acquired = acquire(policy, self.X[first:last], columns=self.columns, start=start)
+        cost = acquired.leaf_price + policy.problem.stopping_cost(acquired.leaf_belief)
+        asked = (acquired.leaf_question >= 0).sum(axis=1)
+        return cost[acquired.leaf], asked[acquired.leaf]
 
 
-def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> Cases:
+def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> TrialCases:
     """Cases of a problem's own model: all, where they are few, else drawn at random."""
     with np.errstate(over="ignore"):  # of thousands of questions the number is beyond all floats
-        many = float(np.prod(problem.n_outcomes.astype(np.float64))) * len(problem.opening()[1])
-    exact = not problem.samples and many <= n
+        many = float(np.prod(problem.n_outcomes.astype(np.float64))) * len(problem.initial_beliefs()[1])
+    exact = not problem.structure.samples and many <= n
     # what a network draws at once knows nothing of how cases begin
-    drawn = None if exact or problem.starts is not None else problem.draw_cases(n, rng)
+    drawn = None if exact or problem.starts is not None else problem.structure.draw_cases(n, rng)
     if drawn is None:
-        given, weight, start = _walked(problem, n, exact, rng)
+        given, weight, start = _walk_cases(problem, n, exact, rng)
     else:
         given, weight, start = drawn, np.full(n, 1 / n), np.zeros(n, dtype=np.intp)
     shown: list[Any] = []
     for question in range(problem.n_questions):
-        bundle = problem.bundle(question)
+        bundle = problem.structure.bundle(question)
         codes = given[:, question]
         shown.append(codes[:, None] if bundle is None else bundle.decode(codes))
-    features = [int(f) for question in range(problem.n_questions) for f in problem.members(question)]
+    features = [int(f) for question in range(problem.n_questions) for f in problem.structure.members(question)]
     columns = np.full(max(features, default=-1) + 1, -1)
     columns[features] = np.arange(len(features))
     X = np.concatenate([*shown, np.empty((len(given), 0), dtype=given.dtype)], axis=1)
-    return Cases(given, X, columns, weight, exact, start)
+    return TrialCases(given, X, columns, weight, exact, start)
 
 
-def _walked(
+def _walk_cases(
     problem: AcquisitionProblem, n: int, exact: bool, rng: np.random.Generator
 ) -> tuple[IntArray, FloatArray, IntArray]:
     """Answers, weights and starts of cases that are asked everything: all that there are, or a sample."""
-    answers: Answers = ALL if exact else SampledAnswers(rng)
-    first, share = unlimited(problem).opening()
+    answers: ObservationSource = ALL if exact else SampledObservations(rng)
+    first, share = without_limits(problem).initial_beliefs()
     weight = answers.spread(1.0 if exact else float(n), share)
     start = drawn = np.flatnonzero(weight)
     along: IntArray = np.empty((len(drawn), 0), dtype=np.intp)
-    for last in walk(first[drawn], weight[drawn], everything, answers):
+    for last in walk(first[drawn], weight[drawn], ask_everything, answers):
         start = start[last.parent]
         along = np.column_stack([along[last.parent], last.outcome]) if last.stage else along
     # in a fixed order what was asked came one after the other
-    seen = along if last.info.seen is None else last.info.seen
-    found = np.arange(len(last.weight))
-    rows = rng.permutation(found if exact else np.repeat(found, last.weight.astype(np.int64)))
+    seen = along if last.belief.observed is None else last.belief.observed
+    leaf = np.arange(len(last.weight))
+    rows = rng.permutation(leaf if exact else np.repeat(leaf, last.weight.astype(np.int64)))
     # what is never asked has no answer
     return np.maximum(seen[rows], -1), last.weight[rows] if exact else np.full(n, 1 / n), start[rows]
 
 
-def unlimited(problem: AcquisitionProblem) -> AcquisitionProblem:
+def without_limits(problem: AcquisitionProblem) -> AcquisitionProblem:
     """Return the same problem without a budget and rules."""
     if problem.max_questions is None and problem.max_cost is None and problem.rules is None:
         return problem

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.pomdp.information import InformationState
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.one_step import stopping_is_certain
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.ordering.base import OrderingRule, smallest_price
-from seqclass.pomdp.solvers.ordering.cases import Cases, unlimited
+from seqclass.pomdp.solvers.ordering.cases import TrialCases, without_limits
 
 __all__ = ["GivenOrder"]
 
@@ -34,28 +34,28 @@ class GivenOrder(OrderingRule):
                 f"{list(self.order)}."
             )
 
-    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+    def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Minus the place in the order; see `OrderingRule.gains`."""
-        self.check(info.problem)
-        place = np.full(info.problem.n_questions, -np.inf)
+        self.check(belief.problem)
+        place = np.full(belief.problem.n_questions, -np.inf)
         place[np.asarray(self.order, dtype=np.intp)] = -np.arange(float(len(self.order)))
-        return np.tile(place[questions], (len(info), 1))
+        return np.tile(place[questions], (len(belief), 1))
 
 
 def greedy_order(
-    problem: AcquisitionProblem, rule: OrderingRule, cases: Cases, n_cases: int = 500, longest: int = 100
+    problem: AcquisitionProblem, rule: OrderingRule, cases: TrialCases, n_cases: int = 500, longest: int = 100
 ) -> GivenOrder:
     """Order in which each question promises most on average, given the answers to those before it."""
     answers, weight = cases.answers[:n_cases], cases.weight[:n_cases]
-    info = cases.begin(unlimited(problem), 0, len(answers))
+    belief = cases.begin(without_limits(problem), 0, len(answers))
     order: list[int] = []
     while True:
         left = np.setdiff1d(np.arange(problem.n_questions), order)
         if not left.size:
             return GivenOrder(order)
         # where stopping is optimal for certain nothing is asked any more, whatever it promises
-        some = np.flatnonzero(~info.settled)
-        part, share = (info[some], weight[some]) if some.size else (info, weight)
+        some = np.flatnonzero(~stopping_is_certain(belief))
+        part, share = (belief[some], weight[some]) if some.size else (belief, weight)
         share = share / share.sum()
         promised = share @ rule._gains(part, left)
         price = share @ np.broadcast_to(part.prices, (len(part), problem.n_questions))[:, left]
@@ -63,4 +63,4 @@ def greedy_order(
         if len(order) >= longest or not some.size:
             return GivenOrder([*order, *left[np.argsort(-score, kind="stable")].tolist()])
         order.append(int(left[score.argmax()]))
-        info = info.asking(order[-1]).update(answers[:, order[-1]])
+        belief = belief.asking(order[-1]).update(answers[:, order[-1]])

@@ -10,29 +10,38 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass.pomdp.acquisition import acquire
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import OrderingCandidate, OrderingChoice, Policy, SolveInfo
-from seqclass.pomdp.solvers.base import certified
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.cases import mean_and_error
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
-from seqclass.pomdp.solvers.ordering.values import RulePolicy, fitted_values
+from seqclass.pomdp.solvers.ordering.values import RulePolicy, fit_values
 
 __all__: list[str] = []
 
 
-#: Name of stopping along the order that was made on the cases.
+#: Name of stopping along the order that was made on the cases, for people.
 ON_ROWS = "fixed order of the training rows"
 
 
-def judged(
+class ObservedOrder(GivenOrder):
+    """An order that was made on real cases."""
+
+
+def observed_order(policy: Policy) -> IntArray | None:
+    """The order made on real cases that a policy follows; None where it follows no such order."""
+    rule = policy.values.rule if isinstance(policy, RulePolicy) else None
+    return np.asarray(rule.order, dtype=np.intp) if isinstance(rule, ObservedOrder) else None
+
+
+def select_on_rows(
     policy: Policy,
     order: IntArray,
     X: Any,
     costs: FloatArray,
     solver: Adaptive,
     charge_missing: bool = False,
-    start: tuple[InformationState, IntArray] | None = None,
+    start: tuple[BeliefState, IntArray] | None = None,
     weight: FloatArray | None = None,
 ) -> Policy:
     """Return the policy, or stopping along a fixed order where that costs less on real cases."""
@@ -52,16 +61,15 @@ def judged(
     choice = replace(choice, chosen=ON_ROWS if better else choice.chosen, observed=observed)
     if not better:
         return policy.with_info(ordering=choice, seconds=policy.info.seconds + seconds)
-    chosen = certified(fixed, solver.certificate_paths, solver.random_state)
-    return chosen.with_info(ordering=choice, seconds=policy.info.seconds + seconds)
+    return solver.certify(fixed).with_info(ordering=choice, seconds=policy.info.seconds + seconds)
 
 
-def along_order(problem: Any, order: IntArray, solver: Adaptive) -> RulePolicy:
+def along_order(problem: AcquisitionProblem, order: IntArray, solver: Adaptive) -> RulePolicy:
     """Stopping along a fixed order, by regression; not certified."""
     n_stages = min(solver.max_stages, problem.n_stages)
     rng = as_generator(solver.random_state)
-    rule = GivenOrder(order.tolist())
-    values = fitted_values(problem, rule, n_stages, solver.n_paths, rng, exact_expectation=solver.exact_expectation)
+    rule = ObservedOrder(order.tolist())
+    values = fit_values(problem, rule, n_stages, solver.n_paths, rng, exact_expectation=solver.exact_expectation)
     return RulePolicy(values, SolveInfo("converged", n_stages=n_stages, size=values.size))
 
 
@@ -78,7 +86,9 @@ def row_costs(
     policy: Policy, X: Any, costs: FloatArray, charge_missing: bool, start: Any
 ) -> tuple[FloatArray, FloatArray]:
     """What real cases cost, and how many questions each is asked."""
-    found = acquire(policy, X, charge_missing=charge_missing, start=start)
-    asked = (found.leaf_question >= 0).sum(axis=1)
-    decided = np.asarray(found.leaf_decision)[found.leaf]
-    return found.leaf_price[found.leaf] + costs[np.arange(len(costs)), decided], asked[found.leaf].astype(float)
+    acquired = acquire(policy, X, charge_missing=charge_missing, start=start)
+    asked = (acquired.leaf_question >= 0).sum(axis=1)
+    decided = np.asarray(acquired.leaf_decision)[acquired.leaf]
+    return acquired.leaf_price[acquired.leaf] + costs[np.arange(len(costs)), decided], asked[acquired.leaf].astype(
+        float
+    )

@@ -9,12 +9,14 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.validation import check_integer
-from seqclass.pomdp.hidden import CACHE_BYTES, common, plogp
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.latent import CACHE_BYTES, common, plogp
+from seqclass.pomdp.one_step import deciding_cost, likelihood_parts, must_continue, one_step_costs, unasked_questions
 from seqclass.pomdp.policy import DECIDE, Policy, unit
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.ordering.base import OrderingRule, best
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.rules import rules_of
+from seqclass.pomdp.solvers.ordering.base import OrderingRule, best_question
 from seqclass.pomdp.solvers.simple import lookahead_costs
+from seqclass.pomdp.visits import order_panels
 from seqclass.pomdp.walk import Level
 
 __all__ = ["EC2", "ClassInformation", "CrossEntropy", "ExpectedSaving", "HiddenInformation", "LookaheadSaving"]
@@ -39,8 +41,8 @@ class LookaheadSaving(OrderingRule):
     --------
     >>> import numpy as np
     >>> from seqclass.pomdp import TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=[0.1, 0.05], free=True)
-    >>> LookaheadSaving().next(problem.begin())
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2), prices=[0.1, 0.05], any_order=True)
+    >>> LookaheadSaving().next(problem.initial_belief())
     array([1])
     """
 
@@ -55,11 +57,11 @@ class LookaheadSaving(OrderingRule):
         """Products that scoring all questions of one instance takes, roughly; see `OrderingRule.work`."""
         return super().work(problem) * branches(problem, self.n_candidates) ** (self.depth - 1)
 
-    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+    def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Savings, prices counted; -inf where a question was not followed. See `OrderingRule.gains`."""
         depth = check_integer(self.depth, "depth", 1)
-        costs = lookahead_costs(info, depth, self.n_candidates)[:, questions]
-        return info.deciding_cost[:, None] - costs
+        costs = lookahead_costs(belief, depth, self.n_candidates)[:, questions]
+        return deciding_cost(belief)[:, None] - costs
 
 
 def branches(problem: AcquisitionProblem, n_candidates: int | None) -> float:
@@ -85,17 +87,18 @@ class ExpectedSaving(OrderingRule):
     >>> import numpy as np
     >>> from seqclass.pomdp import TableProblem
     >>> sensors = np.array([[[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.2], [0.1, 0.8]]])
-    >>> ExpectedSaving().scores(TableProblem([0.5, 0.5], sensors, prices=[0.1, 0.2], free=True).begin()).round(3)
+    >>> problem = TableProblem([0.5, 0.5], sensors, prices=[0.1, 0.2], any_order=True)
+    >>> ExpectedSaving().scores(problem.initial_belief()).round(3)
     array([[1.  , 1.75]])
     """
 
     by_belief = True
 
-    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+    def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Expected savings as parts of the dearest decision, prices left out; see `OrderingRule.gains`."""
-        prices = np.broadcast_to(info.prices, info.costs_once.shape)
-        saved = info.deciding_cost[:, None] - (info.costs_once - prices)[:, questions]
-        return np.asarray(saved / unit(info.problem))
+        prices = np.broadcast_to(belief.prices, one_step_costs(belief).shape)
+        saved = deciding_cost(belief)[:, None] - (one_step_costs(belief) - prices)[:, questions]
+        return np.asarray(saved / unit(belief.problem))
 
 
 class EC2(OrderingRule):
@@ -117,34 +120,34 @@ class EC2(OrderingRule):
     >>> import numpy as np
     >>> from seqclass.pomdp import MixtureProblem
     >>> pointer, useless = [[1, 0, 1, 0], [0, 1, 0, 1]], np.full((2, 4), 0.5)
-    >>> problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], [useless, pointer], prices=0.1, free=True)
-    >>> EC2().scores(problem.begin())[:, 1].round(3)  # half of the pairs, which weigh .25 together, at a price of .1
+    >>> problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], [useless, pointer], prices=0.1, any_order=True)
+    >>> EC2().scores(problem.initial_belief())[:, 1].round(3)  # half of the pairs, of weight .25, at a price of .1
     array([1.25])
     """
 
     by_belief = True
 
-    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+    def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Weight of the pairs that are separated; see `OrderingRule.gains`."""
-        problem, hidden = info.problem, info.problem.hidden
-        result: FloatArray = np.empty((len(info), len(questions)))
+        problem, hidden = belief.problem, belief.problem.structure.latent
+        result: FloatArray = np.empty((len(belief), len(questions)))
         if hidden is not None:
-            states = hidden.probability(info)
-            for places in problem.together(questions):
+            states = hidden.probability(belief)
+            for places in problem.structure.together(questions):
                 tables, at = hidden.tables_of(questions[places])
-                result[:, places] = tables.separated(states)[:, at]
+                result[:, places] = tables.separation(states)[:, at]
             return result
-        for part, places, likelihood in info.likelihood_parts(questions, problem.n_classes):
-            belief, table = info.belief[part], common(likelihood)
+        for part, places, likelihood in likelihood_parts(belief, questions, problem.n_classes):
+            posterior, table = belief.posterior[part], common(likelihood)
             if table is not None:
-                result[part, places] = _separated(belief, table)
+                result[part, places] = _separation(posterior, table)
             else:
-                amplitude = np.sqrt(likelihood) * belief[:, None, None]
+                amplitude = np.sqrt(likelihood) * posterior[:, None, None]
                 result[part, places] = (1 - row_sums(row_sums(amplitude) ** 2)) / 2
         return result
 
 
-def _separated(belief: FloatArray, table: FloatArray) -> FloatArray:
+def _separation(belief: FloatArray, table: FloatArray) -> FloatArray:
     """Weight of the pairs of classes that each question separates, (n, m), where all rows share their table."""
     shape, amplitude = table.shape[:2], np.sqrt(table.reshape(-1, table.shape[2]))
     result: FloatArray = np.empty((len(belief), shape[0]))
@@ -182,26 +185,27 @@ class ClassInformation(OrderingRule):
     >>> import numpy as np
     >>> from seqclass.pomdp import TableProblem
     >>> sensors = np.array([[[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]]])
-    >>> ClassInformation().scores(TableProblem([0.5, 0.5], sensors, prices=0.1, free=True).begin()).round(3)
+    >>> problem = TableProblem([0.5, 0.5], sensors, prices=0.1, any_order=True)
+    >>> ClassInformation().scores(problem.initial_belief()).round(3)
     array([[0.   , 6.931]])
     """
 
     by_belief = True
 
-    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+    def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Mutual information in nats; see `OrderingRule.gains`."""
-        result: FloatArray = np.empty((len(info), len(questions)))
-        hidden = info.problem.hidden
+        result: FloatArray = np.empty((len(belief), len(questions)))
+        hidden = belief.problem.structure.latent
         if hidden is not None:
-            states = hidden.probability(info)
-            for places in info.problem.together(questions):
+            states = hidden.probability(belief)
+            for places in belief.problem.structure.together(questions):
                 tables, at = hidden.tables_of(questions[places])
                 result[:, places] = tables.class_information(states)[:, at]
             return result
-        for part, places, likelihood in info.likelihood_parts(questions, info.problem.n_classes):
-            belief, table = info.belief[part], common(likelihood)
-            found = information_by_row(belief, likelihood) if table is None else information(belief, table)
-            result[part, places] = found
+        for part, places, likelihood in likelihood_parts(belief, questions, belief.problem.n_classes):
+            posterior, table = belief.posterior[part], common(likelihood)
+            gains = information_by_row(posterior, likelihood) if table is None else information(posterior, table)
+            result[part, places] = gains
         return result
 
 
@@ -230,24 +234,24 @@ class CrossEntropy(OrderingRule):
     --------
     >>> from seqclass.pomdp import TableProblem
     >>> sensors = np.array([[[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]]])
-    >>> CrossEntropy().scores(TableProblem([0.5, 0.5], sensors, prices=0.1, free=True).begin()).round(3)
+    >>> CrossEntropy().scores(TableProblem([0.5, 0.5], sensors, prices=0.1, any_order=True).initial_belief()).round(3)
     array([[0., 1.]])
     """
 
     by_belief = True
     per_price: bool = False
 
-    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+    def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Shares of the entropy; see `OrderingRule.gains`."""
-        entropy = -plogp(info.belief).sum(axis=1)
-        return np.asarray(ClassInformation().gains(info, questions) / np.maximum(entropy, _TINY)[:, None])
+        entropy = -plogp(belief.posterior).sum(axis=1)
+        return np.asarray(ClassInformation().gains(belief, questions) / np.maximum(entropy, _TINY)[:, None])
 
 
 class HiddenInformation(OrderingRule):
     """The mutual information of the answer and the hidden state, of which a class may have several, per unit of price.
 
     A question that says nothing about the class may still say which other question does; it then tells much about the
-    hidden state. The rule is for problems that offer hidden states (`AcquisitionProblem.hidden`), such as
+    hidden state. The rule is for problems that offer hidden states (`Structure.latent`), such as
     `MixtureProblem`. If answers are independent given the class, the classes are the states, and it is
     `ClassInformation`.
 
@@ -256,8 +260,8 @@ class HiddenInformation(OrderingRule):
     >>> import numpy as np
     >>> from seqclass.pomdp import MixtureProblem
     >>> pointer, useless = [[1, 0, 1, 0], [0, 1, 0, 1]], np.full((2, 4), 0.5)
-    >>> problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], [useless, pointer], prices=0.1, free=True)
-    >>> HiddenInformation().scores(problem.begin()).round(3)
+    >>> problem = MixtureProblem(np.full(4, 0.25), [0, 0, 1, 1], [useless, pointer], prices=0.1, any_order=True)
+    >>> HiddenInformation().scores(problem.initial_belief()).round(3)
     array([[0.   , 6.931]])
     """
 
@@ -265,128 +269,128 @@ class HiddenInformation(OrderingRule):
 
     def check(self, problem: AcquisitionProblem) -> None:
         """Refuse a problem without hidden states; see `OrderingRule.check`."""
-        if problem.hidden is None and problem.class_tables is None:
+        if problem.structure.latent is None and problem.structure.class_tables is None:
             raise ValueError(
                 f"HiddenInformation needs a problem with hidden states, and this {type(problem).__name__} has none; "
                 "use ClassInformation."
             )
 
-    def gains(self, info: InformationState, questions: IntArray) -> FloatArray:
+    def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Mutual information in nats; see `OrderingRule.gains`."""
-        self.check(info.problem)
-        hidden = info.problem.hidden
+        self.check(belief.problem)
+        hidden = belief.problem.structure.latent
         if hidden is None:
-            return ClassInformation().gains(info, questions)
-        states = hidden.probability(info)
-        result: FloatArray = np.empty((len(info), len(questions)))
-        for places in info.problem.together(questions):
+            return ClassInformation().gains(belief, questions)
+        states = hidden.probability(belief)
+        result: FloatArray = np.empty((len(belief), len(questions)))
+        for places in belief.problem.structure.together(questions):
             tables, at = hidden.tables_of(questions[places])
             result[:, places] = tables.hidden_information(states)[:, at]
         return result
 
 
-def most_telling(problem: AcquisitionProblem, n: int) -> AcquisitionProblem:
+def screen_by_information(problem: AcquisitionProblem, n: int) -> AcquisitionProblem:
     """Keep the questions that tell most about the class before anything is known, per price."""
     if problem.n_questions <= n:
         return problem
-    rules = [ClassInformation(), *([] if problem.hidden is None else [HiddenInformation()])]
-    start, weight = problem.replace(rules=None).opening()  # which close much at the start that is asked later
+    rules = [ClassInformation(), *([] if problem.structure.latent is None else [HiddenInformation()])]
+    start, weight = problem.replace(rules=None).initial_beliefs()  # which close much at the start that is asked later
     orders = [np.argsort(-(weight @ rule.scores(start)), kind="stable") for rule in rules]
     questions, first = np.unique(np.stack(orders, axis=1), return_index=True)
     kept = questions[np.argsort(first)[:n]]
-    if problem.rules is not None:  # what has to be asked, or may have to be, stays
-        kept = np.union1d(kept, np.flatnonzero(problem.rules.needed))
+    if (needs := rules_of(problem)) is not None:  # what has to be asked, or may have to be, stays
+        kept = np.union1d(kept, np.flatnonzero(needs.needed))
     return problem.subset(np.sort(kept))
 
 
 #: Rows of a level, and what a policy sees there: parts of one stage each.
-View = Callable[[Level], Sequence[tuple[IntArray, InformationState]]]
+View = Callable[[Level], Sequence[tuple[IntArray, BeliefState]]]
 
 
-def as_it_is(level: Level) -> Sequence[tuple[IntArray, InformationState]]:
+def as_it_is(level: Level) -> Sequence[tuple[IntArray, BeliefState]]:
     """All of a level, as the walk has it."""
-    return [(np.arange(len(level.info)), level.info)]
+    return [(np.arange(len(level.belief)), level.belief)]
 
 
-def asking(policy: Policy, see: View = as_it_is, budget: int | None = None) -> Callable[[Level], IntArray]:
+def make_ask(policy: Policy, see: View = as_it_is, budget: int | None = None) -> Callable[[Level], IntArray]:
     """What each history asks next, for `acquire`."""
 
     def ask(level: Level) -> IntArray:
-        question = np.full(len(level.info), DECIDE)
+        question = np.full(len(level.belief), DECIDE)
         if budget is None or level.stage < budget:
-            level.info = ordered(policy, level, see, budget)
-            for rows, info in see(level):
-                question[rows] = policy.act(info) if budget is None else next_question(policy, info)
+            level.belief = place_orders(policy, level, see, budget)
+            for rows, belief in see(level):
+                question[rows] = policy.action(belief) if budget is None else next_question(policy, belief)
         return question
 
     return ask
 
 
-def ordered(policy: Policy, level: Level, see: View, budget: int | None) -> InformationState:
+def place_orders(policy: Policy, level: Level, see: View, budget: int | None) -> BeliefState:
     """What is known of a level once a policy has ordered what it orders, no more than a budget is left for."""
-    info = level.info
-    if info.ordered is None:
-        return info
-    panels: BoolArray = np.zeros(info.ordered.shape, dtype=bool)
+    belief = level.belief
+    if belief.account.ordered is None:
+        return belief
+    panels: BoolArray = np.zeros(belief.account.ordered.shape, dtype=bool)
     for rows, seen in see(level):
-        found = policy.panels(seen) if budget is None else next_panels(policy, seen, budget - level.stage, 0)
-        if found is not None and budget is not None:
+        chosen = policy.panels(seen) if budget is None else next_panels(policy, seen, budget - level.stage, 0)
+        if chosen is not None and budget is not None:
             # what no longer pays is asked in as few visits as may be
-            idle = np.flatnonzero(~(found.any(axis=1) | seen.waiting))
+            idle = np.flatnonzero(~(chosen.any(axis=1) | seen.account.waits))
             rest = next_panels(policy, seen[idle], budget - level.stage, budget - level.stage)
             if rest is not None:
-                found[idle] = rest
-        if found is not None:
-            panels[rows, : found.shape[1]] = found
-    return info.ordering(panels & info.unasked)  # a fixed order may come to what was known before
+                chosen[idle] = rest
+        if chosen is not None:
+            panels[rows, : chosen.shape[1]] = chosen
+    return order_panels(belief, panels & unasked_questions(belief))  # a fixed order may come to what was known before
 
 
-def next_panels(policy: Policy, info: InformationState, most: int, least: int) -> BoolArray | None:
+def next_panels(policy: Policy, belief: BeliefState, most: int, least: int) -> BoolArray | None:
     """What a policy orders of at most, and at least, so many questions, (n, n_questions); None if it never does.
 
     What it would not order by itself leaves out what has one outcome only, as in `next_question`.
     """
-    problem = info.problem
-    left = min(info.stage + most, problem.n_stages)
-    if problem.visits is None or info.stage >= left:
+    problem = belief.problem
+    left = min(belief.stage + most, problem.n_stages)
+    if problem.visits is None or belief.stage >= left:
         return None
-    seen = info.but(problem=problem.replace(max_questions=left))
+    seen = belief.replace(problem=problem.replace(max_questions=left))
     panels = policy.panels(seen, least)
-    if panels is None or not (least and problem.free):
+    if panels is None or not (least and problem.any_order):
         return panels
-    idle = np.flatnonzero(panels[:, problem.n_outcomes == 1].any(axis=1) & ~info.closed)
+    idle = np.flatnonzero(panels[:, problem.n_outcomes == 1].any(axis=1) & ~must_continue(belief))
     if idle.size and (own := policy.panels(seen[idle], 0)) is not None:
         forced = idle[~own.any(axis=1)]
         panels[np.ix_(forced, problem.n_outcomes == 1)] = False
         nothing = forced[~panels[forced].any(axis=1)]
-        question = _telling(seen[nothing])
+        question = _most_informative(seen[nothing])
         panels[nothing[question != DECIDE], question[question != DECIDE]] = True
     return panels
 
 
-def next_question(policy: Policy, info: InformationState) -> IntArray:
+def next_question(policy: Policy, belief: BeliefState) -> IntArray:
     """Question that a policy would ask if it had to go on, (n,); -1 where none is open that may tell anything.
 
     In any order what has one outcome only is asked where the policy buys it by itself, and where rules ask for it.
     """
     problem = policy.problem
-    if info.stage >= problem.n_stages:
-        return np.full(len(info), DECIDE)
-    if not problem.free:
-        return np.full(len(info), info.stage)
-    question = np.array(policy.following(info))
-    idle = (question != DECIDE) & (problem.n_outcomes[question] == 1) & ~info.waiting & ~info.closed
+    if belief.stage >= problem.n_stages:
+        return np.full(len(belief), DECIDE)
+    if not problem.any_order:
+        return np.full(len(belief), belief.stage)
+    question = np.array(policy.next_question(belief))
+    idle = (question != DECIDE) & (problem.n_outcomes[question] == 1) & ~belief.account.waits & ~must_continue(belief)
     rows = np.flatnonzero(idle)
     if rows.size:
-        question[rows] = np.where(policy.act(info[rows]) == question[rows], question[rows], DECIDE)
+        question[rows] = np.where(policy.action(belief[rows]) == question[rows], question[rows], DECIDE)
     untold = np.flatnonzero(question == DECIDE)
     if untold.size:
-        question[untold] = _telling(info[untold])
+        question[untold] = _most_informative(belief[untold])
     return question
 
 
-def _telling(info: InformationState) -> IntArray:
+def _most_informative(belief: BeliefState) -> IntArray:
     """Question that tells most about the class for its price, none of one outcome unless rules ask for it."""
-    scores = ClassInformation().scores(info)
-    constant = (info.problem.n_outcomes == 1) & ~info.closed[:, None]
-    return best(np.where(constant, -np.inf, scores))
+    scores = ClassInformation().scores(belief)
+    constant = (belief.problem.n_outcomes == 1) & ~must_continue(belief)[:, None]
+    return best_question(np.where(constant, -np.inf, scores))

@@ -10,23 +10,26 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
-from seqclass._utils.progress import TimeUp
-from seqclass.pomdp.answers import Answers, SampledAnswers, TooLarge
-from seqclass.pomdp.bounds.optimum import asked_once
-from seqclass.pomdp.hidden import plogp
-from seqclass.pomdp.information import OPEN, InformationState
+from seqclass._utils.progress import DeadlineExceeded
+from seqclass._utils.stored import check_numbers, require, stored_list, stored_part, stored_whole
+from seqclass.pomdp.bounds.optimum import ask_once
+from seqclass.pomdp.latent import plogp
+from seqclass.pomdp.observations import ObservationSource, SampledObservations, TooLarge
+from seqclass.pomdp.one_step import (
+    cost_lower_bound,
+    deciding_cost,
+    finishing_cost,
+    must_continue,
+    one_step_costs,
+    stopping_is_certain,
+    stopping_threshold,
+)
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
-from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule, best
-from seqclass.pomdp.walk import ALL, Level, opened, walk
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
+from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule, best_question
+from seqclass.pomdp.walk import ALL, Level, initial_histories_without_policy, walk
 
 __all__ = ["RulePolicy", "RuleValues"]
-
-
-#: Up to so many questions the regression knows which of them have been asked.
-_MOST_TOLD = 40
-#: Up to so many classes it knows the belief in each of them.
-_MOST_CLASSES = 10
 
 
 class NextQuestion:
@@ -44,17 +47,17 @@ class NextQuestion:
         What the rule itself expects it to cost, if it looks further ahead; else `once`.
     """
 
-    def __init__(self, rule: OrderingRule, info: InformationState) -> None:
-        self.info = info
-        scores = rule.scores(info)
-        self.question = best(scores)
-        rows, place = np.arange(len(info)), np.maximum(self.question, 0)
+    def __init__(self, rule: OrderingRule, belief: BeliefState) -> None:
+        self.info = belief
+        scores = rule.scores(belief)
+        self.question = best_question(scores)
+        rows, place = np.arange(len(belief)), np.maximum(self.question, 0)
         nothing = self.question == DECIDE
-        self.once: FloatArray = np.where(nothing, np.inf, info.costs_once[rows, place])
-        self.least_once: FloatArray = info.costs_once.min(axis=1)
+        self.once: FloatArray = np.where(nothing, np.inf, one_step_costs(belief)[rows, place])
+        self.least_once: FloatArray = one_step_costs(belief).min(axis=1)
         self.ahead = self.once
         if rule.saves:
-            self.ahead = np.where(nothing, np.inf, info.deciding_cost - scores[rows, place])
+            self.ahead = np.where(nothing, np.inf, deciding_cost(belief) - scores[rows, place])
 
     def __getitem__(self, rows: IntArray) -> NextQuestion:
         part = object.__new__(NextQuestion)
@@ -65,17 +68,19 @@ class NextQuestion:
 
     def features(self) -> FloatArray:
         """What the cost of going on is explained by, (n, n_features), where something is asked."""
-        info, belief = self.info, self.info.belief
-        stop = info.deciding_cost
-        entropy = -plogp(belief).sum(axis=1)
-        top = np.partition(belief, belief.shape[1] - 2, axis=1)[:, -2:] if belief.shape[1] > 1 else belief
+        belief, posterior = self.info, self.info.posterior
+        stop = deciding_cost(belief)
+        entropy = -plogp(posterior).sum(axis=1)
+        top = np.partition(posterior, posterior.shape[1] - 2, axis=1)[:, -2:] if posterior.shape[1] > 1 else posterior
         columns = [stop, self.once, self.least_once, self.ahead, entropy, *top.T, np.sqrt(stop)]
-        columns += [*belief.T] if belief.shape[1] <= _MOST_CLASSES else []
+        # up to so many classes it knows the belief in each of them
+        columns += [*posterior.T] if posterior.shape[1] <= 10 else []
         columns += [stop**2, stop * self.ahead, self.ahead**2, entropy**2, stop * entropy, self.ahead * entropy]
         told = np.column_stack(columns)
-        if info.seen is None or info.problem.n_questions > _MOST_TOLD:
+        # up to so many questions the regression knows which of them have been asked
+        if belief.observed is None or belief.problem.n_questions > 40:
             return told
-        asked = (info.seen != OPEN).astype(np.float64)
+        asked = (belief.observed != OPEN).astype(np.float64)
         return np.hstack([told, asked, asked * stop[:, None]])
 
 
@@ -105,8 +110,8 @@ class RuleValues:
     Examples
     --------
     >>> from seqclass.pomdp import ExpectedSaving, TableProblem
-    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, free=True)
-    >>> RuleValues(problem, ExpectedSaving(), 1).value(problem.begin())  # nothing fitted: as if one had to decide then
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, any_order=True)
+    >>> RuleValues(problem, ExpectedSaving(), 1).value(problem.initial_belief())  # nothing was fitted
     array([0.25])
     """
 
@@ -129,36 +134,42 @@ class RuleValues:
 
         It lies between the bound of one more price and perfect knowledge, and the cost of deciding after the question.
         """
-        cost: FloatArray = most(following).copy()
+        cost: FloatArray = cost_upper_bound(following).copy()
         stage = following.info.stage
         weights = self.weights[stage] if stage < self.n_stages else None
         asks = np.flatnonzero(following.question != DECIDE)
         if weights is None or not asks.size:
             return cost
         some = following if asks.size == len(cost) else following[asks]
-        cost[asks] = bounded(some.features() @ weights[1:] + weights[0], some)
+        cost[asks] = clip_to_bounds(some.features() @ weights[1:] + weights[0], some)
         return cost
 
-    def value(self, info: InformationState) -> FloatArray:
+    def value(self, belief: BeliefState) -> FloatArray:
         """Cost of stopping or going on, whichever is lower, (n,)."""
-        value: FloatArray = info.finishing_cost.copy()
-        if info.stage < self.n_stages:
-            rows = np.flatnonzero(~info.settled)
+        value: FloatArray = finishing_cost(belief).copy()
+        if belief.stage < self.n_stages:
+            rows = np.flatnonzero(~stopping_is_certain(belief))
             if rows.size:
-                going_on = self.going_on(NextQuestion(self.rule, info[rows]))
+                going_on = self.going_on(NextQuestion(self.rule, belief[rows]))
                 value[rows] = np.minimum(value[rows], going_on)
         return value
 
+    def _check_stored(self) -> None:
+        require(stored_part(self, "problem", AcquisitionProblem).any_order, "values are of a problem in a fixed order")
+        for weights in stored_list(self, "weights", stored_whole(self, "n_stages", 0)):
+            require(weights is None or check_numbers(weights, "weights", None) is weights, "weights are wrong")
+        stored_part(self, "rule", OrderingRule)._check_stored_for(self.problem)
 
-def bounded(cost: FloatArray, following: NextQuestion) -> FloatArray:
+
+def clip_to_bounds(cost: FloatArray, following: NextQuestion) -> FloatArray:
     """Keep costs of going on between knowing the class after one more price, and deciding after the next question."""
-    return np.asarray(np.clip(cost, following.info.cost_floor(), most(following)))
+    return np.asarray(np.clip(cost, cost_lower_bound(following.info), cost_upper_bound(following)))
 
 
-def most(following: NextQuestion) -> FloatArray:
+def cost_upper_bound(following: NextQuestion) -> FloatArray:
     """Going on costs no more, (n,): deciding after the next question, or where more has to be asked all of that."""
-    info = following.info
-    return np.where(info.closed, np.maximum(following.once, info.finishing_cost), following.once)
+    belief = following.info
+    return np.where(must_continue(belief), np.maximum(following.once, finishing_cost(belief)), following.once)
 
 
 class RulePolicy(Policy):
@@ -168,46 +179,43 @@ class RulePolicy(Policy):
         super().__init__(values.problem, values.n_stages, info)
         self.values = values
 
-    def following(self, info: InformationState) -> IntArray:
+    def next_question(self, belief: BeliefState) -> IntArray:
         """Question that the rule puts first, (n,); -1 where nothing is left to ask."""
-        if info.stage >= self.n_stages:
-            return np.full(len(info), DECIDE)
-        return self.values.rule.next(info)
+        if belief.stage >= self.n_stages:
+            return np.full(len(belief), DECIDE)
+        return self.values.rule.next(belief)
 
-    def continuation_cost(self, info: InformationState) -> FloatArray:
+    def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Expected cost of going on along the rule, the next price included, (n,); inf where nothing can be asked."""
-        if info.stage >= self.n_stages:
-            return np.full(len(info), np.inf)
-        return self._of_parts(info, np.arange(len(info)))[1]
+        if belief.stage >= self.n_stages:
+            return np.full(len(belief), np.inf)
+        return self._of_parts(belief, np.arange(len(belief)))[1]
 
-    def _act(self, info: InformationState) -> IntArray:
-        question = np.full(len(info), DECIDE)
-        rows = np.flatnonzero(~info.settled)
+    def _action(self, belief: BeliefState) -> IntArray:
+        question = np.full(len(belief), DECIDE)
+        rows = np.flatnonzero(~stopping_is_certain(belief))
         if rows.size:
-            asked, cost = self._of_parts(info, rows)
-            on = cost < info.to_beat[rows]
+            asked, cost = self._of_parts(belief, rows)
+            on = cost < stopping_threshold(belief)[rows]
             question[rows[on]] = asked[on]
         return question
 
-    def _of_parts(self, info: InformationState, rows: IntArray) -> tuple[IntArray, FloatArray]:
+    def _of_parts(self, belief: BeliefState, rows: IntArray) -> tuple[IntArray, FloatArray]:
         """Question and cost of going on of some rows, a part at a time."""
         question, cost = np.full(len(rows), DECIDE), np.full(len(rows), np.inf)
         for part in chunks(len(rows), 8.0 * 6 * self.problem.n_questions, SCORE_BYTES):
-            following = NextQuestion(self.values.rule, info[rows[part]])
+            following = NextQuestion(self.values.rule, belief[rows[part]])
             question[part], cost[part] = following.question, self.values.going_on(following)
         return question, cost
 
-
-#: Longest random beginning of an exploring walk, and the share of the paths that each length takes.
-_LONGEST, _EXPLORING = 3, 0.25
-#: The horizon is doubled until no more than this share of the cases comes to its end.
-_CUT_OFF = 0.005
-#: Ridge penalty, as a share of the variance of a column.
-_RIDGE = 1e-3
+    def _check_stored(self) -> None:
+        values = stored_part(self, "values", RuleValues)
+        require(values.problem is self.problem, "values are of another problem")
+        require(values.n_stages == self.n_stages, "values are of other stages")
 
 
 @dataclass
-class _Step:
+class _WalkLevel:
     """One level of a walk: its histories, and those of them that go on along the rule."""
 
     weight: FloatArray
@@ -221,7 +229,7 @@ class _Step:
     goes: IntArray
 
     @cached_property
-    def told(self) -> FloatArray:
+    def regressors(self) -> FloatArray:
         """What the cost of going on is explained by."""
         assert self.following is not None
         return self.following.features()
@@ -238,12 +246,14 @@ class _Walk:
         self.n_cases, self.total = n_cases, 1.0 if rng is None else float(n_cases)
         # cases that begin at random go each its own way
         if self.random.size:
-            self.info, weight = drawn_starts(problem, self.random.size, rng), np.ones(self.random.size)
+            self.info, weight = draw_starts(problem, self.random.size, rng), np.ones(self.random.size)
         else:
-            self.info, weight = opened(problem, self.total, ALL if rng is None else SampledAnswers(rng))
+            self.info, weight = initial_histories_without_policy(
+                problem, self.total, ALL if rng is None else SampledObservations(rng)
+            )
         self.visited, n = 0, len(self.info)
         nothing, rows = np.empty(0, dtype=np.intp), np.arange(n)
-        self.steps = [_Step(weight, rows, self.info.finishing_cost, nothing, nothing, None, nothing)]
+        self.steps = [_WalkLevel(weight, rows, finishing_cost(self.info), nothing, nothing, None, nothing)]
         #: What each history costs from there on, and what the values say that it does.
         self.cost = self.value = self.steps[-1].stop
 
@@ -251,37 +261,39 @@ class _Walk:
         """Follow the cases from one horizon, where they come to it, to another one."""
         if len(self.steps) <= before:
             return
-        wanted, first = self._wanted(before), self.steps.pop()
-        answers: Answers = ALL if self.rng is None else SampledAnswers(self.rng)
+        wanted, first = self._is_worth_following(before), self.steps.pop()
+        answers: ObservationSource = ALL if self.rng is None else SampledObservations(self.rng)
         most = np.inf if self.rng is not None else float(self.n_cases - self.visited)
         for level in walk(self.info, first.weight, lambda level: self._ask(level, wanted, horizon), answers, most):
-            self.info, visited = level.info, level.visited
+            self.info, visited = level.belief, level.visited
         self.visited += visited
         self.steps[before].parent = first.parent
 
     def _ask(self, level: Level, wanted: BoolArray, horizon: int) -> IntArray:
-        info, problem = level.info, level.info.problem
-        question, nothing = np.full(len(info), DECIDE), np.empty(0, dtype=np.intp)
+        belief, problem = level.belief, level.belief.problem
+        question, nothing = np.full(len(belief), DECIDE), np.empty(0, dtype=np.intp)
         if self.random.size:
             self.random = self.random[level.parent]
-        asks = np.flatnonzero(~info.settled) if info.stage < horizon else nothing
+        asks = np.flatnonzero(~stopping_is_certain(belief)) if belief.stage < horizon else nothing
         if level.visited == 1:  # the first of those that go on
             asks = asks[wanted[asks]]
         random, following = nothing, None
         if self.random.size:
-            first = self.random[asks] > info.stage
+            first = self.random[asks] > belief.stage
             random, asks = asks[first], asks[~first]
             chance = self.rng.random((random.size, problem.n_questions))
-            question[random] = np.where(info.open[random], chance, -1).argmax(axis=1)
+            question[random] = np.where(belief.available[random], chance, -1).argmax(axis=1)
         if asks.size:
-            following = NextQuestion(self.rule, info[asks])
+            following = NextQuestion(self.rule, belief[asks])
             question[asks] = following.question
             go = np.flatnonzero(following.question != DECIDE)
             asks, following = asks[go], following[go]  # which leaves the costs of all questions behind
-        self.steps.append(_Step(level.weight, level.parent, info.finishing_cost, random, asks, following, nothing))
+        self.steps.append(
+            _WalkLevel(level.weight, level.parent, finishing_cost(belief), random, asks, following, nothing)
+        )
         return question
 
-    def _reached(self, stage: int) -> BoolArray:
+    def _is_reached(self, stage: int) -> BoolArray:
         """Histories of a stage that come to it when they stop as the values say."""
         reached = np.ones(len(self.steps[0].stop), dtype=bool)
         for step, after in zip(self.steps[:stage], self.steps[1:]):
@@ -290,27 +302,27 @@ class _Walk:
             reached = (reached & goes)[after.parent]
         return reached
 
-    def _wanted(self, horizon: int) -> BoolArray:
+    def _is_worth_following(self, horizon: int) -> BoolArray:
         """Histories at a horizon that are worth following: of those that stop long before nothing more is learnt."""
-        wanted = self._reached(horizon // 2)
+        wanted = self._is_reached(horizon // 2)
         for step in self.steps[horizon // 2 + 1 :]:
             wanted = wanted[step.parent]
         return wanted
 
-    def reaching(self, stage: int) -> float:
+    def fraction_reaching(self, stage: int) -> float:
         """Share of the cases that come to a stage when they stop as the values say."""
         if stage >= len(self.steps):
             return 0.0
-        return float(self.steps[stage].weight[self._reached(stage)].sum()) / self.total
+        return float(self.steps[stage].weight[self._is_reached(stage)].sum()) / self.total
 
 
-def drawn_starts(problem: AcquisitionProblem, n: int, rng: Any) -> InformationState:
+def draw_starts(problem: AcquisitionProblem, n: int, rng: Any) -> BeliefState:
     """Cases as they begin, drawn at random where they differ."""
-    info, weight = problem.opening()
-    return info[np.zeros(n, dtype=np.intp) if len(weight) == 1 else rng.choice(len(weight), n, p=weight)]
+    belief, weight = problem.initial_beliefs()
+    return belief[np.zeros(n, dtype=np.intp) if len(weight) == 1 else rng.choice(len(weight), n, p=weight)]
 
 
-def fitted_values(
+def fit_values(
     problem: AcquisitionProblem,
     rule: OrderingRule,
     n_stages: int,
@@ -321,8 +333,9 @@ def fitted_values(
     exact_expectation: bool = True,
 ) -> RuleValues:
     """Fit the cost of going on along a rule, by regression on simulated cases."""
-    few = max(1, int(_EXPLORING * n_paths))
-    lengths = np.repeat(np.arange(1, min(_LONGEST, n_stages - 1) + 1), few)
+    few = max(1, int(0.25 * n_paths))
+    # random beginnings of up to three questions
+    lengths = np.repeat(np.arange(1, min(3, n_stages - 1) + 1), few)
     every = _Walk(problem, rule, n_paths, None, False)
     beside = [_Walk(problem, rule, few, rng, exact_expectation, lengths)] if lengths.size else []
     before, horizon, values = 0, min(first_horizon, n_stages), None
@@ -335,18 +348,19 @@ def fitted_values(
                 every.go_on(0, horizon)
             for walk_ in beside:
                 walk_.go_on(before, horizon)
-            values = _fitted(RuleValues(problem, rule, horizon), [every, *beside])
-        except TimeUp:
+            values = _fit_stages(RuleValues(problem, rule, horizon), [every, *beside])
+        except DeadlineExceeded:
             if values is None:
                 raise
             values.limited = True
             return values
-        if horizon == n_stages or every.reaching(horizon) <= _CUT_OFF:
+        # so few of the cases come to its end that more stages make no difference
+        if horizon == n_stages or every.fraction_reaching(horizon) <= 0.005:
             return values
         before, horizon = horizon, min(2 * horizon, n_stages)
 
 
-def _fitted(values: RuleValues, walks: list[_Walk]) -> RuleValues:
+def _fit_stages(values: RuleValues, walks: list[_Walk]) -> RuleValues:
     """Fit the weights of all stages, the last one first."""
     for path in walks:
         path.cost = path.value = path.steps[-1].stop
@@ -357,7 +371,7 @@ def _fitted(values: RuleValues, walks: list[_Walk]) -> RuleValues:
 
 def _fit(values: RuleValues, stage: int, walks: list[_Walk]) -> None:
     """Fit the weights of a stage to all walks, and bring the costs of their histories one stage back."""
-    found: list[tuple[_Walk, NextQuestion, FloatArray, FloatArray]] = []
+    parts: list[tuple[_Walk, NextQuestion, FloatArray, FloatArray]] = []
     for path in walks:
         step, after = path.steps[stage], path.steps[stage + 1]
         # by what a case costs more than the values say; what they expect of the next answer has no noise
@@ -367,35 +381,35 @@ def _fit(values: RuleValues, stage: int, walks: list[_Walk]) -> None:
         if step.following is not None and step.asks.size:
             target = target[step.asks] + _price(step.following)
             if path.foresees:
-                target += _expected(values, step.following)
-            found.append((path, step.following, step.told, target))
-    if not found:
+                target += _expected_value(values, step.following)
+            parts.append((path, step.following, step.regressors, target))
+    if not parts:
         return
-    weight = [path.steps[stage].weight[path.steps[stage].asks] / path.total for path, *_ in found]
-    features, targets = (np.concatenate(column) for column in list(zip(*found))[2:])
+    weight = [path.steps[stage].weight[path.steps[stage].asks] / path.total for path, *_ in parts]
+    features, targets = (np.concatenate(column) for column in list(zip(*parts))[2:])
     values.weights[stage] = weights = ridge(features, targets, np.concatenate(weight))
-    for path, following, told, target in found:
-        step, value = path.steps[stage], bounded(told @ weights[1:] + weights[0], following)
-        rows, goes = step.asks, (value < step.stop[step.asks]) | following.info.closed
+    for path, following, told, target in parts:
+        step, value = path.steps[stage], clip_to_bounds(told @ weights[1:] + weights[0], following)
+        rows, goes = step.asks, (value < step.stop[step.asks]) | must_continue(following.info)
         path.cost[rows[goes]], path.value[rows[goes]] = target[goes], value[goes]
         step.goes = rows[goes]
 
 
 def _price(following: NextQuestion) -> FloatArray:
-    info = following.info
-    prices = np.broadcast_to(info.prices, (len(info), info.problem.n_questions))
-    return np.asarray(prices[np.arange(len(info)), following.question])
+    belief = following.info
+    prices = np.broadcast_to(belief.prices, (len(belief), belief.problem.n_questions))
+    return np.asarray(prices[np.arange(len(belief)), following.question])
 
 
-def _expected(values: RuleValues, following: NextQuestion) -> FloatArray:
+def _expected_value(values: RuleValues, following: NextQuestion) -> FloatArray:
     """What the values of the next stage expect of the answer, (n,)."""
     n, result = len(following.question), np.empty(len(following.question))
     widest = float(values.problem.n_outcomes.max(initial=1))
     for part in chunks(n, 8.0 * 8 * widest * values.problem.n_questions):
         rows = np.arange(n)[part]
         some, asked = following.info[rows], following.question[rows]
-        level = asked_once(some, np.arange(len(rows)), asked, merged=values.rule.by_belief)
-        result[part] = np.bincount(level.entry, level.weight * values.value(level.info), minlength=len(rows))
+        level = ask_once(some, np.arange(len(rows)), asked, merged=values.rule.by_belief)
+        result[part] = np.bincount(level.entry, level.weight * values.value(level.belief), minlength=len(rows))
     return result
 
 
@@ -409,6 +423,7 @@ def ridge(features: FloatArray, target: FloatArray, weight: FloatArray) -> Float
     scale = np.where(scale > 1e-9 * np.abs(features).max(axis=0), scale, np.inf)
     design = centred / scale
     gram = design.T @ (share[:, None] * design)
-    gram[np.diag_indices_from(gram)] += _RIDGE
+    # ridge penalty, as a share of the variance of a column
+    gram[np.diag_indices_from(gram)] += 1e-3
     slope = np.linalg.solve(gram, design.T @ (share * (target - mean))) / scale
     return np.append(mean - middle @ slope, slope)

@@ -10,27 +10,28 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
+from seqclass._utils.stored import require, stored_array, stored_part, stored_whole
 from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.bn.base import HiddenTables
-from seqclass.bn.bundles import drawn_jointly, joint_likelihood, likelihood_along
+from seqclass.bn.bundles import draw_jointly, joint_likelihood, likelihood_along
 from seqclass.bn.contexts import StageContexts, stage_contexts
 from seqclass.bn.ordering import as_order, check_order
 from seqclass.costs import Prices
 from seqclass.pomdp import AcquisitionProblem, MixtureProblem, TableProblem
 from seqclass.pomdp.bundles import Bundle, DrawnBundle, joint_tables
-from seqclass.pomdp.information import InformationState
+from seqclass.pomdp.latent import Known
 from seqclass.pomdp.starts import Starts
+from seqclass.pomdp.structure import Structure
 from seqclass.pomdp.tables import Tables
+from seqclass.pomdp.visits import with_visits
 
-#: Up to so many contexts a stage a problem has tables.
-MAX_CONTEXTS = 256
 #: Up to so many joint outcomes of a bundle are listed; of a larger one so many are drawn.
 MAX_JOINT, N_ATOMS = 256, 256
 
 __all__ = ["ModelProblem", "ProjectedProblem", "acquisition_problem"]
 
 
-class Answers:
+class ModelState:
     """State of a `ModelProblem`: a row an instance."""
 
     __slots__ = ("messages", "values")
@@ -42,8 +43,8 @@ class Answers:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, rows: Any) -> Answers:
-        return Answers(self.messages[rows], self.values[rows])
+    def __getitem__(self, rows: Any) -> ModelState:
+        return ModelState(self.messages[rows], self.values[rows])
 
 
 class ModelProblem(AcquisitionProblem):
@@ -65,8 +66,8 @@ class ModelProblem(AcquisitionProblem):
         groups: IntArray | None = None,
         full_prices: FloatArray | None = None,
         *,
-        max_contexts: int = MAX_CONTEXTS,
-        free: bool = False,
+        max_contexts: int = 256,
+        any_order: bool = False,
         bundles: Sequence[Bundle | None] | None = None,
     ) -> None:
         outcomes = model.n_outcomes_[features].astype(np.intp)
@@ -74,123 +75,36 @@ class ModelProblem(AcquisitionProblem):
             if bundle is not None:
                 outcomes[question] = bundle.n_complete if bundle.n_complete <= MAX_JOINT else N_ATOMS
         super().__init__(
-            prior, prices, outcomes, decision_costs, features, groups, full_prices, free=free, bundles=bundles
+            prior, prices, outcomes, decision_costs, features, groups, full_prices, any_order=any_order, bundles=bundles
         )
         self.model = model
         self.max_contexts = max_contexts
 
-    @property
-    def tables(self) -> Tables | None:
-        """Contexts of the stages, where every one has few enough; None in a free problem, and where starts differ."""
-        if self.free or self.bundles is not None or self.starts is not None or not self._contexts.exact:
-            return None
-        return StageTables(self, self._contexts)
-
     def start(self, n: int) -> Any:
         """Return the state of ``n`` instances."""
-        return Answers(self.model.start(n), self._nothing(n))
-
-    def state_of(self, starts: Starts) -> Any:
-        """The state where cases begin, worked out from what is known of them."""
-        messages = self.model.start(len(starts.outcomes))
-        for feature, outcome in zip(starts.features.tolist(), starts.outcomes.T):
-            messages = self.model.advance(feature, messages, outcome)
-        return Answers(messages, self._nothing(len(starts.outcomes)))
+        return ModelState(self.model.start(n), self._empty_memory(n))
 
     def likelihood(self, question: int, state: Any) -> FloatArray:
         """P(outcome | what was seen, class), (n, n_outcomes, n_classes)."""
-        bundle = self.bundle(question)
+        bundle = self.structure.bundle(question)
         if bundle is None:
-            return self.model._staged(int(self.features[question]), state.messages)
-        if self.is_sampled(question):
+            return self.model._check_stage_likelihood(int(self.features[question]), state.messages)
+        if self.structure.is_sampled(question):
             return self._sample(question, state)[1]
         return joint_likelihood(self.model, bundle.features, state.messages)
 
-    def together(self, questions: IntArray) -> list[IntArray]:
-        """Positions of questions that are worth computing together: in a network those of equally many outcomes."""
-        parts = super().together(questions)
-        if not isinstance(self.model, DiscreteNetwork):
-            return parts
-        sizes = self.n_outcomes[questions]
-        return [part[sizes[part] == size] for part in parts for size in np.unique(sizes[part])]
-
-    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
-        """P(outcome | what was seen, class) of many questions at once; see `AcquisitionProblem.likelihoods_of`."""
-        single = np.array([self.bundle(question) is None for question in questions.tolist()], dtype=bool)
-        if single.all():
-            return self.model.stage_likelihoods(self.features[questions], state.messages)
-        if not single.any():
-            return super().likelihoods_of(questions, state)
-        parts = [self.likelihoods_of(questions[some], state) for some in (single, ~single)]
-        shape = (len(state), len(questions), max(part.shape[2] for part in parts), self.n_classes)
-        result = np.zeros(shape)
-        for some, part in zip((single, ~single), parts):
-            result[:, some, : part.shape[2]] = part
-        return result
-
     def advance(self, question: int, state: Any, outcome: IntArray) -> Any:
         """Return the state after an outcome."""
-        bundle, messages = self.bundle(question), state.messages
+        bundle, messages = self.structure.bundle(question), state.messages
         shown = [outcome] if bundle is None else bundle.decode(outcome).T
-        for feature, value in zip(self.members(question).tolist(), shown):
+        for feature, value in zip(self.structure.members(question).tolist(), shown):
             messages = self.model.advance(feature, messages, value)
-        kept = self.free or self.bundles is not None
-        return Answers(messages, state.values if kept else self.remembered(question, state.values, outcome))
-
-    def is_sampled(self, question: int) -> bool:
-        """Whether the question is a bundle of too many joint outcomes to list them."""
-        bundle = self.bundle(question)
-        return bundle is not None and bundle.n_complete > MAX_JOINT
-
-    def atoms(self, question: int, state: Any) -> IntArray:
-        """Joint outcomes that stand for all of a sampled bundle's, (n, n_outcomes)."""
-        return self._sample(question, state)[0]
-
-    def draw(self, question: int, info: InformationState, rows: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw an outcome of a bundle for each of some rows, as the model has it."""
-        bundle = self.bundle(question)
-        assert bundle is not None  # nothing else is sampled
-        belief = info.belief[rows]
-        drawn = belief.cumsum(axis=1) < rng.random(len(rows))[:, None] * belief.sum(axis=1, keepdims=True)
-        values, _ = drawn_jointly(
-            self.model,
-            bundle.features,
-            info.state.messages[rows],
-            drawn.sum(axis=1),
-            rng.random((len(rows), len(bundle.sizes))),
-        )
-        return bundle.encode(values)
-
-    def draw_cases(self, n: int, rng: np.random.Generator) -> IntArray | None:
-        """Outcomes of all questions in ``n`` cases, where a network draws them at once; its own prior has to hold."""
-        model = self.model
-        if not isinstance(model, DiscreteNetwork) or not np.allclose(self.prior, model.class_prior_, atol=1e-12):
-            return None
-        X, _ = model.sample(n, rng)
-        shown = []
-        for question in range(self.n_questions):
-            members, bundle = X[:, self.members(question)], self.bundle(question)
-            shown.append(members[:, 0] if bundle is None else bundle.encode(members))
-        return np.column_stack([*shown, np.empty((n, 0), dtype=np.intp)])
-
-    def belief_of(self, cases: IntArray) -> FloatArray:
-        """P(class | the answers to all questions) of cases that `draw_cases` has drawn, (n, n_classes)."""
-        X = np.full((len(cases), self.model.n_features_in_), -1)
-        for question, answers in enumerate(cases.T):
-            bundle = self.bundle(question)
-            X[:, self.members(question)] = answers[:, None] if bundle is None else bundle.decode(answers)
-        return self.model.posterior(X)
-
-    def observed(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
-        """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""
-        bundle, messages = self.bundle(question), state.messages
-        if bundle is None:
-            return super().observed(question, state, outcome)
-        return likelihood_along(self.model, bundle.features, messages, bundle.decode(outcome))
+        kept = self.any_order or self.bundles is not None
+        return ModelState(messages, state.values if kept else self.remember(question, state.values, outcome))
 
     def _sample(self, question: int, state: Any) -> tuple[IntArray, FloatArray]:
         """Outcomes of a bundle drawn from all classes alike, and their weights in each class, which sum to one."""
-        bundle = self.bundle(question)
+        bundle = self.structure.bundle(question)
         assert bundle is not None  # nothing else is sampled
         n, n_classes = len(state), self.n_classes
         # the same numbers for all rows and whenever it is asked: what is compared differs by what is known alone
@@ -198,7 +112,7 @@ class ModelProblem(AcquisitionProblem):
         row = np.repeat(np.arange(n), N_ATOMS)
         label = np.tile(np.arange(N_ATOMS) % n_classes, n)
         given = state.messages[row]
-        values, likelihood = drawn_jointly(self.model, bundle.features, given, label, np.tile(uniforms, (n, 1)))
+        values, likelihood = draw_jointly(self.model, bundle.features, given, label, np.tile(uniforms, (n, 1)))
         share = np.bincount(label[:N_ATOMS], minlength=n_classes) / N_ATOMS
         weight = (likelihood / (likelihood @ share)[:, None]).reshape(n, N_ATOMS, n_classes)
         return bundle.encode(values).reshape(n, N_ATOMS), weight / weight.sum(axis=1, keepdims=True)
@@ -206,30 +120,12 @@ class ModelProblem(AcquisitionProblem):
     def join(self, states: Sequence[Any]) -> Any:
         """Put the rows of several states together, one after the other."""
         messages = self.model.join([state.messages for state in states])
-        return Answers(messages, np.concatenate([state.values for state in states]))
-
-    def answers(self, stage: int, state: Any) -> IntArray | None:
-        """Outcomes seen so far that the stage or later ones depend on, (n, m), -1 where missing."""
-        return None if self.free or self.bundles is not None else np.asarray(state.values)
-
-    def successor_answers(self, stage: int, answers: IntArray) -> IntArray:
-        """What `answers` gives at the next stage after each outcome, (n, n_outcomes, m)."""
-        n_outcomes = int(self.n_outcomes[stage])
-        outcome = np.broadcast_to(np.arange(n_outcomes), (len(answers), n_outcomes))
-        return self.remembered(stage, np.repeat(answers[:, None], n_outcomes, axis=1), outcome)
-
-    def projection(self, max_contexts: int) -> AcquisitionProblem | None:
-        """Return the process of the strongest context features alone; see `seqclass.bn.stage_contexts`."""
-        if self.free or self.bundles is not None:
-            return None
-        if max_contexts not in self._made:
-            self._made[max_contexts] = stage_contexts(self.model, self.features, max_contexts=max_contexts)
-        return ProjectedProblem(self, self._made[max_contexts])
+        return ModelState(messages, np.concatenate([state.values for state in states]))
 
     def replace(self, **changes: Any) -> AcquisitionProblem:
         """Return the same problem with some arrays replaced; contexts are shared if the features stay as they are."""
-        plain = not self.free and self.bundles is None
-        shared = {"_contexts": self._contexts, "_made": self._made} if plain else {}
+        plain = not self.any_order and self.bundles is None
+        shared = {"_contexts": self._contexts, "_made_contexts": self._made_contexts} if plain else {}
         other = super().replace(**changes)
         if "features" in changes:
             for name in shared:
@@ -241,13 +137,13 @@ class ModelProblem(AcquisitionProblem):
         return stage_contexts(self.model, self.features, max_contexts=self.max_contexts)
 
     @cached_property
-    def _made(self) -> dict[int, StageContexts]:
+    def _made_contexts(self) -> dict[int, StageContexts]:
         return {}
 
-    def _nothing(self, n: int) -> IntArray:
+    def _empty_memory(self, n: int) -> IntArray:
         return np.empty((n, 0), dtype=smallest_int(int(self.n_outcomes.max(initial=1)) - 1))
 
-    def remembered(self, stage: int, values: IntArray, outcome: IntArray) -> IntArray:
+    def remember(self, stage: int, values: IntArray, outcome: IntArray) -> IntArray:
         """Of the values remembered so far and an outcome, those that matter at the next stage."""
         longer = np.concatenate([values, np.asarray(outcome, dtype=values.dtype)[..., None]], axis=-1)
         memory = self._contexts.memory
@@ -255,6 +151,143 @@ class ModelProblem(AcquisitionProblem):
             return longer[..., :0]
         known = np.append(memory[stage], self.features[stage])
         return np.asarray(longer[..., _positions(memory[stage + 1], known)])
+
+    @property
+    def structure(self) -> ModelStructure:
+        """What it is known to be made of."""
+        return ModelStructure(self)
+
+    def _check_stored(self) -> None:
+        model, starts = stored_part(self, "model", ObservationModel), self.starts
+        require(len(model.classes_) == self.n_classes, "model has other classes")
+        for question in range(self.n_questions):
+            members, bundle = self.structure.members(question), self.structure.bundle(question)
+            require((members < model.n_features_in_).all(), "model has other features")
+            n_outcomes = self.n_outcomes[[question]] if bundle is None else bundle.sizes
+            require(np.array_equal(n_outcomes, model.n_outcomes_[members]), "model has other outcomes")
+        stored_whole(self, "max_contexts", 1, 2**16)
+        if starts is not None:
+            require(starts.features.max(initial=-1) < model.n_features_in_, "what is known is no feature of the model")
+            known = (starts.outcomes >= -1) & (starts.outcomes < model.n_outcomes_[starts.features])
+            require(known.all(), "outcomes at the start are none")
+
+
+class ModelStructure(Structure["ModelProblem"]):
+    """What solvers may exploit of a `ModelProblem`."""
+
+    @property
+    def tables(self) -> Tables | None:
+        """Contexts of the stages, where every one has few enough; None in any order, and where starts differ."""
+        if (
+            self.problem.any_order
+            or self.problem.bundles is not None
+            or self.problem.starts is not None
+            or not self.problem._contexts.exact
+        ):
+            return None
+        return StageTables(self.problem, self.problem._contexts)
+
+    def state_of(self, starts: Starts) -> Any:
+        """The state where cases begin, worked out from what is known of them."""
+        messages = self.problem.model.start(len(starts.outcomes))
+        for feature, outcome in zip(starts.features.tolist(), starts.outcomes.T):
+            messages = self.problem.model.advance(feature, messages, outcome)
+        return ModelState(messages, self.problem._empty_memory(len(starts.outcomes)))
+
+    def together(self, questions: IntArray) -> list[IntArray]:
+        """Positions of questions that are worth computing together: in a network those of equally many outcomes."""
+        parts = super().together(questions)
+        if not isinstance(self.problem.model, DiscreteNetwork):
+            return parts
+        sizes = self.problem.n_outcomes[questions]
+        return [part[sizes[part] == size] for part in parts for size in np.unique(sizes[part])]
+
+    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
+        """P(outcome | what was seen, class) of many questions at once; see `Structure.likelihoods_of`."""
+        single = np.array([self.bundle(question) is None for question in questions.tolist()], dtype=bool)
+        if single.all():
+            return self.problem.model.stage_likelihoods(self.problem.features[questions], state.messages)
+        if not single.any():
+            return super().likelihoods_of(questions, state)
+        parts = [self.likelihoods_of(questions[some], state) for some in (single, ~single)]
+        shape = (len(state), len(questions), max(part.shape[2] for part in parts), self.problem.n_classes)
+        result = np.zeros(shape)
+        for some, part in zip((single, ~single), parts):
+            result[:, some, : part.shape[2]] = part
+        return result
+
+    def is_sampled(self, question: int) -> bool:
+        """Whether the question is a bundle of too many joint outcomes to list them."""
+        bundle = self.bundle(question)
+        return bundle is not None and bundle.n_complete > MAX_JOINT
+
+    def sampled_support(self, question: int, state: Any) -> IntArray:
+        """Joint outcomes that stand for all of a sampled bundle's, (n, n_outcomes)."""
+        return self.problem._sample(question, state)[0]
+
+    def sample_outcomes(self, question: int, belief: Known, rows: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw an outcome of a bundle for each of some rows, as the model has it."""
+        bundle = self.bundle(question)
+        assert bundle is not None  # nothing else is sampled
+        posterior = belief.posterior[rows]
+        drawn = posterior.cumsum(axis=1) < rng.random(len(rows))[:, None] * posterior.sum(axis=1, keepdims=True)
+        values, _ = draw_jointly(
+            self.problem.model,
+            bundle.features,
+            belief.state.messages[rows],
+            drawn.sum(axis=1),
+            rng.random((len(rows), len(bundle.sizes))),
+        )
+        return bundle.encode(values)
+
+    def draw_cases(self, n: int, rng: np.random.Generator) -> IntArray | None:
+        """Outcomes of all questions in ``n`` cases, where a network draws them at once; its own prior has to hold."""
+        model = self.problem.model
+        if not isinstance(model, DiscreteNetwork) or not np.allclose(
+            self.problem.prior, model.class_prior_, atol=1e-12
+        ):
+            return None
+        X, _ = model.sample(n, rng)
+        shown = []
+        for question in range(self.problem.n_questions):
+            members, bundle = X[:, self.members(question)], self.bundle(question)
+            shown.append(members[:, 0] if bundle is None else bundle.encode(members))
+        return np.column_stack([*shown, np.empty((n, 0), dtype=np.intp)])
+
+    def posterior_of(self, cases: IntArray) -> FloatArray:
+        """P(class | the answers to all questions) of cases that `draw_cases` has drawn, (n, n_classes)."""
+        X = np.full((len(cases), self.problem.model.n_features_in_), -1)
+        for question, answers in enumerate(cases.T):
+            bundle = self.bundle(question)
+            X[:, self.members(question)] = answers[:, None] if bundle is None else bundle.decode(answers)
+        return self.problem.model.posterior(X)
+
+    def observation_likelihood(self, question: int, state: Any, outcome: IntArray) -> FloatArray:
+        """P(outcome | what was seen, class) of outcomes that were seen, whole or in part, (n, n_classes)."""
+        bundle, messages = self.bundle(question), state.messages
+        if bundle is None:
+            return super().observation_likelihood(question, state, outcome)
+        return likelihood_along(self.problem.model, bundle.features, messages, bundle.decode(outcome))
+
+    def answers(self, stage: int, state: Any) -> IntArray | None:
+        """Outcomes seen so far that the stage or later ones depend on, (n, m), -1 where missing."""
+        return None if self.problem.any_order or self.problem.bundles is not None else np.asarray(state.values)
+
+    def successor_answers(self, stage: int, answers: IntArray) -> IntArray:
+        """What `answers` gives at the next stage after each outcome, (n, n_outcomes, m)."""
+        n_outcomes = int(self.problem.n_outcomes[stage])
+        outcome = np.broadcast_to(np.arange(n_outcomes), (len(answers), n_outcomes))
+        return self.problem.remember(stage, np.repeat(answers[:, None], n_outcomes, axis=1), outcome)
+
+    def projection(self, max_contexts: int) -> ModelProblem | None:
+        """Return the process of the strongest context features alone; see `seqclass.bn.stage_contexts`."""
+        if self.problem.any_order or self.problem.bundles is not None:
+            return None
+        if max_contexts not in self.problem._made_contexts:
+            self.problem._made_contexts[max_contexts] = stage_contexts(
+                self.problem.model, self.problem.features, max_contexts=max_contexts
+            )
+        return ProjectedProblem(self.problem, self.problem._made_contexts[max_contexts])
 
 
 class StageTables(Tables):
@@ -309,13 +342,8 @@ class ProjectedProblem(ModelProblem):
     """A problem of its own that looks at the strongest context features only, and has tables."""
 
     def __init__(self, problem: ModelProblem, contexts: StageContexts) -> None:
-        self.__dict__.update({k: v for k, v in problem.__dict__.items() if k not in ("_contexts", "_made")})
+        self.__dict__.update({k: v for k, v in problem.__dict__.items() if k not in ("_contexts", "_made_contexts")})
         self.kept = contexts
-
-    @property
-    def tables(self) -> Tables:
-        """Its contexts, exact or not."""
-        return StageTables(self, self._contexts)
 
     @property
     def _contexts(self) -> StageContexts:
@@ -323,33 +351,54 @@ class ProjectedProblem(ModelProblem):
 
     def start(self, n: int) -> Any:
         """Return the state of ``n`` instances."""
-        nothing = self._nothing(n)
-        return Answers(nothing, nothing)
-
-    def state_of(self, starts: Starts) -> Any:
-        """Nothing is remembered of what is known at the start but what it says of the class."""
-        return self.start(len(starts.outcomes))
+        nothing = self._empty_memory(n)
+        return ModelState(nothing, nothing)
 
     def likelihood(self, question: int, state: Any) -> FloatArray:
         """P(outcome | context, class), (n, n_outcomes, n_classes)."""
-        table = self.tables.likelihood(question, self.tables.contexts(question, state))
+        table = self.structure.tables.likelihood(question, self.structure.tables.contexts(question, state))
         return table if len(table) == len(state) else np.broadcast_to(table, (len(state), *table.shape[1:]))
-
-    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
-        """P(outcome | context, class) of many questions at once."""
-        return AcquisitionProblem.likelihoods_of(self, questions, state)
 
     def advance(self, question: int, state: Any, outcome: IntArray) -> Any:
         """Return the state after an outcome."""
-        return Answers(state.messages, self.remembered(question, state.values, outcome))
-
-    def projection(self, max_contexts: int) -> AcquisitionProblem:
-        """Return itself."""
-        return self
+        return ModelState(state.messages, self.remember(question, state.values, outcome))
 
     def replace(self, **changes: Any) -> AcquisitionProblem:
         """Return the same process with some arrays replaced."""
         return AcquisitionProblem.replace(self, **changes)
+
+    @property
+    def structure(self) -> ProjectedStructure:
+        """What it is known to be made of."""
+        return ProjectedStructure(self)
+
+    def _check_stored(self) -> None:
+        kept = stored_part(self, "kept", StageContexts)
+        require(kept.model is self.model, "its contexts are of another model")
+        require(np.array_equal(stored_array(kept, "order", "i", None), self.features), "its order is another")
+
+
+class ProjectedStructure(ModelStructure):
+    """What solvers may exploit of a `ProjectedProblem`."""
+
+    problem: ProjectedProblem
+
+    @property
+    def tables(self) -> Tables:
+        """Its contexts, exact or not."""
+        return StageTables(self.problem, self.problem._contexts)
+
+    def state_of(self, starts: Starts) -> Any:
+        """Nothing is remembered of what is known at the start but what it says of the class."""
+        return self.problem.start(len(starts.outcomes))
+
+    def likelihoods_of(self, questions: IntArray, state: Any) -> FloatArray:
+        """P(outcome | context, class) of many questions at once."""
+        return Structure.likelihoods_of(self, questions, state)
+
+    def projection(self, max_contexts: int) -> ModelProblem:
+        """Return itself."""
+        return self.problem
 
 
 def _positions(features: IntArray, among: IntArray) -> IntArray:
@@ -365,7 +414,7 @@ def acquisition_problem(
     decision_costs: FloatArray,
     prior: npt.ArrayLike | None = None,
     *,
-    free: bool = False,
+    any_order: bool = False,
     bundles: IntArray | None = None,
 ) -> AcquisitionProblem:
     """Build the acquisition problem of a fitted model, as tables where the model has them.
@@ -373,34 +422,40 @@ def acquisition_problem(
     All features of a bundle (by its number in ``bundles``) are seen when the first of them in the order is asked.
     """
     first, shown = _questions(model, order, bundles)
-    stage_prices, full, groups = prices.of(first)
+    stage_prices, full, groups = prices.any_order(first)
     prior = model.class_prior_ if prior is None else prior
-    given: dict[str, Any] = {"features": first, "groups": groups, "full_prices": full, "free": free, "bundles": shown}
-    tables, listed = _tables(model, first), _listed(shown)
-    hidden = model.hidden(first) if tables is None and (free or not listed) else None
+    given: dict[str, Any] = {
+        "features": first,
+        "groups": groups,
+        "full_prices": full,
+        "any_order": any_order,
+        "bundles": shown,
+    }
+    tables, listed = _tables(model, first), _can_list(shown)
+    hidden = model.latent_tables(first) if tables is None and (any_order or not listed) else None
     if tables is not None and not listed:
         n_classes = len(model.classes_)
         hidden = HiddenTables(np.ones(n_classes), np.arange(n_classes), tables)
     visits = None if prices.visits is None else prices.visits.take(first)
     if tables is None and hidden is None:
         problem = ModelProblem(model, prior, prices=stage_prices, decision_costs=decision_costs, **given)
-        return problem.with_visits(visits)
+        return with_visits(problem, visits)
     if not listed:
         assert hidden is not None  # or it would be a problem of the model
         assert shown is not None
-        given["bundles"] = shown = [_drawn(model, bundle, hidden) for bundle in shown]
+        given["bundles"] = shown = [_sample_bundle(model, bundle, hidden) for bundle in shown]
     single = tables if hidden is None else hidden.tables
     widest = int(model.n_outcomes_[first].max(initial=1))  # which may be less than that of what is known
     by_column = single[:, :widest] if shown is None else _joint(model, single, first, shown)
     n_outcomes = model.n_outcomes_[first] if shown is None else None
     if hidden is None:
         plain = TableProblem(prior, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **given)
-        return plain.with_visits(visits)
+        return with_visits(plain, visits)
     weights = np.asarray(prior)[hidden.classes] * hidden.weights
     mixed = MixtureProblem(
         weights, hidden.classes, by_column, stage_prices, decision_costs, n_outcomes=n_outcomes, **given
     )
-    return mixed.with_visits(visits)
+    return with_visits(mixed, visits)
 
 
 def _questions(
@@ -421,12 +476,12 @@ def _questions(
     return order[first], shown
 
 
-def _listed(shown: Sequence[Bundle | None] | None) -> bool:
+def _can_list(shown: Sequence[Bundle | None] | None) -> bool:
     """Whether no bundle has too many joint outcomes to list them."""
     return all(bundle is None or bundle.n_complete <= MAX_JOINT for bundle in shown or ())
 
 
-def _drawn(model: ObservationModel, bundle: Bundle | None, hidden: HiddenTables) -> Bundle | None:
+def _sample_bundle(model: ObservationModel, bundle: Bundle | None, hidden: HiddenTables) -> Bundle | None:
     """A bundle by outcomes that are drawn, where it has too many to list them."""
     if bundle is None or bundle.n_complete <= MAX_JOINT:
         return bundle
@@ -454,7 +509,7 @@ def _single(model: ObservationModel, features: IntArray) -> FloatArray:
     """Tables of single features, by class or by hidden state."""
     tables = _tables(model, features)
     if tables is None:
-        hidden = model.hidden(features)
+        hidden = model.latent_tables(features)
         assert hidden is not None  # or there would be no joint tables
         tables = hidden.tables
     return np.asarray(tables)

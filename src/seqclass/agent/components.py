@@ -10,9 +10,9 @@ import numpy as np
 
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.text import visible
+from seqclass.agent._case import column_name
+from seqclass.agent.agent import Agent
 from seqclass.bn import ClassMixture
-from seqclass.deciding._case import named
-from seqclass.deciding.decider import Decider
 
 __all__ = ["Component", "Likeness", "Trait"]
 
@@ -116,9 +116,6 @@ class Likeness:
         return visible(f"Most like {self.component.name} ({self.probability:.0%}){typical}.")
 
 
-_TINY = 1e-300
-
-
 def largest_first(model: ClassMixture, c: int) -> IntArray:
     """Hidden states of a class, by weight."""
     states = np.flatnonzero(model.hidden_class_ == c)
@@ -126,7 +123,7 @@ def largest_first(model: ClassMixture, c: int) -> IntArray:
 
 
 def component(
-    decider: Decider,
+    agent: Agent,
     model: ClassMixture,
     hidden: int,
     n_traits: int = 3,
@@ -135,15 +132,15 @@ def component(
     """A hidden state in words."""
     c = int(model.hidden_class_[hidden])
     states = largest_first(model, c).tolist()
-    label, share = decider.classes.tolist()[c], float(model.weights_[hidden])
-    traits = _traits(decider, model, hidden, n_traits, names)
+    label, share = agent.classes.tolist()[c], float(model.weights_[hidden])
+    traits = _traits(agent, model, hidden, n_traits, names)
     return Component(label, states.index(hidden) + 1, len(states), share, traits)
 
 
-def _traits(decider: Decider, model: ClassMixture, hidden: int, n_traits: int, names: Any) -> tuple[Trait, ...]:
-    overall = model.tables_ @ (decider.problem.prior[model.hidden_class_] * model.weights_)
+def _traits(agent: Agent, model: ClassMixture, hidden: int, n_traits: int, names: Any) -> tuple[Trait, ...]:
+    overall = model.tables_ @ (agent.problem.prior[model.hidden_class_] * model.weights_)
     own = model.tables_[:, :, hidden]
-    telling = own * np.log(np.maximum(own, _TINY) / np.maximum(overall, _TINY))
+    telling = own * np.log(np.maximum(own, 1e-300) / np.maximum(overall, 1e-300))
     sizes = np.where(model.n_outcomes_ > 1, model.n_outcomes_, 0)  # of a constant column nothing is typical
     telling[np.arange(telling.shape[1]) >= sizes[:, None]] = -np.inf
     traits = []
@@ -151,8 +148,8 @@ def _traits(decider: Decider, model: ClassMixture, hidden: int, n_traits: int, n
     for feature in np.argsort(-telling.max(axis=1).round(12), kind="stable")[:n_traits].tolist():
         if not sizes[feature]:
             break
-        column, shown = int(decider.support[feature]), int(telling[feature].argmax())
-        name = decider.feature_name(column) if names is None else named(names, column)
-        label = decider.outcome_labels(column)[shown]
+        column, shown = int(agent.support[feature]), int(telling[feature].argmax())
+        name = agent.feature_name(column) if names is None else column_name(names, column)
+        label = agent.outcome_labels(column)[shown]
         traits.append(Trait(name, column, label, float(own[feature, shown]), float(overall[feature, shown])))
     return tuple(traits)

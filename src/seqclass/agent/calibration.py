@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.model_files import register
+from seqclass._utils.stored import stored_array
 
 __all__ = ["Calibration"]
 
@@ -70,11 +69,7 @@ class Calibration:
         columns = {name: getattr(self, name) for name in ("exponents", "n_rows", "loss", "loss_before")}
         return pd.DataFrame(columns, index=pd.RangeIndex(1, len(self.exponents) + 1, name="answer"))
 
-
-def check_calibration(found: Calibration) -> None:
-    """Raise where arrays are of different lengths or exponents no shares; for files."""
-    arrays = (found.exponents, found.n_rows, found.loss, found.loss_before)
-    if any(not isinstance(a, np.ndarray) or a.dtype.kind != "f" or a.shape != found.exponents.shape for a in arrays):
-        raise ValueError("calibration_ holds no numbers, or not as many of each")
-    if found.exponents.ndim != 1 or not ((found.exponents >= 0) & (found.exponents <= 1)).all():
-        raise ValueError("exponents of calibration_ are not between 0 and 1")
+    def _check_stored(self) -> None:
+        exponents = stored_array(self, "exponents", "f", None, low=0, high=1)
+        for name in ("n_rows", "loss", "loss_before"):
+            stored_array(self, name, "f", len(exponents))

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray
-from seqclass._utils.text import listed, shown
-from seqclass.deciding._warm_start import as_seen
-from seqclass.deciding.decider import Decider
+from seqclass._utils.text import join_names, short_repr
+from seqclass.agent._warm_start import as_seen
+from seqclass.agent.agent import Agent
 from seqclass.pomdp import AcquisitionProblem
-from seqclass.pomdp.information import CLOSED, OPEN, InformationState
+from seqclass.pomdp.account import leave_panel, settle
+from seqclass.pomdp.problem import CLOSED, OPEN, BeliefState
+from seqclass.pomdp.visits import order_panels
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ class Answer:
     known: bool = False
 
 
-def named(names: Sequence[str] | Mapping[int, str], column: int) -> str:
+def column_name(names: Sequence[str] | Mapping[int, str], column: int) -> str:
     """Name of a column among those that the user gives."""
     try:
         return str(names[column])
@@ -137,21 +139,23 @@ def finite(name: str, value: Any) -> float:
         )
     except (TypeError, ValueError):
         how = "; call it unavailable if it is" if is_missing(value) else ""
-        raise ValueError(f"feature {shown(name)} must be a number, got {shown(value)}{how}.") from None
+        raise ValueError(f"feature {short_repr(name)} must be a number, got {short_repr(value)}{how}.") from None
     except OverflowError:
         number = np.inf
     if not np.isfinite(number):
-        raise ValueError(f"feature {shown(name)} must be finite, got {shown(value)}; call it unavailable if it is.")
+        raise ValueError(
+            f"feature {short_repr(name)} must be finite, got {short_repr(value)}; call it unavailable if it is."
+        )
     return number
 
 
-def savings(info: InformationState) -> FloatArray:
+def savings(belief: BeliefState) -> FloatArray:
     """By how much asking one more question and deciding then is cheaper than deciding now, (n_questions,)."""
-    asked = np.flatnonzero(info.open[0])
-    saving = np.full(info.problem.n_questions, -np.inf)
+    asked = np.flatnonzero(belief.available[0])
+    saving = np.full(belief.problem.n_questions, -np.inf)
     if asked.size:
-        price = info.prices[0, asked]
-        saving[asked] = info.stopping_cost[0] - price - info.problem.costs_after(asked, info)[0]
+        price = belief.prices[0, asked]
+        saving[asked] = belief.stopping_cost[0] - price - belief.problem.structure.costs_after(asked, belief)[0]
     return saving
 
 
@@ -170,20 +174,20 @@ def is_missing(value: Any) -> bool:
 class Questions:
     """The questions of a problem of a fitted classifier, as users see them."""
 
-    def __init__(self, decider: Decider, problem: AcquisitionProblem, names: Any = None) -> None:
-        self.decider, self.problem, self.names = decider, problem, names
+    def __init__(self, agent: Agent, problem: AcquisitionProblem, names: Any = None) -> None:
+        self.agent, self.problem, self.names = agent, problem, names
 
     @cached_property
     def numbers(self) -> dict[str, int]:
         """The question that shows a feature, or a bundle, by name."""
-        found: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         for question in range(self.problem.n_questions):
-            found |= dict.fromkeys([*(f.name for f in self.features(question)), self.name(question)], question)
-        return found
+            numbers |= dict.fromkeys([*(f.name for f in self.features(question)), self.name(question)], question)
+        return numbers
 
     def name(self, question: int) -> str:
         """Name of the feature, or of the bundle."""
-        features, prices = self.features(question), self.decider.prices
+        features, prices = self.features(question), self.agent.prices
         if len(features) == 1:
             return features[0].name
         assert prices.bundles is not None  # where one question shows several
@@ -191,8 +195,8 @@ class Questions:
 
     def features(self, question: int) -> tuple[Feature, ...]:
         """What a question shows."""
-        columns = self.decider.support[self.problem.members(question)].tolist()
-        return tuple(Feature(self._called(j), j, self._categories(j)) for j in columns)
+        columns = self.agent.support[self.problem.structure.members(question)].tolist()
+        return tuple(Feature(self._column_name(j), j, self._categories(j)) for j in columns)
 
     def values(self, question: int, name: str, value: Any) -> dict[str, Any]:
         """What each feature of a question showed, by name."""
@@ -200,10 +204,12 @@ class Questions:
         if len(features) == 1 or (name in features and name != self.name(question)):
             return {name: value}
         if not isinstance(value, Mapping):
-            raise ValueError(f"{shown(name)} is a bundle: give the values of {listed(features)} by name.")
+            raise ValueError(f"{short_repr(name)} is a bundle: give the values of {join_names(features)} by name.")
         unknown = [key for key in value if key not in features]
         if unknown:
-            raise ValueError(f"{shown(unknown[0])} is not in the bundle {shown(name)} of {listed(features)}.")
+            raise ValueError(
+                f"{short_repr(unknown[0])} is not in the bundle {short_repr(name)} of {join_names(features)}."
+            )
         return without_missing(value)
 
     def describe(self, question: int, price: float, saving: float, **more: float) -> Question:
@@ -213,11 +219,11 @@ class Questions:
         parts = features if len(features) > 1 else ()
         return Question(self.name(question), features[0].column, price, saving, categories, parts, **more)
 
-    def _called(self, column: int) -> str:
-        return self.decider.feature_name(column) if self.names is None else named(self.names, column)
+    def _column_name(self, column: int) -> str:
+        return self.agent.feature_name(column) if self.names is None else column_name(self.names, column)
 
     def _categories(self, column: int) -> tuple[str, ...]:
-        return tuple(self.decider.answers(column))
+        return tuple(self.agent.answers(column))
 
 
 @dataclass(frozen=True)
@@ -226,9 +232,9 @@ class Case:
 
     Attributes
     ----------
-    facts : InformationState
+    facts : BeliefState
         All of it, in a problem that is free to ask whatever the model could.
-    info : InformationState
+    belief : BeliefState
         The same as the policy sees it, which in a fixed order stands at the first stage that is not known.
     known : frozenset of int
         Questions whose answers were known and not asked for.
@@ -236,60 +242,61 @@ class Case:
         Cost of visits that no answer has come of yet.
     """
 
-    facts: InformationState
-    info: InformationState
+    facts: BeliefState
+    belief: BeliefState
     known: frozenset[int] = frozenset()
     due: float = 0.0
 
     @classmethod
-    def begin(cls, problem: AcquisitionProblem, info: InformationState) -> Case:
+    def begin(cls, problem: AcquisitionProblem, belief: BeliefState) -> Case:
         """A case of which nothing is known, in the problem of the facts and as the policy sees it."""
-        facts = problem.begin()
-        facts.lot = info.lot
-        return cls(facts, info)
+        facts = problem.initial_belief()
+        facts.component = belief.component
+        return cls(facts, belief)
 
     def order(self, panel: BoolArray) -> Case:
         """What is known once a set of questions was ordered, (n_questions of the facts,)."""
-        visits, n = self.facts.problem.visits, self.info.problem.n_questions
-        due = 0.0 if visits is None else float(visits.of(panel[None])[0])
-        facts, info = self.facts.ordering(panel[None]), self.info.ordering(panel[None, :n])
-        return replace(self, facts=facts, info=info, due=self.due + due)
+        visits, n = self.facts.problem.visits, self.belief.problem.n_questions
+        due = 0.0 if visits is None else float(visits.panel_costs(panel[None])[0])
+        facts, belief = order_panels(self.facts, panel[None]), order_panels(self.belief, panel[None, :n])
+        return replace(self, facts=facts, belief=belief, due=self.due + due)
 
     def leave(self) -> Case:
         """What is known where no more is waited for."""
-        facts, info = (
-            state.but(ordered=np.zeros_like(state.ordered), told=False).settle() for state in (self.facts, self.info)
+        facts, belief = (
+            state.replace(account=leave_panel(state.problem, state.account)) for state in (self.facts, self.belief)
         )
-        return replace(self, facts=facts, info=info, due=self.due + float(facts.spent[0] - self.facts.spent[0]))
+        return replace(self, facts=facts, belief=belief, due=self.due + float(facts.spent[0] - self.facts.spent[0]))
 
     def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool, needless: int = -1) -> Case:
         """What is known after an answer, which costs nothing if known before, and may make a question needless."""
         before = self.facts
         facts = before.asking(question).update(np.array([outcome]), charge_missing=charge_missing and not known)
         if known:
-            facts = facts.but(paid=before.paid, spent=before.spent, visits=before.visits, owed=before.owed).settle()
-        if needless >= 0 and facts.seen is not None and facts.seen[0, needless] == OPEN:
-            facts.seen[0, needless] = CLOSED
+            paid = replace(before.account, ordered=facts.account.ordered, ordering_is_known=False)
+            facts = facts.replace(account=settle(facts.problem, paid))
+        if needless >= 0 and facts.observed is not None and facts.observed[0, needless] == OPEN:
+            facts.observed[0, needless] = CLOSED
         all_known = self.known | {question} if known else self.known
-        return Case(facts, _seen_by(self.info, facts, all_known), all_known)
+        return Case(facts, _policy_view(self.belief, facts, all_known), all_known)
 
 
-def _seen_by(info: InformationState, facts: InformationState, known: frozenset[int]) -> InformationState:
+def _policy_view(belief: BeliefState, facts: BeliefState, known: frozenset[int]) -> BeliefState:
     """What the policy sees of the facts, from what it saw before."""
-    problem = info.problem
-    assert facts.seen is not None  # the problem of the facts is free
-    seen = facts.seen[0, : problem.n_questions].tolist()
-    if not problem.free:
-        return as_seen(info, facts, *_following(problem, info, seen))
+    problem = belief.problem
+    assert facts.observed is not None  # the problem of the facts is free
+    seen = facts.observed[0, : problem.n_questions].tolist()
+    if not problem.any_order:
+        return as_seen(belief, facts, *_first_unknown_stage(problem, belief, seen))
     stage = sum(outcome > OPEN for outcome in seen)
     if problem.max_questions is not None:  # what was known takes no one's place
         stage -= sum(question < problem.n_questions for question in known)
-    return as_seen(info, facts, stage, facts.state)
+    return as_seen(belief, facts, stage, facts.state)
 
 
-def _following(problem: AcquisitionProblem, info: InformationState, seen: list[int]) -> tuple[int, Any]:
+def _first_unknown_stage(problem: AcquisitionProblem, belief: BeliefState, seen: list[int]) -> tuple[int, Any]:
     """First stage that is not known, and the state there."""
-    stage, state = info.stage, info.state
+    stage, state = belief.stage, belief.state
     while stage < problem.n_stages and seen[stage] != OPEN:
         state = problem.advance(stage, state, np.array([seen[stage]]))
         stage += 1

@@ -15,7 +15,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import (
-    answered,
+    answer_text,
     belief_text,
     cheapest_text,
     going_on_text,
@@ -26,10 +26,10 @@ from seqclass._utils.text import (
     visible,
 )
 from seqclass._utils.validation import check_choice
-from seqclass.deciding._case import Feature, Question, named
-from seqclass.deciding.components import Component, Likeness, Trait
+from seqclass.agent._case import Feature, Question, column_name
+from seqclass.agent.components import Component, Likeness, Trait
 from seqclass.labels import Labels
-from seqclass.pomdp.information import TIE
+from seqclass.pomdp.ties import TIE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,8 +38,6 @@ __all__ = ["Explanation", "ExplanationStep"]
 
 
 STYLES = ("terminal", "markdown", "html")
-#: Background of each class: codes of terminals, and light colours that black text stands out from.
-_TERMINAL = (104, 103, 102, 105, 106, 101, 107)
 _HTML = ("#a6cee3", "#fdd0a2", "#b2e2bf", "#e8bcd7", "#fee391", "#c9d7f0", "#d9d9d9")
 _MARKDOWN_SIGNS = re.compile(r"([\\`*_{}\[\]<>()#+!|~&=-])")
 #: Round brackets of a note, which are ours and mean nothing to Markdown by themselves.
@@ -90,11 +88,11 @@ def mark_words(text: str, words: Sequence[Word], style: str = "terminal") -> str
     end = 0
     for match in _pattern(known).finditer(text) if known else ():
         pieces.append(escape(text[end : match.start()]))
-        pieces.append(mark(escape(match.group()), _named(match.group(), known)))
+        pieces.append(mark(escape(match.group()), _match_word(match.group(), known)))
         end = match.end()
     pieces.append(escape(text[end:]))
     lists = [("present", [w for w in words if w.present]), ("absent", [w for w in words if not w.present])]
-    notes = [f"{title}: " + ", ".join(_told(word) for word in some) for title, some in lists if some]
+    notes = [f"{title}: " + ", ".join(_word_text(word) for word in some) for title, some in lists if some]
     return join("".join(pieces), [escape(note) for note in notes])
 
 
@@ -104,7 +102,7 @@ def _pattern(known: dict[str, Word]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", re.IGNORECASE)
 
 
-def _named(piece: str, known: dict[str, Word]) -> Word:
+def _match_word(piece: str, known: dict[str, Word]) -> Word:
     """The word that a piece of the document is."""
     word = known.get(piece.lower())
     if word is None:
@@ -113,7 +111,7 @@ def _named(piece: str, known: dict[str, Word]) -> Word:
     return word
 
 
-def _told(word: Word) -> str:
+def _word_text(word: Word) -> str:
     if word.towards is None:
         return f"{word.text} (no change)"
     return f"{word.text} ({word.towards} {percent(word.before)} to {percent(word.after)})"
@@ -124,7 +122,8 @@ def _plain_word(text: str) -> str:
 
 
 def _mark_terminal(piece: str, word: Word) -> str:
-    return f"\x1b[30;{_TERMINAL[word.number % len(_TERMINAL)]}m{piece}\x1b[0m"
+    colours = (104, 103, 102, 105, 106, 101, 107)  # codes of light backgrounds, that black text stands out from
+    return f"\x1b[30;{colours[word.number % len(colours)]}m{piece}\x1b[0m"
 
 
 def _join_lines(text: str, notes: Sequence[str]) -> str:
@@ -145,7 +144,7 @@ def _join_markdown(text: str, notes: Sequence[str]) -> str:
 
 def _mark_html(piece: str, word: Word) -> str:
     colour = _HTML[word.number % len(_HTML)]
-    return f'<mark style="background:{colour}" title="{html.escape(_told(word))}">{piece}</mark>'
+    return f'<mark style="background:{colour}" title="{html.escape(_word_text(word))}">{piece}</mark>'
 
 
 def _join_html(text: str, notes: Sequence[str]) -> str:
@@ -159,14 +158,6 @@ _RENDERERS: dict[str, _Renderer] = {
     "markdown": (_escape_markdown, lambda piece, word: f"**{piece}**", _join_markdown),
     "html": (_escape_html, _mark_html, _join_html),
 }
-
-
-#: A probability that moves by less has not moved.
-_MOVED = 1e-12
-#: What an instance is most like is told in words from this probability on.
-_LIKELY = 0.5
-#: So many of what was known at the start are told in the text.
-_KNOWN = 8
 
 
 @dataclass(frozen=True)
@@ -236,7 +227,7 @@ class ExplanationStep:
         """Number of the class whose probability rose most; None if none rose."""
         change = [after - before for before, after in zip(self.before, self.after)]
         best = max(range(len(change)), key=lambda i: change[i])
-        return best if change[best] > _MOVED else None
+        return best if change[best] > 1e-12 else None  # less is rounding
 
 
 @dataclass(frozen=True)
@@ -311,7 +302,7 @@ class Explanation:
         for number, step in enumerate(self.steps, 1):
             lines += [visits[number - 1]] if number - 1 in visits else []
             lines += _step_lines(number, step, self.classes, self.unit)
-        is_likely = self.likeness is not None and self.likeness.probability >= _LIKELY
+        is_likely = self.likeness is not None and self.likeness.probability >= 0.5
         likeness = [str(self.likeness)] if is_likely else []
         return visible("\n".join([*lines, *likeness, self.stop_text, self.decision_text]))
 
@@ -351,7 +342,7 @@ class Explanation:
         Parameters
         ----------
         labels : Labels, path, mapping or data frame
-            See `seqclass.Labels.of`; words for other features are ignored.
+            See `seqclass.Labels.from_value`; words for other features are ignored.
 
         Returns
         -------
@@ -372,7 +363,7 @@ class Explanation:
         """
         names = {step.name for step in self.steps} | ({self.not_asked.name} if self.not_asked else set())
         names |= set(self.known)
-        words = Labels.of(labels).apart(names)
+        words = Labels.from_value(labels).separate_kinds(names)
         asked, likeness, order = self.not_asked, self.likeness, words.class_order(self.classes)
         if likeness is not None:
             told = [
@@ -381,21 +372,21 @@ class Explanation:
             ]
             label = words.class_text(likeness.component.label) if words.classes else likeness.component.label
             likeness = replace(likeness, component=replace(likeness.component, label=label, traits=tuple(told)))
-        found = replace(
+        explanation = replace(
             self,
             prior=_in_order(self.prior, order),
             posterior=_in_order(self.posterior, order),
-            steps=tuple(_worded(step, words, order) for step in self.steps),
+            steps=tuple(_step_in_words(step, words, order) for step in self.steps),
             not_asked=None if asked is None else replace(asked, name=words.in_line(asked.name)),
             likeness=likeness,
-            known={words.in_line(name): words.shown(name, value, None)[0] for name, value in self.known.items()},
+            known={words.in_line(name): words.value_texts(name, value, None)[0] for name, value in self.known.items()},
         )
         if not words.classes and not words.decisions:
-            return found
+            return explanation
         labels = list(self.decision_costs)
         labels = [*(labels[i] for i in order), *labels[len(order) :]]
         return replace(
-            found,
+            explanation,
             classes=tuple(words.class_text(self.classes[i]) for i in order),
             decision=words.decision_text(self.decision),
             decision_costs={words.decision_text(label): self.decision_costs[label] for label in labels},
@@ -429,7 +420,7 @@ class Explanation:
         for step, told in zip(self.steps, content["steps"]):
             told["missing"] = step.missing
         content["n_features"] = self.n_features
-        return dict(_plain(content))
+        return dict(_to_builtin(content))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Explanation:
@@ -511,7 +502,7 @@ class Explanation:
         return mark_words(text, [self._word(step, feature_names) for step in self.steps if not step.missing], style)
 
     def _word(self, step: ExplanationStep, names: Sequence[str] | Mapping[int, str] | None) -> Word:
-        name = step.name if names is None else named(names, step.column)
+        name = step.name if names is None else column_name(names, step.column)
         gain = step.gain
         number = 0 if gain is None else gain
         towards = None if gain is None else str(self.classes[gain])
@@ -522,11 +513,11 @@ def _in_order(belief: tuple[float, ...], order: Sequence[int]) -> tuple[float, .
     return tuple(belief[i] for i in order)
 
 
-def _worded(step: ExplanationStep, words: Labels, order: Sequence[int]) -> ExplanationStep:
+def _step_in_words(step: ExplanationStep, words: Labels, order: Sequence[int]) -> ExplanationStep:
     """A step in words, with classes in an order."""
     value, label = step.value, step.label
     if value is not None:
-        text, label = words.shown(step.name, value, label)
+        text, label = words.value_texts(step.name, value, label)
         value = value if text == value_text(value) else text
     before, after = _in_order(step.before, order), _in_order(step.after, order)
     return replace(step, name=words.in_line(step.name), value=value, label=label, before=before, after=after)
@@ -534,12 +525,13 @@ def _worded(step: ExplanationStep, words: Labels, order: Sequence[int]) -> Expla
 
 def _known_lines(known: Mapping[str, Any]) -> list[str]:
     """What was known at the start, in a line; none where nothing was."""
-    told = [answered(name, value_text(value)) for name, value in islice(known.items(), _KNOWN)]
-    more = f" and {len(known) - _KNOWN} more" if len(known) > _KNOWN else ""
+    most = 8
+    told = [answer_text(name, value_text(value)) for name, value in islice(known.items(), most)]
+    more = f" and {len(known) - most} more" if len(known) > most else ""
     return [f"Known: {', '.join(told)}{more}"] if told else []
 
 
-def worth(step: ExplanationStep, price: float, unit: str, by: str = "this feature") -> str:
+def saving_text(step: ExplanationStep, price: float, unit: str, by: str = "this feature") -> str:
     """What going on was expected to save, in words, and how much of it by the step; or that rules asked for it."""
     if step.compelled:
         return "asked because the rules demand it, whether it pays or not"
@@ -548,12 +540,12 @@ def worth(step: ExplanationStep, price: float, unit: str, by: str = "this featur
 
 def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit: str) -> list[str]:
     if step.missing:
-        told = f"{answered(step.name, 'missing', ' is ')}, so the belief stays as it is"
+        told = f"{answer_text(step.name, 'missing', ' is ')}, so the belief stays as it is"
     else:
         shown = str(step.label) if step.value is None else value_text(step.value)
         within = "" if step.label in (shown, None) else f" ({step.label})"
-        told = f"{answered(step.name, shown + within)}: {belief_text(classes, step.after)}"
-    saving = worth(step, step.price, unit) if step.visit is None else ""
+        told = f"{answer_text(step.name, shown + within)}: {belief_text(classes, step.after)}"
+    saving = saving_text(step, step.price, unit) if step.visit is None else ""
     unpaid = ", not charged" if step.missing and not step.paid and step.price else ""
     return [f"{number}. {told}", f"   price {money(step.price, unit)}{', ' if saving else ''}{saving}{unpaid}"]
 
@@ -561,7 +553,7 @@ def _step_lines(number: int, step: ExplanationStep, classes: Sequence[Any], unit
 def _visit_line(steps: Sequence[ExplanationStep], unit: str) -> str:
     """What was ordered in a visit, and why together."""
     first, names = steps[0], ", ".join(step.name for step in steps)
-    saving = worth(first, first.visit_price + sum(step.price for step in steps), unit, "this visit")
+    saving = saving_text(first, first.visit_price + sum(step.price for step in steps), unit, "this visit")
     why = f"ordered together, since one at a time they would take {len(steps)} visits" if len(steps) > 1 else "ordered"
     tail = f", {saving}" if saving else ""
     return f"Visit {first.visit} ({money(first.visit_price, unit)}): {names} {why}{tail}"
@@ -635,10 +627,10 @@ def _number(value: float | None) -> float:
     return math.nan if value is None or value != value else float(value)  # one NaN, so that records compare
 
 
-def _plain(value: Any) -> Any:
+def _to_builtin(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+        return {key: _to_builtin(item) for key, item in value.items()}
+    return [_to_builtin(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _finite(value: Any) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass.agent.differential import labels_of
 from seqclass.costs import Visits
-from seqclass.deciding.differential import labels_of
 from seqclass.pomdp.acquisition import Acquisition
 
 if TYPE_CHECKING:
@@ -196,18 +196,18 @@ class AcquisitionRecord:
         )
 
 
-def joined(records: Sequence[AcquisitionRecord]) -> AcquisitionRecord:
+def join_records(records: Sequence[AcquisitionRecord]) -> AcquisitionRecord:
     """Records of parts of some rows as one."""
     steps = np.array([part.order.shape[1] for part in records])
     short, whole = (steps.max() - steps).tolist(), {}
     for held in fields(records[0]):
         parts = [getattr(part, held.name) for part in records]
         if held.metadata.get("joined", True) and any(part is not None for part in parts):
-            whole[held.name] = np.concatenate([_padded(part, n, axes_of(held)) for part, n in zip(parts, short)])
+            whole[held.name] = np.concatenate([_pad_steps(part, n, axes_of(held)) for part, n in zip(parts, short)])
     return type(records[0])(**whole)
 
 
-def _padded(values: npt.NDArray[Any], short: int, axes: tuple[str, ...]) -> npt.NDArray[Any]:
+def _pad_steps(values: npt.NDArray[Any], short: int, axes: tuple[str, ...]) -> npt.NDArray[Any]:
     """Values with so many more steps."""
     if not short or not {STEPS, BELIEFS}.intersection(axes):
         return values
@@ -215,7 +215,7 @@ def _padded(values: npt.NDArray[Any], short: int, axes: tuple[str, ...]) -> npt.
     return np.pad(values, widths, "edge") if BELIEFS in axes else np.pad(values, widths, constant_values=-1)
 
 
-def some_rows(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
+def select_rows(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
     """Some rows of a record."""
     there: dict[str, Any] = {held.name: getattr(record, held.name) for held in fields(record)}
     return replace(record, **{name: value[rows] for name, value in there.items() if value is not None})

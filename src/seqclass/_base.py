@@ -13,26 +13,29 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored, save
-from seqclass._utils.text import shown
+from seqclass._utils.stored import is_fitted, require
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import class_numbers, plain_labels
+from seqclass.agent._coding import OutcomeCoder
+from seqclass.agent._explaining import explain
+from seqclass.agent._source import Source
+from seqclass.agent.agent import Agent, agent_of, copy_fitted
+from seqclass.agent.calibration import Calibration
+from seqclass.agent.explanation import Explanation
+from seqclass.agent.record import AcquisitionRecord, EncodedRows
+from seqclass.agent.session import Session
 from seqclass.bn import ObservationModel
-from seqclass.deciding._coding import OutcomeCoder
-from seqclass.deciding._explaining import explain
-from seqclass.deciding._source import Source
-from seqclass.deciding.calibration import Calibration
-from seqclass.deciding.decider import Decider, copy_fitted, decider_of
-from seqclass.deciding.explanation import Explanation
-from seqclass.deciding.record import AcquisitionRecord, EncodedRows
-from seqclass.deciding.session import Session
+from seqclass.costs import Costs
+from seqclass.fitting._chunked import Kept
 from seqclass.fitting._fit import Fit
 from seqclass.fitting._planning import with_prior
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import timed
+from seqclass.fitting._steps import time_step
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import AcquisitionProblem, Policy
 from seqclass.pomdp.policy import OrderingChoice
 
-__all__ = ["DecidingClassifier"]
+__all__ = ["BaseSequentialClassifier"]
 
 
 class _Fitted:
@@ -47,25 +50,25 @@ class _Fitted:
     def __get__(self, classifier: Any, owner: Any = None) -> Any:
         if classifier is None:
             return self
-        decider = vars(classifier).get("decider_")
-        value = None if decider is None else getattr(decider, self.name, None)
-        if decider is None:
+        agent = vars(classifier).get("agent_")
+        value = None if agent is None else getattr(agent, self.name, None)
+        if agent is None:
             raise NotFittedError(f"this {type(classifier).__name__} has no {self.attribute} yet: call its fit first.")
         if value is None and not self.always:
             raise AttributeError(f"{type(classifier).__name__!r} object has no attribute {self.attribute!r}{self.how}")
         return value
 
 
-def _fitted(name: str, always: bool = True, how: str = "") -> Any:
+def _fitted_attribute(name: str, always: bool = True, how: str = "") -> Any:
     return _Fitted(name, always, how)
 
 
-class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base class of the classifiers: acquires, decides, opens sessions, explains and saves; subclasses fit.
 
     Attributes
     ----------
-    decider_ : Decider
+    agent_ : Agent
         Record of everything that was fitted; the other attributes are read from it.
 
     See Also
@@ -77,30 +80,30 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
     >>> from sklearn.datasets import load_iris
     >>> from seqclass import SequentialClassifier
     >>> clf = SequentialClassifier().fit(*load_iris(return_X_y=True))
-    >>> clf.decider_.policy is clf.policy_
+    >>> clf.agent_.policy is clf.policy_
     True
     """
 
-    decider_: Decider
-    held_out_: HeldOut = _fitted("held_out", always=False, how=": it comes of fit(X, y, held_out=5)")
+    agent_: Agent
+    held_out_: HeldOut = _fitted_attribute("held_out", always=False, how=": it comes of fit(X, y, held_out=5)")
     timings_: dict[str, float]
     selector_: Any
-    n_features_in_: int = _fitted("n_features")
-    feature_names_in_: npt.NDArray[Any] = _fitted("feature_names", always=False)
-    encoder_: Any = _fitted("encoder")
-    coder_: OutcomeCoder = _fitted("coder")
-    support_: IntArray = _fitted("support")
-    model_: ObservationModel = _fitted("model")
-    problem_: AcquisitionProblem = _fitted("problem")
-    policy_: Policy = _fitted("policy")
-    order_: IntArray = _fitted("order")
-    ordering_: OrderingChoice | None = _fitted("ordering")
-    classes_: npt.NDArray[Any] = _fitted("classes")
-    decisions_: npt.NDArray[Any] = _fitted("decisions")
-    decision_costs_: FloatArray = _fitted("decision_costs")
-    target_name_: str | None = _fitted("target_name")
-    calibration_: Calibration = _fitted("calibration", always=False, how=": it comes of calibrate=True")
-    expected_cost_: float = _fitted("expected_cost")
+    n_features_in_: int = _fitted_attribute("n_features")
+    feature_names_in_: npt.NDArray[Any] = _fitted_attribute("feature_names", always=False)
+    encoder_: Any = _fitted_attribute("encoder")
+    coder_: OutcomeCoder = _fitted_attribute("coder")
+    support_: IntArray = _fitted_attribute("support")
+    model_: ObservationModel = _fitted_attribute("model")
+    problem_: AcquisitionProblem = _fitted_attribute("problem")
+    policy_: Policy = _fitted_attribute("policy")
+    order_: IntArray = _fitted_attribute("order")
+    ordering_: OrderingChoice | None = _fitted_attribute("ordering")
+    classes_: npt.NDArray[Any] = _fitted_attribute("classes")
+    decisions_: npt.NDArray[Any] = _fitted_attribute("decisions")
+    decision_costs_: FloatArray = _fitted_attribute("decision_costs")
+    target_name_: str | None = _fitted_attribute("target_name")
+    calibration_: Calibration = _fitted_attribute("calibration", always=False, how=": it comes of calibrate=True")
+    expected_cost_: float = _fitted_attribute("expected_cost")
 
     def settings(self) -> Settings:
         """The settings of a fit, as a record."""
@@ -110,7 +113,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         """Hold what was fitted, and nothing of an earlier fit."""
         for name in ("held_out_", "kept_"):
             self.__dict__.pop(name, None)
-        self.decider_, self.selector_, self.timings_ = fit.decider, fit.selector, fit.timings
+        self.agent_, self.selector_, self.timings_ = fit.agent, fit.selector, fit.timings
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Acquire features and return the decision for each instance.
@@ -125,9 +128,9 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         ndarray of shape (n,)
             Labels from ``decisions_``.
         """
-        decider = decider_of(self)
-        acquired = decider.run(X)
-        return np.asarray(decider.decisions[acquired.leaf_decision][acquired.leaf])
+        agent = agent_of(self)
+        acquired = agent.run(X)
+        return np.asarray(agent.decisions[acquired.leaf_decision][acquired.leaf])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the class posterior of each instance at its stop.
@@ -141,7 +144,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         -------
         ndarray of shape (n, n_classes)
         """
-        acquired = decider_of(self).run(X)
+        acquired = agent_of(self).run(X)
         return np.asarray(acquired.leaf_belief[acquired.leaf])
 
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -258,16 +261,16 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         >>> bool((record.decision == clf.predict(X)).all())
         True
         """
-        decider = decider_of(self)
+        agent = agent_of(self)
         if provider is None:
             if X is None:
                 raise ValueError("give the instances as X, or a live source as provider and n.")
             if n is not None or kept is not None:
                 raise ValueError("n and kept are about a live source: give it as provider, or leave them out.")
-            return decider.acquire(X, record_beliefs=record_beliefs, known=known, budget=budget)
+            return agent.acquire(X, record_beliefs=record_beliefs, known=known, budget=budget)
         if X is not None:
             raise ValueError("give either X or provider: a live source tells all that is asked, what is known too.")
-        source = Source(decider, provider, n, kept, tries, on_error, batch_size, concurrency)
+        source = Source(agent, provider, n, kept, tries, on_error, batch_size, concurrency)
         return source.acquire(record_beliefs=record_beliefs, known=known, budget=budget)
 
     def next_question(self, X: Any, known: npt.ArrayLike | None = None, *, budget: int | None = None) -> IntArray:
@@ -319,7 +322,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         >>> bool((clf.next_question(X, known) == clf.acquire(X).order[:, 1]).all())
         True
         """
-        return decider_of(self).next_question(X, known, budget=budget)
+        return agent_of(self).next_question(X, known, budget=budget)
 
     def encode(self, X: Any) -> EncodedRows:
         """Return rows as outcomes of the features that may be asked for; `seqclass.pomdp.acquire` takes them.
@@ -341,7 +344,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         >>> SequentialClassifier().fit(X, np.repeat(["a", "b"], 20)).encode([[0.1, 5.0]]).codes.shape
         (1, 2)
         """
-        return decider_of(self).encode(X)
+        return agent_of(self).encode(X)
 
     def explain(self, X: Any, *, feature_names: Any = None) -> list[Explanation]:
         """Explain for each instance what was asked and why, how each answer moved the belief, and why it stopped.
@@ -357,7 +360,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         -------
         list of Explanation of length n
         """
-        return explain(decider_of(self), X, feature_names)
+        return explain(agent_of(self), X, feature_names)
 
     def session(
         self,
@@ -395,8 +398,10 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         if saved is not None and (known or first):
             raise ValueError("a saved session has its own known= and first=: give either these or saved.")
         if saved is not None and not isinstance(saved, str):
-            raise TypeError(f"saved must be the text of a session's to_json(), got {shown(saved)}; facts go to known=.")
-        session = Session(decider_of(self), key, known=known, first=first)
+            raise TypeError(
+                f"saved must be the text of a session's to_json(), got {short_repr(saved)}; facts go to known=."
+            )
+        session = Session(agent_of(self), key, known=known, first=first)
         if saved is not None:
             session.restore(saved)
         return session
@@ -414,7 +419,7 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         TypeError
             If a part of it comes from another package; nothing is written then.
         """
-        decider_of(self)
+        agent_of(self)
         save(self, path)
 
     def with_prior(self, prior: npt.ArrayLike) -> Any:
@@ -439,10 +444,10 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         >>> rare.problem_.prior.tolist()
         [0.01, 0.99]
         """
-        decider = decider_of(self)
-        other = copy_fitted(self, decider)
-        with timed(other.timings_, "solve", without="certify"):
-            other.decider_ = with_prior(self.settings(), decider, prior)
+        agent = agent_of(self)
+        other = copy_fitted(self, agent)
+        with time_step(other.timings_, "solve", without="certify"):
+            other.agent_ = with_prior(self.settings(), agent, prior)
             other.timings_["certify"] = other.policy_.info.certify_seconds
         return other
 
@@ -458,10 +463,22 @@ class DecidingClassifier(Stored, ClassifierMixin, BaseEstimator):  # type: ignor
         -------
         str
         """
-        return decider_of(self).feature_name(column)
+        return agent_of(self).feature_name(column)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+    def _check_stored(self) -> None:
+        if not is_fitted(self):
+            return
+        require(isinstance(vars(self).get("agent_"), Agent), "agent_ is of another kind")
+        costs = Costs.from_value(self.feature_costs)
+        require(isinstance(costs.charge_missing, (bool, np.bool_)), "charge_missing is neither true nor false")
+        costs.unit_name()
+        require(self.handle_unknown in ("error", "missing"), "handle_unknown is wrong")
+        require(isinstance(vars(self).get("timings_"), dict), "timings_ is no table")
+        for name, kind in (("held_out_", HeldOut), ("kept_", Kept)):
+            require(isinstance(vars(self).get(name), (kind, type(None))), f"{name} is of another kind")

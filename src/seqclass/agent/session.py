@@ -14,9 +14,9 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import spelt
-from seqclass._utils.text import belief_text, listed, money, near, shown, value_text, visible
+from seqclass._utils.text import belief_text, join_names, money, near, short_repr, value_text, visible
 from seqclass._utils.validation import check_integer, columns_of
-from seqclass.deciding._case import (
+from seqclass.agent._case import (
     Answer,
     Case,
     Feature,
@@ -26,21 +26,22 @@ from seqclass.deciding._case import (
     savings,
     without_missing,
 )
-from seqclass.deciding._case import Question as Question
-from seqclass.deciding._fingerprint import fingerprint
-from seqclass.deciding.decider import decider_of
-from seqclass.deciding.differential import labels_of
+from seqclass.agent._case import Question as Question
+from seqclass.agent._fingerprint import fingerprint
+from seqclass.agent.agent import agent_of
+from seqclass.agent.differential import labels_of
 from seqclass.pomdp import DECIDE, Policy
+from seqclass.pomdp.account import charge
 from seqclass.pomdp.acquisition import added_saving
-from seqclass.pomdp.information import ImpossibleOutcome, InformationState
+from seqclass.pomdp.one_step import deciding_cost, unasked_questions
 from seqclass.pomdp.policy import decided
+from seqclass.pomdp.problem import BeliefState, ImpossibleOutcome
 from seqclass.pomdp.walk import check_questions
 
 __all__ = ["Session", "expected_saving"]
 
 
 _FORMAT = "seqclass-session"
-#: Version 1 knows neither facts that were known nor questions that come first.
 _VERSION = 2
 
 
@@ -88,7 +89,7 @@ def read_session(text: str, n_lots: int) -> SavedSession:
     try:
         content = json.loads(text)
         lot, first = content.get("lot", 0), [str(name) for name in content.get("first", [])]
-        known = content["format"] == _FORMAT and content["version"] in (1, _VERSION) and type(lot) is int
+        known = content["format"] == _FORMAT and content["version"] == _VERSION and type(lot) is int
         answers = [
             (str(name), value, list(map(str, rest[0])) if rest and isinstance(rest[0], list) else rest == [True])
             for name, value, *rest in content["answers"]
@@ -110,7 +111,7 @@ class Session:
 
     Parameters
     ----------
-    classifier : DecidingClassifier, AdaptiveClassifier or Decider
+    classifier : BaseSequentialClassifier, AdaptiveClassifier or Agent
         The fitted classifier, or its record.
     key : str or int, optional
         Name of the case, which seeds the draw of a randomised policy; None: it is drawn at random.
@@ -151,17 +152,17 @@ class Session:
         known: Mapping[Any, Any] | None = None,
         first: Sequence[Any] = (),
     ) -> None:
-        self._decider = decider = decider_of(classifier)
-        self._questions = Questions(decider, decider.all_questions())
+        self._agent = agent = agent_of(classifier)
+        self._questions = Questions(agent, agent.all_questions())
         if isinstance(first, (str, Integral)):
-            raise ValueError(f"first must be a list of names, got {shown(first)}.")
+            raise ValueError(f"first must be a list of names, got {short_repr(first)}.")
         self._first = [self._number(name) for name in first]
-        self._start(_draw_lot(decider.policy, key))
-        for question, told in self._known({} if known is None else known).items():
+        self._start(_draw_lot(agent.policy, key))
+        for question, told in self._read_known({} if known is None else known).items():
             self._know(question, told)
 
     def _start(self, lot: int) -> None:
-        self._lot, begun = lot, self._decider.policy.begin()[0]
+        self._lot, begun = lot, self._agent.policy.initial_belief()[0]
         self._cases = [Case.begin(self._questions.problem, begun[np.array([lot])])]
         self._answers: list[Answer] = []
         self._visits: list[Visit] = []
@@ -181,8 +182,8 @@ class Session:
         saves, with prices and visits counted, and what all of these together add to that. If visits cost nothing, this
         is `next_feature` alone.
         """
-        numbers, saving, added = self._next()
-        prices = self._ordered(numbers).facts.prices[0]
+        numbers, saving, added = self._next_questions()
+        prices = self._order_panel(numbers).facts.prices[0]
         savings_ = [(saving, added), *[(math.nan, math.nan)] * (len(numbers) - 1)]
         return tuple(
             self._questions.describe(q, float(prices[q]), saving, added_saving=added)
@@ -192,8 +193,8 @@ class Session:
     @property
     def visit_cost(self) -> float:
         """What the visit of `next_panel` costs besides prices; 0 if already ordered, or visits cost nothing."""
-        numbers, *_ = self._next()
-        return self._ordered(numbers).due - self._cases[-1].due
+        numbers, *_ = self._next_questions()
+        return self._order_panel(numbers).due - self._cases[-1].due
 
     def order(self, names: Sequence[str | int] | None = None) -> None:
         """Record that features were ordered together and their answers are awaited.
@@ -229,11 +230,11 @@ class Session:
         (2, 0.22)
         """
         if isinstance(names, (str, Integral)):
-            raise ValueError(f"names must be a list of features, got {shown(names)}.")
-        numbers = self._next()[0] if names is None else [self._number(name) for name in names]
+            raise ValueError(f"names must be a list of features, got {short_repr(names)}.")
+        numbers = self._next_questions()[0] if names is None else [self._number(name) for name in names]
         if not numbers:
             raise ValueError("there is nothing to order: name at least one feature, or decide.")
-        self._cases[-1] = self._ordered(numbers, again=True)
+        self._cases[-1] = self._order_panel(numbers, again=True)
         self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in numbers], False))
 
     def leave(self) -> None:
@@ -244,47 +245,47 @@ class Session:
         ValueError
             If no answer is awaited.
         """
-        if not self._cases[-1].facts.waiting[0]:
+        if not self._cases[-1].facts.account.waits[0]:
             raise ValueError("nothing that was ordered is waited for.")
         self._cases[-1] = self._cases[-1].leave()
         self._visits.append(Visit(len(self._answers), None, False))
 
-    def _next(self) -> tuple[list[int], float, float]:
+    def _next_questions(self) -> tuple[list[int], float, float]:
         """Questions of the next panel, those that are waited for where any are, what going on saves, and they add."""
         case = self._cases[-1]
         if self._found is None or self._found[0] is not case:
-            self._found = case, self._following(case)
+            self._found = case, self._ask_policy(case)
         return self._found[1]
 
-    def _following(self, case: Case) -> tuple[list[int], float, float]:
+    def _ask_policy(self, case: Case) -> tuple[list[int], float, float]:
         unknown = math.nan  # itself, so that what is equal is equal
-        policy, facts, visits = self._decider.policy, case.facts, case.facts.problem.visits
-        if facts.ordered is not None and facts.waiting[0]:
-            return np.flatnonzero(facts.ordered[0]).tolist(), unknown, unknown
-        if pending := [question for question in self._first if facts.open[0, question]]:
+        policy, facts, visits = self._agent.policy, case.facts, case.facts.problem.visits
+        if facts.account.ordered is not None and facts.account.waits[0]:
+            return np.flatnonzero(facts.account.ordered[0]).tolist(), unknown, unknown
+        if pending := [question for question in self._first if facts.available[0, question]]:
             most = 1 if visits is None else visits.max_panel or len(pending)
             return pending[:most], unknown, unknown  # which the policy did not choose
-        panels, numbers = policy.panels(case.info), list[int]()
+        panels, numbers = policy.panels(case.belief), list[int]()
         if panels is not None:
-            numbers = np.flatnonzero(panels[0] & facts.unasked[0, : panels.shape[1]]).tolist()
-        if (panels is None or not panels[0].any()) and (question := int(policy.act(case.info)[0])) != DECIDE:
-            check_questions(case.info, np.zeros(1, dtype=np.intp), np.array([question]))
+            numbers = np.flatnonzero(panels[0] & unasked_questions(facts)[0, : panels.shape[1]]).tolist()
+        if (panels is None or not panels[0].any()) and (question := int(policy.action(case.belief)[0])) != DECIDE:
+            check_questions(case.belief, np.zeros(1, dtype=np.intp), np.array([question]))
             numbers = [question]  # of policies drawn by lot some order panels, others ask one question at a time
         if not numbers:
             return numbers, unknown, unknown
-        saving = float(expected_saving(policy, case.info)[0])
-        if case.info.problem.free or visits is not None:
-            asked = np.isin(np.arange(case.info.problem.n_questions), numbers)[None]
-            added = float(added_saving(policy, case.info, asked, saving)[0])
+        saving = float(expected_saving(policy, case.belief)[0])
+        if case.belief.problem.any_order or visits is not None:
+            asked = np.isin(np.arange(case.belief.problem.n_questions), numbers)[None]
+            added = float(added_saving(policy, case.belief, asked, saving)[0])
         else:  # the next of the order that is not known
-            passed = case.learn(numbers[0], -1, known=True, charge_missing=False).info
+            passed = case.learn(numbers[0], -1, known=True, charge_missing=False).belief
             added = max(saving, 0.0) - max(float(expected_saving(policy, passed)[0]), 0.0)
         return numbers, unknown if math.isnan(saving) else saving, unknown if math.isnan(added) else added
 
-    def _ordered(self, numbers: Sequence[int], again: bool = False) -> Case:
+    def _order_panel(self, numbers: Sequence[int], again: bool = False) -> Case:
         """The case once a panel was ordered, as it is where visits cost nothing or the panel is waited for."""
         case = self._cases[-1]
-        if not again and (case.facts.problem.visits is None or not len(numbers) or case.facts.waiting[0]):
+        if not again and (case.facts.problem.visits is None or not len(numbers) or case.facts.account.waits[0]):
             return case
         panel = np.zeros(case.facts.problem.n_questions, dtype=bool)
         panel[list(numbers)] = True
@@ -319,9 +320,9 @@ class Session:
         check_integer(n, "n", 1)
         facts, asked = self._cases[-1].facts, self.next_feature
         saving = savings(facts)
-        saving[self._told_at_start] = -np.inf  # what is known at the start is not asked for
-        if self._decider.policy.problem.rules is not None:
-            may = self._cases[-1].info.open[0]
+        saving[self._questions_known_at_start] = -np.inf  # what is known at the start is not asked for
+        if self._agent.policy.problem.rules is not None:
+            may = self._cases[-1].belief.available[0]
             saving[~np.append(may, np.zeros(len(saving) - len(may), dtype=bool))] = -np.inf
         order = np.argsort(-saving, kind="stable").tolist()
         if asked is not None:
@@ -336,29 +337,29 @@ class Session:
 
     def _needless(self, question: int, outcome: int) -> int:
         """Question that is not asked any more after an answer; -1 for none."""
-        problem, decider = self._questions.problem, self._decider
-        if not decider.needless.size or outcome < 0 or problem.features[question] not in decider.known:
+        problem, agent = self._questions.problem, self._agent
+        if not agent.needless.size or outcome < 0 or problem.features[question] not in agent.known:
             return -1
-        feature = decider.needless[np.searchsorted(decider.known, problem.features[question]), outcome]
-        found = np.flatnonzero(problem.features == feature)
-        return int(found[0]) if found.size and problem.bundle(int(found[0])) is None else -1
+        feature = agent.needless[np.searchsorted(agent.known, problem.features[question]), outcome]
+        questions = np.flatnonzero(problem.features == feature)
+        return int(questions[0]) if questions.size and problem.structure.bundle(int(questions[0])) is None else -1
 
     @property
-    def _told_at_start(self) -> list[int]:
+    def _questions_known_at_start(self) -> list[int]:
         """Questions that show what is known of every case before the first one."""
         problem = self._questions.problem
-        return [q for q in range(problem.n_questions) if np.isin(problem.members(q), self._decider.known).any()]
+        return [q for q in range(problem.n_questions) if np.isin(problem.structure.members(q), self._agent.known).any()]
 
     @property
     def posterior(self) -> FloatArray:
         """P(class | everything observed), shape (n_classes,)."""
-        return np.array(self._cases[-1].facts.belief[0])
+        return np.array(self._cases[-1].facts.posterior[0])
 
     @property
     def decision(self) -> Any:
         """The cheapest decision as things stand, a label of ``decisions_``."""
-        index = decided(self._decider.policy, self._cases[-1].facts.belief)[0]
-        return self._decider.decisions[index]
+        index = decided(self._agent.policy, self._cases[-1].facts.posterior)[0]
+        return self._agent.decisions[index]
 
     @property
     def differential(self) -> tuple[Any, ...] | None:
@@ -368,31 +369,31 @@ class Session:
         policy would have it, as nothing is certified then either: other features were asked or ordered, answers that
         were ordered were not awaited, or what is known for every case came late.
         """
-        told = self._decider.differential
-        if told is None or self._next()[0] or not self._as_planned():
+        told = self._agent.differential
+        if told is None or self._next_questions()[0] or not self._is_as_planned():
             return None
         belief = self.posterior[None]
-        return labels_of(told.holds(belief), self._decider.classes, belief)[0]
+        return labels_of(told.holds(belief), self._agent.classes, belief)[0]
 
-    def _as_planned(self) -> bool:
+    def _is_as_planned(self) -> bool:
         """Whether the policy by itself would have come to the same answers, and ended there."""
-        decider, told = self._decider, self._told_at_start
+        agent, told = self._agent, self._questions_known_at_start
         numbers = [self._number(answer.name) for answer in self._answers]
         n_told = next((place for place, number in enumerate(numbers) if number not in told), len(numbers))
         if any(self._lack_tells(self._questions.name(q)) for q in told if q not in numbers[:n_told]):
             return False  # that it is missing was not told
-        alone = Session(decider)
+        alone = Session(agent)
         alone._start(self._lot)
         for place, (number, answer) in enumerate(zip(numbers, self._answers)):
-            if place >= n_told and (answer.known or number not in alone._next()[0]):
+            if place >= n_told and (answer.known or number not in alone._next_questions()[0]):
                 return False
             alone._advance(number, answer.value, answer.outcome, known=answer.known)
-        return not alone._next()[0]
+        return not alone._next_questions()[0]
 
     @property
     def expected_cost(self) -> float:
         """Expected cost of deciding now, without prices."""
-        return float(self._cases[-1].facts.deciding_cost[0])
+        return float(deciding_cost(self._cases[-1].facts)[0])
 
     @property
     def cost(self) -> float:
@@ -402,7 +403,7 @@ class Session:
     @property
     def n_visits(self) -> int:
         """Number of visits so far; if visits cost nothing, each question that was asked counts as one."""
-        visits = self._cases[-1].facts.visits
+        visits = self._cases[-1].facts.account.n_visits
         return sum(not answer.known for answer in self._answers) if visits is None else int(visits[0])
 
     @property
@@ -437,13 +438,13 @@ class Session:
             If it is not a feature of the model or was answered before, or the value is not a number (or not a known
             category) or, with ``strict``, is outside the training range.
         """
-        called, question = self._called(name), self._number(name)
+        called, question = self._to_name(name), self._number(name)
         value = self._by_name(value) if isinstance(value, Mapping) else value
         values = self._questions.values(question, called, value)
         if strict and (note := " ".join(filter(None, (self.unusual(*one) for one in values.items())))):
             raise ValueError(note)
-        outcome = self._shown(question, values)
-        self._advance(question, self._plain(question, values), outcome, known=known)
+        outcome = self._outcome_of_values(question, values)
+        self._advance(question, self._history_value(question, values), outcome, known=known)
 
     def training_range(self, name: str | int) -> tuple[float, float] | None:
         """Return the smallest and largest value that a feature had in training.
@@ -464,7 +465,7 @@ class Session:
             If it is not a feature of the model.
         """
         feature = self._feature(name)
-        return None if feature.categories else self._decider.coder.training_range(feature.column)
+        return None if feature.categories else self._agent.coder.training_range(feature.column)
 
     def categories(self, name: str | int) -> tuple[str, ...]:
         """Return the possible values of a categorical feature of the model; empty for a numeric one."""
@@ -485,10 +486,13 @@ class Session:
         str
             The sentence, or "" if the number is inside.
         """
-        known, called = self.training_range(name), self._called(name)
+        known, called = self.training_range(name), self._to_name(name)
         if known is None or known[0] <= (number := finite(called, value)) <= known[1]:
             return ""
-        return f"{number:.6g} is outside of what training showed of {shown(called)}, {known[0]:.6g} to {known[1]:.6g}."
+        return (
+            f"{number:.6g} is outside of what training showed of {short_repr(called)}, {known[0]:.6g} to "
+            f"{known[1]:.6g}."
+        )
 
     def unavailable(self, name: str | int, *, known: bool = False) -> None:
         """Answer that a feature or bundle is not available; the belief then stays as it is, unless missing is
@@ -509,7 +513,7 @@ class Session:
         ValueError
             If it is not a feature or bundle of the model, or was answered before.
         """
-        self._lacking(self._number(name), known=known)
+        self._note_missing(self._number(name), known=known)
 
     def undo(self) -> None:
         """Take back the last answer.
@@ -534,8 +538,10 @@ class Session:
         str
         """
         first = [self._questions.name(question) for question in self._first]
-        parts = {n: self._told_alone(a) for n, a in enumerate(self._answers) if a.known and self._told_alone(a)}
-        return write_session(fingerprint(self._decider), self._lot, first, self._answers, self._visits, parts)
+        parts = {
+            n: self._partial_features(a) for n, a in enumerate(self._answers) if a.known and self._partial_features(a)
+        }
+        return write_session(fingerprint(self._agent), self._lot, first, self._answers, self._visits, parts)
 
     def restore(self, saved: str) -> None:
         """Continue a saved session where it was left; nothing changes if that fails.
@@ -550,10 +556,10 @@ class Session:
         ValueError
             If the text is not a session, or is one of another model.
         """
-        told = read_session(saved, len(self._decider.policy.begin()[1]))
-        if told.model != fingerprint(self._decider):
+        told = read_session(saved, len(self._agent.policy.initial_belief()[1]))
+        if told.model != fingerprint(self._agent):
             raise ValueError("this session was saved with another model.")
-        fresh = Session(self._decider, first=told.first)
+        fresh = Session(self._agent, first=told.first)
         fresh._start(told.lot)
         for number, answer in enumerate([*told.answers, None]):
             for after, names in told.visits:
@@ -565,18 +571,20 @@ class Session:
             if isinstance(known, list):
                 fresh._know(fresh._number(name), dict.fromkeys(known) | (value or {}))
             elif value is None:
-                fresh._lacking(fresh._number(name), known=known)
+                fresh._note_missing(fresh._number(name), known=known)
             else:
                 fresh.observe(name, value, known=known)
         self._first, self._lot, self._visits = fresh._first, fresh._lot, fresh._visits
         self._cases, self._answers = fresh._cases, fresh._answers
 
-    def _known(self, known: Mapping[Any, Any]) -> dict[int, dict[str, Any]]:
+    def _read_known(self, known: Mapping[Any, Any]) -> dict[int, dict[str, Any]]:
         """What is known by question and feature, None where a feature is known to be missing and that may tell."""
-        found: dict[int, dict[str, Any]] = {}
+        values_by_question: dict[int, dict[str, Any]] = {}
         whole = list[int]()
         if not hasattr(known, "items"):
-            raise TypeError(f"known must be a dict of values by feature, such as {{'age': 63}}, got {shown(known)}.")
+            raise TypeError(
+                f"known must be a dict of values by feature, such as {{'age': 63}}, got {short_repr(known)}."
+            )
         given = self._by_name(known)
         there = without_missing(given)
         for name, value in given.items():
@@ -587,42 +595,44 @@ class Session:
                     whole.append(question)
                 elif not values:
                     values = {name: None}
-                before = found.setdefault(question, {})
+                before = values_by_question.setdefault(question, {})
                 if twice := [feature for feature in values if feature in before]:
-                    raise ValueError(f"known tells {shown(twice[0])} twice, by itself and with its bundle.")
+                    raise ValueError(f"known tells {short_repr(twice[0])} twice, by itself and with its bundle.")
                 before |= values
         # of a bundle that is named what is left out is missing; of a feature of it by itself not
         for question in whole:
-            found[question] = {f.name: found[question].get(f.name) for f in self._questions.features(question)}
-        return found
+            values_by_question[question] = {
+                f.name: values_by_question[question].get(f.name) for f in self._questions.features(question)
+            }
+        return values_by_question
 
     def _know(self, question: int, told: Mapping[str, Any]) -> None:
         """Note what is known of a question, None for a feature that is missing; of its other features nothing."""
         values = without_missing(told)
-        outcome = self._shown(question, values, told)
-        self._advance(question, self._plain(question, values) if values else None, outcome, known=True)
+        outcome = self._outcome_of_values(question, values, told)
+        self._advance(question, self._history_value(question, values) if values else None, outcome, known=True)
 
-    def _plain(self, question: int, values: Mapping[str, Any]) -> Any:
+    def _history_value(self, question: int, values: Mapping[str, Any]) -> Any:
         """Values as the history has them: texts and numbers, of a bundle by feature."""
         shown_by = {feature.name: feature for feature in self._questions.features(question)}
         told = {key: str(v) if shown_by[key].categories else float(v) for key, v in values.items()}
-        return told if self._questions.problem.bundle(question) is not None else next(iter(told.values()))
+        return told if self._questions.problem.structure.bundle(question) is not None else next(iter(told.values()))
 
-    def _told_alone(self, answer: Answer) -> list[str]:
+    def _partial_features(self, answer: Answer) -> list[str]:
         """Features of a bundle of which alone an answer tells; none where it tells of all of them."""
         question = self._number(answer.name)
-        bundle, values = self._questions.problem.bundle(question), answer.value or {}
-        if bundle is None or answer.outcome == self._shown(question, values):
+        bundle, values = self._questions.problem.structure.bundle(question), answer.value or {}
+        if bundle is None or answer.outcome == self._outcome_of_values(question, values):
             return []
         outcomes = bundle.decode(np.array([answer.outcome]))[0].tolist()
         return [f.name for f, outcome in zip(self._questions.features(question), outcomes) if outcome >= 0]
 
     def __repr__(self) -> str:
-        beliefs = belief_text(self._decider.classes.tolist(), self.posterior.tolist(), most=3)
-        return visible(f"<Session: {self.n_features} acquired, {money(self.cost, self._decider.unit)} paid; {beliefs}>")
+        beliefs = belief_text(self._agent.classes.tolist(), self.posterior.tolist(), most=3)
+        return visible(f"<Session: {self.n_features} acquired, {money(self.cost, self._agent.unit)} paid; {beliefs}>")
 
     def __str__(self) -> str:
-        panel, unit = self.next_panel, self._decider.unit
+        panel, unit = self.next_panel, self._agent.unit
         if not panel:
             return visible(f"{repr(self)[1:-1]}; next: decide {self.decision}")
         names = ", ".join(question.name for question in panel)
@@ -633,45 +643,45 @@ class Session:
         """Whether the model knows a feature; where a selector left it out, it does not."""
         if name in self._questions.numbers:
             return True
-        decider = self._decider
-        if name in map(decider.feature_name, range(decider.n_features)):
+        agent = self._agent
+        if name in map(agent.feature_name, range(agent.n_features)):
             return False
         raise ValueError(self._unknown(name))
 
     def _feature(self, name: str | int) -> Feature:
-        name = self._called(name)
+        name = self._to_name(name)
         features = self._questions.features(self._number(name))
         for feature in features:
             if feature.name == name:
                 return feature
-        raise ValueError(f"{shown(name)} is a bundle; its features are {listed(f.name for f in features)}.")
+        raise ValueError(f"{short_repr(name)} is a bundle; its features are {join_names(f.name for f in features)}.")
 
     def _number(self, name: str | int) -> int:
-        found = self._questions.numbers.get(self._called(name))
-        if found is None:
+        question = self._questions.numbers.get(self._to_name(name))
+        if question is None:
             raise ValueError(self._unknown(name))
-        return found
+        return question
 
-    def _called(self, name: Any) -> Any:
+    def _to_name(self, name: Any) -> Any:
         """A name, also of the column that is given by its number."""
         if not isinstance(name, Integral):
             return name
-        column = columns_of([name], self._decider.n_features, self._decider.feature_names, "the session")[0]
-        return self._decider.feature_name(int(column))
+        column = columns_of([name], self._agent.n_features, self._agent.feature_names, "the session")[0]
+        return self._agent.feature_name(int(column))
 
     def _by_name(self, values: Mapping[Any, Any]) -> dict[Any, Any]:
         """Values by name, also of columns that are given by their numbers."""
-        found = {self._called(key): value for key, value in values.items()}
-        if len(found) < len(values):
+        by_name = {self._to_name(key): value for key, value in values.items()}
+        if len(by_name) < len(values):
             raise ValueError("a feature is told of twice, by its name and by its number: leave one out.")
-        return found
+        return by_name
 
     def _unknown(self, name: Any) -> str:
-        return f"{shown(name)} is no feature of this model; {near(str(name), list(self._questions.numbers))}"
+        return f"{short_repr(name)} is no feature of this model; {near(str(name), list(self._questions.numbers))}"
 
-    def _shown(self, question: int, values: Mapping[str, Any], told: Collection[str] | None = None) -> int:
+    def _outcome_of_values(self, question: int, values: Mapping[str, Any], told: Collection[str] | None = None) -> int:
         """Outcome of a question whose features have some values, and lack the others, or those that are told of."""
-        gone, bundle = self._decider.coder.gone, self._questions.problem.bundle(question)
+        gone, bundle = self._agent.coder.missing_code, self._questions.problem.structure.bundle(question)
         outcomes = [
             self._outcome(f, values[f.name])
             if f.name in values
@@ -686,47 +696,50 @@ class Session:
         """Whether it is an answer that a feature, or a bundle, is missing."""
         features = self._questions.features(self._number(name))
         own = [f.column for f in features if f.name == name] or [f.column for f in features]
-        return bool((self._decider.coder.gone[own] >= 0).any())
+        return bool((self._agent.coder.missing_code[own] >= 0).any())
 
-    def _lacking(self, question: int, *, known: bool = False) -> None:
+    def _note_missing(self, question: int, *, known: bool = False) -> None:
         """Note that a question shows nothing, which may be an answer."""
-        self._advance(question, None, self._shown(question, {}), known=known)
+        self._advance(question, None, self._outcome_of_values(question, {}), known=known)
 
     def _outcome(self, feature: Feature, value: Any) -> int:
-        encoder = self._decider.encoder
+        encoder = self._agent.encoder
         if feature.categories and is_missing(value):
-            known = f"must be one of {listed(feature.categories)}, got {shown(value)}"
-            raise ValueError(f"feature {shown(feature.name)} {known}; call it unavailable if it is.")
+            known = f"must be one of {join_names(feature.categories)}, got {short_repr(value)}"
+            raise ValueError(f"feature {short_repr(feature.name)} {known}; call it unavailable if it is.")
         if feature.categories and encoder is not None:
             if is_missing(value) or not spelt(value):
                 raise ValueError(
-                    f"feature {shown(feature.name)} must be a category, got {shown(value)}; call it unavailable if it "
+                    f"feature {short_repr(feature.name)} must be a category, got {short_repr(value)}; call it "
+                    f"unavailable if it "
                     "is."
                 )
-            number = encoder.code(encoder.columns_[feature.column], value, self._decider.handle_unknown)
+            number = encoder.code(encoder.columns_[feature.column], value, self._agent.handle_unknown)
         else:
             number = finite(feature.name, value)
-        return self._decider.coder.code_value(feature.column, number)
+        return self._agent.coder.code_value(feature.column, number)
 
     def _advance(self, question: int, value: Any, outcome: int, *, known: bool = False) -> None:
         case, name = self._cases[-1], self._questions.name(question)
-        if not case.facts.unasked[0, question]:
-            raise ValueError(f"{shown(name)} was answered before; take that back by undo().")
-        known = known or question in self._told_at_start  # whenever it is told
-        panel, saving, _ = (list[int](), 0.0, 0.0) if known else self._next()  # of what is known nothing was expected
+        if not unasked_questions(case.facts)[0, question]:
+            raise ValueError(f"{short_repr(name)} was answered before; take that back by undo().")
+        known = known or question in self._questions_known_at_start  # whenever it is told
+        panel, saving, _ = (
+            (list[int](), 0.0, 0.0) if known else self._next_questions()
+        )  # of what is known nothing was expected
         if not known and question not in panel[:1]:
             saving = math.nan
-        charged = self._decider.charge_missing
+        charged = self._agent.charge_missing
         paid = np.array([not known and (outcome >= 0 or charged)])
-        if case.facts.problem.visits is not None and not known and not case.facts.waiting[0]:
+        if case.facts.problem.visits is not None and not known and not case.facts.account.waits[0]:
             ordered = panel if question in panel else [question]
-            case = self._ordered(ordered)
+            case = self._order_panel(ordered)
             self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in ordered], True))
         needless = self._needless(question, outcome)
         try:
             learnt = case.learn(question, outcome, known=known, charge_missing=charged, needless=needless)
         except ImpossibleOutcome:
-            raise ValueError(self._impossible(name, value, known)) from None
+            raise ValueError(self._impossible_text(name, value, known)) from None
         owed = float(learnt.facts.spent[0] - case.facts.spent[0])
         following = replace(learnt, due=case.due + owed if known else 0.0)
         self._cases.append(following)
@@ -735,14 +748,14 @@ class Session:
                 name,
                 value,
                 outcome,
-                0.0 if known else float(case.facts.asking(question).charge(paid)[0][0]) + case.due,
+                0.0 if known else float(charge(case.facts.asking(question), paid)[0][0]) + case.due,
                 float(saving),
-                tuple(float(p) for p in following.facts.belief[0]),
+                tuple(float(p) for p in following.facts.posterior[0]),
                 known,
             )
         )
 
-    def _impossible(self, name: str, value: Any, known: bool) -> str:
+    def _impossible_text(self, name: str, value: Any, known: bool) -> str:
         """Say which answer cannot be, and beside which others."""
         told = [_answer_text(answer.name, answer.value) for answer in self._answers if answer.outcome >= 0]
         mend = "correct what was told as known" if known else "take back by undo() what is wrong"
@@ -755,17 +768,17 @@ def _answer_text(name: str, value: Any) -> str:
     return f"{name} = {'missing' if value in (None, {}) else value_text(value)}"
 
 
-def expected_saving(policy: Policy, info: InformationState) -> FloatArray:
+def expected_saving(policy: Policy, belief: BeliefState) -> FloatArray:
     """By how much going on is expected to be cheaper than deciding now, prices counted; NaN where unknown."""
-    return np.asarray(info.deciding_cost - policy.continuation_cost(info))
+    return np.asarray(deciding_cost(belief) - policy.continuation_cost(belief))
 
 
 def _draw_lot(policy: Policy, key: str | int | None) -> int:
     """The lot of one case, as far as the policy leaves anything to chance."""
-    probability = policy.begin()[1]
+    probability = policy.initial_belief()[1]
     if len(probability) == 1:
         return 0
     if key is None:
         return int(np.random.default_rng().choice(len(probability), p=probability))
     digest = hashlib.sha256(str(key).encode()).digest()
-    return int(policy.draw(np.array([[int.from_bytes(digest[:6], "big") + 1]]))[0])
+    return int(policy.sample_component(np.array([[int.from_bytes(digest[:6], "big") + 1]]))[0])

@@ -10,19 +10,19 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from seqclass._utils.model_files import content_digest
-from seqclass.deciding.decider import Decider
+from seqclass.agent.agent import Agent
 
 
-def fingerprint(decider: Decider) -> str:
+def fingerprint(agent: Agent) -> str:
     """A few letters that tell a fitted classifier from others, by what its sessions depend on."""
-    problem = decider.problem
+    problem = agent.problem
     digest = hashlib.sha256()
-    for part in (problem.prior, problem.prices, problem.decision_costs, decider.order, decider.known):
+    for part in (problem.prior, problem.prices, problem.decision_costs, agent.order, agent.known):
         digest.update(np.ascontiguousarray(part).tobytes())
-    probability = decider.policy.begin()[1]
+    probability = agent.policy.initial_belief()[1]
     if len(probability) > 1:
         digest.update(probability.tobytes())
-    horizon = min(decider.policy.n_stages, 16)
+    horizon = min(agent.policy.n_stages, 16)
     likelihood = getattr(problem, "likelihoods", ())
     for stage in range(min(horizon, len(likelihood))):
         digest.update(np.ascontiguousarray(likelihood[stage]).tobytes())
@@ -33,18 +33,18 @@ def fingerprint(decider: Decider) -> str:
     return digest.hexdigest()[:16]
 
 
-def acting_fingerprint(decider: Decider) -> str:
-    """The same of all that decides what is done with rows: bins, categories and the policy itself, but no seconds."""
-    digest = hashlib.sha256(fingerprint(decider).encode())
+def acting_fingerprint(agent: Agent) -> str:
+    """Digest of all that decides what is done with rows: bins, categories and the policy itself, but no seconds."""
+    digest = hashlib.sha256(fingerprint(agent).encode())
     acts = (
-        decider.policy,
-        decider.coder,
-        decider.encoder,
-        decider.support,
-        decider.decisions,
-        decider.charge_missing,
-        decider.handle_unknown,
-        decider.differential,
+        agent.policy,
+        agent.coder,
+        agent.encoder,
+        agent.support,
+        agent.decisions,
+        agent.charge_missing,
+        agent.handle_unknown,
+        agent.differential,
     )
     with suppress(TypeError):  # parts of other packages cannot be written down
         digest.update(content_digest([*acts], without=("seconds", "certify_seconds", "timings_")))

@@ -24,17 +24,15 @@ import numpy as np
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.files import database
 from seqclass._utils.frames import FrameEncoder, refuse_dates
-from seqclass._utils.text import listed, sentence, shown
+from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass._utils.validation import check_choice, check_integer
-from seqclass.deciding.decider import Decider
-from seqclass.deciding.record import AcquisitionRecord, EncodedRows
-from seqclass.pomdp.acquisition import Acquisition, Histories, begun
-from seqclass.pomdp.answers import DataAnswers
-from seqclass.pomdp.information import OPEN
+from seqclass.agent.agent import Agent
+from seqclass.agent.record import AcquisitionRecord, EncodedRows
+from seqclass.pomdp.acquisition import Acquisition, Histories, initial_rows
+from seqclass.pomdp.observations import DataObservations
+from seqclass.pomdp.problem import OPEN
 from seqclass.pomdp.walk import Level, walk
 
-#: Rows that go through together where the source is asynchronous.
-_TOGETHER = 64
 #: Tells our files from other databases: "SEQA".
 _NUMBER, _VERSION = 0x53455141, 1
 _TABLES = (
@@ -44,7 +42,7 @@ _TABLES = (
 
 
 @dataclass(frozen=True)
-class Told:
+class ObservationCache:
     """Answers in a mapping of features to mappings of rows to values, or kept nowhere."""
 
     kept: MutableMapping[Any, Any] | None
@@ -61,7 +59,7 @@ class Told:
 
 
 class ToldInFile:
-    """The same in a SQLite file, a record a call: all that it told is there, or nothing."""
+    """Answers in a SQLite file, a record a call: all that it told is there, or nothing."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, features: str) -> None:
         self._connection, self._features = connection, features
@@ -76,7 +74,7 @@ class ToldInFile:
         for call in self._connection.execute(query, (feature,)):
             cases, told = map(json.loads, call)
             if not (isinstance(cases, list) and isinstance(told, list) and len(cases) == len(told)):
-                raise ValueError(f"rows {shown(cases)} and answers {shown(told)} are not as many of each.")
+                raise ValueError(f"rows {short_repr(cases)} and answers {short_repr(told)} are not as many of each.")
             rows += cases
             values += told
         return rows, values
@@ -92,20 +90,20 @@ def _simple(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else str(value)
 
 
-class _AnswersOnDemand(DataAnswers):
+class _AnswersOnDemand(DataObservations):
     """What a source tells of some rows, each at the history that it has come to."""
 
     def __init__(self, source: Source, part: slice, node: IntArray) -> None:
-        super().__init__(np.empty((len(node), 0)), None, node, source.decider.charge_missing)
+        super().__init__(np.empty((len(node), 0)), None, node, source.agent.charge_missing)
         self._source, self._part = source, part
 
-    def wanted(self, level: Level) -> list[tuple[list[int], IntArray]]:
+    def requests(self, level: Level) -> list[tuple[list[int], IntArray]]:
         """Features and rows that a level asks about, those of a bundle together."""
         asked = level.question[self._before]
         order = np.argsort(asked, kind="stable")
         ends = np.flatnonzero(np.diff(asked[order])) + 1
         return [
-            (level.info.problem.members(int(asked[some[0]])).tolist(), self.rows[some] + self._part.start)
+            (level.belief.problem.structure.members(int(asked[some[0]])).tolist(), self.rows[some] + self._part.start)
             for some in np.split(order, ends)
             if some.size
         ]
@@ -115,11 +113,11 @@ class _AnswersOnDemand(DataAnswers):
 
 
 class Source:
-    """What a function tells of ``n`` instances; see `DecidingClassifier.acquire`."""
+    """What a function tells of ``n`` instances; see `BaseSequentialClassifier.acquire`."""
 
     def __init__(
         self,
-        decider: Decider,
+        agent: Agent,
         provider: Callable[[IntArray, Any], Any],
         n: int | None,
         kept: Any = None,
@@ -129,17 +127,17 @@ class Source:
         concurrency: int = 8,
     ) -> None:
         if not callable(provider):
-            raise TypeError(f"provider must be a function of rows and a feature, got {shown(provider)}.")
+            raise TypeError(f"provider must be a function of rows and a feature, got {short_repr(provider)}.")
         if n is None:
             raise ValueError("n: say how many instances provider tells about, as in acquire(provider=ask, n=500).")
         if not (kept is None or isinstance(kept, (str, os.PathLike, MutableMapping))):
-            raise TypeError(f"kept must be a path or a dict, got {shown(kept)}.")
-        self.decider, self.provider, self.kept = decider, provider, kept
+            raise TypeError(f"kept must be a path or a dict, got {short_repr(kept)}.")
+        self.agent, self.provider, self.kept = agent, provider, kept
         self.n = check_integer(n, "n", 1)
         self.tries = check_integer(tries, "tries", 1)
         self.on_error = check_choice(on_error, "on_error", ("missing", "raise"))
         self.asynchronous = any(map(inspect.iscoroutinefunction, (provider, type(provider).__call__)))
-        usual = _TOGETHER if self.asynchronous else self.n
+        usual = 64 if self.asynchronous else self.n  # rows that go through together
         self.batch_size = check_integer(usual if batch_size is None else batch_size, "batch_size", 1)
         self.concurrency = check_integer(concurrency, "concurrency", 1)
         self._stop: Callable[[], Any] = lambda: None
@@ -152,17 +150,17 @@ class Source:
         self, *, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None
     ) -> AcquisitionRecord:
         """Acquire and decide, and tell what was acquired."""
-        features = np.union1d(self.decider.known_features(known), self.decider.known).astype(np.intp)
-        work = self._all(record_beliefs, features, budget)
+        features = np.union1d(self.agent.known_features(known), self.agent.known).astype(np.intp)
+        work = self._acquire_all(record_beliefs, features, budget)
         acquired = self._run(work) if self.asynchronous else _at_once(work)
         if self._why is not None:
-            cells = ", ".join(f"{shown(name)} ({count})" for name, count in self._failed.items())
+            cells = ", ".join(f"{short_repr(name)} ({count})" for name, count in self._failed.items())
             warnings.warn(
                 f"cells that provider could not tell after {self.tries} tries count as not available, by feature: "
                 f"{cells}. The last time it raised {type(self._why).__name__}: {sentence(self._why)}",
                 stacklevel=3,
             )
-        return self.decider.told(acquired, known, budget)
+        return self.agent.told(acquired, known, budget)
 
     def _run(self, work: Coroutine[Any, Any, Acquisition]) -> Acquisition:
         try:
@@ -177,7 +175,7 @@ class Source:
                     self._stop()
                 raise
 
-    async def _all(self, beliefs: bool, known: IntArray, budget: int | None) -> Acquisition:
+    async def _acquire_all(self, beliefs: bool, known: IntArray, budget: int | None) -> Acquisition:
         starts = range(0, self.n, self.batch_size)
         parts = iter([slice(start, min(start + self.batch_size, self.n)) for start in starts])
         self._limit = asyncio.Semaphore(self.concurrency)
@@ -186,41 +184,41 @@ class Source:
 
         async def go_through() -> None:
             for part in parts:
-                await self._acquired(part, False, known, budget)
+                await self._acquire_part(part, False, known, budget)
 
-        with self._keeping():
+        with self._open_cache():
             if len(starts) > 1:
                 await self._together(go_through() for _ in range(self.concurrency))
             # all is told by now: the histories of all rows together
-            return await self._acquired(slice(0, self.n), beliefs, known, budget)
+            return await self._acquire_part(slice(0, self.n), beliefs, known, budget)
 
     @contextmanager
-    def _keeping(self) -> Iterator[None]:
+    def _open_cache(self) -> Iterator[None]:
         if self.kept is None or isinstance(self.kept, MutableMapping):
-            self._told: Told | ToldInFile = Told(self.kept)
+            self._told: ObservationCache | ToldInFile = ObservationCache(self.kept)
             yield
             return
-        path, names = Path(self.kept), self.decider.feature_names
+        path, names = Path(self.kept), self.agent.feature_names
         with database(path, "answers of a source", _NUMBER, _VERSION, _TABLES) as connection:
-            told_about = json.dumps(self.decider.n_features if names is None else sorted(map(str, names)))
+            told_about = json.dumps(self.agent.n_features if names is None else sorted(map(str, names)))
             self._told = ToldInFile(path, connection, hashlib.sha256(told_about.encode()).hexdigest())
             yield
 
-    async def _acquired(self, part: slice, beliefs: bool, known: IntArray, budget: int | None) -> Acquisition:
+    async def _acquire_part(self, part: slice, beliefs: bool, known: IntArray, budget: int | None) -> Acquisition:
         """Acquire for some rows, level by level."""
-        decider, rows = self.decider, np.arange(part.start, part.stop)
+        agent, rows = self.agent, np.arange(part.start, part.stop)
         await self._together(self._ask([feature], rows) for feature in known.tolist())
-        columns = np.zeros(decider.support.size, dtype=np.intp)
+        columns = np.zeros(agent.support.size, dtype=np.intp)
         codes = np.empty((rows.size, known.size), dtype=np.int32)
         for place, feature in enumerate(known.tolist()):
             codes[:, place], columns[feature] = self.codes_of(feature)[part], place
         keys = rows[:, None].astype(np.float64)  # lots are drawn by the number of the row: nothing else is known
-        start, ask = decider.started(EncodedRows(codes, columns, keys), known, budget)
-        info, node = begun(decider.policy, keys) if start is None else start
+        start, ask = agent.started(EncodedRows(codes, columns, keys), known, budget)
+        belief, node = initial_rows(agent.policy, keys) if start is None else start
         data = _AnswersOnDemand(self, part, node)
-        histories = Histories(decider.policy, data, beliefs, False, ask)
-        for level in walk(info, np.zeros(len(info)), histories.ask, data):
-            await self._together(self._ask(*one) for one in data.wanted(level))
+        histories = Histories(agent.policy, data, beliefs, False, ask)
+        for level in walk(belief, np.zeros(len(belief)), histories.ask, data):
+            await self._together(self._ask(*one) for one in data.requests(level))
         return histories.result()
 
     def codes_of(self, feature: int) -> IntArray:
@@ -231,12 +229,12 @@ class Source:
                 cases, told = self._told.read(self._name(feature))
                 _check_rows(cases)
                 there = np.array([row < self.n for row in cases], dtype=bool)
-                codes[[row for row in cases if row < self.n]] = self._coded(feature, told)[there]
+                codes[[row for row in cases if row < self.n]] = self._to_outcomes(feature, told)[there]
             except sqlite3.Error:
                 raise
             except Exception as error:  # the ways in which JSON and values of other kinds fail have no end
                 where = "the dict" if isinstance(self.kept, MutableMapping) else self.kept
-                about = f"answers about {shown(self._name(feature))} that cannot be used"
+                about = f"answers about {short_repr(self._name(feature))} that cannot be used"
                 what = f"{type(error).__name__}: {sentence(error)}"
                 raise ValueError(f"kept: {where} holds {about}: remove them, or keep elsewhere. {what}") from error
             self._codes[feature] = codes
@@ -256,7 +254,7 @@ class Source:
             return
         question = self._question(features)
         try:
-            given = await self._tried(rows, question)
+            given = await self._call_provider(rows, question)
         except Exception as error:
             if self.on_error == "raise":
                 raise
@@ -267,12 +265,12 @@ class Source:
             return
         names = [self._name(feature) for feature in features]
         told = [_values(one, rows.size, name) for one, name in zip(_columns(given, question, names), names)]
-        outcomes = [self._coded(feature, values) for feature, values in zip(features, told)]
+        outcomes = [self._to_outcomes(feature, values) for feature, values in zip(features, told)]
         for feature, name, values, outcome in zip(features, names, told, outcomes):  # once all are known to be right
             self._told.write(name, rows.tolist(), values)
             self._codes[feature][rows] = outcome
 
-    async def _tried(self, rows: IntArray, question: Any) -> Any:
+    async def _call_provider(self, rows: IntArray, question: Any) -> Any:
         for left in reversed(range(self.tries)):
             try:
                 async with self._limit:
@@ -283,36 +281,36 @@ class Source:
                     raise
 
     def _name(self, feature: int) -> Any:
-        column, names = int(self.decider.support[feature]), self.decider.feature_names
+        column, names = int(self.agent.support[feature]), self.agent.feature_names
         return column if names is None else str(names[column])
 
     def _question(self, features: list[int]) -> Any:
         """What a provider is asked for: a feature, or a bundle by its name."""
-        prices = self.decider.prices
+        prices = self.agent.prices
         if len(features) == 1 or prices.bundles is None:
             return self._name(features[0])
-        return str(prices.bundle_names[prices.bundles[self.decider.support[features[0]]]])
+        return str(prices.bundle_names[prices.bundles[self.agent.support[features[0]]]])
 
-    def _coded(self, feature: int, values: list[Any]) -> IntArray:
+    def _to_outcomes(self, feature: int, values: list[Any]) -> IntArray:
         """Outcomes of values, as a table with them would have."""
         import pandas as pd
 
-        decider, column = self.decider, int(self.decider.support[feature])
-        encoder = FrameEncoder().fit_levels({}) if decider.encoder is None else decider.encoder
-        name = encoder.columns_[column] if encoder.columns_ else decider.feature_name(column)
+        agent, column = self.agent, int(self.agent.support[feature])
+        encoder = FrameEncoder().fit_levels({}) if agent.encoder is None else agent.encoder
+        name = encoder.columns_[column] if encoder.columns_ else agent.feature_name(column)
         frame = pd.DataFrame({name: values})
         refuse_dates(frame[name])
-        numbers = encoder.encode(frame, decider.handle_unknown)[name].to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = encoder.encode(frame, agent.handle_unknown)[name].to_numpy(dtype=np.float64, na_value=np.nan)
         if np.isinf(numbers).any():
-            raise ValueError(f"provider told infinity of {shown(name)}: correct it, or give None.")
-        return decider.coder.code_values(column, numbers)
+            raise ValueError(f"provider told infinity of {short_repr(name)}: correct it, or give None.")
+        return agent.coder.code_values(column, numbers)
 
 
 def _check_rows(rows: list[Any]) -> None:
     """Refuse what is no number of a row."""
     for row in rows:
         if isinstance(row, bool) or not isinstance(row, (int, np.integer)) or row < 0:
-            raise ValueError(f"rows are numbered from 0, so that {shown(row)} is none.")
+            raise ValueError(f"rows are numbered from 0, so that {short_repr(row)} is none.")
 
 
 def _columns(given: Any, question: Any, names: list[Any]) -> list[Any]:
@@ -324,10 +322,12 @@ def _columns(given: Any, question: Any, names: list[Any]) -> list[Any]:
     if len(names) == 1 and not hasattr(given, "columns"):
         return [given]
     if not hasattr(given, "keys") or any(name not in given for name in names):
-        what = f"the bundle {shown(question)}, with {listed(names)}" if len(names) > 1 else shown(question)
+        what = (
+            f"the bundle {short_repr(question)}, with {join_names(names)}" if len(names) > 1 else short_repr(question)
+        )
         raise ValueError(
             f"provider must give a dict or data frame of {what}, got "
-            f"{listed(given.keys()) if hasattr(given, 'keys') else type(given).__name__}."
+            f"{join_names(given.keys()) if hasattr(given, 'keys') else type(given).__name__}."
         )
     return [given[name] for name in names]
 
@@ -338,11 +338,14 @@ def _values(given: Any, n: int, name: Any) -> list[Any]:
 
     values = given.tolist() if hasattr(given, "tolist") else given
     if isinstance(values, (str, bytes, dict, set)) or not isinstance(values, Iterable):
-        raise ValueError(f"provider must give an array of values of {shown(name)}, one a row, got {shown(given)}.")
+        raise ValueError(
+            f"provider must give an array of values of {short_repr(name)}, one a row, got {short_repr(given)}."
+        )
     values = list(values)
     if len(values) != n:
         raise ValueError(
-            f"provider gave {len(values)} values of {shown(name)} for {n} rows: give one for each, None where it is "
+            f"provider gave {len(values)} values of {short_repr(name)} for {n} rows: give one for each, None "
+            f"where it is "
             "not available."
         )
     missing = pd.isna(pd.Series(values, dtype=object)).tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,23 +14,26 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, as_if_numbers
-from seqclass._utils.text import folded, listed, shown
-from seqclass.deciding._coding import OutcomeCoder
+from seqclass._utils.text import MAX_EXACT, fold_text, join_names, short_repr
+from seqclass.agent._coding import OutcomeCoder
 from seqclass.discretize import Discretizer
 
-#: Fewer categories than this may be meant, however much they look like numbers.
-_FEW_CATEGORIES = 8
-#: More categories than this, of fewer rows each than that on average, are rather names or free text.
-_RARE_CATEGORIES, _ROWS_EACH = 50, 5
-#: In fewer rows than this a class of one is no surprise.
-_FEW_ROWS = 20
-#: In fewer rows than this whole numbers may well differ all; and greater ones are no longer all there.
-_FEW_NUMBERS, _WHOLE = 50, 2.0**53
-#: Rows that are looked at first for a value far from all others.
-_LOOKED_AT = 10_000
-#: A value is far where the gap to the others is so many times as wide as these; 1 for -999 and such. Of so many columns
-#: one such is no surprise, and little depends on it.
-_FAR, _MANY_COLUMNS = 20.0, 1000
+
+@dataclass(frozen=True)
+class QualityTuning:
+    """From where on data are warned of."""
+
+    min_categories: int = 8  #: fewer may be meant, however much they look like numbers
+    max_categories: int = 50  #: more, of few rows each, are rather names or free text
+    rows_per_category: int = 5  #: in the mean
+    min_rows: int = 20  #: in fewer a class of one row is no surprise
+    min_numbers: int = 50  #: of fewer rows whole numbers may well differ all
+    n_looked_at: int = 10_000  #: rows that are looked at first for a value far from all others
+    far_ratio: float = 20.0  #: of the gap before a far value to the width of the others; 1 for -999 and such
+    columns_per_far: int = 1000  #: of so many one far value is no surprise, and little depends on it
+
+
+TUNING = QualityTuning()
 
 
 def warn_of_doubts(
@@ -42,18 +46,18 @@ def warn_of_doubts(
     target: str | None,
 ) -> None:
     """Warn of each kind of doubt once; ``X`` are the rows as numbers, or no rows where there are too many."""
-    y = "y" if target is None else f"column {shown(target)}"
+    y = "y" if target is None else f"column {short_repr(target)}"
     categories = {} if encoder is None else encoder.categories_
     told_of = (
         *_as_if_numbers(categories),
         *_rare(categories, int(sizes.sum())),
-        *_alike(categories, classes, y),
+        *_texts_alike(categories, classes, y),
         *_single(classes, sizes, y),
     )
     for told in told_of:
         warnings.warn(told, UserWarning, stacklevel=3)
-    if names is not None and (numbering := _numbering(coder, X)):
-        called = listed(names[j] for j in numbering)
+    if names is not None and (numbering := _row_number_columns(coder, X)):
+        called = join_names(names[j] for j in numbering)
         does = "numbers the rows" if len(numbering) == 1 else "number the rows"
         warnings.warn(
             f"{_columns(len(numbering))} {called} {does}: whole numbers of which no two are alike; leave it out "
@@ -61,9 +65,9 @@ def warn_of_doubts(
             UserWarning,
             stacklevel=3,
         )
-    far = {j: value for j in _squeezed(coder, X) if (value := _far_value(coder, X, j)) is not None}
-    if len(far) * _MANY_COLUMNS > len(coder.numeric_):
-        called = listed(j if names is None else names[j] for j in far)
+    far = {j: value for j in _squeezed_columns(coder, X) if (value := _far_value(coder, X, j)) is not None}
+    if len(far) * TUNING.columns_per_far > len(coder.numeric_):
+        called = join_names(j if names is None else names[j] for j in far)
         values = ", ".join(dict.fromkeys(f"{value:g}" for value in far.values()))
         warnings.warn(
             f"{_columns(len(far))} {called}: {values} lies so far from all other values that these fall into one bin; "
@@ -79,14 +83,14 @@ def _columns(n: int) -> str:
 
 
 def _as_if_numbers(categories: dict[Any, npt.NDArray[Any]]) -> Iterator[str]:
-    found: dict[str, list[Any]] = {}
+    columns: dict[str, list[Any]] = {}
     for name, known in categories.items():
-        if len(known) >= _FEW_CATEGORIES and (hint := as_if_numbers(known.tolist())):
-            found.setdefault(hint, []).append(name)
-    for hint, names in found.items():
+        if len(known) >= TUNING.min_categories and (hint := as_if_numbers(known.tolist())):
+            columns.setdefault(hint, []).append(name)
+    for hint, names in columns.items():
         known = categories[names[0]].tolist()
-        like = shown(next((text for text in known if as_if_numbers([text])), known[0]))
-        yield f"{_columns(len(names))} {listed(names)}: texts such as {like} make {len(known)} categories.{hint}"
+        like = short_repr(next((text for text in known if as_if_numbers([text])), known[0]))
+        yield f"{_columns(len(names))} {join_names(names)}: texts such as {like} make {len(known)} categories.{hint}"
 
 
 def _rare(categories: dict[Any, npt.NDArray[Any]], n_rows: int) -> Iterator[str]:
@@ -94,58 +98,59 @@ def _rare(categories: dict[Any, npt.NDArray[Any]], n_rows: int) -> Iterator[str]
     names = [
         name
         for name, known in categories.items()
-        if len(known) > max(_RARE_CATEGORIES, n_rows / _ROWS_EACH) and not as_if_numbers(known.tolist())
+        if len(known) > max(TUNING.max_categories, n_rows / TUNING.rows_per_category)
+        and not as_if_numbers(known.tolist())
     ]
     for name in names:
         yield (
-            f"column {shown(name)} has {len(categories[name])} categories in {n_rows:,} rows: each tells next to "
+            f"column {short_repr(name)} has {len(categories[name])} categories in {n_rows:,} rows: each tells next to "
             "nothing, new rows will hold others, and planning takes long; group its values, or leave the column out."
         )
 
 
-def _alike(categories: dict[Any, npt.NDArray[Any]], classes: npt.NDArray[Any], y: str) -> Iterator[str]:
+def _texts_alike(categories: dict[Any, npt.NDArray[Any]], classes: npt.NDArray[Any], y: str) -> Iterator[str]:
     """Texts that differ in nothing that one sees or means."""
-    columns = [(f"column {shown(name)}", "categories", known) for name, known in categories.items()]
+    columns = [(f"column {short_repr(name)}", "categories", known) for name, known in categories.items()]
     for where, what, known in [*columns, (y, "classes", classes)]:
         same: dict[str, list[str]] = {}
         for text in known.tolist():
             if isinstance(text, str):
-                same.setdefault(folded(text), []).append(text)
+                same.setdefault(fold_text(text), []).append(text)
         pairs = [texts for texts in same.values() if len(texts) > 1]
         if pairs:
             more = f", and {len(pairs) - 1} more of that kind" if pairs[1:] else ""
             seen = len({unicodedata.normalize("NFC", text) for text in pairs[0]}) == len(pairs[0])
-            names = listed(pairs[0]) if seen else ", ".join(map(ascii, pairs[0]))
+            names = join_names(pairs[0]) if seen else ", ".join(map(ascii, pairs[0]))
             yield f"{where} holds {names} as {what} of their own{more}: write alike what is the same."
 
 
 def _single(classes: npt.NDArray[Any], sizes: IntArray, y: str) -> Iterator[str]:
     alone = classes[sizes == 1].tolist()
-    if alone and sizes.sum() >= _FEW_ROWS:
-        which = f"class {shown(alone[0])} has" if len(alone) == 1 else f"classes {listed(alone)} have"
+    if alone and sizes.sum() >= TUNING.min_rows:
+        which = f"class {short_repr(alone[0])} has" if len(alone) == 1 else f"classes {join_names(alone)} have"
         told = "too few to learn from or check: add rows, leave it out or join it to another."
         yield f"{y}: {which} a single row, {told}"
 
 
-def _numbering(coder: OutcomeCoder, X: Any) -> list[int]:
+def _row_number_columns(coder: OutcomeCoder, X: Any) -> list[int]:
     """Numeric columns that look like numbers of the rows, or of a part of them: all whole, all different, and close."""
-    if sp.issparse(X) or len(X) < _FEW_NUMBERS:
+    if sp.issparse(X) or len(X) < TUNING.min_numbers:
         return []
-    found = []
+    columns = []
     for j in coder.numeric_.tolist():
         values = X[:, j]
-        if (abs(values) < _WHOLE).all() and (values == np.round(values)).all():
+        if (abs(values) < MAX_EXACT).all() and (values == np.round(values)).all():
             close = np.ptp(values) < 2 * len(values)
-            found += [j] if close and len(np.unique(values)) == len(values) else []
-    return found
+            columns += [j] if close and len(np.unique(values)) == len(values) else []
+    return columns
 
 
-def _squeezed(coder: OutcomeCoder, X: Any) -> Iterable[int]:
+def _squeezed_columns(coder: OutcomeCoder, X: Any) -> Iterable[int]:
     """Numeric columns in which all values but the least, or the greatest, fall into one bin, as some rows tell."""
     bins = coder.discretizer_
     if not isinstance(bins, Discretizer) or sp.issparse(X) or not len(X) or coder.range_ is None:
         return
-    some = X[:: max(1, len(X) // _LOOKED_AT)]
+    some = X[:: max(1, len(X) // TUNING.n_looked_at)]
     for at, j in enumerate(coder.numeric_.tolist()):
         edges = bins.bin_edges_[at][np.isfinite(bins.bin_edges_[at])]
         if len(edges):
@@ -182,6 +187,6 @@ def _far_value(coder: OutcomeCoder, X: Any, column: int) -> float | None:
         one_bin = np.ptp(np.searchsorted(edges, rest[[0, -1]], side="right")) == 0
         digits = set(f"{abs(value):g}")
         sentinel = digits == {"9"} and abs(value) >= 99
-        if one_bin and gap > np.ptp(rest) * (1.0 if sentinel else _FAR):
+        if one_bin and gap > np.ptp(rest) * (1.0 if sentinel else TUNING.far_ratio):
             return float(value)
     return None

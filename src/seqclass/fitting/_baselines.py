@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
-from seqclass.costs import Prices, charged
-from seqclass.deciding._coding import category_counts
+from seqclass.agent._coding import category_counts
+from seqclass.costs import Prices, charge_acquired
 from seqclass.fitting._fit import Fit
 from seqclass.fitting.held_out import HeldOut
 
-#: Numbers of features that are tried, and after how many in vain no more are.
-_SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 100)
-_PATIENCE = 5
-#: How much a price counts where the next feature is chosen: what it tells is divided by the price to this power.
-_POWERS = (0.0, 0.5, 1.0)
-#: Of more features those take part that tell most by themselves, and of more categories the most frequent.
-_FEATURES, _CATEGORIES = 300, 20
-#: More training rows, or cells, than these are sampled; of many classes fewer choose the features.
-_ROWS, _CELLS, _LABELS = 5000, 10**7, 20_000
-#: Parts of the training rows that choose the features, each for fits to the others.
-_INNER = 4
-#: Penalty on the squared weights of standardised columns: for stability, and next to nothing of many rows.
-_RIDGE = 1.0
+
+@dataclass(frozen=True)
+class BaselineTuning:
+    """How a linear model on few features is chosen, of many rows and columns too."""
+
+    #: numbers of features that are tried
+    sizes: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 100)
+    patience: int = 5  #: sizes tried in vain, after which no more are
+    #: what the next feature tells is divided by its price to one of these powers
+    price_powers: tuple[float, ...] = (0.0, 0.5, 1.0)
+    max_features: int = 300  #: of more those take part that tell most by themselves; also so many are scaled at a time
+    max_categories: int = 20  #: with a column each, the most frequent ones
+    max_rows: int = 5000  #: more training rows than these are sampled
+    max_cells: int = 10**7  #: rows times columns, likewise
+    max_labels: int = 20_000  #: rows times classes that choose the features
+    n_parts: int = 4  #: of the training rows that choose the features, each for fits to the others
+    #: penalty on squared weights of standardised columns: for stability, next to nothing of many rows
+    ridge: float = 1.0
+
+
+TUNING = BaselineTuning()
 
 
 def deciding_at_once(costs: FloatArray, label: IntArray, fold: IntArray, weight: FloatArray | None) -> HeldOut:
@@ -39,10 +48,12 @@ def deciding_at_once(costs: FloatArray, label: IntArray, fold: IntArray, weight:
         prior = np.bincount(label[fold != number], counted[fold != number], len(costs))
         decided[fold == number] = int(np.argmin(prior @ costs))
     nothing = np.zeros(int(held.sum()))
-    return scored("Deciding at once", costs, label, fold, decided[held], nothing, nothing.astype(np.int8), weight)
+    return score_decisions(
+        "Deciding at once", costs, label, fold, decided[held], nothing, nothing.astype(np.int8), weight
+    )
 
 
-def scored(
+def score_decisions(
     name: str,
     costs: FloatArray,
     label: IntArray,
@@ -73,14 +84,14 @@ def linear(fit: Fit, X: Any, label: IntArray, fold: IntArray, weight: FloatArray
         warnings.simplefilter("ignore")  # about convergence, and columns without values
         for number in range(int(fold.max()) + 1):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            most = min(_ROWS, max(500, _CELLS // max(1, X.shape[1])))
-            part = _Part(fit, X, label, _some(train, most, rng))
+            most = min(TUNING.max_rows, max(500, TUNING.max_cells // max(1, X.shape[1])))
+            part = _Part(fit, X, label, _sample_rows(train, most, rng))
             at = place[test]
-            decided[at], counts[at], prices[at] = part.acted(part.chosen(), test)
-    return scored("Linear model", fit.decider.decision_costs, label, fold, decided, prices, counts, weight)
+            decided[at], counts[at], prices[at] = part.decide_rows(part.choose_model(), test)
+    return score_decisions("Linear model", fit.agent.decision_costs, label, fold, decided, prices, counts, weight)
 
 
-def _some(rows: IntArray, most: int, rng: np.random.Generator) -> IntArray:
+def _sample_rows(rows: IntArray, most: int, rng: np.random.Generator) -> IntArray:
     return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
 
 
@@ -115,17 +126,17 @@ class _Part:
     """A training part: the columns of what can be bought, standardised, and its choice of features."""
 
     def __init__(self, fit: Fit, X: Any, label: IntArray, train: IntArray) -> None:
-        self.settings, self.encoder, self.X, self.label, self.train = fit.settings, fit.decider.encoder, X, label, train
-        self.costs: FloatArray = fit.decider.decision_costs
-        self.prices: Prices = fit.decider.prices
-        self.given: IntArray = fit.decider.support[fit.decider.known]
+        self.settings, self.encoder, self.X, self.label, self.train = fit.settings, fit.agent.encoder, X, label, train
+        self.costs: FloatArray = fit.agent.decision_costs
+        self.prices: Prices = fit.agent.prices
+        self.given: IntArray = fit.agent.support[fit.agent.known]
         self.precomputed = isinstance(fit.settings.discretizer, str)
         self.own = (label[train, None] == np.arange(len(self.costs))).astype(np.float64)[:, int(len(self.costs) == 2) :]
         self.levels = self._levels()
         features = np.arange(X.shape[1])
-        if features.size > _FEATURES:
-            features = self._screened(features)
-        self.owner, self.category = self._expanded(features)
+        if features.size > TUNING.max_features:
+            features = self._screen(features)
+        self.owner, self.category = self._expand_columns(features)
         self.middle, self.scale = self._scales(self._raw(train, self.owner, self.category), self.category)
         self.Z = self.columns(train, np.arange(self.owner.size))
         self._ask()
@@ -135,16 +146,16 @@ class _Part:
         counts = category_counts(self.encoder)
         if self.precomputed and not sp.issparse(self.X):
             highest = np.nan_to_num(self.X[self.train], nan=-1).max(axis=0)
-            counts = {j: int(k) + 1 for j, k in enumerate(highest.tolist()) if k < _CATEGORIES}
-        found: dict[int, IntArray] = {}
+            counts = {j: int(k) + 1 for j, k in enumerate(highest.tolist()) if k < TUNING.max_categories}
+        levels: dict[int, IntArray] = {}
         for j, k in counts.items():
             if k > 2:
                 cells = self.X[self.train, j]
                 often = np.bincount(cells[cells >= 0].astype(np.intp), minlength=k)
-                found[j] = np.sort(np.argsort(-often, kind="stable")[:_CATEGORIES])
-        return found
+                levels[j] = np.sort(np.argsort(-often, kind="stable")[: TUNING.max_categories])
+        return levels
 
-    def _expanded(self, features: IntArray) -> tuple[IntArray, IntArray]:
+    def _expand_columns(self, features: IntArray) -> tuple[IntArray, IntArray]:
         """The feature of each column, and of which category it tells; -1 of a number."""
         levels = [self.levels.get(j, np.array([-1])) for j in features.tolist()]
         return np.repeat(features, [len(k) for k in levels]), np.concatenate([*levels, np.empty(0, dtype=np.intp)])
@@ -153,13 +164,13 @@ class _Part:
         features, position = np.unique(owner, return_inverse=True)
         cells = self.X[rows][:, features]
         cells = np.asarray(cells.toarray() if sp.issparse(cells) else cells, dtype=np.float64)
-        found = self._seen(cells)[:, position]
+        values = self._mark_missing(cells)[:, position]
         told = category >= 0
-        found[:, told] = np.where(np.isnan(found[:, told]), np.nan, found[:, told] == category[told])
-        return found
+        values[:, told] = np.where(np.isnan(values[:, told]), np.nan, values[:, told] == category[told])
+        return values
 
-    def _seen(self, cells: FloatArray) -> FloatArray:
-        """The same, NaN where missing."""
+    def _mark_missing(self, cells: FloatArray) -> FloatArray:
+        """Cells, NaN where missing."""
         return np.where(cells < 0, np.nan, cells) if self.precomputed else cells
 
     @staticmethod
@@ -177,15 +188,15 @@ class _Part:
         raw = self._raw(rows, self.owner[at], self.category[at])
         return np.nan_to_num((raw - self.middle[at]) / self.scale[at])
 
-    def _screened(self, features: IntArray) -> IntArray:
+    def _screen(self, features: IntArray) -> IntArray:
         """Features that tell most of the classes by themselves, or for their price."""
         own = self.own - self.own.mean(axis=0)
-        gain = np.concatenate(list(self._alone(features, own / np.sqrt((own**2).mean(axis=0) + 1e-12))))
-        rated = [gain] if not self._vary() else [gain, gain / _floored(self.prices.discounted)]
-        kept = [np.argsort(-rate, kind="stable")[: _FEATURES // len(rated)] for rate in rated]
+        gain = np.concatenate(list(self._explained_by_each(features, own / np.sqrt((own**2).mean(axis=0) + 1e-12))))
+        rated = [gain] if not self._vary() else [gain, gain / _floor_prices(self.prices.discounted)]
+        kept = [np.argsort(-rate, kind="stable")[: TUNING.max_features // len(rated)] for rate in rated]
         return np.unique(np.concatenate(kept))
 
-    def _alone(self, features: IntArray, own: FloatArray) -> Iterator[FloatArray]:
+    def _explained_by_each(self, features: IntArray, own: FloatArray) -> Iterator[FloatArray]:
         if sp.issparse(self.X):  # without categories
             cells = self.X[self.train].astype(np.float64)
             cells.data[~(cells.data > 0) if self.precomputed else np.isnan(cells.data)] = 0.0
@@ -193,13 +204,13 @@ class _Part:
             spread = np.asarray(cells.power(2).sum(axis=0)).ravel() - len(own) * mean**2
             yield ((cells.T @ own) ** 2).sum(axis=1) / np.maximum(spread, 1e-12 + 1e-9 * mean**2)
             return
-        for start in range(0, features.size, _FEATURES):
-            some = features[start : start + _FEATURES]
-            owner, category = self._expanded(some)
+        for start in range(0, features.size, TUNING.max_features):
+            some = features[start : start + TUNING.max_features]
+            owner, category = self._expand_columns(some)
             raw = self._raw(self.train, owner, category)
             middle, scale = self._scales(raw, category)
             Z = np.nan_to_num((raw - middle) / scale)
-            told = ((Z.T @ own) ** 2).sum(axis=1) / ((Z**2).sum(axis=0) + _RIDGE)
+            told = ((Z.T @ own) ** 2).sum(axis=1) / ((Z**2).sum(axis=0) + TUNING.ridge)
             alone = np.bincount(owner - some[0], told, minlength=some.size).astype(np.float64)
             yield alone
 
@@ -236,62 +247,62 @@ class _Part:
         """Questions one after the other, each the one that explains most of the classes for its price."""
         n, columns, classes, squares, products = moments
         shares = classes / n
-        square = squares - np.outer(columns, columns) / n + _RIDGE * np.eye(len(columns))
+        square = squares - np.outer(columns, columns) / n + TUNING.ridge * np.eye(len(columns))
         left = (products - np.outer(columns, shares)) / np.sqrt(shares * (1 - shares) + 1e-12)
         open_ = np.ones(self.questions.size, dtype=bool)
-        found: list[int] = []
+        questions: list[int] = []
         limits = _Limits(self)
-        while len(found) < most:
+        while len(questions) < most:
             price = limits.prices()
-            can = open_ & limits.within(price)
+            can = open_ & limits.can_buy(price)
             gain = np.full(open_.size, -1.0)
             for alike, columns in self.batches:
                 at = can[alike]
                 own, rest = columns[at], left[columns[at]]
                 told = np.linalg.solve(square[own[:, :, None], own[:, None, :]], rest)
                 gain[alike[at]] = (told * rest).sum(axis=(1, 2))
-            best = int(np.argmax(gain / _floored(price) ** power))
+            best = int(np.argmax(gain / _floor_prices(price) ** power))
             if not gain[best] > 1e-9 * n:
                 break
-            found.append(best)
+            questions.append(best)
             open_[best] = False
             limits.buy(best, price)
             own = self.members[best]
             across = square[:, own] @ np.linalg.inv(square[np.ix_(own, own)])
             left = left - across @ left[own]
             square = square - across @ square[own]
-        return np.array(found, dtype=np.intp)
+        return np.array(questions, dtype=np.intp)
 
-    def chosen(self) -> _Model:
+    def choose_model(self) -> _Model:
         """The model whose features, and how many, cost least on parts of the training rows, fitted to all of them."""
         order = np.random.default_rng(0).permutation(len(self.train))
-        order = order[: max(500, _LABELS // len(self.costs))]
+        order = order[: max(500, TUNING.max_labels // len(self.costs))]
         order = order[np.argsort(self.label[self.train[order]], kind="stable")]
-        parts = [np.sort(order[start::_INNER]) for start in range(min(_INNER, len(order)))]
+        parts = [np.sort(order[start :: TUNING.n_parts]) for start in range(min(TUNING.n_parts, len(order)))]
         of_parts = [self.moments(part) for part in parts]
         whole = _Moments(*(sum(of) for of in zip(*of_parts)))
         best = (np.inf, 0.0, 0)
-        for power in _POWERS if self._vary() else _POWERS[:1]:
-            paths = [self.path(whole.less(part), power, max(_SIZES)) for part in of_parts]
+        for power in TUNING.price_powers if self._vary() else TUNING.price_powers[:1]:
+            paths = [self.path(whole.less(part), power, max(TUNING.sizes)) for part in of_parts]
             vain = 0
-            for size in _SIZES:
-                if vain == _PATIENCE or size > max(map(len, paths)):
+            for size in TUNING.sizes:
+                if vain == TUNING.patience or size > max(map(len, paths)):
                     break
                 cost = sum(
-                    self._judged(path[:size], np.setdiff1d(order, part), part) for path, part in zip(paths, parts)
+                    self._cost_on(path[:size], np.setdiff1d(order, part), part) for path, part in zip(paths, parts)
                 )
                 vain = 0 if cost < best[0] * (1 - 1e-9) else vain + 1
                 best = min(best, (cost, power, size))
         everything = np.arange(len(self.train))
-        return self.fitted(self.path(self.moments(everything), *best[1:]), everything)
+        return self.fit_model(self.path(self.moments(everything), *best[1:]), everything)
 
-    def _judged(self, questions: IntArray, fitting: IntArray, judging: IntArray) -> float:
+    def _cost_on(self, questions: IntArray, fitting: IntArray, judging: IntArray) -> float:
         rows = self.train[judging]
-        decided, _, prices = self.acted(self.fitted(questions, fitting), rows, judging)
+        decided, _, prices = self.decide_rows(self.fit_model(questions, fitting), rows, judging)
         wrong = self.costs[self.label[rows], decided]
         return float((wrong if self.settings.target_cost is not None else wrong + prices).sum())
 
-    def fitted(self, questions: IntArray, rows: IntArray) -> _Model:
+    def fit_model(self, questions: IntArray, rows: IntArray) -> _Model:
         """Logistic regression on the columns that questions show."""
         from sklearn.linear_model import LogisticRegression
 
@@ -300,28 +311,28 @@ class _Part:
         line = None
         if questions.size and frequency.max() < 1:
             solver = "newton-cholesky" if len(self.costs) == 2 else "lbfgs"
-            line = LogisticRegression(C=1 / _RIDGE, solver=solver, tol=1e-3, max_iter=200)
-            line.fit(self.Z[np.ix_(rows, self._shown(questions))], label)
+            line = LogisticRegression(C=1 / TUNING.ridge, solver=solver, tol=1e-3, max_iter=200)
+            line.fit(self.Z[np.ix_(rows, self._shown_features(questions))], label)
         return _Model(questions, line, frequency)
 
-    def _shown(self, questions: IntArray) -> IntArray:
+    def _shown_features(self, questions: IntArray) -> IntArray:
         return np.flatnonzero(np.isin(self.asked_by, questions))
 
-    def acted(
+    def decide_rows(
         self, model: _Model, rows: IntArray, own: IntArray | None = None
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Decisions, features bought and prices paid; ``own`` are places of the rows among the training part's."""
         chance = np.tile(model.frequency, (len(rows), 1))
-        at = self._shown(model.questions)
+        at = self._shown_features(model.questions)
         if model.line is not None:
             Z = self.columns(rows, at) if own is None else self.Z[np.ix_(own, at)]
             chance[:] = 0.0
             chance[:, model.line.classes_] = model.line.predict_proba(Z)
-        return np.argmin(chance @ self.costs, axis=1), *charged(
-            self._bought(rows, np.setdiff1d(self.owner[at], self.given)), self.prices
+        return np.argmin(chance @ self.costs, axis=1), *charge_acquired(
+            self._purchases(rows, np.setdiff1d(self.owner[at], self.given)), self.prices
         )
 
-    def _bought(self, rows: IntArray, features: IntArray) -> Any:
+    def _purchases(self, rows: IntArray, features: IntArray) -> Any:
         """Sparse matrix of ones where a feature is there to be bought."""
         there = np.ones((len(rows), features.size), dtype=bool)
         if not self.settings.costs.charge_missing:
@@ -352,14 +363,14 @@ class _Limits:
             return full
         return np.where(np.isin(self.prices_of.groups[self.questions], self.groups), less, full)
 
-    def within(self, price: FloatArray) -> Any:
+    def can_buy(self, price: FloatArray) -> Any:
         settings, small = self.settings, 1e-9
-        found = self.known | (settings.max_features is None or self.count < settings.max_features)
+        allowed = self.known | (settings.max_features is None or self.count < settings.max_features)
         if settings.max_cost is not None:
-            found &= self.most + price <= settings.max_cost + small
+            allowed &= self.most + price <= settings.max_cost + small
         # without a budget nothing pays that costs more than deciding at once
         budget = self.at_once if settings.target_cost is None else settings.target_cost
-        return found & (self.mean + price * self.share <= budget + small)
+        return allowed & (self.mean + price * self.share <= budget + small)
 
     def buy(self, question: int, price: FloatArray) -> None:
         if self.prices_of.groups is not None and (group := int(self.prices_of.groups[self.questions[question]])) >= 0:
@@ -368,7 +379,7 @@ class _Limits:
         self.mean += float(price[question] * self.share[question])
 
 
-def _floored(price: FloatArray) -> FloatArray:
+def _floor_prices(price: FloatArray) -> FloatArray:
     """What is free, or next to it, costs a hundredth of the cheapest other."""
     paid = price[price > 0]
     return np.maximum(price, 0.01 * paid.min() if paid.size else 1.0)

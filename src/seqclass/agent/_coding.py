@@ -14,10 +14,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
-from seqclass._utils.frames import FrameEncoder, Levels, framed, is_frame, plain, refuse_numbers
+from seqclass._utils.frames import FrameEncoder, Levels, is_frame, plain_data, refuse_numbers, to_frame
 from seqclass._utils.information import canonical
 from seqclass._utils.model_files import register
-from seqclass._utils.text import raise_all, shown
+from seqclass._utils.stored import check_array, check_whole, is_fitted, require, stored_array
+from seqclass._utils.text import raise_all, short_repr
 from seqclass._utils.validation import check_n_classes, plain_labels
 from seqclass.discretize import Discretizer
 from seqclass.discretize._sums import ColumnSums, fit_to_sums
@@ -31,40 +32,40 @@ def check_training(
     estimator: Any, X: Any, y: npt.ArrayLike, encoder: FrameEncoder | None = None
 ) -> tuple[Any, npt.NDArray[Any], FrameEncoder | None]:
     """Check training data and turn a data frame into numbers, with an encoder that is given or one of its own."""
-    X = plain(X)
+    X = plain_data(X)
     encoder = (encoder or FrameEncoder().fit(X)) if is_frame(X) else None
     if encoder is not None:
         X = encoder.encode(X)
     y = plain_labels(y)
-    X, y = _validated(estimator, X, y=y)
+    X, y = _validate(estimator, X, y=y)
     check_classification_targets(y)
     classes = np.unique(y)
     check_n_classes(len(classes))
     if len(classes) < 2:
-        raise ValueError(f"y holds only one class, {shown(classes.tolist()[0])}; a classifier needs at least two.")
+        raise ValueError(f"y holds only one class, {short_repr(classes.tolist()[0])}; a classifier needs at least two.")
     return X, np.asarray(y), encoder
 
 
 def check_input(estimator: Any, X: Any, encoder: FrameEncoder | None, unknown: str = "error") -> Any:
     """Check new data against the training data."""
-    given, X = X, plain(X)
+    given, X = X, plain_data(X)
     if not is_frame(X) and encoder is not None and encoder.categories_:
-        X = framed(X)  # a part of an array with texts that holds none
+        X = to_frame(X)  # a part of an array with texts that holds none
     if is_frame(X) and not hasattr(given, "columns"):
         encoder = FrameEncoder().fit_levels(dict.fromkeys(X.columns, Levels())) if encoder is None else encoder
         if encoder.categories_ and encoder.columns_ != list(X.columns):
             raise ValueError("X must be a data frame: the classifier was fitted on one with categorical columns.")
     if encoder is not None and is_frame(X):
         X = encoder.encode(X, unknown)
-    return _validated(estimator, X, reset=False)
+    return _validate(estimator, X, reset=False)
 
 
 def check_features(estimator: Any, X: Any) -> Any:
     """Check the features of some rows alone; the estimator gets ``n_features_in_`` and ``feature_names_in_``."""
-    return _validated(estimator, X)
+    return _validate(estimator, X)
 
 
-def _validated(estimator: Any, X: Any, **how: Any) -> Any:
+def _validate(estimator: Any, X: Any, **how: Any) -> Any:
     if how.get("reset", True) and isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iu":
         for j in range(X.shape[1]):
             refuse_numbers(X[:, j], j)
@@ -93,7 +94,7 @@ def _infinite(X: Any) -> list[str]:
     first = {column: row for row, column in reversed(where)}
     names = getattr(X, "columns", None)
     return [
-        f"column {shown(column if names is None else names[column])} holds infinity in row "
+        f"column {short_repr(column if names is None else names[column])} holds infinity in row "
         f"{row if names is None else X.index[row]}: correct it, or leave it missing."
         for column, row in sorted(first.items())
     ]
@@ -147,8 +148,6 @@ class OutcomeCoder:
     n_outcomes_: IntArray
     example_: Any
     range_: FloatArray | None = None
-    #: What files of earlier releases lack.
-    informative: bool = False
     missing_: BoolArray | None = None
 
     def __init__(
@@ -169,20 +168,20 @@ class OutcomeCoder:
         if not hasattr(self.discretizer_, "n_outcomes_"):
             self._count_outcomes(codes)
         if self.informative:
-            self.set_apart(_any_missing(codes))
-        return self._told(codes)
+            self.missing_as_outcome(_any_missing(codes))
+        return self._code_missing(codes)
 
-    def set_apart(self, columns: BoolArray) -> None:
+    def missing_as_outcome(self, columns: BoolArray) -> None:
         """Make missing cells an outcome of some columns, a mask of them."""
         self.missing_, self.n_outcomes_ = columns, self.n_outcomes_ + columns
 
     @property
-    def own_outcomes(self) -> IntArray:
+    def n_value_outcomes(self) -> IntArray:
         """Number of outcomes of each feature that are values, (n_features,)."""
         return self.n_outcomes_ if self.missing_ is None else self.n_outcomes_ - self.missing_
 
     @property
-    def gone(self) -> IntArray:
+    def missing_code(self) -> IntArray:
         """What a missing cell of each feature is, (n_features,): its last outcome, or -1."""
         if self.missing_ is None:
             return np.full(len(self.n_outcomes_), -1, dtype=np.intp)
@@ -206,7 +205,7 @@ class OutcomeCoder:
         elif self.numeric_.size:
             given = Discretizer() if self.discretizer is None else self.discretizer
             if type(given) is not Discretizer:
-                return [self.with_bins(fitted_bins(given))]
+                return [self.with_bins(check_fitted_bins(given))]
 
             def numeric() -> tuple[Any, Any]:
                 X, y = sample()
@@ -220,7 +219,7 @@ class OutcomeCoder:
         """Take the discretiser as it is, fitted already, for data such as these."""
         self._begin(X.shape[1])
         if not isinstance(self.discretizer, str):
-            self.discretizer_ = fitted_bins(self.discretizer)
+            self.discretizer_ = check_fitted_bins(self.discretizer)
             self._read_n_outcomes()
         self._remember(X)
         return self
@@ -236,21 +235,21 @@ class OutcomeCoder:
         """Return the outcomes of new data, -1 where missing and that is no outcome."""
         codes = self._code(X)
         if not hasattr(self.discretizer_, "n_outcomes_"):
-            codes = check_outcomes(codes, self.own_outcomes)
-        return self._told(codes)
+            codes = check_outcomes(codes, self.n_value_outcomes)
+        return self._code_missing(codes)
 
-    def _told(self, codes: Any) -> Any:
+    def _code_missing(self, codes: Any) -> Any:
         """Codes in which missing cells are outcomes, where they are."""
         if self.missing_ is None or not self.missing_.any():
             return codes
         dtype = np.promote_types(codes.dtype, smallest_int(int(self.n_outcomes_.max())))
         if sp.issparse(codes):
             cells = codes.tocoo()
-            data, gone = cells.data.astype(dtype), self.gone[cells.col]
+            data, gone = cells.data.astype(dtype), self.missing_code[cells.col]
             data = np.where(data < 0, gone, data).astype(dtype)
             return sp.coo_array((data, (cells.row, cells.col)), shape=codes.shape).asformat(codes.format)
         told = codes.astype(dtype)
-        np.copyto(told, self.gone.astype(dtype), where=told < 0)
+        np.copyto(told, self.missing_code.astype(dtype), where=told < 0)
         return told
 
     def restrict(self, columns: IntArray) -> OutcomeCoder:
@@ -279,7 +278,7 @@ class OutcomeCoder:
         """Outcomes of some values of a column, -1 where missing and that is no outcome."""
         coder = self.restrict(np.array([column]))
         at = column if coder is self else 0
-        outcome = np.full(len(values), self.gone[column], dtype=np.int32)
+        outcome = np.full(len(values), self.missing_code[column], dtype=np.int32)
         there = np.flatnonzero(~np.isnan(values))
         for part in chunks(there.size, 16.0 * coder.example_.shape[1]):
             rows = np.repeat(coder.example_.astype(np.float64), len(there[part]), axis=0)
@@ -296,12 +295,12 @@ class OutcomeCoder:
     def labels(self, feature: int, *, intervals: bool = False) -> list[str]:
         """Describe the outcomes of a numeric feature for people, such as ``"[1.2, 3.4)"``; see `Discretizer`."""
         position = int(np.searchsorted(self.numeric_, feature))
-        last = ["missing"] if self.gone[feature] >= 0 else []
+        last = ["missing"] if self.missing_code[feature] >= 0 else []
         if isinstance(self.discretizer_, Discretizer) and feature not in self.categories:
             return self.discretizer_.bin_labels(position, intervals=intervals) + last
         if hasattr(self.discretizer_, "bin_labels") and feature not in self.categories:
             return list(self.discretizer_.bin_labels(position)) + last
-        return [str(v) for v in range(int(self.own_outcomes[feature]))] + last
+        return [str(v) for v in range(int(self.n_value_outcomes[feature]))] + last
 
     def few_values(self, feature: int) -> FloatArray:
         """Whole numbers that training showed of a numeric feature, where they are few; else none."""
@@ -324,7 +323,7 @@ class OutcomeCoder:
         if isinstance(self.discretizer, str) and self.discretizer != "precomputed":
             raise ValueError(
                 f'discretizer must be a transformer such as seqclass.discretize.Discretizer(strategy="mdlp"), None or '
-                f'"precomputed", got {shown(self.discretizer)}.'
+                f'"precomputed", got {short_repr(self.discretizer)}.'
             )
 
     def _numeric_part(self, X: Any) -> Any:
@@ -363,6 +362,29 @@ class OutcomeCoder:
             seen = codes.max(axis=0, initial=0)
         self.n_outcomes_ = np.maximum(self.n_outcomes_, seen.astype(np.intp) + 1)
 
+    def _check_stored(self) -> None:
+        require(hasattr(self, "discretizer"), "discretizer is missing")
+        if not is_fitted(self):
+            return
+        n_outcomes = stored_array(self, "n_outcomes_", "iu", None, low=1)
+        n = len(n_outcomes)
+        require(type(self.categories) is dict, "categories is no table")
+        known = np.array([check_whole(j, "a categorical column", 0, n - 1) for j in self.categories], dtype=np.intp)
+        if self.missing_ is not None:
+            stored_array(self, "missing_", "b", n)
+        own = check_array(self.n_value_outcomes, "n_outcomes_", "iu", n, low=1)
+        sizes = {j: check_whole(k, "a number of categories", 0) for j, k in self.categories.items()}
+        require(all(own[j] == max(1, k) for j, k in sizes.items()), "categories")
+        numeric = np.setdiff1d(np.arange(n), known)
+        require(np.array_equal(stored_array(self, "numeric_", "iu", None), numeric), "numeric_ is wrong")
+        stored_array(self, "example_", "biuf", 1, n)
+        inner = self.discretizer_
+        require(inner is None or hasattr(inner, "transform"), "discretizer_ is none")
+        if isinstance(inner, Discretizer):
+            require(np.array_equal(inner.n_outcomes_, own[numeric]), "discretizer_ has other outcomes")
+        if self.range_ is not None:
+            stored_array(self, "range_", "f", 2, n)
+
 
 def _any_missing(codes: Any) -> BoolArray:
     """Which columns lack a cell."""
@@ -372,7 +394,7 @@ def _any_missing(codes: Any) -> BoolArray:
     return np.asarray(np.bincount(cells.col[cells.data < 0], minlength=codes.shape[1]) > 0)
 
 
-def fitted_bins(discretizer: Any) -> Any:
+def check_fitted_bins(discretizer: Any) -> Any:
     """Give a transformer to outcomes that is fitted and says how many there are."""
     if not hasattr(discretizer, "n_outcomes_") and not hasattr(discretizer, "n_bins_"):
         raise ValueError(

@@ -2,98 +2,90 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, IntArray
+from seqclass.agent.problem import ModelProblem, ModelState, acquisition_problem
 from seqclass.bn import ObservationModel
 from seqclass.costs import Prices
-from seqclass.deciding.problem import Answers, ModelProblem, acquisition_problem
 from seqclass.pomdp import DECIDE, AcquisitionProblem, MixtureProblem, Policy
-from seqclass.pomdp.answers import DataAnswers
-from seqclass.pomdp.information import OPEN, InformationState
+from seqclass.pomdp.observations import DataObservations
+from seqclass.pomdp.problem import OPEN, BeliefState, without_implied
 from seqclass.pomdp.solvers.ordering.rules import next_question
-from seqclass.pomdp.starts import without
 from seqclass.pomdp.walk import Level, walk
 
 
-def beginning(
+def initial_belief_given(
     model: ObservationModel, problem: AcquisitionProblem, features: IntArray, outcomes: IntArray
-) -> InformationState:
+) -> BeliefState:
     """Cases of a problem once some features of its model were seen, which no question shows and which cost nothing."""
     free = Prices(np.zeros(model.n_features_in_), np.zeros(model.n_features_in_), None)
-    first = acquisition_problem(model, features, free, problem.decision_costs, problem.prior, free=True)
-    known = first.begin(len(outcomes))
+    first = acquisition_problem(model, features, free, problem.decision_costs, problem.prior, any_order=True)
+    known = first.initial_belief(len(outcomes))
     for question in range(len(features)):
         known = known.asking(question).update(np.asarray(outcomes[:, question], dtype=np.intp))
-    info = problem.begin(len(outcomes))
-    info.belief = known.belief
-    told = known.state.messages if isinstance(known.state, Answers) else known.state
+    belief = problem.initial_belief(len(outcomes))
+    belief = belief.replace(posterior=known.posterior)
+    told = known.state.messages if isinstance(known.state, ModelState) else known.state
     if isinstance(problem, MixtureProblem):
-        info.state = told
+        belief.state = told
     elif isinstance(problem, ModelProblem):
-        info.state = Answers(told, info.state.values)
-    return info
+        belief.state = ModelState(told, belief.state.values)
+    return belief
 
 
 def needless_of(needless: IntArray, outcomes: IntArray) -> IntArray | None:
     """Features that outcomes of what is known make needless, (n, n_known), -1 for none; None if none ever does."""
     if not needless.size:
         return None
-    found = needless[np.arange(len(needless)), np.maximum(outcomes, 0).astype(np.intp)]
-    return np.where(outcomes >= 0, found, -1)
+    implied = needless[np.arange(len(needless)), np.maximum(outcomes, 0).astype(np.intp)]
+    return np.where(outcomes >= 0, implied, -1)
 
 
-def begun_with(
+def initial_policy_beliefs(
     model: ObservationModel, policy: Policy, features: IntArray, outcomes: IntArray, lot: IntArray, needless: IntArray
-) -> tuple[InformationState, IntArray]:
+) -> tuple[BeliefState, IntArray]:
     """Instances as a policy that was planned for what is known of them meets them first, and the row of each."""
-    lots = policy.begin()[0].lot
+    lots = policy.initial_belief()[0].component
     distinct, node = np.unique(np.column_stack([lot, outcomes]), axis=0, return_inverse=True)
-    info = beginning(model, policy.problem, features, distinct[:, 1:])
-    info = without(info, needless_of(needless, distinct[:, 1:]))
-    info.lot = None if lots is None else lots[distinct[:, 0]]
-    return info, node.reshape(-1)
+    belief = initial_belief_given(model, policy.problem, features, distinct[:, 1:])
+    belief = without_implied(belief, needless_of(needless, distinct[:, 1:]))
+    belief.component = None if lots is None else lots[distinct[:, 0]]
+    return belief, node.reshape(-1)
 
 
-def as_seen(begun: InformationState, facts: InformationState, stage: int, state: Any) -> InformationState:
+def as_seen(begun: BeliefState, facts: BeliefState, stage: int, state: Any) -> BeliefState:
     """Facts as a policy sees them."""
     problem = begun.problem
-    paid = None if begun.paid is None or facts.paid is None else _columns(facts.paid, begun.paid.shape[1])
     seen: IntArray | None = None
-    if problem.free:
-        assert facts.seen is not None  # the problem of the facts is free
-        seen = facts.seen[:, : problem.n_questions]
+    if problem.any_order:
+        assert facts.observed is not None  # the problem of the facts is free
+        seen = facts.observed[:, : problem.n_questions]
     elif isinstance(problem, MixtureProblem):
         state = facts.state  # which hidden states are likely, all that is known told
     elif isinstance(problem, ModelProblem):
         # a problem of hidden states keeps of the answers what its model does
-        messages = facts.state.messages if isinstance(facts.state, Answers) else facts.state
-        state = Answers(messages, state.values)
-    ordered = None if facts.ordered is None else facts.ordered[:, : problem.n_questions]
-    owed = None if begun.owed is None or facts.owed is None else facts.owed[:, : begun.owed.shape[1]]
-    info = InformationState(
-        problem,
-        stage,
-        facts.belief,
-        state,
-        paid,
-        facts.lot,
-        seen=seen,
-        spent=facts.spent,
-        visits=facts.visits,
-        ordered=ordered,
-        owed=owed,
+        messages = facts.state.messages if isinstance(facts.state, ModelState) else facts.state
+        state = ModelState(messages, state.values)
+    account, own = facts.account, begun.account
+    account = replace(
+        account,
+        groups_paid=_columns(account.groups_paid, own.groups_paid),
+        ordered=None if account.ordered is None else account.ordered[:, : problem.n_questions],
+        owed=None if own.owed is None or account.owed is None else account.owed[:, : own.owed.shape[1]],
     )
-    info.told = facts.told
-    return info
+    return BeliefState(problem, stage, facts.posterior, state, account, observed=seen, component=facts.component)
 
 
-def _columns(paid: Any, n: int) -> Any:
+def _columns(paid: BoolArray | None, like: BoolArray | None) -> BoolArray | None:
     """Groups that were paid, as many as a problem counts."""
-    padded = np.zeros((len(paid), n), dtype=bool)
-    width = min(n, paid.shape[1])
+    if paid is None or like is None:
+        return None
+    padded = np.zeros((len(paid), like.shape[1]), dtype=bool)
+    width = min(padded.shape[1], paid.shape[1])
     padded[:, :width] = paid[:, :width]
     return padded
 
@@ -115,29 +107,31 @@ class WarmStart:
         at_start: IntArray | None = None,
     ) -> None:
         self.problem, self._asked = policy.problem, asked is not None
-        self.begun = policy.begin()[0]
+        self.begun = policy.initial_belief()[0]
         first = np.empty(0, dtype=np.intp) if at_start is None else at_start
         #: Questions that count where asked: all but what is known of every case.
-        self._counted = np.array([not np.isin(whole.members(q), first).any() for q in range(whole.n_questions)], bool)
-        questions = [q for q in range(whole.n_questions) if np.isin(whole.members(q), features).any()]
-        data = DataAnswers(codes, columns, lot)
+        self._counted = np.array(
+            [not np.isin(whole.structure.members(q), first).any() for q in range(whole.n_questions)], bool
+        )
+        questions = [q for q in range(whole.n_questions) if np.isin(whole.structure.members(q), features).any()]
+        data = DataObservations(codes, columns, lot)
         outcomes = [data.outcomes(whole, q, among=features) for q in questions]
         if asked is not None:
-            before = [asked[:, whole.members(q)].any(axis=1) for q in questions]
+            before = [asked[:, whole.structure.members(q)].any(axis=1) for q in questions]
             outcomes = [np.where(some, outcome, OPEN) for some, outcome in zip(before, outcomes)]
         distinct, node = np.unique(np.stack([lot, *outcomes], axis=1), axis=0, return_inverse=True)
         self.node: IntArray = node.reshape(-1)
-        info = whole.begin(len(distinct))
-        if self.begun.lot is not None:
-            info.lot = self.begun.lot[distinct[:, 0]]
+        belief = whole.initial_belief(len(distinct))
+        if self.begun.component is not None:
+            belief.component = self.begun.component[distinct[:, 0]]
         for place, question in enumerate(questions):
             charged = charge_missing if asked is not None and self._counted[question] else None
-            info = _told(info, question, distinct[:, place + 1], charged)
+            belief = _update_without_price(belief, question, distinct[:, place + 1], charged)
         if needless is not None:
             first_of: IntArray = np.empty(len(distinct), dtype=np.intp)
             first_of[self.node] = np.arange(len(self.node))
-            info = without(info, np.where(needless[first_of] >= 0, needless[first_of], -1))
-        self.info = info
+            belief = without_implied(belief, np.where(needless[first_of] >= 0, needless[first_of], -1))
+        self.info = belief
         # of a fixed order: the stage at which each history stands, and the problem's own state there
         state = self.begun.state[distinct[:, 0]]
         self._standing: list[tuple[IntArray, int, Any]] = [(np.arange(len(distinct)), 0, state)]
@@ -148,23 +142,23 @@ class WarmStart:
         question = np.full(len(self.info), DECIDE)
 
         def ask(level: Level) -> IntArray:
-            for rows, info in self.see(level):
-                question[rows] = policy.act(info) if budget is None else next_question(policy, info)
-            return np.full(len(level.info), DECIDE)
+            for rows, belief in self.see(level):
+                question[rows] = policy.action(belief) if budget is None else next_question(policy, belief)
+            return np.full(len(level.belief), DECIDE)
 
         for _ in walk(self.info, np.ones(len(self.info)), ask):
             pass
         if budget is not None:
-            assert self.info.seen is not None  # the problem of the facts is free
-            question[(self.info.seen[:, self._counted] > OPEN).sum(axis=1) >= budget] = DECIDE
+            assert self.info.observed is not None  # the problem of the facts is free
+            question[(self.info.observed[:, self._counted] > OPEN).sum(axis=1) >= budget] = DECIDE
         return question
 
-    def see(self, level: Level) -> list[tuple[IntArray, InformationState]]:
+    def see(self, level: Level) -> list[tuple[IntArray, BeliefState]]:
         """Parts of a level as the policy sees them, each of one stage."""
-        facts, problem = level.info, self.problem
+        facts, problem = level.belief, self.problem
         standing: list[tuple[IntArray, int, Any]]
-        if problem.free:
-            seen: Any = facts.seen
+        if problem.any_order:
+            seen: Any = facts.observed
             known = (seen[:, : problem.n_questions] > OPEN).sum(axis=1)
             # what was known takes no one's place
             counts = self._asked or problem.max_questions is None
@@ -173,13 +167,13 @@ class WarmStart:
             standing = [(rows, stage, facts.state[rows]) for rows, stage in groups]
         else:
             if level is not self._level:  # where a visit is ordered a level is looked at twice
-                self._standing, self._level = self._along(level), level
+                self._standing, self._level = self._first_unknown_stages(level), level
             standing = self._standing
         return [(rows, as_seen(self.begun, facts[rows], stage, state)) for rows, stage, state in standing]
 
-    def _along(self, level: Level) -> list[tuple[IntArray, int, Any]]:
+    def _first_unknown_stages(self, level: Level) -> list[tuple[IntArray, int, Any]]:
         """Rows of a level by the first stage of a fixed order that is not known, with the state there."""
-        problem, seen = self.problem, level.info.seen
+        problem, seen = self.problem, level.belief.observed
         assert seen is not None  # the problem of the facts is free
         waiting: dict[int, list[tuple[IntArray, Any]]] = {}
         for before, stage, state in self._standing:
@@ -188,7 +182,7 @@ class WarmStart:
             rows = np.flatnonzero(place[level.parent] >= 0)
             if rows.size:
                 waiting.setdefault(stage, []).append((rows, state[place[level.parent[rows]]]))
-        found = []
+        stages = []
         while waiting:
             stage = min(waiting)
             parts = waiting.pop(stage)
@@ -199,22 +193,26 @@ class WarmStart:
                 moved = problem.advance(stage, state[past], seen[rows[past], stage])
                 waiting.setdefault(stage + 1, []).append((rows[past], moved))
             if not past.all():
-                found.append((rows[~past], stage, state[~past]))
-        return found
+                stages.append((rows[~past], stage, state[~past]))
+        return stages
 
 
-def _told(info: InformationState, question: int, outcome: IntArray, charged: bool | None = None) -> InformationState:
+def _update_without_price(
+    belief: BeliefState, question: int, outcome: IntArray, charged: bool | None = None
+) -> BeliefState:
     """What is known after an answer that cost nothing; where it is missing the question stays open."""
     there = np.flatnonzero(outcome >= 0 if charged is None else outcome != OPEN)
     if not there.size:
-        return info
-    before = info[there]
+        return belief
+    before = belief[there]
     after = before.asking(question).update(outcome[there], charge_missing=bool(charged))
     after.stage = before.stage
     if charged is None:
-        after.paid, after.spent, after.visits = before.paid, before.spent, before.visits
-    if there.size == len(info):
+        paid = before.account
+        account = replace(after.account, groups_paid=paid.groups_paid, spent=paid.spent, n_visits=paid.n_visits)
+        after = after.replace(account=account)
+    if there.size == len(belief):
         return after
     missing = np.setdiff1d(np.arange(len(outcome)), there)
-    both = InformationState.concatenate([after, info[missing]])
+    both = BeliefState.concatenate([after, belief[missing]])
     return both[np.argsort(np.concatenate([there, missing]))]

@@ -19,24 +19,24 @@ from seqclass._utils.frames import FrameEncoder, spelt
 from seqclass._utils.model_files import register
 from seqclass._utils.text import value_text
 from seqclass._utils.validation import check_integer
+from seqclass.agent._coding import OutcomeCoder, check_input
+from seqclass.agent._row_fingerprints import Marks, RowFingerprints, cells_of, row_marks
+from seqclass.agent._warm_start import WarmStart, initial_policy_beliefs, needless_of
+from seqclass.agent.calibration import Calibration
+from seqclass.agent.differential import Differential
+from seqclass.agent.problem import acquisition_problem
+from seqclass.agent.record import AcquisitionRecord, EncodedRows
 from seqclass.bn import DiscreteNetwork, ObservationModel
 from seqclass.bn.ordering import check_order
 from seqclass.costs import Costs, Prices
-from seqclass.deciding._coding import OutcomeCoder, check_input
-from seqclass.deciding._seen_rows import Marks, SeenRows, cells_of, row_marks
-from seqclass.deciding._warm_start import WarmStart, begun_with, needless_of
-from seqclass.deciding.calibration import Calibration
-from seqclass.deciding.differential import Differential
-from seqclass.deciding.problem import acquisition_problem
-from seqclass.deciding.record import AcquisitionRecord, EncodedRows
 from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy, acquire, evaluate
 from seqclass.pomdp.acquisition import Acquisition
-from seqclass.pomdp.information import ImpossibleOutcome, InformationState
 from seqclass.pomdp.policy import OrderingChoice
-from seqclass.pomdp.solvers.ordering.rules import asking
+from seqclass.pomdp.problem import BeliefState, ImpossibleOutcome
+from seqclass.pomdp.solvers.ordering.rules import make_ask
 
-__all__ = ["Decider", "decider_of"]
+__all__ = ["Agent", "agent_of"]
 
 
 @register
@@ -48,10 +48,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 @register
 @dataclass(frozen=True, eq=False)
-class Decider:
+class Agent:
     """Everything that was fitted: how to code a case, the model, prices, the problem, the policy, and the decisions.
 
-    A fitted classifier holds it as ``decider_``. Sessions, explanations, scores, certified errors, files and exports
+    A fitted classifier holds it as ``agent_``. Sessions, explanations, scores, certified errors, files and exports
     take it, or the classifier instead.
 
     Attributes
@@ -84,7 +84,7 @@ class Decider:
         Name of the labels.
     calibration : Calibration or None
         How far answers are trusted, if that was learnt.
-    seen : SeenRows or None
+    seen : RowFingerprints or None
         Marks of the rows of the fit.
     unit : str
         Unit of prices and costs, such as ``"EUR"``; empty if none was given.
@@ -100,8 +100,8 @@ class Decider:
     >>> from sklearn.datasets import load_iris
     >>> from seqclass import SequentialClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> decider = SequentialClassifier().fit(X, y).decider_
-    >>> decider.n_features, decider.acquire(X[:2]).decision.tolist()
+    >>> agent = SequentialClassifier().fit(X, y).agent_
+    >>> agent.n_features, agent.acquire(X[:2]).decision.tolist()
     (4, [0, 0])
     """
 
@@ -119,13 +119,11 @@ class Decider:
     handle_unknown: str = "error"
     target_name: str | None = None
     calibration: Calibration | None = None
-    seen: SeenRows | None = None
+    seen: RowFingerprints | None = None
     unit: str = ""
     known: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     needless: IntArray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
     differential: Differential | None = None
-    #: What files of earlier releases lack.
-    _later = ("known", "needless", "differential")
 
     @property
     def n_features(self) -> int:
@@ -178,7 +176,7 @@ class Decider:
         known = self.categories(column)
         if known is None:
             return self.coder.labels(column, intervals=intervals)
-        last = [] if self.coder.gone[column] < 0 else ["(missing)" if "missing" in known else "missing"]
+        last = [] if self.coder.missing_code[column] < 0 else ["(missing)" if "missing" in known else "missing"]
         return known + last
 
     def is_category(self, column: int, value: Any) -> bool:
@@ -203,7 +201,7 @@ class Decider:
         name, known = self.feature_name(column), self.outcome_labels(column)
         own, values = words.answers(name), self.answers(column)
         if not values and self.coder.discretizer_ is None:  # outcomes are told as they are
-            values = known[: self.coder.own_outcomes[column]]
+            values = known[: self.coder.n_value_outcomes[column]]
         if values:
             return {value: own.get(value, value) for value in words.in_order(name, values)}
         few = self.few_values(column) if own else []
@@ -222,15 +220,17 @@ class Decider:
             return self.answers(column) or list(dict.fromkeys([*self.outcome_labels(column), *self.few_values(column)]))
 
         names = dict.fromkeys([*number, *self.prices.bundle_names])
-        return Labels.of(labels).checked(names, shown_by, self.classes.tolist(), self.decisions.tolist())
+        return Labels.from_value(labels).check(names, shown_by, self.classes.tolist(), self.decisions.tolist())
 
     def asked(self, whole: bool = False) -> IntArray:
         """Features of the model that may be asked for, in order; or all of the problem, beyond the policy's horizon."""
         problem = self.problem
-        questions = range(problem.n_questions if problem.free or whole else self.policy.n_stages)
+        questions = range(problem.n_questions if problem.any_order or whole else self.policy.n_stages)
         if problem.bundles is None:
             return problem.features[: len(questions)]
-        return np.concatenate([np.empty(0, dtype=np.intp), *(problem.members(question) for question in questions)])
+        return np.concatenate(
+            [np.empty(0, dtype=np.intp), *(problem.structure.members(question) for question in questions)]
+        )
 
     def all_questions(self) -> AcquisitionProblem:
         """All that the model could ask, in any order; the first questions are those of the problem."""
@@ -238,7 +238,7 @@ class Decider:
         order = np.concatenate([asked, np.setdiff1d(np.arange(len(self.support)), asked)])
         prices = self.prices.take(self.support)
         costs, prior = self.decision_costs, self.problem.prior
-        return acquisition_problem(self.model, order, prices, costs, prior, free=True, bundles=prices.bundles)
+        return acquisition_problem(self.model, order, prices, costs, prior, any_order=True, bundles=prices.bundles)
 
     def numbers(self, X: Any) -> Any:
         """Rows as numbers, checked against the columns of the fit; NaN where missing."""
@@ -252,18 +252,18 @@ class Decider:
         bundles: Any = self.prices.bundles
         X = self.numbers(X)[:, columns]
         X = X.tocsc() if hasattr(X, "tocsc") else X
-        found = np.zeros(X.shape, dtype=bool)
+        outside = np.zeros(X.shape, dtype=bool)
         for at, column in enumerate(columns.tolist()):
             ends = None if self.categories(column) else self.coder.training_range(column)
             if ends is not None:
                 values = X[:, [at]].toarray()[:, 0] if hasattr(X, "toarray") else X[:, at]
-                found[:, at] = (values < ends[0]) | (values > ends[1])
-            if found[:, at].any() and column not in told:
+                outside[:, at] = (values < ends[0]) | (values > ends[1])
+            if outside[:, at].any() and column not in told:
                 whole = bundles is not None and bundles[column] >= 0  # a bundle goes by one of its columns
-                found[:, at] &= np.isin(order, np.flatnonzero(bundles == bundles[column]) if whole else column).any(
+                outside[:, at] &= np.isin(order, np.flatnonzero(bundles == bundles[column]) if whole else column).any(
                     axis=1
                 )
-        return found
+        return outside
 
     def encode(self, X: Any, features: IntArray | None = None) -> EncodedRows:
         """Outcomes of some features of the model, by default of what may be asked for, and of what is known."""
@@ -271,7 +271,7 @@ class Decider:
         features = np.union1d(features, self.known) if self.known.size else features
         X = self.numbers(X)
         # lots are drawn from what may be asked for, whatever else the instance comes with
-        keys = X[:, self.order] if len(self.policy.begin()[0]) > 1 else None
+        keys = X[:, self.order] if len(self.policy.initial_belief()[0]) > 1 else None
         column, wanted = np.zeros(self.support.size, dtype=np.intp), self.support[features]
         if not wanted.size:
             return EncodedRows(np.empty((X.shape[0], 0), dtype=np.int8), column, keys)
@@ -294,7 +294,7 @@ class Decider:
         budget: int | None = None,
         keys: Any = None,
     ) -> Acquisition:
-        """Acquire and decide; see `DecidingClassifier.acquire`. Lots are drawn by keys, or else by contents."""
+        """Acquire and decide; see `BaseSequentialClassifier.acquire`. Lots are drawn by keys, or else by contents."""
         features, asked = self.known_features(known), self.asked(whole=budget is not None)
         rows = self.encode(X, np.union1d(asked, features) if features.size else asked)
         if keys is not None and rows.keys is not None:
@@ -337,13 +337,13 @@ class Decider:
         if budget is not None:
             self._check_budget(budget)
         if not np.setdiff1d(known, self.known).size:
-            return self.opening(rows), None if budget is None else asking(self.policy, budget=budget)
+            return self.opening(rows), None if budget is None else make_ask(self.policy, budget=budget)
         features = np.union1d(known, self.known)
         seen = rows.codes[:, rows.columns[self.known]]
         needless = needless_of(self.needless, np.asarray(seen.toarray() if sparse.issparse(seen) else seen))
         whole, lots = self.all_questions(), self._lots(rows)
         warm = WarmStart(self.policy, whole, features, rows.codes, rows.columns, lots, needless=needless)
-        return (warm.info, warm.node), asking(self.policy, warm.see, budget)
+        return (warm.info, warm.node), make_ask(self.policy, warm.see, budget)
 
     def _check_budget(self, budget: int) -> None:
         check_integer(budget, "budget", 0)
@@ -352,18 +352,22 @@ class Decider:
                 "budget does not know of rules that say what has to be asked: fit with max_features instead."
             )
 
-    def opening(self, rows: EncodedRows, policy: Policy | None = None) -> tuple[InformationState, IntArray] | None:
+    def opening(self, rows: EncodedRows, policy: Policy | None = None) -> tuple[BeliefState, IntArray] | None:
         """Instances once what is known at the start was seen, for `acquire`; None where nothing is known then."""
         if not self.known.size:
             return None
         seen = rows.codes[:, rows.columns[self.known]]
         seen = np.asarray(seen.toarray() if sparse.issparse(seen) else seen)
         lot = self._lots(rows, policy)
-        return begun_with(self.model, policy or self.policy, self.known, seen, lot, self.needless)
+        return initial_policy_beliefs(self.model, policy or self.policy, self.known, seen, lot, self.needless)
 
     def _lots(self, rows: EncodedRows, policy: Policy | None = None) -> IntArray:
         keys = rows.keys
-        return np.zeros(rows.codes.shape[0], dtype=np.intp) if keys is None else (policy or self.policy).draw(keys)
+        return (
+            np.zeros(rows.codes.shape[0], dtype=np.intp)
+            if keys is None
+            else (policy or self.policy).sample_component(keys)
+        )
 
     def acquire(
         self,
@@ -386,8 +390,8 @@ class Decider:
         return replace(record, differential=self.differential.holds(record.posterior))
 
     def next_question(self, X: Any, known: npt.ArrayLike | None = None, *, budget: int | None = None) -> IntArray:
-        """What to ask next of each instance, a column or -1; see `DecidingClassifier.next_question`."""
-        if len(self.policy.begin()[0]) > 1:
+        """What to ask next of each instance, a column or -1; see `BaseSequentialClassifier.next_question`."""
+        if len(self.policy.initial_belief()[0]) > 1:
             raise ValueError(
                 "next_question keeps nothing between calls, and this policy is drawn by lot for each instance "
                 "(target_cost, exposure control): use acquire(X) or session()."
@@ -396,7 +400,7 @@ class Decider:
             self._check_budget(budget)
         codes = self.outcomes(X)
         codes = np.asarray(codes.toarray() if sparse.issparse(codes) else codes)
-        gone = self.coder.gone[self.support]
+        gone = self.coder.missing_code[self.support]
         if known is None:
             asked = codes != gone
             asked[:, self.known] = codes[:, self.known] >= 0
@@ -447,7 +451,7 @@ Fitted = TypeVar("Fitted")
 
 #: What to give in place of something else, by an attribute of that.
 _INSTEAD = {
-    "decided_by": ": give the classifier of the contract, contract.classifier",
+    "require_classifier": ": give the classifier of the contract, contract.classifier",
     "steps": ": give its last step, pipeline[-1], and rows as that sees them, pipeline[:-1].transform(X)",
     "best_estimator_": ": give its best_estimator_",
 }
@@ -460,28 +464,28 @@ def check_classifier(fitted: Any) -> None:
         raise TypeError(
             f"a fitted SequentialClassifier or AdaptiveClassifier is wanted, got {type(fitted).__name__}{told}."
         )
-    check_is_fitted(fitted, "decider_")
+    check_is_fitted(fitted, "agent_")
 
 
-def decider_of(fitted: Any) -> Decider:
+def agent_of(fitted: Any) -> Agent:
     """The record of a fitted classifier, or the record itself."""
-    if isinstance(fitted, Decider):
+    if isinstance(fitted, Agent):
         return fitted
     check_classifier(fitted)
-    decider: Decider = fitted.decider_
+    agent: Agent = fitted.agent_
     # settings that may be changed after the fit, as scikit-learn's users do
-    costs = Costs.of(fitted.feature_costs)
+    costs = Costs.from_value(fitted.feature_costs)
     now = {"charge_missing": costs.charge_missing, "handle_unknown": fitted.handle_unknown, "unit": costs.unit_name()}
-    same = all(getattr(decider, name) == value for name, value in now.items())
-    return decider if same else replace(decider, **now)
+    same = all(getattr(agent, name) == value for name, value in now.items())
+    return agent if same else replace(agent, **now)
 
 
-def copy_fitted(fitted: Fitted, decider: Decider, keep_held_out: bool = False) -> Fitted:
-    """The same with another record, of a record that itself; without what was held out with the former, unless kept."""
-    if isinstance(fitted, Decider):
-        return decider  # type: ignore[return-value]
+def copy_fitted(fitted: Fitted, agent: Agent, keep_held_out: bool = False) -> Fitted:
+    """A fitted classifier, or agent, with another agent; what was held out with the former goes, unless it is kept."""
+    if isinstance(fitted, Agent):
+        return agent  # type: ignore[return-value]
     other: Any = copy.copy(fitted)
-    other.decider_ = decider
+    other.agent_ = agent
     if not keep_held_out:
         other.timings_ = {step: seconds for step, seconds in other.timings_.items() if step != "held_out"}
         other.__dict__.pop("held_out_", None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,13 +18,9 @@ CACHE_BYTES = 2**21
 
 
 _TINY = np.finfo(float).tiny
-#: Outcomes of a question from which on it is looked which of them give the same belief.
-_MANY_OUTCOMES = 32
-#: Beliefs are few where so many times their number are fewer than the decisions.
-_FEW = 4
 
 
-def padded(tables: FloatArray | Sequence[FloatArray], n_outcomes: IntArray) -> FloatArray:
+def pad_tables(tables: FloatArray | Sequence[FloatArray], n_outcomes: IntArray) -> FloatArray:
     """Tables of all questions as one array, zero beyond a question's own outcomes."""
     if isinstance(tables, np.ndarray):
         return tables
@@ -40,7 +36,7 @@ def common(likelihood: FloatArray) -> FloatArray | None:
     return likelihood[0] if len(likelihood) and likelihood.strides[0] == 0 else None
 
 
-def unpadded(tables: FloatArray) -> tuple[FloatArray, IntArray | None]:
+def unpad_tables(tables: FloatArray) -> tuple[FloatArray, IntArray | None]:
     """Rows of tables, an outcome each, (R, n_classes), and where those of each question begin.
 
     Where at least half are padding, as where one question has many more outcomes than others, it is left out; else
@@ -54,7 +50,7 @@ def unpadded(tables: FloatArray) -> tuple[FloatArray, IntArray | None]:
 
 
 def by_question(values: FloatArray, n_questions: int, starts: IntArray | None) -> FloatArray:
-    """Sums over the outcomes of each question, (n, n_questions), of values by rows that `unpadded` gave, (n, R)."""
+    """Sums over the outcomes of each question, (n, n_questions), of values by rows that `unpad_tables` gave, (n, R)."""
     if starts is not None:
         return np.asarray(np.add.reduceat(values, starts, axis=1))
     return row_sums(values.reshape(len(values), n_questions, values.shape[1] // max(n_questions, 1)))
@@ -67,7 +63,8 @@ def one_per_belief(tables: FloatArray) -> tuple[FloatArray, IntArray] | None:
     as often. None where less than half of all would be spared, or no question has many outcomes.
     """
     n, width, n_classes = tables.shape
-    if width < _MANY_OUTCOMES:
+    # outcomes of a question from which on it is looked which of them give the same belief
+    if width < 32:
         return None
     flat, question = tables.reshape(-1, n_classes), np.repeat(np.arange(n), width)
     # share by share to 40 bits, since what is next to nothing now may be all that counts after further answers
@@ -90,9 +87,9 @@ def one_per_belief(tables: FloatArray) -> tuple[FloatArray, IntArray] | None:
 
 def table_costs(belief: FloatArray, table: FloatArray, vectors: FloatArray) -> FloatArray:
     """Expected cost of the best of some vectors after each question, by matrix products."""
-    (flat, starts), n = unpadded(table), len(table)
+    (flat, starts), n = unpad_tables(table), len(table)
     cost = np.empty((len(belief), n))
-    if _FEW * len(belief) < len(vectors):  # of few beliefs the successors are worked out, not tables for each decision
+    if 4 * len(belief) < len(vectors):  # of few beliefs the successors are worked out, not tables for each decision
         for part in chunks(len(belief), 8.0 * len(flat) * (table.shape[2] + len(vectors))):
             best = ((belief[part, None] * flat) @ vectors.T).min(axis=2)
             cost[part] = by_question(best, n, starts)
@@ -106,22 +103,18 @@ def table_costs(belief: FloatArray, table: FloatArray, vectors: FloatArray) -> F
     return cost
 
 
-#: What is kept of a problem's tables takes at most so many times their own memory.
-_KEPT = 2
-
-
 class StateTables:
     """P(outcome | hidden state) of some questions, class by class.
 
     Attributes
     ----------
     by_class : list of ndarray of shape (n_states, R)
-        The tables of each class's states, an outcome of a question a column; see `unpadded`.
+        The tables of each class's states, an outcome of a question a column; see `unpad_tables`.
     """
 
     def __init__(self, questions: IntArray, table: FloatArray, members: list[IntArray]) -> None:
         self.questions, self.members, self.shape = questions, members, table.shape[:2]
-        flat, self._starts = unpadded(table)
+        flat, self._starts = unpad_tables(table)
         if all(own.size == 1 for own in members):  # one product serves all
             self._whole: FloatArray | None = np.ascontiguousarray(flat[:, np.concatenate(members)].T)
             self.by_class = [self._whole[c : c + 1] for c in range(len(members))]
@@ -137,10 +130,10 @@ class StateTables:
     @cached_property
     def entropy(self) -> FloatArray:
         """Negative entropy in nats of the answer to each question in each hidden state, (n_hidden, m)."""
-        found: FloatArray = np.empty((sum(map(len, self.members)), self.shape[0]))
+        entropy: FloatArray = np.empty((sum(map(len, self.members)), self.shape[0]))
         for own, table in zip(self.members, self.by_class):
-            found[own] = self._sums(plogp(table))
-        return found
+            entropy[own] = self._sums(plogp(table))
+        return entropy
 
     @cached_property
     def amplitudes(self) -> list[FloatArray]:
@@ -153,8 +146,8 @@ class StateTables:
             return None
         place = np.full(1 + max(self.questions.max(initial=-1), questions.max(initial=-1)), -1)
         place[self.questions] = np.arange(len(self.questions))
-        found = place[questions]
-        return None if (found < 0).any() else found
+        positions = place[questions]
+        return None if (positions < 0).any() else positions
 
     def class_costs(self, states: FloatArray, vectors: FloatArray) -> FloatArray:
         """Expected cost of the best of some vectors after each question."""
@@ -182,15 +175,15 @@ class StateTables:
         result = self._empty(states)
         for part in self._parts(states, 4):
             total: FloatArray = np.zeros((part.stop - part.start, self.by_class[0].shape[1]))
-            found, known = np.zeros_like(total), np.zeros((len(total), 1))
+            information, known = np.zeros_like(total), np.zeros((len(total), 1))
             for own, table in zip(self.members, self.by_class):
                 of_class = states[part][:, own]
                 both = of_class @ table
                 total += both
-                found += plogp(both)
+                information += plogp(both)
                 known += plogp(of_class.sum(axis=1, keepdims=True))
-            found -= plogp(total)
-            result[part] = self._sums(found) - known
+            information -= plogp(total)
+            result[part] = self._sums(information) - known
         return result
 
     def hidden_information(self, states: FloatArray) -> FloatArray:
@@ -206,7 +199,7 @@ class StateTables:
             result[part] = given - self._sums(plogp(predictive))
         return result
 
-    def separated(self, states: FloatArray) -> FloatArray:
+    def separation(self, states: FloatArray) -> FloatArray:
         """Weight of the pairs of states of different classes that each question separates, (n, m)."""
         result = self._empty(states)
         for part in self._parts(states, 3):
@@ -249,10 +242,15 @@ def plogp(p: FloatArray) -> FloatArray:
 
 
 class Known(Protocol):
-    """What is known of a batch of instances: see `InformationState`."""
+    """What latent states are worked out of: a `BeliefState`, or what reads like one."""
 
-    belief: FloatArray
-    state: FloatArray
+    @property
+    def posterior(self) -> FloatArray: ...
+
+    @property
+    def state(self) -> Any: ...
+
+    def __len__(self) -> int: ...
 
 
 class Hidden:
@@ -275,8 +273,8 @@ class Hidden:
     --------
     >>> from seqclass.pomdp import MixtureProblem
     >>> tables = np.array([[[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]]])  # a question, its two outcomes, three hidden states
-    >>> problem = MixtureProblem([0.25, 0.25, 0.5], [0, 1, 1], tables, prices=0.1, free=True)
-    >>> problem.hidden.probability(problem.begin())
+    >>> problem = MixtureProblem([0.25, 0.25, 0.5], [0, 1, 1], tables, prices=0.1, any_order=True)
+    >>> problem.structure.latent.probability(problem.initial_belief())
     array([[0.25, 0.25, 0.5 ]])
     """
 
@@ -287,7 +285,7 @@ class Hidden:
 
     def probability(self, info: Known) -> FloatArray:
         """P(hidden state | what was seen), (n, n_hidden)."""
-        return np.asarray(info.belief[:, self.classes] * info.state)
+        return np.asarray(info.posterior[:, self.classes] * info.state)
 
     def likelihoods_of(self, questions: IntArray) -> FloatArray:
         """P(outcome | hidden state) of some questions, (m, V, n_hidden); zero beyond a question's own outcomes."""
@@ -320,5 +318,6 @@ class Hidden:
                 return tables, places
         tables = StateTables(questions, self.likelihoods_of(questions), self.members)
         kept = sum(other.size for other in self._kept) + tables.size
-        self._kept = [tables] if kept > _KEPT * self._likelihoods.size else [tables, *self._kept]
+        # what is kept of a problem's tables takes at most so many times their own memory
+        self._kept = [tables] if kept > 2 * self._likelihoods.size else [tables, *self._kept]
         return tables, np.arange(len(questions))

@@ -59,7 +59,7 @@ set, 5.0% lack the true one.
 
     def holds(self, posterior: npt.ArrayLike) -> BoolArray:
         """Which classes are in the sets of beliefs at the stop."""
-        return holding(np.asarray(posterior, dtype=np.float64), self.limits)
+        return prediction_sets(np.asarray(posterior, dtype=np.float64), self.limits)
 
     def __str__(self) -> str:
         whom = "of the cases of each class" if self.by_class else "of cases"
@@ -70,11 +70,11 @@ set, 5.0% lack the true one.
         )
 
 
-def holding(posterior: FloatArray, limits: FloatArray) -> BoolArray:
+def prediction_sets(posterior: FloatArray, limits: FloatArray) -> BoolArray:
     """Classes whose probability reaches their limit, and the most probable one."""
-    found = posterior >= limits
-    found[np.arange(len(found)), posterior.argmax(axis=1)] = True
-    return np.asarray(found)
+    in_set = posterior >= limits
+    in_set[np.arange(len(in_set)), posterior.argmax(axis=1)] = True
+    return np.asarray(in_set)
 
 
 def labels_of(held: BoolArray, labels: npt.NDArray[Any], posterior: FloatArray) -> list[tuple[Any, ...]]:

@@ -10,26 +10,25 @@ import numpy as np
 import scipy.sparse as sp
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
-from seqclass._utils.frames import plain
+from seqclass._utils.frames import plain_data
+from seqclass.agent._case import Feature, Question, Questions, column_name
+from seqclass.agent.agent import Agent
+from seqclass.agent.components import Component, Likeness, component
+from seqclass.agent.explanation import Explanation, ExplanationStep, _number
+from seqclass.agent.record import EncodedRows
 from seqclass.bn import ClassMixture
 from seqclass.costs import pays_in_full
-from seqclass.deciding._case import Feature, Question, Questions, named
-from seqclass.deciding.components import Component, Likeness, component
-from seqclass.deciding.decider import Decider
-from seqclass.deciding.explanation import Explanation, ExplanationStep, _number
-from seqclass.deciding.record import EncodedRows
 from seqclass.pomdp import DECIDE, acquire
+from seqclass.pomdp.account import prices_without_visits
 from seqclass.pomdp.acquisition import Acquisition
 
 
-def explain(
-    decider: Decider, X: Any, feature_names: Sequence[str] | Mapping[int, str] | None = None
-) -> list[Explanation]:
+def explain(agent: Agent, X: Any, feature_names: Sequence[str] | Mapping[int, str] | None = None) -> list[Explanation]:
     """Explain the decisions of a fitted classifier; see `SequentialClassifier.explain`."""
-    rows = _as_rows(decider, X)
-    encoded = decider.encode(rows)
-    policy, charged = decider.policy, decider.charge_missing
-    with decider.possible():
+    rows = _as_rows(agent, X)
+    encoded = agent.encode(rows)
+    policy, charged = agent.policy, agent.charge_missing
+    with agent.possible():
         acquired = acquire(
             policy,
             encoded.codes,
@@ -38,95 +37,95 @@ def explain(
             record_beliefs=True,
             record_expected=True,
             keys=encoded.keys,
-            start=decider.opening(encoded),
+            start=agent.opening(encoded),
         )
     # instances that share a history share its expected savings
-    tell = _Teller(decider, rows, encoded, acquired, feature_names)
+    tell = _Teller(agent, rows, encoded, acquired, feature_names)
     return [tell(i, int(leaf)) for i, leaf in enumerate(acquired.leaf)]
 
 
 class _Teller:
     """Puts the explanation of each instance together."""
 
-    def __init__(self, decider: Decider, rows: Any, codes: EncodedRows, acquired: Acquisition, names: Any) -> None:
-        self.decider, self.numbers, self.acquired = decider, decider.numbers(rows), acquired
+    def __init__(self, agent: Agent, rows: Any, codes: EncodedRows, acquired: Acquisition, names: Any) -> None:
+        self.agent, self.numbers, self.acquired = agent, agent.numbers(rows), acquired
         self.names = names
-        seen = codes.codes[:, codes.columns[decider.known]]
+        seen = codes.codes[:, codes.columns[agent.known]]
         self.known: IntArray = np.asarray(seen.toarray() if sp.issparse(seen) else seen)
-        self.questions = Questions(decider, decider.problem, names)
+        self.questions = Questions(agent, agent.problem, names)
         self.path = acquired.leaf_path
         self.in_full: BoolArray | None = None
-        if (problem := decider.problem).visits is not None and problem.groups is not None:
+        if (problem := agent.problem).visits is not None and problem.groups is not None:
             question, surcharges = acquired.leaf_question, problem.full_prices - problem.prices
-            charged = (question >= 0) & ((acquired.leaf_outcome >= 0) | decider.charge_missing)
+            charged = (question >= 0) & ((acquired.leaf_outcome >= 0) | agent.charge_missing)
             self.in_full = pays_in_full(question, charged, acquired.leaf_visit, problem.groups, surcharges)
-        self.classes = tuple(decider.classes.tolist())
+        self.classes = tuple(agent.classes.tolist())
         self.labels: dict[tuple[int, bool], list[str]] = {}
         self.few: dict[int, set[float]] = {}
         self.components: dict[int, Component] = {}
 
     def __call__(self, row: int, leaf: int) -> Explanation:
-        decider, known = self.decider, self.acquired.leaf_beliefs
+        agent, known = self.agent, self.acquired.leaf_beliefs
         assert known is not None  # they were recorded
         n_asked = int((self.path[leaf] >= 0).sum())
         beliefs = [tuple(p.tolist()) for p in known[leaf, : n_asked + 1]]
         steps = tuple(self._step(row, leaf, k, beliefs[k], beliefs[k + 1]) for k in range(n_asked))
-        decisions = decider.decisions.tolist()
-        costs = (known[leaf, n_asked] @ decider.problem.decision_costs).tolist()
+        decisions = agent.decisions.tolist()
+        costs = (known[leaf, n_asked] @ agent.problem.decision_costs).tolist()
         return Explanation(
             classes=self.classes,
             prior=beliefs[0],
             posterior=beliefs[-1],
             steps=steps,
-            not_asked=self._not_asked(leaf, n_asked),
+            not_asked=self._question_not_asked(leaf, n_asked),
             decision=decisions[self.acquired.leaf_decision[leaf]],
             decision_costs=dict(zip(decisions, costs)),
             cost=float(sum(step.paid + step.visit_price for step in steps)),
             likeness=self._likeness(row, leaf, n_asked, known[leaf, n_asked]),
-            unit=decider.unit,
-            known=self._known(row),
+            unit=agent.unit,
+            known=self._known_values(row),
         )
 
-    def _known(self, row: int) -> dict[str, float | str]:
+    def _known_values(self, row: int) -> dict[str, float | str]:
         """What is known of a case before the first question, by name."""
         own, cells = self.names is None, {}
-        for column in self.decider.support[self.decider.known].tolist():
+        for column in self.agent.support[self.agent.known].tolist():
             untold = own or (isinstance(self.names, Mapping) and column not in self.names)  # it was not asked for
-            name = self.decider.feature_name(column) if untold else named(self.names, column)
+            name = self.agent.feature_name(column) if untold else column_name(self.names, column)
             cells[name] = self._cell(row, column)
         return {name: value for name, value in cells.items() if value == value}
 
     def _likeness(self, row: int, leaf: int, n_asked: int, belief: FloatArray) -> Likeness | None:
         """The component that those of a history are most like, where classes have several."""
-        decider, problem = self.decider, self.decider.problem
-        model = decider.model
-        if not isinstance(model, ClassMixture) or len(model.weights_) == len(decider.classes) or not n_asked:
+        agent, problem = self.agent, self.agent.problem
+        model = agent.model
+        if not isinstance(model, ClassMixture) or len(model.weights_) == len(agent.classes) or not n_asked:
             return None
         state = model.start(1)
-        for feature, outcome in zip(decider.known.tolist(), self.known[row].tolist()):
+        for feature, outcome in zip(agent.known.tolist(), self.known[row].tolist()):
             state = model.advance(feature, state, [outcome])
         for k in range(n_asked):
             question, shown = int(self.acquired.leaf_question[leaf, k]), self.acquired.leaf_outcome[leaf, k : k + 1]
-            bundle = problem.bundle(question)
+            bundle = problem.structure.bundle(question)
             outcomes = shown if bundle is None else bundle.decode(shown)[0]
-            for feature, outcome in zip(problem.members(question).tolist(), outcomes.tolist()):
+            for feature, outcome in zip(problem.structure.members(question).tolist(), outcomes.tolist()):
                 state = model.advance(feature, state, [outcome])
         share = state[0] * belief[model.hidden_class_]
         hidden = int(share.argmax())
         if hidden not in self.components:
-            self.components[hidden] = component(decider, model, hidden, names=self.names)
+            self.components[hidden] = component(agent, model, hidden, names=self.names)
         return Likeness(self.components[hidden], float(share[hidden]))
 
     def _step(
         self, row: int, leaf: int, k: int, before: tuple[float, ...], after: tuple[float, ...]
     ) -> ExplanationStep:
-        decider, expected = self.decider, self.acquired.leaf_expected
+        agent, expected = self.agent, self.acquired.leaf_expected
         assert expected is not None  # it was recorded
         features = self.questions.features(int(self.acquired.leaf_question[leaf, k]))
         outcome, price = int(self.acquired.leaf_outcome[leaf, k]), self._price(leaf, k)
         seen, saving = outcome >= 0, float(expected.saving[leaf, k])
-        gone = len(features) == 1 and outcome == decider.coder.gone[features[0].column]
-        visit, visits = None, decider.problem.visits
+        gone = len(features) == 1 and outcome == agent.coder.missing_code[features[0].column]
+        visit, visits = None, agent.problem.visits
         if self.acquired.leaf_visit is not None:
             visit = int(self.acquired.leaf_visit[leaf, k])
         begins = visit is not None and (k == 0 or visit != int(self.acquired.leaf_visit[leaf, k - 1]))  # type: ignore[index]
@@ -137,7 +136,7 @@ class _Teller:
             outcome=outcome,
             label=self._labels(row, features[0].column)[outcome] if seen and len(features) == 1 else None,
             price=price,
-            paid=price if seen or decider.charge_missing else 0.0,
+            paid=price if seen or agent.charge_missing else 0.0,
             expected_saving=saving,
             added_saving=_number(expected.added[leaf, k]),
             before=before,
@@ -149,24 +148,24 @@ class _Teller:
 
     def _price(self, leaf: int, k: int) -> float:
         """What a question cost; where it is missing, what it would have."""
-        expected, problem = self.acquired.leaf_expected, self.decider.problem
+        expected, problem = self.acquired.leaf_expected, self.agent.problem
         assert expected is not None  # it was recorded
-        if self.in_full is None or not (self.acquired.leaf_outcome[leaf, k] >= 0 or self.decider.charge_missing):
+        if self.in_full is None or not (self.acquired.leaf_outcome[leaf, k] >= 0 or self.agent.charge_missing):
             return float(expected.price[leaf, k])
         question = int(self.acquired.leaf_question[leaf, k])
         surcharge = float(problem.full_prices[question] - problem.prices[question]) * self.in_full[leaf, k]
-        return float(problem.own_prices[question] + surcharge)
+        return float(prices_without_visits(problem)[question] + surcharge)
 
     def _visit_price(self, leaf: int, visit: int | None) -> float:
         """What a visit of a history cost beyond the prices."""
-        problem, leaf_visit = self.decider.problem, self.acquired.leaf_visit
+        problem, leaf_visit = self.agent.problem, self.acquired.leaf_visit
         assert problem.visits is not None
         assert leaf_visit is not None
         panel = np.zeros((1, problem.n_questions), dtype=bool)
         panel[0, self.acquired.leaf_question[leaf, leaf_visit[leaf] == visit]] = True
-        return float(problem.visits.of(panel)[0])
+        return float(problem.visits.panel_costs(panel)[0])
 
-    def _not_asked(self, leaf: int, n_asked: int) -> Question | None:
+    def _question_not_asked(self, leaf: int, n_asked: int) -> Question | None:
         expected = self.acquired.leaf_expected
         assert expected is not None  # it was recorded
         saving, question = float(expected.saving[leaf, n_asked]), int(expected.following[leaf])
@@ -184,23 +183,23 @@ class _Teller:
 
     def _cell(self, row: int, column: int) -> float | str:
         """What a cell holds as the classifier reads it: a number, NaN where missing, or a category."""
-        value, categories = float(self.numbers[row, column]), self.decider.categories(column)
+        value, categories = float(self.numbers[row, column]), self.agent.categories(column)
         return value if categories is None or math.isnan(value) else categories[int(value)]
 
     def _labels(self, row: int, column: int) -> list[str]:
         """Labels of a feature's outcomes: the few numbers that training showed, unless this row has another one."""
         if column not in self.few:
-            self.few[column] = set(self.decider.coder.few_values(column).tolist())
+            self.few[column] = set(self.agent.coder.few_values(column).tolist())
         few = self.few[column]
         key = column, bool(few) and self._cell(row, column) not in few
         if key not in self.labels:
-            self.labels[key] = self.decider.outcome_labels(column, intervals=key[1])
+            self.labels[key] = self.agent.outcome_labels(column, intervals=key[1])
         return self.labels[key]
 
 
-def _as_rows(decider: Decider, X: Any) -> Any:
+def _as_rows(agent: Agent, X: Any) -> Any:
     """Return one instance or several as a matrix, a data frame where the classifier was fitted on one."""
-    X = plain(X)
+    X = plain_data(X)
     if hasattr(X, "to_frame") and not hasattr(X, "columns"):
         return X.to_frame().T.infer_objects()
     if sp.issparse(X):
@@ -210,8 +209,8 @@ def _as_rows(decider: Decider, X: Any) -> Any:
         return X if hasattr(X, "shape") else np.asarray(X)
     row = np.empty((1, len(X)), dtype=object)
     row[0] = X
-    if decider.encoder is None or row.shape[1] != len(decider.encoder.columns_):
+    if agent.encoder is None or row.shape[1] != len(agent.encoder.columns_):
         return np.asarray(X)[None]
     import pandas as pd
 
-    return pd.DataFrame(row, columns=decider.encoder.columns_).infer_objects()
+    return pd.DataFrame(row, columns=agent.encoder.columns_).infer_objects()

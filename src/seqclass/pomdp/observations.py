@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.pomdp.information import InformationState
 from seqclass.pomdp.policy import DECIDE
+from seqclass.pomdp.problem import BeliefState, check_outcomes, question_is_sampled
 
 if TYPE_CHECKING:
     from seqclass.pomdp.problem import AcquisitionProblem
@@ -42,7 +42,7 @@ class Branches(NamedTuple):
     weight: FloatArray
 
 
-class Answers(ABC):
+class ObservationSource(ABC):
     """A source of answers."""
 
     #: Whether an answer that is missing is paid for all the same.
@@ -58,22 +58,22 @@ class Answers(ABC):
         """Take note of what each history of the next level asks, (n,), before its branches are wanted."""
 
     @abstractmethod
-    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
+    def branch(self, belief: BeliefState, weight: FloatArray, rows: IntArray) -> Branches:
         """Branches of histories that all ask one question, those of a history side by side."""
 
 
-class AllAnswers(Answers):
+class AllObservations(ObservationSource):
     """Every outcome of positive probability, with its exact share of the weight."""
 
     def __init__(self, missing: float = 0.0, charge_missing: bool = False) -> None:
         self.missing = missing
         self.charge_missing = charge_missing
 
-    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
-        """Branches of histories that all ask one question; see `Answers.branch`."""
-        if info.is_sampled:
-            raise TooLarge(f"question {info.question} has too many outcomes to follow them all")
-        share = weight[:, None] * info.predictive
+    def branch(self, belief: BeliefState, weight: FloatArray, rows: IntArray) -> Branches:
+        """Branches of histories that all ask one question; see `ObservationSource.branch`."""
+        if question_is_sampled(belief):
+            raise TooLarge(f"question {belief.question} has too many outcomes to follow them all")
+        share = weight[:, None] * belief.predictive
         if self.missing > 0:
             share = np.column_stack([share * (1 - self.missing), weight * self.missing])
         parent, outcome = np.nonzero(share > 0)
@@ -83,23 +83,23 @@ class AllAnswers(Answers):
         return Branches(parent, outcome, weight)
 
 
-class SampledAnswers(Answers):
+class SampledObservations(ObservationSource):
     """The paths of each history are spread over its outcomes at random; weights are whole numbers of paths."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
 
     def spread(self, total: float, probability: FloatArray) -> FloatArray:
-        """Whole paths, spread over the lots at random; see `Answers.spread`."""
+        """Whole paths, spread over the lots at random; see `ObservationSource.spread`."""
         if len(probability) == 1:
             return np.array([total])
         return self.rng.multinomial(int(total), probability).astype(np.float64)
 
-    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
-        """Branches of histories that all ask one question; see `Answers.branch`."""
-        if info.is_sampled:
-            return self._drawn(info, weight)
-        predictive = info.predictive
+    def branch(self, belief: BeliefState, weight: FloatArray, rows: IntArray) -> Branches:
+        """Branches of histories that all ask one question; see `ObservationSource.branch`."""
+        if question_is_sampled(belief):
+            return self._draw_paths(belief, weight)
+        predictive = belief.predictive
         normalised = predictive / predictive.sum(axis=1, keepdims=True)
         share = self.rng.multinomial(weight.astype(np.int64), normalised).astype(np.float64)
         # rounding in the sampler must not send a path where the model never goes
@@ -107,15 +107,15 @@ class SampledAnswers(Answers):
         parent, outcome = np.nonzero(share)
         return Branches(parent, outcome, share[parent, outcome])
 
-    def _drawn(self, info: InformationState, weight: FloatArray) -> Branches:
+    def _draw_paths(self, belief: BeliefState, weight: FloatArray) -> Branches:
         """Each path by itself, where outcomes are too many to be listed."""
-        rows = np.repeat(np.arange(len(info)), weight.astype(np.int64))
-        outcome = info.problem.draw(info.question, info, rows, self.rng)
+        rows = np.repeat(np.arange(len(belief)), weight.astype(np.int64))
+        outcome = belief.problem.structure.sample_outcomes(belief.question, belief, rows, self.rng)
         pairs, count = np.unique(np.stack([rows, outcome]), axis=1, return_counts=True)
         return Branches(pairs[0].astype(np.intp), pairs[1], count.astype(np.float64))
 
 
-class PlannedAnswers(Answers):
+class PlannedAnswers(ObservationSource):
     """What planning counts with: every outcome, or where they are too many those that stand for them.
 
     With ``merged`` of outcomes that give the same belief one is followed for all.
@@ -124,22 +124,22 @@ class PlannedAnswers(Answers):
     def __init__(self, merged: bool = False) -> None:
         self.merged = merged
 
-    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
-        """Branches of histories that all ask one question; see `Answers.branch`."""
-        share = weight[:, None] * info.predictive
-        stands_for = info.problem.stands_for if self.merged else None
+    def branch(self, belief: BeliefState, weight: FloatArray, rows: IntArray) -> Branches:
+        """Branches of histories that all ask one question; see `ObservationSource.branch`."""
+        share = weight[:, None] * belief.predictive
+        stands_for = belief.problem.structure.equivalent_outcomes if self.merged else None
         if stands_for is not None:
             width = share.shape[1]
-            at = np.arange(len(share))[:, None] * width + stands_for[info.question, :width]
+            at = np.arange(len(share))[:, None] * width + stands_for[belief.question, :width]
             share = np.asarray(np.bincount(at.ravel(), share.ravel(), share.size), np.float64).reshape(-1, width)
         parent, place = np.nonzero(share > 0)
         outcome: IntArray = place
-        if info.is_sampled:
-            outcome = info.problem.atoms(info.question, info.state)[parent, place]
+        if question_is_sampled(belief):
+            outcome = belief.problem.structure.sampled_support(belief.question, belief.state)[parent, place]
         return Branches(parent, outcome, share[parent, place])
 
 
-class DataAnswers(Answers):
+class DataObservations(ObservationSource):
     """What instances of a data set show, each at the history that it has come to.
 
     Attributes
@@ -159,7 +159,7 @@ class DataAnswers(Answers):
         self._before, self._n_children = node, 0
 
     def level(self, question: IntArray) -> None:
-        """Leave the instances whose histories stop; see `Answers.level`."""
+        """Leave the instances whose histories stop; see `ObservationSource.level`."""
         stop = question == DECIDE
         if stop.any():
             on = np.flatnonzero(~stop[self.node])
@@ -171,9 +171,9 @@ class DataAnswers(Answers):
         if mixed:
             self.node = np.empty_like(self.node)
 
-    def branch(self, info: InformationState, weight: FloatArray, rows: IntArray) -> Branches:
-        """Branches of histories that all ask one question; see `Answers.branch`."""
-        question, problem = info.question, info.problem
+    def branch(self, belief: BeliefState, weight: FloatArray, rows: IntArray) -> Branches:
+        """Branches of histories that all ask one question; see `ObservationSource.branch`."""
+        question, problem = belief.question, belief.problem
         together = isinstance(question, np.ndarray)
         some = slice(None) if self._asked is None or together else np.flatnonzero(self._asked == question)
         place = self._before[some]
@@ -183,12 +183,12 @@ class DataAnswers(Answers):
             place = position[place]
         if together:
             outcome, n_outcomes = self._of_each(problem, question[place]), int(problem.n_outcomes[question].max())
-            info._take(place).check_range(outcome)
+            check_outcomes(belief._take(place), outcome)
         else:
-            outcome, bundle = self.outcomes(problem, question, some), problem.bundle(question)
+            outcome, bundle = self.outcomes(problem, question, some), problem.structure.bundle(question)
             n_outcomes = int(problem.n_outcomes[question]) if bundle is None else bundle.n_codes
-            info.check_range(outcome)
-        child, parent, seen, count = _grouped(place, outcome, n_outcomes)
+            check_outcomes(belief, outcome)
+        child, parent, seen, count = _group_pairs(place, outcome, n_outcomes)
         if self._asked is None:
             self.node = child
         else:
@@ -200,7 +200,7 @@ class DataAnswers(Answers):
         self, problem: AcquisitionProblem, question: int, some: Any = slice(None), *, among: IntArray | None = None
     ) -> IntArray:
         """What a question shows of instances that are under way, (m,)."""
-        bundle = problem.bundle(question)
+        bundle = problem.structure.bundle(question)
         if bundle is None:
             return self._outcomes(some, int(problem.features[question]))
         shown = [self._outcomes(some, j) for j in bundle.features.tolist()]
@@ -229,7 +229,7 @@ class DataAnswers(Answers):
         return np.asarray(dense[rows])
 
 
-def _grouped(node: IntArray, outcome: IntArray, n_outcomes: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+def _group_pairs(node: IntArray, outcome: IntArray, n_outcomes: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Number the distinct (history, outcome) pairs: child of each row; parent, outcome and size of each child."""
     width = n_outcomes + 1
     n_keys = (int(node.max(initial=-1)) + 1) * width

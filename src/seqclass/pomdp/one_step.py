@@ -1,0 +1,148 @@
+"""What one question more costs and may save, at a belief: what rules, look-ahead and bounds compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
+from seqclass.pomdp.account import pays_in_full, planned_prices
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, ConstraintStatus
+from seqclass.pomdp.ties import TIE
+from seqclass.pomdp.visits import with_least_surcharges
+
+__all__: list[str] = []
+
+
+def row_parts(
+    belief: BeliefState, bytes_per_row: float, budget: int = CHUNK_BYTES
+) -> Iterator[tuple[slice, BeliefState]]:
+    """Cut the rows into slices whose work fits in ``budget`` bytes, with what is known of each; see `chunks`."""
+    rows = np.arange(len(belief))
+    for part in chunks(len(belief), bytes_per_row, budget):
+        yield part, belief if len(rows[part]) == len(belief) else belief[rows[part]]
+
+
+def likelihood_parts(
+    belief: BeliefState, questions: IntArray, n_columns: int
+) -> Iterator[tuple[slice, IntArray, FloatArray]]:
+    """Likelihoods of many questions for all rows, a part at a time; see `Structure.likelihood_parts`."""
+    return belief.problem.structure.likelihood_parts(questions, belief.state, n_columns)
+
+
+def unasked_questions(belief: BeliefState) -> BoolArray:
+    """Which questions were not asked, (n, n_questions), whether they may be asked now or not."""
+    return belief._unasked
+
+
+def context_of(belief: BeliefState) -> IntArray | None:
+    """Context number of each row; None where the problem has no tables."""
+    return belief._context
+
+
+def latent_posterior(belief: BeliefState) -> FloatArray:
+    """P(state | what was seen) of the states of `Structure.state_tables`, (n, n_states)."""
+    structure = belief.problem.structure
+    if structure.class_tables is None and (latent := structure.latent) is not None:
+        return np.asarray(latent.probability(belief))
+    return belief.posterior
+
+
+def has_requirements(problem: AcquisitionProblem) -> bool:
+    """Whether rules say that something has to be asked before anything is decided."""
+    return problem.rules is not None and problem.rules.has_requirements
+
+
+def constraint_status(belief: BeliefState) -> ConstraintStatus:
+    """How each row stands to the rules of the problem, which has some."""
+    return belief._constraint_status
+
+
+def must_continue(belief: BeliefState) -> BoolArray:
+    """Where nothing may be decided yet, (n,): rules ask for more, and that can be asked."""
+    return belief._must_continue
+
+
+def candidate_questions(belief: BeliefState) -> BoolArray:
+    """Open questions among which heuristics choose, (n, n_questions): where it must continue, what has to be asked.
+
+    That is paid for whatever comes of the others, so that it may as well tell whether these still pay. Elsewhere they
+    are those that can change anything.
+    """
+    problem = belief.problem
+    if not has_requirements(problem):
+        nothing = problem.structure.put_off > 1  # is learnt from these, which are free
+        return belief.available & ~nothing if nothing.any() else belief.available
+    return np.asarray(belief.available & (constraint_status(belief).serves | ~must_continue(belief)[:, None]))
+
+
+def deciding_cost(belief: BeliefState) -> FloatArray:
+    """Cost of the best decision on what is known, (n,), whether it may be decided yet or not."""
+    return belief._deciding_cost
+
+
+def finishing_cost(belief: BeliefState) -> FloatArray:
+    """Cost that can be had at once, (n,): of deciding, and where it must continue of what has to be asked as well.
+
+    An answer never makes the decision dearer, as the model expects.
+    """
+    rules, decide = belief.problem.rules, deciding_cost(belief)
+    if rules is None or not rules.has_requirements:
+        return decide
+    return np.where(must_continue(belief), rules.upper_bound(belief) + decide, decide)
+
+
+def stopping_threshold(belief: BeliefState) -> FloatArray:
+    """What going on must stay below, (n,): the cost of stopping, less a tie."""
+    return belief.stopping_cost * (1 - TIE)
+
+
+def one_step_costs(belief: BeliefState) -> FloatArray:
+    """Cost of asking each question and deciding after it, its price included, (n, n_questions); inf if not open."""
+    costs: FloatArray | None = belief.__dict__.get("_one_step_costs")
+    if costs is None:
+        costs = np.full((len(belief), belief.problem.n_questions), np.inf)
+        asked = np.flatnonzero(belief.available.any(axis=0))
+        if asked.size:
+            prices = np.broadcast_to(belief.prices, costs.shape)[:, asked]
+            after = belief.problem.structure.costs_after(asked, belief)
+            costs[:, asked] = np.where(belief.available[:, asked], prices + after, np.inf)
+        belief.__dict__["_one_step_costs"] = costs
+    return costs
+
+
+def cost_lower_bound(belief: BeliefState, multiplier: FloatArray | float = 1.0) -> FloatArray:
+    """No way of going on costs less: one more price, then the class is known; inf where nothing is open.
+
+    It is (n,), or (n, m) for several factors of all prices, ``multiplier`` of shape (m,).
+    """
+    problem, known = belief.problem, belief.posterior @ belief.problem.perfect_cost
+    factor = np.atleast_1d(multiplier)
+    least: FloatArray
+    if belief.stage >= problem.n_stages:
+        least = np.full((len(belief), len(factor)), np.inf)
+    elif problem.any_order:
+        cheapest = np.where(belief.available, belief.prices, np.inf).min(axis=1, initial=np.inf)[:, None]
+        nothing = np.isinf(cheapest)
+        if problem.rules is not None and problem.rules.has_requirements:  # what has to be asked is paid for
+            cheapest = np.maximum(cheapest, problem.rules.lower_bound(belief)[:, None])
+        least = np.where(nothing, np.inf, np.where(nothing, 0.0, cheapest) * factor + known[:, None])
+    else:
+        price = belief.price
+        if belief.account.ordered is not None and problem.groups is not None:
+            # what is ordered with it may pay in full
+            spared = problem.full_prices - with_least_surcharges(problem).full_prices
+            price = price - np.where(pays_in_full(belief), spared[belief.question], 0.0)
+        least = price[:, None] * factor + known[:, None]
+    return least if np.ndim(multiplier) else least[:, 0]
+
+
+def stopping_is_certain(belief: BeliefState) -> BoolArray:
+    """Rows where stopping is optimal for certain: one more price costs more than knowing the class saves."""
+    return np.asarray(stopping_threshold(belief) <= cost_lower_bound(belief))
+
+
+def perfect_information_bound(problem: AcquisitionProblem, stage: int) -> FloatArray:
+    """Price of a stage of a fixed order and the cost of knowing the class then, by class: no way on costs less."""
+    return np.asarray(planned_prices(problem)[stage] + problem.perfect_cost)
