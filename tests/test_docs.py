@@ -188,6 +188,13 @@ def test_blocks_say_what_they_are(page: str) -> None:
         assert block.reason is None or len(block.reason.split()) > 2, f"{page}, line {block.line}: say why"
 
 
+def test_the_tour_names_files_that_there_are() -> None:
+    text = (DOCS / "how_it_works.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:src|tests)/[\w/.]+)`", text)
+    assert len(set(named)) > 20
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 #: A page that is longer is two: for two readers, or of two questions.
 MOST_LINES = 250
 
