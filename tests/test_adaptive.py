@@ -36,6 +36,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
+from seqclass.pomdp.account import price_of_question
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.one_step import one_step_costs
 from seqclass.pomdp.solvers.base import without_certificate
@@ -149,9 +150,9 @@ def test_an_improved_rule_asks_what_its_values_say():
     scores = ImprovedRule(values, n_candidates=99).scores(belief)[0]
     for question in range(problem.n_questions):
         asked = belief.asking(question)
-        outcome = np.flatnonzero(asked.predictive[0] > 0)
+        outcome = np.flatnonzero(asked.outcome_probabilities[0] > 0)
         after = asked.update(outcome, np.zeros(outcome.size, dtype=int))
-        cost = asked.price[0] + asked.predictive[0, outcome] @ values.value(after)
+        cost = price_of_question(asked)[0] + asked.outcome_probabilities[0, outcome] @ values.value(after)
         assert belief.stopping_cost[0] - scores[question] == pytest.approx(cost, abs=1e-12)
     few = ImprovedRule(values, n_candidates=1).scores(belief)[0]
     tried = {int(one_step_costs(belief)[0].argmin()), int(ClassInformation().next(belief)[0])}

@@ -82,7 +82,7 @@ def optimum_from(info):
             best = min(best, cost)
         return best
 
-    rows = np.column_stack([info.posterior, info.available, np.broadcast_to(info.prices, info.available.shape)])
+    rows = np.column_stack([info.probabilities, info.available, np.broadcast_to(info.prices, info.available.shape)])
     _, different, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return np.array([value(info[np.array([row])]) for row in different])[place.ravel()]
 

@@ -59,7 +59,11 @@ class Wild(Policy):
 
     def _action(self, belief: BeliefState) -> Any:
         wild = (
-            np.sin(belief.posterior @ np.arange(1.0, belief.posterior.shape[1] + 1) * 7 + 3 * belief.stage + self.twist)
+            np.sin(
+                belief.probabilities @ np.arange(1.0, belief.probabilities.shape[1] + 1) * 7
+                + 3 * belief.stage
+                + self.twist
+            )
             > -0.5
         )
         return np.where(wild, belief.stage, DECIDE)
@@ -495,7 +499,7 @@ class Intervals(Policy):
         self.intervals = intervals
 
     def _action(self, belief: BeliefState) -> Any:
-        p = belief.posterior[:, 1]
+        p = belief.probabilities[:, 1]
         inside = np.any([(p > low) & (p < high) for low, high in self.intervals], axis=0)
         return np.where(inside, belief.stage, DECIDE)
 

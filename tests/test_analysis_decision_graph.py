@@ -19,7 +19,7 @@ from seqclass.analysis import decision_graph
 from seqclass.bn import TreeNetwork
 from seqclass.costs import Visits
 from seqclass.pomdp import FirstK, FunctionPolicy, GridValueIteration, Panels, Policy, TableProblem
-from seqclass.pomdp.account import prices_without_visits
+from seqclass.pomdp.account import price_of_question, prices_without_visits
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 from seqclass.pomdp.visits import with_visits
 
@@ -70,23 +70,23 @@ def assert_agrees(
         name, belief, mass = frontier.pop()
         node, question = nodes[name], int(policy.action(belief)[0])
         feature = question if question < 0 else int(policy.problem.features[question])
-        joint[name] += mass * belief.posterior[0]
+        joint[name] += mass * belief.probabilities[0]
         if node["kind"] == "rare":
             assert feature != -1  # what decides is drawn as such, however rare
             ends += 1
         elif node["kind"] == "decide":
             assert feature == -1
-            assert int(node["decision"]) == policy.decide(belief.posterior)[0]
+            assert int(node["decision"]) == policy.decide(belief.probabilities)[0]
             ends += 1
         else:
             number = feature if support is None else int(support[feature])
             assert (int(node["stage"]), int(node["feature"])) == (belief.stage, number)
-            prices[name].append(float(belief.price[0]))
+            prices[name].append(float(price_of_question(belief)[0]))
             if node["kind"] == "more" and belief.stage < depth:  # a question is left out only if no answer decides
-                possible = np.flatnonzero(belief.predictive[0] > 0)
+                possible = np.flatnonzero(belief.outcome_probabilities[0] > 0)
                 assert (policy.action(belief.update(possible, np.zeros(len(possible), dtype=int))) != -1).all()
             for outcome, child in edges.get(name, {}).items():
-                share = missing if outcome < 0 else (1 - missing) * belief.predictive[0, outcome]
+                share = missing if outcome < 0 else (1 - missing) * belief.outcome_probabilities[0, outcome]
                 frontier.append((child, belief.update(np.array([outcome]), charge_missing=charged), mass * share))
     for name, node in nodes.items():
         assert float(node["reach"]) == pytest.approx(joint[name].sum(), abs=1e-9)

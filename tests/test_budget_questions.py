@@ -49,7 +49,7 @@ class ByFunction(Solver):
     def solve(self, problem):
         def ask(info):
             last = problem.n_questions - 1 - info.available[:, ::-1].argmax(axis=1)
-            return np.where(info.posterior.max(axis=1) < 0.9, last, DECIDE)
+            return np.where(info.probabilities.max(axis=1) < 0.9, last, DECIDE)
 
         return FunctionPolicy(problem, ask)
 

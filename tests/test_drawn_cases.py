@@ -134,7 +134,7 @@ def test_of_a_network_cases_are_drawn_at_once():
     belief = problem.initial_belief(300)
     for question in range(problem.n_questions):
         belief = belief.asking(question).update(cases.answers[:, question])
-    assert np.allclose(cases.costs, belief.posterior @ problem.decision_costs)
+    assert np.allclose(cases.costs, belief.probabilities @ problem.decision_costs)
     search = DrawnSearch(problem, cases, 1.0)
     search.run(50)
     assert 0 < search.lower(0.005) <= optimal_cost(problem)

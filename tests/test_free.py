@@ -26,6 +26,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
+from seqclass.pomdp.account import price_of_question
 from seqclass.pomdp.bounds.certificate import grid_lower_bound
 from seqclass.pomdp.bounds.optimum import distinct
 from seqclass.pomdp.bundles import Bundle
@@ -83,7 +84,7 @@ def test_candidates_that_are_ruled_out_change_no_action():
             assert pruned[rows].argmin(axis=1).tolist() == costs[rows].argmin(axis=1).tolist()
             np.testing.assert_allclose(np.minimum(pruned.min(axis=1), belief.stopping_cost), best, atol=1e-12)
             question = int(np.flatnonzero(belief.available[0])[0])
-            parent, outcome = np.nonzero(belief.asking(question).predictive > 0)
+            parent, outcome = np.nonzero(belief.asking(question).outcome_probabilities > 0)
             belief = belief.asking(question).update(outcome, parent)
 
 
@@ -128,11 +129,11 @@ def test_acquire_agrees_with_following_each_row(tree):
                     (int(q), int(v)) for q, v in zip(found.leaf_question[leaf], found.leaf_outcome[leaf]) if q >= 0
                 ]
                 assert asked == path
-                np.testing.assert_allclose(found.leaf_belief[leaf], belief.posterior[0], atol=1e-12)
+                np.testing.assert_allclose(found.leaf_belief[leaf], belief.probabilities[0], atol=1e-12)
                 assert found.leaf_price[leaf] == pytest.approx(belief.spent[0], abs=1e-12)
                 seen = tuple(None if f not in problem_members(problem, path) or v < 0 else v for f, v in enumerate(row))
                 expected = case.mass(seen)
-                np.testing.assert_allclose(belief.posterior[0], expected / expected.sum(), atol=1e-9)
+                np.testing.assert_allclose(belief.probabilities[0], expected / expected.sum(), atol=1e-9)
 
 
 def problem_members(problem, path):
@@ -235,7 +236,7 @@ def test_a_large_bundle_is_planned_for_by_a_sample_and_believed_exactly():
     evidence[::2, 3] = -1
     bundle = problem.structure.bundle(0)
     after = problem.initial_belief(20).asking(0).update(bundle.encode(evidence[:, :10]))
-    np.testing.assert_allclose(after.posterior, model.posterior(evidence), atol=1e-10)
+    np.testing.assert_allclose(after.probabilities, model.posterior(evidence), atol=1e-10)
     np.testing.assert_allclose(after.asking(1).likelihood, model.likelihood(10, evidence), atol=1e-10)
     # the sample stands for the whole: the same expected cost as by simulation
     expected = problem.structure.costs_after(np.array([0]), problem.initial_belief())[0, 0]
@@ -326,9 +327,9 @@ def test_a_policy_that_asks_what_is_not_open_is_refused():
     with pytest.raises(ValueError, match="question 99 at stage 0"):
         evaluate(problem, beyond)
     with pytest.raises(ValueError, match="name the question"):
-        evaluate(problem, FunctionPolicy(problem, lambda belief: belief.posterior[:, 0] > 0.5))
+        evaluate(problem, FunctionPolicy(problem, lambda belief: belief.probabilities[:, 0] > 0.5))
     with pytest.raises(ValueError, match="say which"):
-        problem.initial_belief().price  # noqa: B018
+        price_of_question(problem.initial_belief())
 
 
 def test_histories_that_all_differ_keep_their_order():

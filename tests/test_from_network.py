@@ -106,12 +106,12 @@ def test_cases_of_a_network_are_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -
     begun = clf.problem_.initial_belief()
     for j in range(11):
         share = np.bincount(cases.X[:, j]) / 2000
-        np.testing.assert_allclose(share, begun.asking(j).predictive[0, : len(share)], atol=0.05)
+        np.testing.assert_allclose(share, begun.asking(j).outcome_probabilities[0, : len(share)], atol=0.05)
     other = clf.problem_.replace(prior=np.array([0.99, 0.01]))  # which the network does not draw from
     cases = model_cases(other, 300, np.random.default_rng(0))
     assert len(asked) > 11
     share = np.bincount(cases.X[:, 0]) / 300
-    np.testing.assert_allclose(share, other.initial_belief().asking(0).predictive[0, : len(share)], atol=0.1)
+    np.testing.assert_allclose(share, other.initial_belief().asking(0).outcome_probabilities[0, : len(share)], atol=0.1)
 
 
 def test_a_live_case_names_states(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ def test_corrected_values(make_tree: Any, monkeypatch: pytest.MonkeyPatch) -> No
             expected = (plain.continuation_cost(belief) < stopping_threshold(belief)) & ~stopping_is_certain(belief)
             assert_array_equal(policy.action(belief), np.where(expected, belief.stage, DECIDE))
             n_compared += int(expected.sum())
-            shares = belief.predictive.cumsum(axis=1)
+            shares = belief.outcome_probabilities.cumsum(axis=1)
             outcome = (rng.random((300, 1)) * shares[:, -1:] > shares).sum(axis=1)
             outcome[rng.random(300) < 0.2] = -1
             belief = belief.update(outcome)

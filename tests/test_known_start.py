@@ -81,7 +81,7 @@ def test_the_least_cost_over_all_orders_is_the_mean_over_starts(name, missing):
     sampled = certify(clf.problem_, clf.policy_, method="simulation", n_paths=4000)
     assert sampled.lower <= share @ best + ALIKE
     assert sampled.upper >= certificate.upper - ALIKE
-    np.testing.assert_allclose(clf.problem_.initial_beliefs()[0].posterior, info.posterior, atol=ALIKE)
+    np.testing.assert_allclose(clf.problem_.initial_beliefs()[0].probabilities, info.probabilities, atol=ALIKE)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

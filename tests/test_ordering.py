@@ -228,7 +228,7 @@ def test_part_of_a_bundle_of_a_mixture_counts_for_what_was_seen():
         np.testing.assert_allclose(
             case.problem.structure.latent.probability(belief)[0], mass(seen) / mass(seen).sum(), atol=1e-12
         )
-        np.testing.assert_allclose(belief.posterior[0], case.mass(seen) / case.mass(seen).sum(), atol=1e-12)
+        np.testing.assert_allclose(belief.probabilities[0], case.mass(seen) / case.mass(seen).sum(), atol=1e-12)
 
 
 def test_a_mixture_of_one_state_a_class_is_naive_bayes():
@@ -249,7 +249,7 @@ def test_a_class_without_probability_does_no_harm():
         [0.5, 0.5, 0.0, 0.0], [0, 1, 2, 2], [[[1, 0.5, 0.3, 1], [0, 0.5, 0.7, 0]]], prices=0.1, any_order=True
     )
     belief = problem.initial_belief().asking(0).update(np.array([1]))
-    np.testing.assert_array_equal(belief.posterior, [[0, 1, 0]])
+    np.testing.assert_array_equal(belief.probabilities, [[0, 1, 0]])
     assert np.isfinite(belief.state).all()
 
 
@@ -279,7 +279,7 @@ def test_simple_rules_ask_what_an_ordering_rule_puts_first(kind, tmp_path):
             save(policy, tmp_path / "policy.seq")
             again = load(tmp_path / "policy.seq")
             for info, _ in histories(case, rng):
-                asks = info.stage < most and info.posterior.max() < sure and bool(info.available.any())
+                asks = info.stage < most and info.probabilities.max() < sure and bool(info.available.any())
                 expected = rule.next(info) if asks else [-1]
                 assert policy.action(info).tolist() == again.action(info).tolist() == list(expected)
 

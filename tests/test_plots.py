@@ -294,7 +294,7 @@ class AskOnce(Policy):
     """A policy that cannot tell what going on costs."""
 
     def _action(self, belief: BeliefState) -> Any:
-        doubtful = belief.posterior.max(axis=1) < 0.8
+        doubtful = belief.probabilities.max(axis=1) < 0.8
         return np.where(doubtful & (belief.stage == 0), belief.stage, DECIDE)
 
 

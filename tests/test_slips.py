@@ -436,8 +436,8 @@ def test_an_own_policy_stays_within_its_problem(order: str) -> None:
 
 def test_a_rule_cannot_change_what_is_believed() -> None:
     def margin(info: Any) -> Any:
-        info.posterior.sort(axis=1)
-        return info.posterior[:, -1] - info.posterior[:, -2] < 0.5
+        info.probabilities.sort(axis=1)
+        return info.probabilities[:, -1] - info.probabilities[:, -2] < 0.5
 
     problem = TableProblem([0.7, 0.3], np.array([[[0.8, 0.3], [0.2, 0.7]]] * 3), prices=0.02)
     with pytest.raises(ValueError, match="read-only"):
@@ -591,7 +591,7 @@ class Own(Solver):
             r"^Rule\._action must answer one bool or int .* got float64 of",
         ),
         (lambda info: np.full((len(info), 1), -1), "adaptive", r"^Rule\._action must answer .* of shape \(1, 1\)\.$"),
-        (lambda info: info.posterior[:, 0] < 2, "adaptive", r"^Rule\._action must name the question to ask"),
+        (lambda info: info.probabilities[:, 0] < 2, "adaptive", r"^Rule\._action must name the question to ask"),
         (
             lambda info: np.zeros(len(info), dtype=int),
             "adaptive",
@@ -618,6 +618,6 @@ def test_what_policies_of_own_solvers_answer(answer: Any, order: str, message: s
 def test_policies_of_own_solvers_may_answer_yes_or_no() -> None:
     yes, stage = (
         SequentialClassifier(solver=Own(answer)).fit(X, Y).acquire(X).n_features.tolist()
-        for answer in (lambda info: info.posterior.max(axis=1) < 2, lambda info: [info.stage] * len(info))
+        for answer in (lambda info: info.probabilities.max(axis=1) < 2, lambda info: [info.stage] * len(info))
     )
     assert yes == stage == [X.shape[1]] * len(X)

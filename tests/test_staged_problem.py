@@ -73,7 +73,7 @@ def test_likelihoods_given_all_that_was_seen(make_tree, seed):
             np.testing.assert_allclose(info.likelihood, tree.model.likelihood(int(feature), seen), atol=1e-12)
             seen[:, feature] = X[:, feature]
             info = info.update(X[:, feature])
-            np.testing.assert_allclose(info.posterior, tree.model.posterior(seen), atol=1e-10)
+            np.testing.assert_allclose(info.probabilities, tree.model.posterior(seen), atol=1e-10)
 
 
 @pytest.mark.parametrize("seed, n_classes", [(0, 2), (1, 2), (1, 3), (1, 4)])

@@ -120,7 +120,7 @@ def always(action, **changes):
 
 
 def _harm(info):
-    info.posterior = np.full_like(info.posterior, 0.5)
+    info.probabilities = np.full_like(info.probabilities, 0.5)
     return np.full(len(info), DECIDE)
 
 

@@ -666,7 +666,7 @@ def test_bounds_of_several_starts_hold_and_count_visits(visit, seed):
     problem = clf.problem_
     begun, share = problem.initial_beliefs()
     assert len(share) > 1
-    each = [by_hand(problem.replace(starts=None, prior=belief)) for belief in begun.posterior]
+    each = [by_hand(problem.replace(starts=None, prior=belief)) for belief in begun.probabilities]
     optimum = float(share @ each)
     info = certify(problem, clf.policy_, n_paths=200)
     assert info.lower <= optimum + 1e-9

@@ -223,7 +223,10 @@ def _policy_classes() -> SimpleNamespace:
         """Goes on or stops by a hash of the belief: deterministic, and as bad as it gets."""
 
         def _action(self, belief: BeliefState) -> Any:
-            wild = np.sin(belief.posterior @ np.arange(1.0, belief.posterior.shape[1] + 1) * 1000 + belief.stage) > -0.3
+            wild = (
+                np.sin(belief.probabilities @ np.arange(1.0, belief.probabilities.shape[1] + 1) * 1000 + belief.stage)
+                > -0.3
+            )
             return np.where(wild, belief.stage, DECIDE)
 
     return SimpleNamespace(Fixed=Fixed, Random=Random)

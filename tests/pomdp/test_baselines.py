@@ -99,9 +99,9 @@ def test_threshold_stops_where_it_is_reached(make_case):
             info = problem.initial_belief()
             while info.stage < problem.n_stages and len(info):
                 go_on = policy.action(info) >= 0
-                np.testing.assert_array_equal(go_on, info.posterior.max(axis=1) < threshold - 1e-12)
+                np.testing.assert_array_equal(go_on, info.probabilities.max(axis=1) < threshold - 1e-12)
                 info = info[go_on]
-                parent, outcome = np.nonzero(info.predictive)
+                parent, outcome = np.nonzero(info.outcome_probabilities)
                 info = info.update(outcome, parent)
 
 

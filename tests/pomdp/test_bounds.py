@@ -67,7 +67,7 @@ def test_lower_bounds_optimum_and_upper_bounds_are_in_order(kind, contexts, make
         upper = {
             "few beliefs": evaluate(problem, few).cost,
             "vectors": float(
-                few.values.value(0, problem.initial_belief().posterior, context_of(problem.initial_belief()))[0]
+                few.values.value(0, problem.initial_belief().probabilities, context_of(problem.initial_belief()))[0]
             ),
             "wild": evaluate(problem, policies.Random(problem)).cost,
             "myopic": certify(problem, LookaheadPolicy(StoppingValue(problem))).upper,

@@ -137,7 +137,7 @@ def test_rewards_are_minus_costs_and_the_end_absorbs() -> None:
     assert acting.get_all_actions() == models.actions
     assert acting.get_all_actions(state=last) == decisions
     history = ((ask, models.observations[0]), (ask, models.observations[1]))
-    posterior = priced.initial_belief().update(np.array([0])).update(np.array([1])).posterior
+    posterior = priced.initial_belief().update(np.array([0])).update(np.array([1])).probabilities
     best = decisions[priced.decide(posterior)[0]]
     assert acting.get_all_actions(history=history) == acting.get_all_actions(last, history) == [best]
     assert acting.rollout(last, history) == best
@@ -237,7 +237,7 @@ def test_the_loop_of_pomdp_py(make_case: Callable[..., Any], contexts: bool, gui
             for state in models.states[:-1]:
                 belief[state.label] += agent.belief[state]
                 assert agent.belief[state] == 0 or state.stage == info.stage
-            np.testing.assert_allclose(belief, info.posterior[0], atol=1e-12)
+            np.testing.assert_allclose(belief, info.probabilities[0], atol=1e-12)
         assert env.state.is_end
         assert agent.belief[models.states[-1]] == pytest.approx(1)
 
@@ -257,7 +257,7 @@ def test_the_best_decision_after_every_history(make_case: Callable[..., Any], co
             ]
             for history, info in histories:
                 best = models.policy_model.get_all_actions(history=history)[-1]
-                assert best.decision == problem.decide(info.posterior)[0]
+                assert best.decision == problem.decide(info.probabilities)[0]
 
 
 def test_a_belief_set_by_hand_still_rolls_out() -> None:
@@ -340,9 +340,9 @@ def test_the_loop_of_pomdp_py_asks_any_question() -> None:
                 belief = np.zeros(problem.n_classes)
                 for state in models.states[:-1]:
                     belief[state.label] += agent.belief[state]
-                np.testing.assert_allclose(belief, info.posterior[0], atol=1e-12)
+                np.testing.assert_allclose(belief, info.probabilities[0], atol=1e-12)
                 best = models.policy_model.get_all_actions(history=agent.history)[-1]
-                assert best.decision == problem.decide(info.posterior)[0]
+                assert best.decision == problem.decide(info.probabilities)[0]
             assert env.state.is_end
     assert len(asked) > 5
 
@@ -505,7 +505,7 @@ def test_the_last_bit_of_a_belief_does_not_change_a_plan() -> None:
     problem = random_problem(3, 3, 3, seed=2)
     policy = PomdpPyPlanner(n_simulations=5).solve(problem)
     belief = problem.initial_belief().update(np.array([1]))
-    for posterior in (belief.posterior, np.array([[0.5, 0.25, 0.25]]), np.array([[2.0**-11, 0.5, 0.5 - 2.0**-11]])):
+    for posterior in (belief.probabilities, np.array([[0.5, 0.25, 0.25]]), np.array([[2.0**-11, 0.5, 0.5 - 2.0**-11]])):
         for noise in (1, 1 + 2e-16, 1 - 1e-16, 1 - 5e-15):
             policy.action(BeliefState(problem, 1, posterior * noise, belief.state, None))
     assert len(policy._plans) == 3

@@ -233,7 +233,7 @@ def test_the_iterative_solution_acts_as_the_direct_one(n_classes, make_tree, mon
             np.testing.assert_allclose(*costs, atol=5e-3)
             agree += int((iterative.action(belief) == direct.action(belief)).sum())
             total += len(belief)
-            shares = belief.predictive.cumsum(axis=1)
+            shares = belief.outcome_probabilities.cumsum(axis=1)
             belief = belief.update((rng.random((300, 1)) * shares[:, -1:] > shares).sum(axis=1))
         assert agree > 0.99 * total
 

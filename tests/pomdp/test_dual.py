@@ -123,7 +123,7 @@ def in_hindsight(values, info, horizon, low=np.inf, martingale=0.0):
         low = min(low, (info.spent + cost_lower_bound(info))[0] - martingale)
     if info.stage == horizon or stopping_is_certain(info)[0]:
         return low
-    chance, after = info.predictive[0], values.successor_values(info)[0]
+    chance, after = info.outcome_probabilities[0], values.successor_values(info)[0]
     return sum(
         chance[v]
         * in_hindsight(

@@ -103,7 +103,7 @@ def test_another_unit_changes_no_decision(seed: int, power: int) -> None:
         states = []
         for one in (problem, other):
             belief = one.initial_belief(200)
-            belief.stage, belief.posterior = stage, beliefs
+            belief.stage, belief.probabilities = stage, beliefs
             states.append(Lookahead(certificate_paths=0).solve(one).action(belief))
         np.testing.assert_array_equal(*states)
     np.testing.assert_array_equal(problem.decide(beliefs), other.decide(beliefs))

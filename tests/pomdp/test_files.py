@@ -342,7 +342,7 @@ def test_our_own_vectors_come_back(
         write_staged(policy_file, read_pomdpx(problem_file), values, layout == "sparse")
     policy = read_policy(policy_file, problem, discount=discount)
     start = problem.initial_belief()
-    assert policy.values.value(0, start.posterior, context_of(start))[0] == pytest.approx(best, abs=1e-9)
+    assert policy.values.value(0, start.probabilities, context_of(start))[0] == pytest.approx(best, abs=1e-9)
     assert oracle.run_policy(case, policy).cost == pytest.approx(best, abs=1e-9)
     assert policy.info.status == "converged"
     assert policy.info.n_stages == problem.n_stages

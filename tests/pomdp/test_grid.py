@@ -100,7 +100,7 @@ def test_interpolated_below_exact_below_executed(kind, contexts, make_case, orac
         solver = GridValueIteration(RESOLUTION[len(case.prior)], certificate_paths=0)
         policy = solver.solve(case.problem)
         info = case.problem.initial_belief()
-        claim = policy.values.value(0, info.posterior, context_of(info))[0]
+        claim = policy.values.value(0, info.probabilities, context_of(info))[0]
         executed = evaluate(case.problem, policy, method="exact").cost
         truth = oracle.optimum(case)
         assert claim <= truth + 1e-12 <= executed + 2e-12, (kind, seed)

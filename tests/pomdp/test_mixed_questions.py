@@ -19,6 +19,7 @@ from seqclass.pomdp import (
     evaluate,
 )
 from seqclass.pomdp import walk as walking
+from seqclass.pomdp.account import price_of_question
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.observations import AllObservations, ObservationSource, SampledObservations
@@ -68,10 +69,12 @@ def test_what_is_known_of_rows_with_questions_of_their_own(kind: str) -> None:
                 own = int(made.n_outcomes[question[row]])
                 assert mixed.likelihood[row, :own] == pytest.approx(alone.likelihood[0], abs=1e-14)
                 assert (mixed.likelihood[row, own:] == 0).all()
-                assert mixed.predictive[row, :own] == pytest.approx(alone.predictive[0], abs=1e-14)
-                assert mixed.price[row] == alone.price[0]
+                assert mixed.outcome_probabilities[row, :own] == pytest.approx(
+                    alone.outcome_probabilities[0], abs=1e-14
+                )
+                assert price_of_question(mixed)[row] == price_of_question(alone)[0]
                 then = alone.update(outcome[row : row + 1], charge_missing=charged)
-                assert after.posterior[row] == pytest.approx(then.posterior[0], abs=1e-14)
+                assert after.probabilities[row] == pytest.approx(then.probabilities[0], abs=1e-14)
                 assert after.state[row] == pytest.approx(then.state[0], abs=1e-14)
                 assert after.spent[row] == then.spent[0]
                 assert after.account.groups_paid is not None
@@ -82,9 +85,9 @@ def test_what_is_known_of_rows_with_questions_of_their_own(kind: str) -> None:
                 assert (after.observed[row] == then.observed[0]).all()
             some = rng.permutation(40)[:7]
             assert (mixed[some].question == question[some]).all()
-            assert mixed[some].predictive == pytest.approx(mixed.predictive[some], abs=1e-14)
+            assert mixed[some].outcome_probabilities == pytest.approx(mixed.outcome_probabilities[some], abs=1e-14)
             repeated = mixed.update(outcome[some], some, charge_missing=charged)
-            assert repeated.posterior == pytest.approx(after.posterior[some], abs=1e-14)
+            assert repeated.probabilities == pytest.approx(after.probabilities[some], abs=1e-14)
         belief = after
 
 
@@ -110,7 +113,7 @@ def test_a_walk_is_the_same(kind: str, source: str, monkeypatch: pytest.MonkeyPa
         assert (mixed.entry == apart.entry).all()
         assert (mixed.outcome == apart.outcome).all()
         assert mixed.weight == pytest.approx(apart.weight, abs=1e-14)
-        assert mixed.belief.posterior == pytest.approx(apart.belief.posterior, abs=1e-13)
+        assert mixed.belief.probabilities == pytest.approx(apart.belief.probabilities, abs=1e-13)
         assert mixed.belief.spent == pytest.approx(apart.belief.spent)
         assert mixed.visited == apart.visited
 

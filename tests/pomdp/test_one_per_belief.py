@@ -101,10 +101,10 @@ def test_there_is_less_to_follow() -> None:
     np.testing.assert_allclose(np.bincount(fewer.entry, fewer.weight), 1.0)
     # each belief weighs what its outcomes weigh together
     for one in range(3):
-        beliefs = np.round([*every.belief.posterior[every.entry == one]], 12)
+        beliefs = np.round([*every.belief.probabilities[every.entry == one]], 12)
         kinds, place = np.unique(beliefs, axis=0, return_inverse=True)
         weight = np.bincount(place.reshape(-1), every.weight[every.entry == one])
-        own = fewer.belief.posterior[fewer.entry == one]
+        own = fewer.belief.probabilities[fewer.entry == one]
         order = np.lexsort(np.round(own, 12).T[::-1])
         np.testing.assert_allclose(own[order], kinds, atol=1e-11)
         np.testing.assert_allclose(fewer.weight[fewer.entry == one][order], weight, rtol=1e-12)

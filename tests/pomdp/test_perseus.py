@@ -21,7 +21,7 @@ KINDS = ("plain", "zeros", "prior", "free", "single", "useless", "equal", "decis
 
 def at_prior(policy):
     info = policy.problem.initial_belief()
-    return float(policy.values.value(0, info.posterior, context_of(info))[0])
+    return float(policy.values.value(0, info.probabilities, context_of(info))[0])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -181,10 +181,10 @@ def test_few_beliefs_stand_for_the_others():
     path = problem.initial_belief(2000)
     for stage in range(29):
         draw = rng.random(2000)
-        path = path.update((draw > path.predictive[:, 0]).astype(int))
+        path = path.update((draw > path.outcome_probabilities[:, 0]).astype(int))
         assert path.stage == stage + 1
     open_ = ~stopping_is_certain(path)
-    assert middle == pytest.approx(path.posterior[open_].max(axis=1).mean(), abs=0.05)
+    assert middle == pytest.approx(path.probabilities[open_].max(axis=1).mean(), abs=0.05)
 
 
 def test_same_seed_same_policy_and_ends_on_many_outcomes():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from seqclass.pomdp import AcquisitionProblem, GridValueIteration, Perseus, TableProblem, certify, evaluate
+from seqclass.pomdp.account import price_of_question
 from seqclass.pomdp.one_step import context_of, stopping_is_certain
 
 TABLE = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.3], [0.4, 0.7]]])
@@ -22,11 +23,11 @@ def test_update_is_bayes_rule(kind, contexts, make_case):
             following = []
             for info, joint, context in frontier[:20]:
                 seen = [v for v, _, _ in case.successors(stage, joint, context)]
-                assert np.flatnonzero(info.predictive[0]).tolist() == seen
+                assert np.flatnonzero(info.outcome_probabilities[0]).tolist() == seen
                 for v, after, place in case.successors(stage, joint, context):
-                    assert info.predictive[0, v] == pytest.approx(sum(after) / sum(joint), abs=1e-12)
+                    assert info.outcome_probabilities[0, v] == pytest.approx(sum(after) / sum(joint), abs=1e-12)
                     new = info.update(np.array([v]))
-                    np.testing.assert_allclose(new.posterior[0], np.array(after) / sum(after), atol=1e-12)
+                    np.testing.assert_allclose(new.probabilities[0], np.array(after) / sum(after), atol=1e-12)
                     assert new.problem.decide(new.posterior)[0] == case.decision(after)
                     assert new.stopping_cost[0] == pytest.approx(case.stop(after) / sum(after))
                     following.append((new, after, place))
@@ -42,7 +43,7 @@ def test_order_of_acquisition_does_not_change_the_posterior():
         belief = TableProblem([0.2, 0.3, 0.5], tables[order], 0.1, features=order).initial_belief(10)
         for feature in order:
             belief = belief.update(outcome[:, feature])
-        beliefs.append(belief.posterior)
+        beliefs.append(belief.probabilities)
     np.testing.assert_allclose(beliefs[0], beliefs[1], atol=1e-14)
 
 
@@ -55,8 +56,8 @@ def test_missing_leaves_the_belief_and_moves_the_context():
     )
     belief = problem.initial_belief(3).update(np.array([-1, 1, 0]))
     np.testing.assert_array_equal(context_of(belief), [2, 1, 0])
-    np.testing.assert_array_equal(belief.posterior[0], [0.3, 0.7])
-    np.testing.assert_allclose(belief.posterior[1], np.array([0.03, 0.56]) / 0.59)
+    np.testing.assert_array_equal(belief.probabilities[0], [0.3, 0.7])
+    np.testing.assert_allclose(belief.probabilities[1], np.array([0.03, 0.56]) / 0.59)
     np.testing.assert_array_equal(belief.likelihood[1], TABLE[0])
 
 
@@ -67,11 +68,11 @@ def test_rows_of_a_state_keep_what_was_computed():
     for rows in (np.array([3, 1]), np.array([False, True, False, True])):
         part = belief[rows]
         np.testing.assert_array_equal(part.joint, belief.joint[rows])
-        np.testing.assert_array_equal(part.posterior, belief.posterior[rows])
+        np.testing.assert_array_equal(part.probabilities, belief.probabilities[rows])
     np.testing.assert_array_equal(fresh.joint, belief.joint[[3, 1]])
     repeated = belief.update(np.array([0, 1, -1]), np.array([2, 2, 0]))
-    np.testing.assert_allclose(repeated.posterior[0], belief[np.array([2])].update(np.array([0])).posterior[0])
-    np.testing.assert_array_equal(repeated.posterior[2], belief.posterior[0])
+    np.testing.assert_allclose(repeated.probabilities[0], belief[np.array([2])].update(np.array([0])).probabilities[0])
+    np.testing.assert_array_equal(repeated.probabilities[2], belief.probabilities[0])
     assert repeated.stage == 2
 
 
@@ -101,7 +102,7 @@ def test_settled_only_where_stopping_is_optimal(make_case, oracle):
         rng = np.random.default_rng(seed)
         for belief in rng.dirichlet(np.full(len(case.prior), 0.2), size=5):
             info = case.problem.initial_belief()
-            info.posterior = belief[None]
+            info.probabilities = belief[None]
             if stopping_is_certain(info)[0]:
                 settled += 1
                 assert oracle.optimum(case, 0, belief.tolist()) == pytest.approx(case.stop(belief.tolist()))
@@ -112,12 +113,12 @@ def test_settled_only_where_stopping_is_optimal(make_case, oracle):
 def test_prices_of_groups():
     problem = TableProblem([0.5, 0.5], TABLE[[0, 1, 0]], [5, 1, 3], groups=[0, 0, -1], full_prices=[5, 4, 3])
     belief = problem.initial_belief(2)
-    assert belief.price.tolist() == [5, 5]
+    assert price_of_question(belief).tolist() == [5, 5]
     belief = belief.update(np.array([0, -1]))
-    assert belief.price.tolist() == [1, 4]
-    assert belief[np.array([1])].price.tolist() == [4]
+    assert price_of_question(belief).tolist() == [1, 4]
+    assert price_of_question(belief[np.array([1])]).tolist() == [4]
     belief = belief.update(np.array([1, 1]))
-    assert belief.price.tolist() == [3, 3]
+    assert price_of_question(belief).tolist() == [3, 3]
     assert belief.account.groups_paid.all()
 
 

@@ -32,7 +32,7 @@ def walk(problem, n, rng, missing=0.2):
     info = problem.initial_belief(n)
     for _ in range(problem.n_stages):
         yield info
-        shares = info.predictive.cumsum(axis=1)
+        shares = info.outcome_probabilities.cumsum(axis=1)
         outcome = (rng.random((n, 1)) * shares[:, -1:] > shares).sum(axis=1)
         outcome[rng.random(n) < missing] = DECIDE
         info = info.update(outcome)

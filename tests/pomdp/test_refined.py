@@ -62,7 +62,7 @@ def test_decisions_do_not_change(make_tree):
     info = problem.initial_belief()
     for _ in range(problem.n_stages):
         assert (bare.action(info) == certified.action(info)).all()
-        parent, outcome = np.nonzero(info.predictive > 0)
+        parent, outcome = np.nonzero(info.outcome_probabilities > 0)
         info = info.update(outcome, parent)
     assert np.isnan(bare.info.upper)
     assert certified.info.certify_seconds > 0
@@ -84,7 +84,7 @@ def test_values_are_homogeneous_and_no_more_than_stopping(make_tree):
             )
             np.testing.assert_allclose(twice, 2 * found.ravel(), rtol=1e-9, atol=1e-12)
             assert (nothing == 0).all()
-        parent, outcome = np.nonzero(info.predictive > 0)
+        parent, outcome = np.nonzero(info.outcome_probabilities > 0)
         info = info.update(outcome, parent)
 
 
@@ -95,4 +95,4 @@ def test_unfitted_values_are_those_that_were_given():
     refined = MartingaleValues(values)
     belief = problem.initial_belief()
     assert (refined.successor_values(belief) == values.successor_values(belief)).all()
-    assert (refined.value(0, belief.posterior) == values.value(0, belief.posterior)).all()
+    assert (refined.value(0, belief.probabilities) == values.value(0, belief.probabilities)).all()

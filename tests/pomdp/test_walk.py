@@ -25,9 +25,9 @@ def test_all_branches_with_their_probabilities(make_case):
             assert following.min() > 0
             pairs = set(zip(parent.tolist(), outcome.tolist()))
             assert len(pairs) == len(parent)
-            expected = {(i, v) for i, row in enumerate(info.predictive) for v in np.flatnonzero(row)}
+            expected = {(i, v) for i, row in enumerate(info.outcome_probabilities) for v in np.flatnonzero(row)}
             assert pairs == expected
-            np.testing.assert_allclose(following, weight[parent] * info.predictive[parent, outcome])
+            np.testing.assert_allclose(following, weight[parent] * info.outcome_probabilities[parent, outcome])
             info, weight = info.update(outcome, parent), following
         assert info.stage == 3
 
@@ -110,7 +110,7 @@ def test_histories_are_counted_before_any_is_followed(monkeypatch):
     yes = np.random.default_rng(0).uniform(0.3, 0.7, size=(9, 2))
     problem = TableProblem([0.5, 0.5], np.stack([yes, 1 - yes], axis=1), 1e-4, any_order=True)
     # what is asked last follows from the answers, so that the level falls into two parts
-    policy = FunctionPolicy(problem, lambda b: b.stage + ((b.stage == 7) & (b.posterior[:, 0] > 0.5)))
+    policy = FunctionPolicy(problem, lambda b: b.stage + ((b.stage == 7) & (b.probabilities[:, 0] > 0.5)))
     with pytest.raises(TooLarge):
         evaluate(problem, policy, method="exact", max_histories=2**9 - 2)
     assert sum(followed) == 2**8 - 2

@@ -28,7 +28,7 @@ def initial_belief_given(
     for question in range(len(features)):
         known = known.asking(question).update(np.asarray(outcomes[:, question], dtype=np.intp))
     belief = problem.initial_belief(len(outcomes))
-    belief = belief.replace(posterior=known.posterior)
+    belief = belief.replace(probabilities=known.probabilities)
     told = known.state.messages if isinstance(known.state, ModelState) else known.state
     if isinstance(problem, MixtureProblem):
         belief.state = told
@@ -77,7 +77,7 @@ def as_seen(begun: BeliefState, facts: BeliefState, stage: int, state: Any) -> B
         ordered=None if account.ordered is None else account.ordered[:, : problem.n_questions],
         owed=None if own.owed is None or account.owed is None else account.owed[:, : own.owed.shape[1]],
     )
-    return BeliefState(problem, stage, facts.posterior, state, account, observed=seen, component=facts.component)
+    return BeliefState(problem, stage, facts.probabilities, state, account, observed=seen, component=facts.component)
 
 
 def _columns(paid: BoolArray | None, like: BoolArray | None) -> BoolArray | None:

@@ -229,7 +229,7 @@ class ModelStructure(Structure["ModelProblem"]):
         """Draw an outcome of a bundle for each of some rows, as the model has it."""
         bundle = self.bundle(question)
         assert bundle is not None  # nothing else is sampled
-        posterior = belief.posterior[rows]
+        posterior = belief.probabilities[rows]
         drawn = posterior.cumsum(axis=1) < rng.random(len(rows))[:, None] * posterior.sum(axis=1, keepdims=True)
         values, _ = draw_jointly(
             self.problem.model,

@@ -353,12 +353,12 @@ class Session:
     @property
     def posterior(self) -> FloatArray:
         """P(class | everything observed), shape (n_classes,)."""
-        return np.array(self._cases[-1].facts.posterior[0])
+        return np.array(self._cases[-1].facts.probabilities[0])
 
     @property
     def decision(self) -> Any:
         """The cheapest decision as things stand, a label of ``decisions_``."""
-        index = decided(self._agent.policy, self._cases[-1].facts.posterior)[0]
+        index = decided(self._agent.policy, self._cases[-1].facts.probabilities)[0]
         return self._agent.decisions[index]
 
     @property
@@ -750,7 +750,7 @@ class Session:
                 outcome,
                 0.0 if known else float(charge(case.facts.asking(question), paid)[0][0]) + case.due,
                 float(saving),
-                tuple(float(p) for p in following.facts.posterior[0]),
+                tuple(float(p) for p in following.facts.probabilities[0]),
                 known,
             )
         )

@@ -36,7 +36,7 @@ def one_row(problem: AcquisitionProblem, stage: int, context: int) -> BeliefStat
     if begun.account.groups_paid is not None and problem.groups is not None:
         groups = problem.groups[:stage]
         begun.account.groups_paid[:, groups[groups >= 0]] = True
-    return BeliefState(problem, stage, begun.posterior, state, begun.account)
+    return BeliefState(problem, stage, begun.probabilities, state, begun.account)
 
 
 def _nothing_seen(problem: AcquisitionProblem, stage: int) -> Any:

@@ -134,13 +134,13 @@ class _Beliefs:
 
     def add(self, level: Level) -> None:
         # the offset keeps round beliefs, such as 1/2 or 0.3, off the borders of the cells that merge them
-        cell = np.floor(level.belief.posterior[:, ::-1] / self.tolerance + 0.3819660112501051)
+        cell = np.floor(level.belief.probabilities[:, ::-1] / self.tolerance + 0.3819660112501051)
         _, number = np.unique(cell, axis=0, return_inverse=True)
         number = number.reshape(-1)
         size = int(number.max()) + 1
         joint = np.zeros((size, self.problem.n_classes))
         probability, asked = np.zeros(size), np.zeros(size)
-        np.add.at(joint, number, level.belief.posterior * level.weight[:, None])
+        np.add.at(joint, number, level.belief.probabilities * level.weight[:, None])
         np.add.at(probability, number, level.weight)
         np.add.at(asked, number, level.weight * level.go_on)
         belief = joint / joint.sum(axis=1, keepdims=True)
@@ -229,7 +229,7 @@ class _Entropy:
         self.rows: list[list[float]] = []
 
     def add(self, level: Level) -> None:
-        nats = entropy(level.belief.posterior)
+        nats = entropy(level.belief.probabilities)
         on, off = level.weight[level.go_on], level.weight[~level.go_on]
         sums = (on.sum(), on @ nats[level.go_on], off.sum(), off @ nats[~level.go_on])
         self.rows.append([float(value) for value in sums])

@@ -95,11 +95,11 @@ def histories_of(
             ordered = level.belief.account.ordered[known, following[known]]
             price[known] -= np.where(ordered, 0.0, visits.single_costs[following[known]])
         visit = np.zeros(len(question)) if visits is None else visits.panel_costs(panel)
-        decision, feature = decided(policy, level.belief.posterior), question.copy()
+        decision, feature = decided(policy, level.belief.probabilities), question.copy()
         feature[question != DECIDE] = policy.problem.features[question[question != DECIDE]]
         stages.append(
             StageHistories(
-                parent, outcome, level.weight, level.belief.posterior, feature, decision, price, panel, visit, read
+                parent, outcome, level.weight, level.belief.probabilities, feature, decision, price, panel, visit, read
             )
         )
         go_on = (question != DECIDE) & (level.weight >= min_probability * _SLACK) & (level.stage < max_depth)

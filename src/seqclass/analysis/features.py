@@ -280,8 +280,8 @@ class _Classes:
 
     def add(self, level: Level) -> None:
         stop = np.flatnonzero(~level.go_on)
-        joint = level.belief.posterior[stop] * level.weight[stop, None]
-        decided = self.problem.decide(level.belief.posterior[stop])[:, None] == np.arange(self.problem.n_decisions)
+        joint = level.belief.probabilities[stop] * level.weight[stop, None]
+        decided = self.problem.decide(level.belief.probabilities[stop])[:, None] == np.arange(self.problem.n_decisions)
         self.joint += joint.T @ decided
         self.price += level.belief.spent[stop] @ joint
         self.stages.append(joint.sum(axis=0))

@@ -53,10 +53,10 @@ class HeldPolicy(BorrowedPolicy):
             for name in ("_deciding_cost", "_context", "_one_step_costs"):
                 own.__dict__.pop(name, None)
         else:  # in each class the answers are as likely as they are there: it asks by what it would believe there
-            weight = belief.posterior * np.divide(before, after, out=np.zeros_like(before), where=after > 0)
+            weight = belief.probabilities * np.divide(before, after, out=np.zeros_like(before), where=after > 0)
             total = weight.sum(axis=1, keepdims=True)
-            posterior = np.divide(weight, total, out=belief.posterior.copy(), where=total > 0)
-            own = belief.replace(problem=self.policy.problem, posterior=posterior)
+            posterior = np.divide(weight, total, out=belief.probabilities.copy(), where=total > 0)
+            own = belief.replace(problem=self.policy.problem, probabilities=posterior)
         own.__dict__["available"] = belief.available  # what the other problem's budget leaves
         return own
 
@@ -276,7 +276,7 @@ class _Shares:
 
     def add(self, level: Level) -> None:
         stop, on = np.flatnonzero(~level.go_on), np.flatnonzero(level.go_on)
-        belief = level.belief.posterior[stop]
+        belief = level.belief.probabilities[stop]
         self.paid += float(level.weight[stop] @ level.belief.spent[stop])
         # ties are told apart by an absolute tolerance, under which the joint of a rare history would drown
         chosen = self.problem.decide(belief)[:, None] == np.arange(self.problem.n_decisions)

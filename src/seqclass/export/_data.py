@@ -109,7 +109,9 @@ class _Maker:
 
     def _add(self, belief: BeliefState, asked: IntArray, savings: FloatArray, cut: BoolArray) -> None:
         parts = zip(
-            decided(self.policy, belief.posterior).tolist(), belief.stopping_cost.tolist(), belief.posterior.tolist()
+            decided(self.policy, belief.probabilities).tolist(),
+            belief.stopping_cost.tolist(),
+            belief.probabilities.tolist(),
         )
         told: list[dict[str, Any]] = [{"decision": d, "cost_now": c, "belief": b} for d, c, b in parts]
         for row in np.flatnonzero(cut).tolist():

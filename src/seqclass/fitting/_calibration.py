@@ -101,7 +101,7 @@ class Listener:
     def __init__(self, walk: Walk) -> None:
         self.walk, n = walk, len(walk.label)
         self.rows: IntArray = np.arange(n)
-        self.log_belief = np.log(np.maximum(walk.info.posterior, _TINY))
+        self.log_belief = np.log(np.maximum(walk.info.probabilities, _TINY))
         self.heard: list[list[_Asked]] = []
         walk.listeners.append(self)
 
@@ -133,7 +133,7 @@ class Listener:
         """Log loss of each exponent, summed over the rows, after each answer; None: as the model has it, one row."""
         joint = self.log_belief
         if exponents is None:
-            joint, exponents = np.log(np.maximum(self.walk.first.posterior[self.rows], _TINY)), np.ones(1)
+            joint, exponents = np.log(np.maximum(self.walk.first.probabilities[self.rows], _TINY)), np.ones(1)
         joint, losses, label = np.repeat(joint[None], len(exponents), axis=0), [], self.label
         for asked in self.heard:
             joint = _update_log_belief(joint, asked, exponents)

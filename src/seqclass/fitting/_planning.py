@@ -114,7 +114,7 @@ def starts_of(
     state = belief.state if isinstance(belief.state, np.ndarray) else None
     total = np.bincount(at.reshape(-1), share, len(outcomes)).astype(np.float64)
     needless = needless_of(agent.needless, outcomes)
-    return Starts(total, belief.posterior, known, outcomes.astype(np.intp), state, needless)
+    return Starts(total, belief.probabilities, known, outcomes.astype(np.intp), state, needless)
 
 
 def with_implied(settings: Settings, agent: Agent, codes: Any) -> Agent:

@@ -205,8 +205,10 @@ def rehearse(policy: Policy) -> None:
         belief = belief[np.flatnonzero(belief.available[:, question])].asking(question)
         if isinstance(policy, LookaheadPolicy):
             require(not np.isnan(expected_saving(policy, belief)).any(), "a policy expects no number")
-        require(bool((np.abs(belief.predictive.sum(axis=1) - 1) < 1e-6).all()), "outcomes are not sure to come")
-        place = (belief.predictive.cumsum(axis=1) < rng.random((len(belief), 1)) * (1 - 1e-6)).sum(axis=1)
+        require(
+            bool((np.abs(belief.outcome_probabilities.sum(axis=1) - 1) < 1e-6).all()), "outcomes are not sure to come"
+        )
+        place = (belief.outcome_probabilities.cumsum(axis=1) < rng.random((len(belief), 1)) * (1 - 1e-6)).sum(axis=1)
         following = (
             problem.structure.sample_outcomes(question, belief, np.arange(len(belief)), rng)
             if problem.structure.is_sampled(question)
@@ -214,7 +216,7 @@ def rehearse(policy: Policy) -> None:
         )
         following[0] = -1
         belief = belief.update(following)
-    decision = policy.decide(belief.posterior)
+    decision = policy.decide(belief.probabilities)
     require(decision.shape == (len(belief),) and bool((decision < problem.n_decisions).all()), "it decides for nothing")
 
 

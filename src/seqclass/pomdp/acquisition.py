@@ -239,11 +239,11 @@ class Histories:
             visit[going] = belief.account.n_visits[going] + ~belief.account.ordered[going, question[going]]
             self.visits.append(visit)
         if "belief" in self.records:
-            self.records["belief"].append(belief.posterior)
+            self.records["belief"].append(belief.probabilities)
         if self.following is not None:
             self._expect(before, belief, question, ends)
         if ends.size:
-            posterior = belief.posterior[ends]
+            posterior = belief.probabilities[ends]
             self.last.append(posterior)
             self.decisions.append(decided(self.policy, posterior))
             self.prices.append(belief.spent[ends])

@@ -231,7 +231,7 @@ class AlphaVectors(ValueFunction):
         """Cost of the best vector of going on; see `ValueFunction.plan_cost`."""
         context = context_of(belief)
         context = None if context is None else context[rows]
-        return self.sets[belief.stage].value(belief.posterior[rows], context)
+        return self.sets[belief.stage].value(belief.probabilities[rows], context)
 
     def _check_stored(self) -> None:
         for stage, one in enumerate(stored_list(self, "sets", self.n_stages)):
@@ -338,7 +338,7 @@ def sample_beliefs(
         context = None if share_contexts else context_of(belief)
         context = np.zeros(len(belief), dtype=np.intp) if context is None else context
         likelihood = belief.likelihood if len(belief) else np.empty((0, 1, problem.n_classes))
-        points.append(BackupPoints(belief.posterior, context, likelihood if share_contexts else None))
+        points.append(BackupPoints(belief.probabilities, context, likelihood if share_contexts else None))
     return points
 
 
@@ -393,7 +393,7 @@ def _merge_similar(
     belief: BeliefState, weight: FloatArray, rows: IntArray, rng: np.random.Generator, share_contexts: bool
 ) -> tuple[IntArray, FloatArray]:
     """Of the given rows one for each belief and context, similar ones side by side, and their weights added up."""
-    posterior, context = belief.posterior[rows], context_of(belief)
+    posterior, context = belief.probabilities[rows], context_of(belief)
     place = np.zeros(len(rows)) if context is None else context[rows]
     if share_contexts and len(rows):
         ahead = belief[rows].likelihood.reshape(len(rows), -1)

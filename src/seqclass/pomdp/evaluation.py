@@ -169,8 +169,8 @@ class _CostTally:
         self.features += float(weight.sum()) * belief.stage
         self.stage[belief.stage] += weight.sum()
         chosen = np.zeros((len(belief), self.problem.n_decisions))
-        chosen[np.arange(len(belief)), self.problem.decide(belief.posterior)] = weight
-        self.joint += belief.posterior.T @ chosen
+        chosen[np.arange(len(belief)), self.problem.decide(belief.probabilities)] = weight
+        self.joint += belief.probabilities.T @ chosen
 
     def result(self, method: str, visited: int) -> Evaluation:
         joint = self.joint / self.total

@@ -245,7 +245,7 @@ class Known(Protocol):
     """What latent states are worked out of: a `BeliefState`, or what reads like one."""
 
     @property
-    def posterior(self) -> FloatArray: ...
+    def probabilities(self) -> FloatArray: ...
 
     @property
     def state(self) -> Any: ...
@@ -285,7 +285,7 @@ class Hidden:
 
     def probability(self, info: Known) -> FloatArray:
         """P(hidden state | what was seen), (n, n_hidden)."""
-        return np.asarray(info.posterior[:, self.classes] * info.state)
+        return np.asarray(info.probabilities[:, self.classes] * info.state)
 
     def likelihoods_of(self, questions: IntArray) -> FloatArray:
         """P(outcome | hidden state) of some questions, (m, V, n_hidden); zero beyond a question's own outcomes."""

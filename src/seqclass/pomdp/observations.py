@@ -73,7 +73,7 @@ class AllObservations(ObservationSource):
         """Branches of histories that all ask one question; see `ObservationSource.branch`."""
         if question_is_sampled(belief):
             raise TooLarge(f"question {belief.question} has too many outcomes to follow them all")
-        share = weight[:, None] * belief.predictive
+        share = weight[:, None] * belief.outcome_probabilities
         if self.missing > 0:
             share = np.column_stack([share * (1 - self.missing), weight * self.missing])
         parent, outcome = np.nonzero(share > 0)
@@ -99,7 +99,7 @@ class SampledObservations(ObservationSource):
         """Branches of histories that all ask one question; see `ObservationSource.branch`."""
         if question_is_sampled(belief):
             return self._draw_paths(belief, weight)
-        predictive = belief.predictive
+        predictive = belief.outcome_probabilities
         normalised = predictive / predictive.sum(axis=1, keepdims=True)
         share = self.rng.multinomial(weight.astype(np.int64), normalised).astype(np.float64)
         # rounding in the sampler must not send a path where the model never goes
@@ -126,7 +126,7 @@ class PlannedAnswers(ObservationSource):
 
     def branch(self, belief: BeliefState, weight: FloatArray, rows: IntArray) -> Branches:
         """Branches of histories that all ask one question; see `ObservationSource.branch`."""
-        share = weight[:, None] * belief.predictive
+        share = weight[:, None] * belief.outcome_probabilities
         stands_for = belief.problem.structure.equivalent_outcomes if self.merged else None
         if stands_for is not None:
             width = share.shape[1]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
-from seqclass.pomdp.account import pays_in_full, planned_prices
+from seqclass.pomdp.account import pays_in_full, planned_prices, price_of_question
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, ConstraintStatus
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import with_least_surcharges
@@ -46,7 +46,7 @@ def latent_posterior(belief: BeliefState) -> FloatArray:
     structure = belief.problem.structure
     if structure.class_tables is None and (latent := structure.latent) is not None:
         return np.asarray(latent.probability(belief))
-    return belief.posterior
+    return belief.probabilities
 
 
 def has_requirements(problem: AcquisitionProblem) -> bool:
@@ -117,7 +117,7 @@ def cost_lower_bound(belief: BeliefState, multiplier: FloatArray | float = 1.0) 
 
     It is (n,), or (n, m) for several factors of all prices, ``multiplier`` of shape (m,).
     """
-    problem, known = belief.problem, belief.posterior @ belief.problem.perfect_cost
+    problem, known = belief.problem, belief.probabilities @ belief.problem.perfect_cost
     factor = np.atleast_1d(multiplier)
     least: FloatArray
     if belief.stage >= problem.n_stages:
@@ -129,7 +129,7 @@ def cost_lower_bound(belief: BeliefState, multiplier: FloatArray | float = 1.0) 
             cheapest = np.maximum(cheapest, problem.rules.lower_bound(belief)[:, None])
         least = np.where(nothing, np.inf, np.where(nothing, 0.0, cheapest) * factor + known[:, None])
     else:
-        price = belief.price
+        price = price_of_question(belief)
         if belief.account.ordered is not None and problem.groups is not None:
             # what is ordered with it may pay in full
             spared = problem.full_prices - with_least_surcharges(problem).full_prices

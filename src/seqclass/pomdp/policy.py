@@ -14,7 +14,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_real
-from seqclass.pomdp.account import planned_prices
+from seqclass.pomdp.account import planned_prices, price_of_question
 from seqclass.pomdp.one_step import (
     constraint_status,
     must_continue,
@@ -521,7 +521,7 @@ class LookaheadPolicy(Policy):
         go_on = np.zeros(len(belief), dtype=bool)
         # look-ahead is spared where stopping is optimal for certain, or a known plan already pays
         rows = np.flatnonzero(~stopping_is_certain(belief))
-        surcharge = belief.price[rows] - planned_prices(self.problem)[belief.stage]
+        surcharge = price_of_question(belief)[rows] - planned_prices(self.problem)[belief.stage]
         pays = self.values.plan_cost(belief, rows) + surcharge < stop[rows]
         go_on[rows[pays]] = True
         rows = rows[~pays]
@@ -534,7 +534,7 @@ class LookaheadPolicy(Policy):
         """Price of the next question plus the expected value after it, (n,); inf at the horizon."""
         if belief.stage >= self.n_stages:
             return np.full(len(belief), np.inf)
-        return np.asarray(belief.price + row_sums(self.values.successor_values(belief)))
+        return np.asarray(price_of_question(belief) + row_sums(self.values.successor_values(belief)))
 
 
 class FunctionPolicy(Policy, stored=False):
@@ -560,7 +560,7 @@ class FunctionPolicy(Policy, stored=False):
     >>> import numpy as np
     >>> from seqclass.pomdp import FunctionPolicy, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> FunctionPolicy(problem, lambda info: info.posterior.max(axis=1) < 0.9).action(problem.initial_belief())
+    >>> FunctionPolicy(problem, lambda info: info.probabilities.max(axis=1) < 0.9).action(problem.initial_belief())
     array([0])
     """
 

@@ -15,7 +15,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelo
 from seqclass._utils.model_files import Stored
 from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real
 from seqclass.costs import Visits
-from seqclass.pomdp.account import Account, charge, join_accounts, new_account, price_of_question, prices_of_all
+from seqclass.pomdp.account import Account, charge, join_accounts, new_account, prices_of_all
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.structure import Structure
@@ -132,7 +132,7 @@ class AcquisitionProblem(Stored, ABC):
     ...     def advance(self, question, state, outcome):
     ...         return state
     >>> problem = Coin([0.5, 0.5], prices=[0.1], n_outcomes=[2], decision_costs=1 - np.eye(2))
-    >>> problem.stopping_cost(problem.prior), problem.initial_belief().predictive
+    >>> problem.stopping_cost(problem.prior), problem.initial_belief().outcome_probabilities
     (array(0.5), array([[0.55, 0.45]]))
     """
 
@@ -311,8 +311,8 @@ class AcquisitionProblem(Stored, ABC):
             bundles = [bundle.n_codes for bundle in self.bundles or () if bundle is not None]
             kind = smallest_int(max([int(self.n_outcomes.max(initial=1)), *bundles]) - 1)
             observed = np.full((n, self.n_questions), OPEN, dtype=kind)
-        posterior = np.tile(self.prior, (n, 1))
-        return BeliefState(self, 0, posterior, self.start(n), new_account(self, n), observed=observed)
+        prior = np.tile(self.prior, (n, 1))
+        return BeliefState(self, 0, prior, self.start(n), new_account(self, n), observed=observed)
 
     def initial_beliefs(self) -> tuple[BeliefState, FloatArray]:
         """How cases begin, and the share of each: the prior, or what is known of each of `starts`."""
@@ -320,7 +320,7 @@ class AcquisitionProblem(Stored, ABC):
         if starts is None:
             return self.initial_belief(), np.ones(1)
         belief = self.initial_belief(len(starts.weight))
-        belief = belief.replace(posterior=starts.belief, state=self.structure.state_of(starts))
+        belief = belief.replace(probabilities=starts.belief, state=self.structure.state_of(starts))
         return without_implied(belief, starts.needless), starts.weight
 
 
@@ -341,7 +341,7 @@ class ImpossibleOutcome(ValueError):
 class BeliefState:
     """What is known of a batch of cases that were asked equally many questions.
 
-    What may be seen next (`likelihood`, `joint`, `predictive`, `price`) and `update` are about one *question*: in a
+    What may be seen next (`likelihood`, `joint`, `outcome_probabilities`) and `update` are about one *question*: in a
     fixed order the stage's, in any order that of `asking`, which may be another one for each row.
 
     Parameters
@@ -350,7 +350,7 @@ class BeliefState:
         The problem the cases belong to.
     stage : int
         Number of questions asked so far.
-    posterior : ndarray of shape (n, n_classes)
+    probabilities : ndarray of shape (n, n_classes)
         Class posterior of each case.
     state : object
         The problem's own state, indexable by rows.
@@ -368,7 +368,7 @@ class BeliefState:
     >>> from seqclass.pomdp import TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> state = problem.initial_belief(2).update(np.array([0, 1]))
-    >>> state.stage, state.posterior.round(3).tolist(), state.spent
+    >>> state.stage, state.probabilities.round(3).tolist(), state.spent
     (1, [[0.818, 0.182], [0.111, 0.889]], array([0.1, 0.1]))
     """
 
@@ -376,7 +376,7 @@ class BeliefState:
         self,
         problem: AcquisitionProblem,
         stage: int,
-        posterior: FloatArray,
+        probabilities: FloatArray,
         state: Any,
         account: Account | None = None,
         *,
@@ -385,16 +385,16 @@ class BeliefState:
     ) -> None:
         self.problem = problem
         self.stage = stage
-        self.posterior: FloatArray = posterior.view()
-        self.posterior.flags.writeable = False  # a rule that sorts it in place would change what is believed
+        self.probabilities: FloatArray = probabilities.view()
+        self.probabilities.flags.writeable = False  # a rule that sorts it in place would change what is believed
         self.state = state
-        self.account = Account(np.zeros(len(posterior))) if account is None else account
+        self.account = Account(np.zeros(len(probabilities))) if account is None else account
         self.observed = observed
         self.component = component
         self._question: int | IntArray | None = None
 
     def __len__(self) -> int:
-        return int(self.posterior.shape[0])
+        return int(self.probabilities.shape[0])
 
     def __getitem__(self, rows: IntArray | BoolArray) -> BeliefState:
         """Return the belief of some rows (an array of numbers or a mask)."""
@@ -407,7 +407,7 @@ class BeliefState:
         part = BeliefState(
             self.problem,
             self.stage,
-            self.posterior[rows],
+            self.probabilities[rows],
             self.state[rows],
             self.account[rows],
             observed=None if self.observed is None else self.observed[rows],
@@ -431,7 +431,7 @@ class BeliefState:
         return cls(
             first.problem,
             first.stage,
-            joined("posterior"),
+            joined("probabilities"),
             first.problem.join([part.state for part in parts]),
             join_accounts([part.account for part in parts]),
             observed=joined("observed"),
@@ -475,7 +475,7 @@ class BeliefState:
         >>> from seqclass.pomdp import TableProblem
         >>> likelihoods = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
         >>> belief = TableProblem([0.5, 0.5], likelihoods, prices=0.1, any_order=True).initial_belief()
-        >>> belief.asking(1).predictive, belief.asking(1).update(np.array([0])).available
+        >>> belief.asking(1).outcome_probabilities, belief.asking(1).update(np.array([0])).available
         (array([[0.55, 0.45]]), array([[ True, False]]))
         """
         if not self._mixed and not isinstance(question, np.ndarray):
@@ -483,7 +483,7 @@ class BeliefState:
             if question == known:
                 return self
         other = copy.copy(self)
-        for name in ("likelihood", "joint", "predictive"):
+        for name in ("likelihood", "joint", "outcome_probabilities"):
             other.__dict__.pop(name, None)
         other._question = question
         return other
@@ -565,17 +565,12 @@ class BeliefState:
     @cached_property
     def joint(self) -> FloatArray:
         """P(outcome, class | what was seen): the unnormalised successors, (n, n_outcomes, n_classes)."""
-        return np.asarray(self.likelihood * self.posterior[:, None, :])
+        return np.asarray(self.likelihood * self.probabilities[:, None, :])
 
     @cached_property
-    def predictive(self) -> FloatArray:
+    def outcome_probabilities(self) -> FloatArray:
         """P(outcome of the question | what was seen), (n, n_outcomes)."""
         return row_sums(self.joint)
-
-    @property
-    def price(self) -> FloatArray:
-        """Price of the question for each row, (n,)."""
-        return price_of_question(self)
 
     @property
     def prices(self) -> FloatArray:
@@ -588,7 +583,7 @@ class BeliefState:
     @cached_property
     def _deciding_cost(self) -> FloatArray:
         """Cost of the best decision on what is known, (n,), whether it may be decided yet or not."""
-        return np.asarray(self.problem.stopping_cost(self.posterior))
+        return np.asarray(self.problem.stopping_cost(self.probabilities))
 
     @property
     def stopping_cost(self) -> FloatArray:
@@ -623,18 +618,18 @@ class BeliefState:
         outcome = np.asarray(outcome)
         check_outcomes(parent, outcome)
         seen = np.flatnonzero(outcome >= 0)
-        belief = parent.posterior.copy()
+        belief = parent.probabilities.copy()
         source = seen if rows is None else rows[seen]
         if self._bundle is not None:  # what was seen may be part of an outcome
             where = self.state if rows is None and seen.size == len(self) else self.state[source]
             joint = (
                 self.problem.structure.observation_likelihood(self.question, where, outcome[seen])
-                * self.posterior[source]
+                * self.probabilities[source]
             )
         elif "joint" in self.__dict__:
             joint = self.joint[source, outcome[seen]]
         else:  # only what was seen is needed, not every outcome
-            joint = self.likelihood[source, outcome[seen]] * self.posterior[source]
+            joint = self.likelihood[source, outcome[seen]] * self.probabilities[source]
         total = joint.sum(axis=1, keepdims=True)
         if total.size and total.min() <= 0:
             wrong = int(seen[int(total.argmin())])

@@ -246,7 +246,7 @@ class Structure(Generic[P]):
         vectors = self.problem.decision_costs.T if vectors is None else vectors
         cost = np.empty((len(belief), len(questions)))
         for part, places, likelihood in self.likelihood_parts(questions, belief.state, len(vectors)):
-            joint = likelihood * belief.posterior[part, None, None]
+            joint = likelihood * belief.probabilities[part, None, None]
             cost[part, places] = row_sums(lower_envelope(joint, vectors))
         return cost
 

@@ -58,7 +58,7 @@ class TableProblem(AcquisitionProblem):
     >>> import numpy as np
     >>> likelihood = np.array([[[0.9, 0.2], [0.1, 0.8]]])  # one feature, two outcomes, two classes
     >>> problem = TableProblem([0.5, 0.5], likelihood, prices=0.1)
-    >>> problem.initial_belief().update(np.array([0])).posterior.round(3)
+    >>> problem.initial_belief().update(np.array([0])).probabilities.round(3)
     array([[0.818, 0.182]])
     """
 
@@ -257,7 +257,7 @@ class TableStructure(Structure["TableProblem"]):
         if self.problem.transitions is not None:
             return super().costs_after(questions, belief, vectors)
         table = self.problem._planned_table[questions]
-        return table_costs(belief.posterior, table, self.problem.decision_costs.T if vectors is None else vectors)
+        return table_costs(belief.probabilities, table, self.problem.decision_costs.T if vectors is None else vectors)
 
     def planned_likelihoods(self, questions: IntArray, state: Any) -> FloatArray:
         """Likelihoods, outcomes that give the same belief as one; see `Structure.planned_likelihoods`."""

@@ -139,7 +139,7 @@ class FreeNodes:
         if self.by_set:
             start = self.belief(self.levels[0]) > 0
             return [np.broadcast_to(start, (len(level), self.n_hidden)) for level in self.levels]
-        return [level.posterior > 0 for level in self.levels]
+        return [level.probabilities > 0 for level in self.levels]
 
     @cached_property
     def _sorted_keys(self) -> list[tuple[npt.NDArray[np.bytes_], IntArray]]:

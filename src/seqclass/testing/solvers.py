@@ -236,14 +236,14 @@ def check_ordering_rule(
 
 
 def _check_scores(rule: OrderingRule, belief: BeliefState, rng: np.random.Generator, where: str) -> None:
-    n, posterior = len(belief), belief.posterior.copy()
+    n, posterior = len(belief), belief.probabilities.copy()
     scores, asked = np.asarray(rule.scores(belief)), np.asarray(rule.next(belief))
     require(scores.shape == (n, belief.problem.n_questions), f"{where}: scores have shape {scores.shape}")
     require(not np.isnan(scores).any(), f"{where}: a score is no number")
     require(bool((scores[~belief.available] == -np.inf).all()), f"{where}: a question that is not open has a score")
     whole = asked.shape == (n,) and np.issubdtype(asked.dtype, np.integer)
     require(whole, f"{where}: next must return one whole number a row, got {asked.dtype} of shape {asked.shape}")
-    require(bool((belief.posterior == posterior).all()), f"{where}: the rule changed the information state")
+    require(bool((belief.probabilities == posterior).all()), f"{where}: the rule changed the information state")
     asks = asked != DECIDE
     there = (asked >= 0) & (asked < belief.problem.n_questions)
     allowed = there & belief.available[np.arange(n), np.where(there, asked, 0)] if belief.problem.n_questions else there
@@ -264,12 +264,12 @@ def _check_scores(rule: OrderingRule, belief: BeliefState, rng: np.random.Genera
 
 def _check_actions(policy: Policy, belief: BeliefState, rng: np.random.Generator) -> None:
     where = f"stage {belief.stage}"
-    posterior = belief.posterior.copy()
+    posterior = belief.probabilities.copy()
     try:
         action = policy.action(belief)
     except ValueError as error:
         raise AssertionError(f"{where}: {error}") from error
-    require(bool((belief.posterior == posterior).all()), f"{where}: act changed the information state")
+    require(bool((belief.probabilities == posterior).all()), f"{where}: act changed the information state")
     wrong = np.flatnonzero((action != DECIDE) & ~_is_allowed(policy, belief, action))
     may = "-1 and the questions that are open" if policy.problem.any_order else "-1 and, before the horizon, the stage"
     require(not wrong.size, f"{where}: act must answer one of {may}, got {action[wrong[:1]]}")
@@ -284,7 +284,7 @@ def _check_actions(policy: Policy, belief: BeliefState, rng: np.random.Generator
     going = np.flatnonzero(action != DECIDE)
     told = np.asarray(policy.next_question(belief))[going]
     require(are_same(told, action[going]), f"{where}: following names other questions than act asks")
-    decision, best = policy.decide(belief.posterior), policy.problem.decide(belief.posterior)
+    decision, best = policy.decide(belief.probabilities), policy.problem.decide(belief.probabilities)
     require(are_same(decision, best), f"{where}: decide is not the cheapest decision")
 
 

@@ -152,7 +152,7 @@ def _backward(
         at, price = points(stage), float(planned_prices(problem)[stage])
         going_on = interpolation(at, price + _expected_value(problem, tables, stage, at, value), price)
     belief, weight = problem.initial_beliefs()
-    at = BackupPoints(belief.posterior, tables.contexts(0, belief.state))
+    at = BackupPoints(belief.probabilities, tables.contexts(0, belief.state))
     if not horizon:
         return float(weight @ value(at.belief, at.context))
     # where cases begin nothing has to be interpolated
@@ -582,7 +582,7 @@ def certify(
     >>> certificate = certify(problem, GridValueIteration().solve(problem))
     >>> round(certificate.upper, 3), round(certificate.lower, 3), certificate.gap
     (0.25, 0.25, 0.0)
-    >>> round(certify(problem, lambda info: info.posterior.max(axis=1) < 0.4).gap, 3)  # never buys, at a cost of .5
+    >>> round(certify(problem, lambda info: info.probabilities.max(axis=1) < 0.4).gap, 3)  # never buys, at a cost of .5
     0.5
     """
     started = time.perf_counter()

@@ -55,7 +55,7 @@ class DrawnCases(NamedTuple):
         rows = np.repeat(np.arange(len(last.weight)), last.weight.astype(np.int64))
         return cls(
             np.asarray(last.belief.observed[rows], dtype=np.intp),
-            (last.belief.posterior @ problem.decision_costs)[rows],
+            (last.belief.probabilities @ problem.decision_costs)[rows],
         )
 
 

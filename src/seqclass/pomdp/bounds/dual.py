@@ -169,7 +169,7 @@ class _Nothing(ValueFunction):
         return np.zeros(len(belief))
 
     def successor_values(self, belief: BeliefState) -> FloatArray:
-        return np.zeros(belief.predictive.shape)
+        return np.zeros(belief.outcome_probabilities.shape)
 
 
 def quantile(confidence: float) -> float:
@@ -306,7 +306,7 @@ class _DualHistories:
         question = np.full(row.size, belief.stage)
         if row.size:
             ((_, part),) = level.split(row, question)
-            self.values, self.chance = self.paths.values.successor_values(part), part.predictive
+            self.values, self.chance = self.paths.values.successor_values(part), part.outcome_probabilities
         return Fork(row, question, level.weight[row])
 
     def _come_to(self, level: Level) -> None:

@@ -29,10 +29,10 @@ class ThinnedAnswers(ObservationSource):
 
     def branch(self, belief: BeliefState, weight: FloatArray, rows: IntArray) -> Branches:
         """Branches of histories that all ask one question; see `ObservationSource.branch`."""
-        share = weight[:, None] * belief.predictive
+        share = weight[:, None] * belief.outcome_probabilities
         light = np.flatnonzero(weight < self.least)
         if light.size:
-            cumulative = np.cumsum(belief.predictive[light], axis=1)
+            cumulative = np.cumsum(belief.outcome_probabilities[light], axis=1)
             below = cumulative < self.rng.random((light.size, 1)) * cumulative[:, -1:]
             drawn = np.minimum(below.sum(axis=1), share.shape[1] - 1)
             share[light] = 0

@@ -208,7 +208,7 @@ class PomdpPyPolicy(Policy):
         last, paid = belief.stage + self._depth(belief), belief.account.groups_paid
         paid = None if paid is None else paid[0]
         prices = stage_prices(self.problem, belief.stage, last, paid)
-        contexts, parts = context_of(belief), _parts(belief.posterior[0])
+        contexts, parts = context_of(belief), _parts(belief.probabilities[0])
         context = 0 if contexts is None else int(contexts[0])
         told = parts.tobytes() + prices.tobytes()
 

@@ -294,4 +294,4 @@ def without_certificate(solver: Solver) -> Solver:
 
 def _at_prior(problem: AcquisitionProblem, values: ValueFunction) -> float:
     belief, weight = problem.initial_beliefs()
-    return float(weight @ values.value(0, belief.posterior, context_of(belief)))
+    return float(weight @ values.value(0, belief.probabilities, context_of(belief)))

@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks, row_sums
 from seqclass._utils.stored import require, stored_list
-from seqclass.pomdp.account import planned_prices
+from seqclass.pomdp.account import planned_prices, price_of_question
 from seqclass.pomdp.alpha import ALWAYS, sample_states
 from seqclass.pomdp.needs import require_fixed_order
 from seqclass.pomdp.one_step import perfect_information_bound, stopping_is_certain, stopping_threshold
@@ -201,7 +201,7 @@ class CorrectedValues(ProjectedValues):
 
     def _fit_weights(self, stage: int, lots: Lots, ahead: list[CostsAhead], n_codes: int) -> FloatArray:
         price = planned_prices(self.problem)[stage]
-        posterior = np.concatenate([belief.posterior for belief in lots])
+        posterior = np.concatenate([belief.probabilities for belief in lots])
         context = np.concatenate([self.tables.contexts(stage, belief.state) for belief in lots])
         answers = np.concatenate([self.problem.structure.answers(stage, belief.state) for belief in lots])
         target = np.concatenate([price + row_sums(a.value.reshape(len(belief), -1)) for a, belief in zip(ahead, lots)])
@@ -341,12 +341,12 @@ class _Outcomes:
         likelihood = self.info.likelihood[part]
         n, n_outcomes, n_classes = likelihood.shape
         # a row an instance and outcome; numpy is slow to broadcast along an axis as short as the classes'
-        joint = likelihood.reshape(-1, n_classes) * np.repeat(self.info.posterior[part], n_outcomes, axis=0)
+        joint = likelihood.reshape(-1, n_classes) * np.repeat(self.info.probabilities[part], n_outcomes, axis=0)
         stop = self.problem.stopping_cost(joint)
         # the most that each outcome's value can be below the cost of stopping
         saving = stop - self.values.least_cost(self.info.stage + 1, joint)
         np.maximum(saving, 0.0, out=saving)
-        upper = self.info.price[part] + row_sums(stop.reshape(n, n_outcomes))
+        upper = price_of_question(self.info)[part] + row_sums(stop.reshape(n, n_outcomes))
         lower = upper - row_sums(saving.reshape(n, n_outcomes))
         open_ = np.flatnonzero((upper >= limit) & (lower < limit))
         for _ in range(n_outcomes):
@@ -400,8 +400,8 @@ class MartingaleValues(ValueFunction, stored=False):
             context = self.values.tables.contexts(stage, belief.state)
             answers = problem.structure.answers(stage, belief.state)
             assert answers is not None  # corrections are made of them
-            costs = self.values.costs(stage, belief.posterior, context, answers)
-            designs.append(self._functions(CostsAhead(belief.posterior, *costs)))
+            costs = self.values.costs(stage, belief.probabilities, context, answers)
+            designs.append(self._functions(CostsAhead(belief.probabilities, *costs)))
             expected = row_sums(self._refine(stage + 1, after).reshape(len(belief), -1))
             targets.append(planned_prices(problem)[stage] + expected - costs[2])
         design, target = np.concatenate(designs), np.concatenate(targets)

@@ -257,7 +257,7 @@ def stage_saving(problem: AcquisitionProblem, n_beliefs: int, n_stages: int, rng
     rule = StageSaving([problem.decision_costs.T] * max(1, len(states)))
     for stage in reversed(range(1, len(states))):
         check_deadline()
-        rule.vectors[stage - 1] = least_of(states[stage].posterior, rule.value(states[stage]), n_vectors, rng)
+        rule.vectors[stage - 1] = least_of(states[stage].probabilities, rule.value(states[stage]), n_vectors, rng)
     return rule
 
 

@@ -146,10 +146,10 @@ class GridProgram:
         bounds: FloatArray = np.broadcast_to(belief.stopping_cost[:, None], (len(belief), len(factor)))
         if self.n_stages:
             context = self.contexts.contexts(0, belief.state)
-            read = self.grid.read(tables[0], belief.posterior, self.interpolation, context)
+            read = self.grid.read(tables[0], belief.probabilities, self.interpolation, context)
             return np.asarray(weight @ (read if self.interpolation == "nearest" else np.minimum(read, bounds)))
         if rest is not None:
-            known = rest + (belief.posterior @ self.problem.perfect_cost)[:, None]
+            known = rest + (belief.probabilities @ self.problem.perfect_cost)[:, None]
             bounds = np.minimum(bounds, np.concatenate([bounds[:, : len(rest)], known], axis=1))
         return np.asarray(weight @ bounds)
 

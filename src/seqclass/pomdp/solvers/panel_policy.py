@@ -47,7 +47,7 @@ class PanelValues:
 
     def regressors(self, belief: BeliefState) -> FloatArray:
         """What the cost of going on is explained by, (n, n_columns)."""
-        stop, posterior = belief.stopping_cost, belief.posterior
+        stop, posterior = belief.stopping_cost, belief.probabilities
         columns = self._of_belief(posterior, stop, np.ones(len(belief)))
         share = (~unasked_questions(belief)).mean(axis=1)
         return np.column_stack([*columns, share, share * stop])
@@ -74,7 +74,7 @@ class PanelValues:
         factor = (weights[-1] * share)[:, None, None]
         vectors, known = problem.decision_costs.T, problem.perfect_cost
         for part, places, likelihood in likelihood_parts(belief, questions, 4 * problem.n_classes):
-            joint = likelihood * belief.posterior[part, None, None]
+            joint = likelihood * belief.probabilities[part, None, None]
             stop, total = lower_envelope(joint, vectors), row_sums(joint)
             cost = total * offset[part] + stop * factor[part]
             for column, w in zip(self._of_belief(joint, stop, total), weights[1:-2]):
@@ -226,7 +226,7 @@ class Growing:
         self.most = np.minimum(most, self.open.sum(axis=1))
         self.least = np.minimum(max(policy.sizes[0], least), self.most)
         self.panel = np.zeros((n, problem.n_questions), dtype=bool)
-        self.known = belief.posterior @ problem.perfect_cost
+        self.known = belief.probabilities @ problem.perfect_cost
         # answers of each row so far: their histories, whose they are, and their shares
         self.branches = belief.replace(problem=policy._problem_without_visits, account=belief.account.without_visits())
         self.owner, self.weight = np.arange(n), np.ones(n)

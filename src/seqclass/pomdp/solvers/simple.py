@@ -11,6 +11,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass._utils.stored import require
 from seqclass._utils.validation import check_part, check_real
+from seqclass.pomdp.account import price_of_question
 from seqclass.pomdp.bounds.optimum import OrderBounds, ask_once, cheapest_question, distinct
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.one_step import (
@@ -156,7 +157,7 @@ class PosteriorThresholdPolicy(_AskingPolicy):
 
     def _action(self, belief: BeliefState) -> IntArray:
         question = np.full(len(belief), DECIDE)
-        unsure = np.flatnonzero(belief.posterior.max(axis=1) < self.threshold - TIE)
+        unsure = np.flatnonzero(belief.probabilities.max(axis=1) < self.threshold - TIE)
         if unsure.size:
             question[unsure] = self._next(belief[unsure])
         return question
@@ -267,7 +268,7 @@ def lookahead_costs(belief: BeliefState, depth: int, n_candidates: int | None = 
     problem, result = belief.problem, np.full((len(belief), belief.problem.n_questions), np.inf)
     if not problem.any_order and depth == 1:  # what look-ahead computes serves the update as well
         if belief.stage < problem.n_stages:
-            result[:, belief.stage] = belief.price + row_sums(problem.stopping_cost(belief.joint))
+            result[:, belief.stage] = price_of_question(belief) + row_sums(problem.stopping_cost(belief.joint))
         return result
     widest = float(problem.n_outcomes.max(initial=1)) * problem.n_questions if problem.any_order else 8.0
     for part, some in row_parts(belief, 8.0 * 4 * problem.n_classes * widest ** (depth - 1), 2**28):

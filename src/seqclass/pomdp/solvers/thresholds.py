@@ -95,8 +95,8 @@ class LinearThresholdPolicy(Policy):
         self.thresholds = normalise(close_corners(problem, array))
 
     def _action(self, belief: BeliefState) -> IntArray:
-        vectors = self.thresholds[belief.stage][self.decide(belief.posterior)]
-        stop = stopping_is_certain(belief) | (np.einsum("nc,nc->n", vectors, belief.posterior) <= TIE)
+        vectors = self.thresholds[belief.stage][self.decide(belief.probabilities)]
+        stop = stopping_is_certain(belief) | (np.einsum("nc,nc->n", vectors, belief.probabilities) <= TIE)
         return np.where(stop, DECIDE, belief.stage)
 
     def _check_stored(self) -> None:
@@ -157,9 +157,8 @@ class SampledPaths:
             next_cost[on] = _next_cost(belief[on]) if on.size else 0.0
             parent = n_nodes[0] + level.parent if levels else np.full(len(belief), -1)
             stage = np.full(len(belief), belief.stage)
-            levels.append(
-                (belief.posterior, belief.stopping_cost, belief.spent, next_cost, level.weight, closed, parent, stage)
-            )
+            costs = (belief.stopping_cost, belief.spent, next_cost)
+            levels.append((belief.probabilities, *costs, level.weight, closed, parent, stage))
             n_nodes[:] = n_nodes[1], n_nodes[1] + len(belief)
             return np.where(closed, DECIDE, belief.stage)
 

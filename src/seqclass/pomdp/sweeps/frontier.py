@@ -242,7 +242,7 @@ class _SweepHistories:
         question = np.full(row.size, belief.stage)
         if row.size and self.looks:
             ((_, part),) = level.split(row, question)
-            self.chance = part.predictive
+            self.chance = part.outcome_probabilities
         return Fork(row, question, level.weight[row])
 
     def _come_to(self, level: Level) -> None:
@@ -268,9 +268,9 @@ class _SweepTally:
     def add(self, belief: BeliefState, stopped: BoolArray, weight: FloatArray, martingale: FloatArray) -> None:
         rows = np.flatnonzero(stopped.any(axis=1))
         belief, paid = belief[rows], belief.spent[rows]
-        decision, stop = self.problem.decide(belief.posterior), belief.stopping_cost
+        decision, stop = self.problem.decide(belief.probabilities), belief.stopping_cost
         n_classes = self.problem.n_classes
-        right = belief.posterior[np.arange(len(rows)), np.minimum(decision, n_classes - 1)]
+        right = belief.probabilities[np.arange(len(rows)), np.minimum(decision, n_classes - 1)]
         error = np.where(decision < n_classes, 1 - right, 0.0)
         features = np.full(len(rows), float(belief.stage))
         share = stopped[rows] * weight[rows, None]

@@ -170,6 +170,6 @@ class _Ladder:
         row = np.repeat(self.data.rows[at], n)
         history = np.repeat(place, n)
         rule = self.number[np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n) + going[history]]
-        self.decision[row, rule] = decided(self.policy, belief.posterior)[history]
+        self.decision[row, rule] = decided(self.policy, belief.probabilities)[history]
         self.price[row, rule] = belief.spent[history]
         self.n_features[row, rule] = self.answered[history]

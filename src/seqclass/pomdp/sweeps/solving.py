@@ -13,6 +13,7 @@ from sklearn.base import clone
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.stored import require, stored_part
 from seqclass._utils.validation import check_integer, check_real
+from seqclass.pomdp.account import price_of_question
 from seqclass.pomdp.one_step import context_of, cost_lower_bound, stopping_threshold
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, RepricedPolicy, SolveInfo, scale_prices
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
@@ -207,7 +208,7 @@ class _GridSweep(SweepPolicies):
             ahead[part] = values.reshape(-1, n_outcomes, values.shape[1])
         total = ahead.sum(axis=1)
         stop = stopping_threshold(belief)[rows, None]
-        go_on = open_[rows] & (belief.price[rows, None] * factor + total < stop)
+        go_on = open_[rows] & (price_of_question(belief)[rows, None] * factor + total < stop)
         return SweepView(rows, block.columns[positions], go_on, ahead, total)
 
 
@@ -337,7 +338,7 @@ class InterpolatedSweep(SweepPolicies):
             if own.size:
                 ahead[own, :, number] = values.successor_values(part if own.size == rows.size else part[own])
         total = ahead.sum(axis=1)
-        price = belief.price[rows, None] * self.multipliers
+        price = price_of_question(belief)[rows, None] * self.multipliers
         go_on = wanted & (price + total @ self.weights < stopping_threshold(part)[:, None])
         return SweepView(rows, np.arange(len(self.multipliers)), go_on, ahead, total, self.weights)
 

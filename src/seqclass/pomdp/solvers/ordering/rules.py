@@ -138,7 +138,7 @@ class EC2(OrderingRule):
                 result[:, places] = tables.separation(states)[:, at]
             return result
         for part, places, likelihood in likelihood_parts(belief, questions, problem.n_classes):
-            posterior, table = belief.posterior[part], common(likelihood)
+            posterior, table = belief.probabilities[part], common(likelihood)
             if table is not None:
                 result[part, places] = _separation(posterior, table)
             else:
@@ -203,7 +203,7 @@ class ClassInformation(OrderingRule):
                 result[:, places] = tables.class_information(states)[:, at]
             return result
         for part, places, likelihood in likelihood_parts(belief, questions, belief.problem.n_classes):
-            posterior, table = belief.posterior[part], common(likelihood)
+            posterior, table = belief.probabilities[part], common(likelihood)
             gains = information_by_row(posterior, likelihood) if table is None else information(posterior, table)
             result[part, places] = gains
         return result
@@ -243,7 +243,7 @@ class CrossEntropy(OrderingRule):
 
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Shares of the entropy; see `OrderingRule.gains`."""
-        entropy = -plogp(belief.posterior).sum(axis=1)
+        entropy = -plogp(belief.probabilities).sum(axis=1)
         return np.asarray(ClassInformation().gains(belief, questions) / np.maximum(entropy, _TINY)[:, None])
 
 

@@ -68,7 +68,7 @@ class NextQuestion:
 
     def features(self) -> FloatArray:
         """What the cost of going on is explained by, (n, n_features), where something is asked."""
-        belief, posterior = self.info, self.info.posterior
+        belief, posterior = self.info, self.info.probabilities
         stop = deciding_cost(belief)
         entropy = -plogp(posterior).sum(axis=1)
         top = np.partition(posterior, posterior.shape[1] - 2, axis=1)[:, -2:] if posterior.shape[1] > 1 else posterior
