@@ -151,7 +151,7 @@ def test_an_improved_rule_asks_what_its_values_say():
     for question in range(problem.n_questions):
         asked = belief.asking(question)
         outcome = np.flatnonzero(asked.outcome_probabilities[0] > 0)
-        after = asked.update(outcome, np.zeros(outcome.size, dtype=int))
+        after = asked.update(outcome, rows=np.zeros(outcome.size, dtype=int))
         cost = price_of_question(asked)[0] + asked.outcome_probabilities[0, outcome] @ values.value(after)
         assert belief.stopping_cost[0] - scores[question] == pytest.approx(cost, abs=1e-12)
     few = ImprovedRule(values, n_candidates=1).scores(belief)[0]

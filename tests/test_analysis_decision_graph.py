@@ -84,7 +84,7 @@ def assert_agrees(
             prices[name].append(float(price_of_question(belief)[0]))
             if node["kind"] == "more" and belief.stage < depth:  # a question is left out only if no answer decides
                 possible = np.flatnonzero(belief.outcome_probabilities[0] > 0)
-                assert (policy.action(belief.update(possible, np.zeros(len(possible), dtype=int))) != -1).all()
+                assert (policy.action(belief.update(possible, rows=np.zeros(len(possible), dtype=int))) != -1).all()
             for outcome, child in edges.get(name, {}).items():
                 share = missing if outcome < 0 else (1 - missing) * belief.outcome_probabilities[0, outcome]
                 frontier.append((child, belief.update(np.array([outcome]), charge_missing=charged), mass * share))

@@ -129,7 +129,7 @@ def test_what_stands_for_a_large_bundle_tells_what_the_bundle_tells():
     # as it does once something is known
     later = info.asking(1).update(np.array([2]))
     drawn = problem.structure.sample_outcomes(0, later, np.zeros(50_000, dtype=int), np.random.default_rng(0))
-    cost = later.asking(0).update(drawn, np.zeros(50_000, dtype=int)).stopping_cost.mean()
+    cost = later.asking(0).update(drawn, rows=np.zeros(50_000, dtype=int)).stopping_cost.mean()
     assert problem.structure.costs_after(np.array([0]), later)[0, 0] == pytest.approx(cost, abs=0.02)
     rules = [ClassInformation(), HiddenInformation(), EC2()]
     assert all(np.isfinite(rule.scores(later)[0, [0, 2]]).all() for rule in rules)

@@ -85,7 +85,7 @@ def test_candidates_that_are_ruled_out_change_no_action():
             np.testing.assert_allclose(np.minimum(pruned.min(axis=1), belief.stopping_cost), best, atol=1e-12)
             question = int(np.flatnonzero(belief.available[0])[0])
             parent, outcome = np.nonzero(belief.asking(question).outcome_probabilities > 0)
-            belief = belief.asking(question).update(outcome, parent)
+            belief = belief.asking(question).update(outcome, rows=parent)
 
 
 def lookahead_costs_of_all(info):

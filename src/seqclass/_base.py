@@ -32,7 +32,7 @@ from seqclass.fitting._planning import with_prior
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import time_step
 from seqclass.fitting.held_out import HeldOut
-from seqclass.pomdp import AcquisitionProblem, Policy
+from seqclass.pomdp import AcquisitionProblem, BeliefState, Policy
 from seqclass.pomdp.policy import OrderingChoice
 
 __all__ = ["BaseSequentialClassifier"]
@@ -405,6 +405,35 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         if saved is not None:
             session.restore(saved)
         return session
+
+    def belief(self, known: Mapping[Any, Any] | None = None) -> BeliefState:
+        """What is believed of a case, once some of its features are known.
+
+        Parameters
+        ----------
+        known : mapping of str or int to value, optional
+            What is known, by name or number of a column, as raw values or categories; it costs nothing.
+
+        Returns
+        -------
+        BeliefState
+            One case of ``problem_``, as ``policy_`` takes it, with the names of columns and classes.
+
+        Raises
+        ------
+        ValueError
+            If a name is not that of a feature, or a value is invalid.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from seqclass import SequentialClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> clf = SequentialClassifier(order="adaptive").fit(X, load_iris().target_names[y])
+        >>> clf.belief({"petal length (cm)": 1.4}).update("petal width (cm)", 0.2)
+        <BeliefState: setosa 100.0%, versicolor 0.0%, virginica 0.0%; 2 of 4 asked, 0.01 paid>
+        """
+        return self.session(known=known).belief
 
     def save(self, path: Any) -> None:
         """Write the fitted classifier to a file, completely or not at all; `seqclass.load` reads it.

@@ -69,7 +69,7 @@ def test_lookahead_is_what_recursion_finds(depth, make_case):
             stop = [case.stop(j) / sum(j) for _, j, _ in frontier]
             np.testing.assert_array_equal(policy.action(info) >= 0, np.array(wanted) < np.array(stop) * (1 - TIE))
             branches = [(row, *b) for row, (s, j, c) in enumerate(frontier) for b in case.successors(s, j, c)]
-            info = info.update(np.array([b[1] for b in branches]), np.array([b[0] for b in branches]))
+            info = info.update(np.array([b[1] for b in branches]), rows=np.array([b[0] for b in branches]))
             frontier = [(info.stage, b[2], b[3]) for b in branches]
 
 
@@ -102,7 +102,7 @@ def test_threshold_stops_where_it_is_reached(make_case):
                 np.testing.assert_array_equal(go_on, info.probabilities.max(axis=1) < threshold - 1e-12)
                 info = info[go_on]
                 parent, outcome = np.nonzero(info.outcome_probabilities)
-                info = info.update(outcome, parent)
+                info = info.update(outcome, rows=parent)
 
 
 def test_a_rule_needs_no_tables(repeated):

@@ -28,7 +28,7 @@ def test_update_is_bayes_rule(kind, contexts, make_case):
                     assert info.outcome_probabilities[0, v] == pytest.approx(sum(after) / sum(joint), abs=1e-12)
                     new = info.update(np.array([v]))
                     np.testing.assert_allclose(new.probabilities[0], np.array(after) / sum(after), atol=1e-12)
-                    assert new.problem.decide(new.posterior)[0] == case.decision(after)
+                    assert new.problem.decide(new.probabilities)[0] == case.decision(after)
                     assert new.stopping_cost[0] == pytest.approx(case.stop(after) / sum(after))
                     following.append((new, after, place))
             frontier = following
@@ -70,7 +70,7 @@ def test_rows_of_a_state_keep_what_was_computed():
         np.testing.assert_array_equal(part.joint, belief.joint[rows])
         np.testing.assert_array_equal(part.probabilities, belief.probabilities[rows])
     np.testing.assert_array_equal(fresh.joint, belief.joint[[3, 1]])
-    repeated = belief.update(np.array([0, 1, -1]), np.array([2, 2, 0]))
+    repeated = belief.update(np.array([0, 1, -1]), rows=np.array([2, 2, 0]))
     np.testing.assert_allclose(repeated.probabilities[0], belief[np.array([2])].update(np.array([0])).probabilities[0])
     np.testing.assert_array_equal(repeated.probabilities[2], belief.probabilities[0])
     assert repeated.stage == 2

@@ -63,7 +63,7 @@ def test_decisions_do_not_change(make_tree):
     for _ in range(problem.n_stages):
         assert (bare.action(info) == certified.action(info)).all()
         parent, outcome = np.nonzero(info.outcome_probabilities > 0)
-        info = info.update(outcome, parent)
+        info = info.update(outcome, rows=parent)
     assert np.isnan(bare.info.upper)
     assert certified.info.certify_seconds > 0
 
@@ -85,7 +85,7 @@ def test_values_are_homogeneous_and_no_more_than_stopping(make_tree):
             np.testing.assert_allclose(twice, 2 * found.ravel(), rtol=1e-9, atol=1e-12)
             assert (nothing == 0).all()
         parent, outcome = np.nonzero(info.outcome_probabilities > 0)
-        info = info.update(outcome, parent)
+        info = info.update(outcome, rows=parent)
 
 
 def test_unfitted_values_are_those_that_were_given():

@@ -230,4 +230,4 @@ def test_the_team_acts_as_its_policies_do():
             for j, policy in enumerate(team.policies):
                 np.testing.assert_array_equal(go_on[:, j], policy.action(info) >= 0)
             rows = np.repeat(np.arange(len(info)), 3)
-            info = info.update(rng.integers(4, size=rows.size), rows)
+            info = info.update(rng.integers(4, size=rows.size), rows=rows)

@@ -28,7 +28,7 @@ def test_all_branches_with_their_probabilities(make_case):
             expected = {(i, v) for i, row in enumerate(info.outcome_probabilities) for v in np.flatnonzero(row)}
             assert pairs == expected
             np.testing.assert_allclose(following, weight[parent] * info.outcome_probabilities[parent, outcome])
-            info, weight = info.update(outcome, parent), following
+            info, weight = info.update(outcome, rows=parent), following
         assert info.stage == 3
 
 
@@ -102,9 +102,9 @@ def test_histories_that_would_be_too_many_are_not_copied_first(monkeypatch):
 def test_histories_are_counted_before_any_is_followed(monkeypatch):
     followed, update = [], BeliefState.update
 
-    def counted(self, outcome, rows=None, **how):
+    def counted(self, outcome, **how):
         followed.append(len(outcome))
-        return update(self, outcome, rows, **how)
+        return update(self, outcome, **how)
 
     monkeypatch.setattr(BeliefState, "update", counted)
     yes = np.random.default_rng(0).uniform(0.3, 0.7, size=(9, 2))

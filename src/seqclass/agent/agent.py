@@ -32,8 +32,9 @@ from seqclass.costs import Costs, Prices
 from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy, acquire, evaluate
 from seqclass.pomdp.acquisition import Acquisition
+from seqclass.pomdp.names import ImpossibleOutcome
 from seqclass.pomdp.policy import OrderingChoice
-from seqclass.pomdp.problem import BeliefState, ImpossibleOutcome
+from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.solvers.ordering.rules import make_ask
 
 __all__ = ["Agent", "agent_of"]
@@ -238,7 +239,8 @@ class Agent:
         order = np.concatenate([asked, np.setdiff1d(np.arange(len(self.support)), asked)])
         prices = self.prices.take(self.support)
         costs, prior = self.decision_costs, self.problem.prior
-        return acquisition_problem(self.model, order, prices, costs, prior, any_order=True, bundles=prices.bundles)
+        problem = acquisition_problem(self.model, order, prices, costs, prior, any_order=True, bundles=prices.bundles)
+        return problem.replace(_naming=self.problem._naming)
 
     def numbers(self, X: Any) -> Any:
         """Rows as numbers, checked against the columns of the fit; NaN where missing."""

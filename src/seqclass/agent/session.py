@@ -33,9 +33,10 @@ from seqclass.agent.differential import labels_of
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.account import charge
 from seqclass.pomdp.acquisition import added_saving
+from seqclass.pomdp.names import ImpossibleOutcome
 from seqclass.pomdp.one_step import deciding_cost, unasked_questions
 from seqclass.pomdp.policy import decided
-from seqclass.pomdp.problem import BeliefState, ImpossibleOutcome
+from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.walk import check_questions
 
 __all__ = ["Session", "expected_saving"]
@@ -349,6 +350,11 @@ class Session:
         """Questions that show what is known of every case before the first one."""
         problem = self._questions.problem
         return [q for q in range(problem.n_questions) if np.isin(problem.structure.members(q), self._agent.known).any()]
+
+    @property
+    def belief(self) -> BeliefState:
+        """What is known as the policy sees it: one case of its problem."""
+        return self._cases[-1].belief
 
     @property
     def posterior(self) -> FloatArray:

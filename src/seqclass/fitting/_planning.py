@@ -13,6 +13,7 @@ from scipy import sparse
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_distribution, check_integer, columns_of, in_order
+from seqclass.agent._naming import ColumnNaming
 from seqclass.agent._warm_start import initial_belief_given, needless_of
 from seqclass.agent.agent import Agent
 from seqclass.agent.problem import acquisition_problem, is_free, stage_order
@@ -153,6 +154,7 @@ def build_problem(
     prices, any_order = agent.prices.take(agent.support), is_free(settings.order)
     costs, bundles = agent.decision_costs, prices.bundles
     problem = acquisition_problem(agent.model, order, prices, costs, any_order=any_order, bundles=bundles)
+    problem = problem.replace(_naming=ColumnNaming.of(agent))
     if agent.known.size:
         problem = problem.replace(starts=starts_of(settings, agent, problem, codes, weight))
     problem = within_budget(problem, max_features=settings.max_features, max_cost=settings.max_cost)

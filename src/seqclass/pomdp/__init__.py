@@ -11,8 +11,9 @@ from seqclass.pomdp.bridge import PomdpPyPlanner, to_pomdp_py
 from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.files import read_policy, write_pomdp
 from seqclass.pomdp.mixture_problem import MixtureProblem
+from seqclass.pomdp.names import with_names
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver, ValueSolver
 from seqclass.pomdp.solvers.correlated import ProjectedValueIteration
 from seqclass.pomdp.solvers.exact import ExactValueIteration
@@ -45,6 +46,7 @@ __all__ = [
     "EC2",
     "AcquisitionProblem",
     "Adaptive",
+    "BeliefState",
     "ClassInformation",
     "CrossEntropy",
     "ExactFreeOrder",
@@ -86,6 +88,7 @@ __all__ = [
     "read_policy",
     "solve_for_budget",
     "to_pomdp_py",
+    "with_names",
     "write_pomdp",
 ]
 

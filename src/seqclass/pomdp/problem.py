@@ -6,20 +6,26 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import entr
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelope, pick, row_sums, smallest_int
 from seqclass._utils.model_files import Stored
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real
 from seqclass.costs import Visits
 from seqclass.pomdp.account import Account, charge, join_accounts, new_account, prices_of_all
 from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.names import ImpossibleOutcome, Names, Naming, label_rows
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.structure import Structure
 from seqclass.pomdp.ties import TIE, affords
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["AcquisitionProblem", "BeliefState"]
 
@@ -148,6 +154,7 @@ class AcquisitionProblem(Stored, ABC):
     rules: Constraints | None = None
     #: How cases begin of which something is known before the first question; None: nothing is.
     starts: Starts | None = None
+    _naming: Naming = Naming()
     #: Attributes that are worked out of the likelihoods, and gone where these are replaced.
     _of_likelihoods: tuple[str, ...] = ()
 
@@ -211,6 +218,11 @@ class AcquisitionProblem(Stored, ABC):
         prices = f"at {low:.4g}" if low == high else f"at {low:.4g} to {high:.4g}"
         order = "in any order" if self.any_order else "in one order"
         return f"<{type(self).__name__}: {size} {order}{f' {prices}' if self.n_questions else ''}>"
+
+    @property
+    def names(self) -> Names:
+        """Names of questions, outcomes, classes and decisions; see `with_names`."""
+        return Names(self, self._naming)
 
     @property
     def n_questions(self) -> int:
@@ -324,20 +336,6 @@ class AcquisitionProblem(Stored, ABC):
         return without_implied(belief, starts.needless), starts.weight
 
 
-class ImpossibleOutcome(ValueError):
-    """An outcome that has probability zero given what was seen before."""
-
-    def __init__(self, feature: int, outcome: int) -> None:
-        super().__init__(
-            f"feature {feature}: outcome {outcome} has probability zero given what was seen before, so no belief "
-            "follows; smooth the likelihoods or check the value."
-        )
-        self.feature, self.outcome = feature, outcome
-
-    def __reduce__(self) -> tuple[type[ImpossibleOutcome], tuple[int, int]]:
-        return type(self), (self.feature, self.outcome)  # from another process it comes as it went
-
-
 class BeliefState:
     """What is known of a batch of cases that were asked equally many questions.
 
@@ -395,6 +393,102 @@ class BeliefState:
 
     def __len__(self) -> int:
         return int(self.probabilities.shape[0])
+
+    def __repr__(self) -> str:
+        asked = f"{self.stage:,} of {self.problem.n_questions:,} asked"
+        return self.problem.names.describe_beliefs(self.probabilities, asked, self.spent)
+
+    def _repr_html_(self) -> str:
+        return self.to_frame().to_html(notebook=True)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row a case: P(class), what was asked, what was paid, and what deciding now would cost.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column for each class, ``asked`` (number of questions), ``paid`` and ``stopping_cost`` (in units of the
+            costs), ``decision`` (the cheapest now), and ``observed``, what the questions showed by name.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass.pomdp import TableProblem, with_names
+        >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, any_order=True)
+        >>> belief = with_names(problem, ["test"], classes=["ill", "well"]).initial_belief(2).asking(0)
+        >>> belief.update(np.array([0, 1])).to_frame().round(2)
+            ill  well  asked  paid  stopping_cost decision observed
+        0  0.82  0.18      1   0.1           0.18      ill   test=0
+        1  0.11  0.89      1   0.1           0.11     well   test=1
+        """
+        import pandas as pd
+
+        names = self.problem.names
+        frame: pd.DataFrame = pd.DataFrame(self.probabilities, columns=names.classes)
+        frame["asked"], frame["paid"], frame["stopping_cost"] = self.stage, self.spent, self.stopping_cost
+        frame["decision"] = np.array(names.decisions, dtype=object)[self.problem.decide(self.probabilities)]
+        if self.observed is not None:
+            frame["observed"] = [names.describe(row) for row in self.observed]
+        return frame
+
+    @property
+    def posterior(self) -> pd.Series[float] | pd.DataFrame:
+        """P(class | what was seen) by the names of the classes: a series for one case, else a row a case.
+
+        Hot code reads `probabilities`, the array.
+        """
+        return label_rows(self.probabilities, self.problem.names.classes, "probability")
+
+    def predictive(self, question: int | str | None = None) -> pd.Series[float] | pd.DataFrame:
+        """P(outcome of a question | what was seen) by the names of its outcomes.
+
+        Parameters
+        ----------
+        question : int or str, optional
+            Its number or its name; by default the one that comes next, in a fixed order or after `asking`.
+
+        Returns
+        -------
+        pandas.Series or pandas.DataFrame
+            A series for one case, else a row a case.
+
+        Raises
+        ------
+        ValueError
+            If there is no such question, it does not come next in a fixed order, or has too many outcomes to list.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass.pomdp import TableProblem, with_names
+        >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, any_order=True)
+        >>> with_names(problem, ["test"], outcomes=[["+", "-"]]).initial_belief().predictive("test").round(2)
+        +    0.55
+        -    0.45
+        Name: test, dtype: float64
+        """
+        belief = self if question is None else self.asking(self._next_is(self.problem.names.number(question)))
+        if belief._mixed or question_is_sampled(belief):
+            raise ValueError("these outcomes cannot be listed: cases ask different questions, or there are too many.")
+        names, number = self.problem.names, belief.question
+        return label_rows(belief.outcome_probabilities, names.outcomes(number), names.question(number))
+
+    def entropy(self) -> FloatArray:
+        """Uncertainty about the class in bits, (n,)."""
+        return np.asarray(entr(self.probabilities).sum(axis=1) / np.log(2))
+
+    def _next_is(self, question: int) -> int:
+        """A question, which in a fixed order must be the one that comes next."""
+        if not self.problem.any_order and question != self.stage:
+            names = self.problem.names
+            comes = (
+                f"comes {short_repr(names.question(self.stage))}" if self.stage < self.problem.n_stages else "is none"
+            )
+            raise ValueError(
+                f"in this order {short_repr(names.question(question))} is not next: there {comes}. Take a problem in "
+                "any order to ask whatever you like."
+            )
+        return question
 
     def __getitem__(self, rows: IntArray | BoolArray) -> BeliefState:
         """Return the belief of some rows (an array of numbers or a mask)."""
@@ -592,30 +686,73 @@ class BeliefState:
             return self._deciding_cost
         return np.where(self._must_continue, np.inf, self._deciding_cost)
 
-    def update(self, outcome: IntArray, rows: IntArray | None = None, *, charge_missing: bool = False) -> BeliefState:
-        """Belief after the question showed ``outcome``.
+    def update(
+        self,
+        *answer: Any,
+        rows: IntArray | None = None,
+        charge_missing: bool = False,
+        **answers: Any,
+    ) -> BeliefState:
+        """Belief after questions were asked and answered.
 
         Parameters
         ----------
-        outcome : ndarray of int of shape (m,)
-            What was seen; -1 is missing and leaves the belief as it is.
+        *answer : question, value; or ndarray of int of shape (m,)
+            A question, by name or number, and what it showed, in the form of `Names.code`: one value for all cases, or
+            a list of one for each. Or outcomes alone, of the question that comes next: that of `asking`, or the stage's
+            in a fixed order; -1 is missing and leaves the belief as it is.
         rows : ndarray of int of shape (m,), optional
-            The row of this state that each outcome belongs to; by default each row once.
+            The row of this belief that each of the outcomes belongs to; by default each row once.
         charge_missing : bool
             Whether a missing answer is paid for all the same; its group is then paid for as well.
+        **answers : value
+            Questions by name as words of Python (``worst_area`` for ``"worst area"``), one after the other.
 
         Returns
         -------
         BeliefState
-            ``m`` rows, one stage on.
+            ``m`` rows, one stage on for each question.
 
         Raises
         ------
         ValueError
-            If an outcome is out of range or has probability zero; the message names feature and value.
+            If a question may not be asked now, or an answer is none of its outcomes, or has probability zero; the
+            message names the question and the value.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass.pomdp import TableProblem, with_names
+        >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1, any_order=True)
+        >>> belief = with_names(problem, ["the test"], classes=["ill", "well"]).initial_belief()
+        >>> belief.update("the test", 1)
+        <BeliefState: ill 11.1%, well 88.9%; 1 of 1 asked, 0.1 paid>
+        >>> belief.update(the_test=1).posterior.round(3).to_dict()
+        {'ill': 0.111, 'well': 0.889}
         """
+        if len(answer) == 1 and not answers:
+            return self._update(np.asarray(answer[0]), rows, charge_missing)
+        if len(answer) not in (0, 2) or rows is not None or not (answer or answers):
+            raise TypeError(
+                "update takes outcomes alone, a question and its answer, or answers by name; rows go with outcomes."
+            )
+        belief = self
+        for question, value in [*([answer] if answer else []), *answers.items()]:
+            number = belief._next_is(self.problem.names.number(question))
+            if not belief.available[:, number].all():
+                raise ValueError(
+                    f"{short_repr(self.problem.names.question(number))} may not be asked here, or not again."
+                )
+            several = isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 1
+            if several and len(value) != len(belief):
+                raise ValueError(f"{len(belief)} cases need as many answers, or one for all; got {len(value)}.")
+            codes = [self.problem.names.code(number, one) for one in (value if several else [value])]
+            outcome = np.array(codes if several else codes * len(belief), dtype=np.int64)
+            belief = belief.asking(number)._update(outcome, None, charge_missing)
+        return belief
+
+    def _update(self, outcome: IntArray, rows: IntArray | None, charge_missing: bool) -> BeliefState:
         parent = self if rows is None else self._take(rows)
-        outcome = np.asarray(outcome)
         check_outcomes(parent, outcome)
         seen = np.flatnonzero(outcome >= 0)
         belief = parent.probabilities.copy()
@@ -633,7 +770,9 @@ class BeliefState:
         total = joint.sum(axis=1, keepdims=True)
         if total.size and total.min() <= 0:
             wrong = int(seen[int(total.argmin())])
-            raise ImpossibleOutcome(parent._feature(wrong), int(outcome[wrong]))
+            number = parent._number(wrong)
+            name = self.problem.names.question(number)
+            raise ImpossibleOutcome(int(self.problem.features[number]), int(outcome[wrong]), name)
         belief[seen] = joint / total
         state = self.problem.advance(parent.question, parent.state, outcome)
         _, account = charge(parent, (outcome >= 0) | charge_missing)
@@ -659,9 +798,9 @@ class BeliefState:
         """What the question shows at once; rows that ask several questions ask no bundles."""
         return None if self._mixed else self.problem.structure.bundle(self.question)
 
-    def _feature(self, row: int) -> int:
+    def _number(self, row: int) -> int:
         question = self.question
-        return int(self.problem.features[question[row] if self._mixed else question])
+        return int(question[row] if self._mixed else question)
 
 
 def _has_requirements(problem: AcquisitionProblem) -> bool:
@@ -703,6 +842,6 @@ def check_outcomes(belief: BeliefState, outcome: IntArray) -> None:
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
-            f"feature {belief._feature(row)}: outcome {int(outcome[row])} is not in "
+            f"{belief.problem.names.question(belief._number(row))}: outcome {int(outcome[row])} is not in "
             f"0..{int(np.broadcast_to(n_outcomes, len(outcome))[row]) - 1} (-1 is missing)."
         )

@@ -164,7 +164,7 @@ def _next_level(
         _check_visited(visited, max_histories)
     belief = BeliefState.concatenate(
         [
-            part.update(branches.outcome, branches.parent, charge_missing=answers.charge_missing)
+            part.update(branches.outcome, rows=branches.parent, charge_missing=answers.charge_missing)
             for (_, _, part), branches in zip(parts, branches_of_parts)
         ]
     )

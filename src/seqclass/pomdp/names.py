@@ -1,0 +1,393 @@
+"""What questions, what they show, classes and decisions are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.model_files import Stored, register
+from seqclass._utils.text import belief_text, join_names, near, short_repr, visible
+from seqclass.pomdp.structure import Structure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Names", "Naming", "with_names"]
+
+
+class NamedProblem(Protocol):
+    """What names are looked up for: see `AcquisitionProblem`."""
+
+    @property
+    def features(self) -> IntArray: ...
+
+    @property
+    def n_outcomes(self) -> IntArray: ...
+
+    @property
+    def n_questions(self) -> int: ...
+
+    @property
+    def n_classes(self) -> int: ...
+
+    @property
+    def n_decisions(self) -> int: ...
+
+    @property
+    def structure(self) -> Structure[Any]: ...
+
+    def replace(self, **changes: Any) -> Any: ...
+
+
+_Problem = TypeVar("_Problem", bound=NamedProblem)
+
+
+@register
+@dataclass(frozen=True)
+class Naming(Stored):
+    """Names by feature, which a problem keeps whatever its questions are; numbers where there are none.
+
+    Parameters
+    ----------
+    features : tuple of str
+        Name of each feature; empty where it has none.
+    outcomes : tuple of tuple of str
+        Names of what each feature may show.
+    classes : tuple of str
+        Names of the classes.
+    decisions : tuple of str
+        Names of the decisions; by default those of the classes, and a number for each further one.
+
+    Examples
+    --------
+    >>> naming = Naming(features=("fever",), outcomes=(("no", "yes"),), classes=("cold", "flu"))
+    >>> naming.feature(0), naming.code(0, "yes", 2), naming.feature(1)
+    ('fever', 1, 'feature 1')
+    """
+
+    features: tuple[str, ...] = ()
+    outcomes: tuple[tuple[str, ...], ...] = ()
+    classes: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+
+    def feature(self, feature: int) -> str:
+        """Name of a feature."""
+        return (self.features[feature] if feature < len(self.features) else "") or f"feature {feature}"
+
+    def shows(self, feature: int, n_outcomes: int) -> list[str]:
+        """Names of what a feature may show."""
+        known = self.outcomes[feature] if feature < len(self.outcomes) else ()
+        return list(known) if len(known) == n_outcomes else list(map(str, range(n_outcomes)))
+
+    def code(self, feature: int, value: Any, n_outcomes: int) -> int:
+        """The outcome of a feature that a value belongs to: its name or its number; -1 where it is missing."""
+        names = self.shows(feature, n_outcomes)
+        if isinstance(value, str) and value in names:
+            return names.index(value)
+        if isinstance(value, (int, np.integer)) and -1 <= int(value) < n_outcomes:
+            return int(value)
+        known = join_names(names) if len(names) <= 8 else f"{names[0]} to {names[-1]}"
+        raise ValueError(
+            f"{self.feature(feature)} shows {known}, by name or as a number from 0 (-1 is missing); got "
+            f"{short_repr(value)}."
+        )
+
+    def bundle(self, features: Sequence[int]) -> str:
+        """Name of a question that shows several features at once."""
+        return " and ".join(map(self.feature, features))
+
+
+class Names:
+    """Names of one problem; see `AcquisitionProblem.names`.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+    naming : Naming
+        Where the names come from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, with_names
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> names = with_names(problem, questions=["test"], classes=["ill", "well"]).names
+    >>> names.questions, names.classes, names.outcomes("test")
+    (['test'], ['ill', 'well'], ['0', '1'])
+    """
+
+    def __init__(self, problem: NamedProblem, naming: Naming) -> None:
+        self._problem, self._naming = problem, naming
+
+    def __repr__(self) -> str:
+        return f"<Names: questions {join_names(self.questions, 3)}; classes {join_names(self.classes, 3)}>"
+
+    @property
+    def questions(self) -> list[str]:
+        """Name of each question."""
+        return [self.question(q) for q in range(self._problem.n_questions)]
+
+    @property
+    def classes(self) -> list[str]:
+        """Name of each class."""
+        return _filled(self._naming.classes, self._problem.n_classes, "class")
+
+    @property
+    def decisions(self) -> list[str]:
+        """Name of each decision, the classes first."""
+        return _filled(self._naming.decisions or self.classes, self._problem.n_decisions, "decision")
+
+    def question(self, question: int) -> str:
+        """Name of a question, by its number.
+
+        Parameters
+        ----------
+        question : int
+            Its number.
+
+        Returns
+        -------
+        str
+        """
+        features = self._features(question)
+        return self._naming.feature(features[0]) if len(features) == 1 else self._naming.bundle(features)
+
+    def outcomes(self, question: int | str) -> list[str]:
+        """Names of what a question may show, by number; of a bundle those of its features together.
+
+        Parameters
+        ----------
+        question : int or str
+            Its number or its name.
+
+        Returns
+        -------
+        list of str
+        """
+        number = self.number(question)
+        bundle, features = self._problem.structure.bundle(number), self._features(number)
+        sizes = [int(self._problem.n_outcomes[number])] if bundle is None else bundle.sizes.tolist()
+        return [", ".join(parts) for parts in product(*map(self._naming.shows, features, sizes))]
+
+    def number(self, question: int | str) -> int:
+        """Number of a question.
+
+        Parameters
+        ----------
+        question : int or str
+            Its number, its name, or its name as a word of Python (``worst_area`` for ``"worst area"``).
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If there is no such question.
+        """
+        n = self._problem.n_questions
+        if isinstance(question, (int, np.integer)) and 0 <= question < n:
+            return int(question)
+        if not isinstance(question, str):
+            raise ValueError(f"there is no question {short_repr(question)}: they are numbered 0 to {n - 1}.")
+        names = self.questions
+        if question in names:
+            return names.index(question)
+        words = [_word(name) for name in names]
+        if words.count(_word(question)) == 1:
+            return words.index(_word(question))
+        raise ValueError(f"{short_repr(question)} is no question of this problem; {near(question, names, 'they are')}")
+
+    def code(self, question: int | str, value: Any) -> int:
+        """The outcome of a question that a value belongs to.
+
+        Parameters
+        ----------
+        question : int or str
+            Its number or its name.
+        value : object
+            Name of an outcome, or its number; of a fitted classifier the raw value or the category; of a bundle these
+            by feature, in a dict. None and NaN are missing.
+
+        Returns
+        -------
+        int
+            -1 where it is missing.
+
+        Raises
+        ------
+        ValueError
+            If it is none of what the question shows.
+        """
+        number, naming = self.number(question), self._naming
+        bundle, features = self._problem.structure.bundle(number), self._features(number)
+        if bundle is None:
+            return -1 if _is_missing(value) else naming.code(features[0], value, int(self._problem.n_outcomes[number]))
+        if _is_missing(value):
+            return -1
+        called = list(map(naming.feature, features))
+        if not isinstance(value, Mapping) or not value.keys() <= set(called):
+            raise ValueError(
+                f"{self.question(number)} shows {join_names(called)} at once: give a dict of their values by name, got "
+                f"{short_repr(value)}."
+            )
+        parts = [
+            -1 if _is_missing(value.get(name)) else naming.code(feature, value[name], int(size))
+            for name, feature, size in zip(called, features, bundle.sizes)
+        ]
+        return int(bundle.encode([parts])[0])
+
+    def describe(self, observed: IntArray) -> str:
+        """Write what was seen of one case, (n_questions,) as in `BeliefState.observed`: ``"age=3, sex=f"``.
+
+        Parameters
+        ----------
+        observed : ndarray of int of shape (n_questions,)
+            The outcome of each question, -1 where it was missing, less where it was not asked.
+
+        Returns
+        -------
+        str
+        """
+        texts = []
+        for question in np.flatnonzero(observed >= -1).tolist():
+            bundle, features = self._problem.structure.bundle(question), self._features(question)
+            outcome = int(observed[question])
+            parts = [outcome] if bundle is None else bundle.decode([outcome])[0].tolist()
+            sizes = [int(self._problem.n_outcomes[question])] if bundle is None else bundle.sizes.tolist()
+            for feature, code, size in zip(features, parts, sizes):
+                shown = "missing" if code < 0 else self._naming.shows(feature, size)[code]
+                texts.append(f"{self._naming.feature(feature)}={shown}")
+        return ", ".join(texts)
+
+    def describe_beliefs(self, probabilities: FloatArray, asked: str, paid: FloatArray) -> str:
+        """Write a belief, or how several are on average, in one line.
+
+        Parameters
+        ----------
+        probabilities : ndarray of shape (n, n_classes)
+            P(class) of each case.
+        asked : str
+            How many questions were asked.
+        paid : ndarray of shape (n,)
+            Prices paid.
+
+        Returns
+        -------
+        str
+        """
+        n = len(probabilities)
+        mean = belief_text(self.classes, probabilities.mean(axis=0).tolist()) if n else "no belief"
+        cases, average = ("", "") if n == 1 else (f"{n:,} cases; on average ", " on average")
+        return visible(f"<BeliefState: {cases}{mean}; {asked}, {paid.mean() if n else 0:.4g} paid{average}>")
+
+    def _features(self, question: int) -> list[int]:
+        return [int(feature) for feature in self._problem.structure.members(question)]
+
+
+class ImpossibleOutcome(ValueError):
+    """An outcome that has probability zero given what was seen before."""
+
+    def __init__(self, feature: int, outcome: int, name: str) -> None:
+        super().__init__(
+            f"{name}: outcome {outcome} has probability zero given what was seen before, so no belief "
+            "follows; smooth the likelihoods or check the value."
+        )
+        self.feature, self.outcome, self.name = feature, outcome, name
+
+    def __reduce__(self) -> tuple[type[ImpossibleOutcome], tuple[int, int, str]]:
+        return type(self), (self.feature, self.outcome, self.name)  # from another process it comes as it went
+
+
+def label_rows(rows: FloatArray, names: Sequence[str], name: str) -> pd.Series[float] | pd.DataFrame:
+    """One row as a series with a name, more as a frame."""
+    import pandas as pd
+
+    frame: pd.DataFrame = pd.DataFrame(rows, columns=list(names))
+    return frame.iloc[0].rename(name) if len(rows) == 1 else frame
+
+
+def with_names(
+    problem: _Problem,
+    questions: Sequence[str] | None = None,
+    *,
+    outcomes: Sequence[Sequence[str] | None] | None = None,
+    classes: Sequence[Any] | None = None,
+    decisions: Sequence[Any] | None = None,
+) -> _Problem:
+    """Return the same problem with names, which beliefs, frames, pictures and errors then show.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem; it stays as it is.
+    questions : sequence of str of length n_questions, optional
+        Name of each question. Those that show several features at once are called by these.
+    outcomes : sequence of length n_questions, optional
+        For each question the names of what it may show; None where these are numbers.
+    classes : sequence of length n_classes, optional
+        Name of each class.
+    decisions : sequence of length n_decisions, optional
+        Name of each decision; by default the classes' names.
+
+    Returns
+    -------
+    AcquisitionProblem
+
+    Raises
+    ------
+    ValueError
+        If there are too few or too many names, or one twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, with_names
+    >>> problem = TableProblem([0.3, 0.7], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> named = with_names(problem, ["test"], outcomes=[["+", "-"]], classes=["ill", "well"])
+    >>> named.initial_belief().update("test", "+")
+    <BeliefState: ill 65.9%, well 34.1%; 1 of 1 asked, 0.1 paid>
+    """
+    checked = {}
+    sizes = {"questions": problem.n_questions, "classes": problem.n_classes, "decisions": problem.n_decisions}
+    for what, names in (("questions", questions), ("classes", classes), ("decisions", decisions)):
+        checked[what] = texts = tuple(map(str, [] if names is None else names))
+        if names is not None and len(texts) != sizes[what]:
+            raise ValueError(f"{what} must have {sizes[what]} names, got {len(texts)}.")
+        if len(set(texts)) < len(texts):
+            twice = next(name for name in texts if texts.count(name) > 1)
+            raise ValueError(f"{what} has the name {short_repr(twice)} twice: names must tell them apart.")
+    shown = [None] * problem.n_questions if outcomes is None else list(outcomes)
+    if len(shown) != problem.n_questions:
+        raise ValueError(f"outcomes must have one entry a question, {problem.n_questions}, got {len(shown)}.")
+    single = [q for q in range(problem.n_questions) if problem.structure.bundle(q) is None]
+    features, of_features = [""] * (int(problem.features.max(initial=-1)) + 1), list[tuple[str, ...]]()
+    of_features += [()] * len(features)
+    for q in single:
+        feature, texts = int(problem.features[q]), tuple(map(str, shown[q] or ()))
+        if shown[q] is not None and len(texts) != problem.n_outcomes[q]:
+            raise ValueError(f"outcomes of question {q} must have {problem.n_outcomes[q]} names, got {len(texts)}.")
+        features[feature], of_features[feature] = (checked["questions"] or {q: ""})[q], texts
+    naming = Naming(tuple(features), tuple(of_features), checked["classes"], checked["decisions"])
+    renamed: _Problem = problem.replace(_naming=naming)
+    return renamed
+
+
+def _filled(names: Sequence[str], n: int, kind: str) -> list[str]:
+    return [str(names[i]) if i < len(names) else f"{kind} {i}" for i in range(n)]
+
+
+def _word(name: str) -> str:
+    return re.sub(r"\W+", "_", name).strip("_").casefold()
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ == "NAType" or bool(np.ndim(value) == 0 and value != value)

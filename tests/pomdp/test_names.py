@@ -1,0 +1,134 @@
+"""Names of questions, outcomes, classes and decisions, and beliefs that show them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seqclass import Costs, SequentialClassifier, load
+from seqclass.pomdp import TableProblem, with_names
+
+LIKELIHOODS = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
+FRAME = pd.DataFrame(
+    {
+        "the age": [20.0, 30.0, 40.0, 50.0] * 20,
+        "sex": ["f", "m", "f", "m"] * 20,
+        "iron": [1.0, 1.0, 2.0, 2.0] * 20,
+        "zinc": [5.0, 6.0, 5.0, 7.0] * 20,
+    }
+)
+LABELS = np.array(["ill", "well", "ill", "ill", "well", "well", "ill", "well"] * 10)
+
+
+def problem(any_order: bool = True) -> TableProblem:
+    plain = TableProblem([0.3, 0.7], LIKELIHOODS, prices=0.1, any_order=any_order)
+    return with_names(plain, ["the test", "Look"], outcomes=[["+", "-"], None], classes=["ill", "well"])
+
+
+def test_a_belief_shows_itself_and_gives_what_is_asked_by_name() -> None:
+    belief = problem().initial_belief()
+    assert repr(belief) == "<BeliefState: ill 30.0%, well 70.0%; 0 of 2 asked, 0 paid>"
+    assert belief.posterior.to_dict() == {"ill": 0.3, "well": 0.7}
+    assert belief.predictive("the test").to_dict() == pytest.approx({"+": 0.41, "-": 0.59})
+    assert belief.predictive(1).name == "Look"
+    assert belief.entropy() == pytest.approx(-(0.3 * np.log2(0.3) + 0.7 * np.log2(0.7)))
+    for after in (belief.update("the test", "+"), belief.update(the_test="+"), belief.update(0, 0)):
+        assert after.posterior["ill"] == pytest.approx(0.27 / 0.41)
+        assert (after.spent[0], after.stage) == (0.1, 1)
+    both = belief.update("the test", "-", look=1)
+    assert both.to_frame()["observed"][0] == "the test=-, Look=1"
+    assert "the test=-" in both._repr_html_()
+    assert both.posterior["ill"] == pytest.approx(0.03 * 0.4 / (0.03 * 0.4 + 0.56 * 0.5))
+
+
+def test_a_batch_is_the_same_type() -> None:
+    batch = problem().initial_belief(3).update("the test", ["+", "-", None])
+    assert list(batch.posterior.columns) == ["ill", "well"]
+    np.testing.assert_allclose(batch.posterior, batch.probabilities)
+    assert batch.to_frame()["observed"].tolist() == ["the test=+", "the test=-", "the test=missing"]
+    assert batch.spent.tolist() == [0.1, 0.1, 0.0]  # what is missing costs nothing
+    assert repr(batch).startswith("<BeliefState: 3 cases; on average ill ")
+    np.testing.assert_allclose(batch.predictive("Look"), batch.asking(1).outcome_probabilities)
+    assert repr(problem().initial_belief(0)).startswith("<BeliefState: 0 cases")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda b: b.update("the tast", 1), "is no question of this problem; did you mean 'the test'"),
+        (lambda b: b.update("the test", "±"), "the test shows '\\+', '-'"),
+        (lambda b: b.update("the test", 1).update("the test", 1), "'the test' may not be asked here, or not again"),
+        (lambda b: b.update("the test", [1, 0]), "1 cases need as many answers"),
+        (lambda b: b.update(7, 0), "there is no question 7"),
+        (lambda b: b.asking(0).update(np.array([5])), "the test: outcome 5 is not in 0..1"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(change: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        change(problem().initial_belief())  # type: ignore[operator]
+
+
+def test_in_one_order_only_the_next_question_is_answered() -> None:
+    belief = problem(any_order=False).initial_belief()
+    with pytest.raises(ValueError, match="in this order 'Look' is not next: there comes 'the test'"):
+        belief.update("Look", 1)
+    with pytest.raises(ValueError, match="'Look' is not next"):
+        belief.predictive("Look")
+    assert belief.predictive().name == "the test"
+    assert belief.update(the_test="-", look=0).stage == 2
+
+
+def test_an_answer_that_cannot_be_is_told_by_its_name() -> None:
+    likelihoods = np.array([[[1.0, 1.0], [0.0, 0.0]]])
+    sure = with_names(TableProblem([0.5, 0.5], likelihoods, prices=0.1), ["the test"])
+    with pytest.raises(ValueError, match=r"^the test: outcome 1 has probability zero"):
+        sure.initial_belief().update("the test", 1)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"questions": ["a"]}, "questions must have 2 names, got 1"),
+        ({"classes": ["a", "a"]}, "classes has the name 'a' twice"),
+        ({"outcomes": [["a", "b", "c"], None]}, "outcomes of question 0 must have 2 names, got 3"),
+        ({"outcomes": [None]}, "outcomes must have one entry a question"),
+    ],
+)
+def test_names_are_checked(names: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        with_names(problem(), **names)  # type: ignore[arg-type]
+
+
+def test_names_stay_with_a_part_of_the_problem_and_in_copies() -> None:
+    whole = problem()
+    assert pickle.loads(pickle.dumps(whole)).names.questions == ["the test", "Look"]
+    assert whole.names.classes == whole.names.decisions == ["ill", "well"]
+    three = whole.replace(decision_costs=np.array([[0, 1, 0.3], [1, 0, 0.3]]))
+    assert three.names.decisions == ["ill", "well", "decision 2"]
+    assert TableProblem([0.5, 0.5], LIKELIHOODS, prices=0.1).names.questions == ["feature 0", "feature 1"]
+
+
+@pytest.mark.parametrize("order", ["adaptive", "information"])
+def test_a_fitted_classifier_gives_beliefs_by_its_columns(order: str, tmp_path: object) -> None:
+    costs = Costs(0.01, bundles={"iron": "blood", "zinc": "blood"})
+    clf = SequentialClassifier(feature_costs=costs, order=order).fit(FRAME, LABELS)
+    clf.save(f"{tmp_path}/model.seq")
+    for fitted in (clf, load(f"{tmp_path}/model.seq"), pickle.loads(pickle.dumps(clf))):
+        belief = fitted.belief({"the age": 50.0})
+        np.testing.assert_array_equal(belief.probabilities[0], fitted.session(known={"the age": 50.0}).posterior)
+        assert list(belief.posterior.index) == ["ill", "well"]
+        assert set(fitted.problem_.names.questions) <= {"the age", "sex", "blood"}
+    if order == "adaptive":
+        start, case = clf.belief(), clf.session()
+        case.observe("sex", "f")
+        case.observe("blood", {"iron": 1.0, "zinc": 5.0})
+        after = start.update("sex", "f").update("blood", {"iron": 1.0, "zinc": 5.0})
+        np.testing.assert_allclose(after.probabilities[0], case.posterior, atol=1e-12)
+        assert "sex=f" in after.to_frame()["observed"][0]
+        with pytest.raises(ValueError, match="sex must be one of 'f', 'm', got 'x'"):
+            start.update("sex", "x")
+        with pytest.raises(ValueError, match="blood shows 'iron', 'zinc' at once"):
+            start.update("blood", 3)
