@@ -13,7 +13,6 @@ from seqclass._utils.frames import FrameEncoder
 from seqclass._utils.model_files import register
 from seqclass._utils.text import join_names, short_repr
 from seqclass.agent._coding import OutcomeCoder
-from seqclass.agent.agent import Agent
 from seqclass.costs import Prices
 from seqclass.pomdp.names import Naming
 
@@ -37,19 +36,6 @@ class ColumnNaming(Naming):
     support: IntArray | None = None
     prices: Prices | None = None
 
-    @classmethod
-    def of(cls, agent: Agent) -> ColumnNaming:
-        """Names of what was fitted."""
-        return cls(
-            classes=tuple(map(str, agent.classes.tolist())),
-            decisions=tuple(map(str, agent.decisions.tolist())),
-            names=agent.feature_names,
-            encoder=agent.encoder,
-            coder=agent.coder,
-            support=agent.support,
-            prices=agent.prices,
-        )
-
     def feature(self, feature: int) -> str:
         """Name of the column of a feature; ``"x3"`` for column 3 where there are no names."""
         column = self._column(feature)
@@ -58,11 +44,7 @@ class ColumnNaming(Naming):
     def shows(self, feature: int, n_outcomes: int) -> list[str]:
         """Categories or bins of a column."""
         assert self.coder is not None
-        column, known = self._column(feature), self._categories(feature)
-        if known is None:
-            labels = self.coder.labels(column)
-        else:
-            labels = known + ([] if self.coder.missing_code[column] < 0 else ["missing"])
+        labels = outcome_labels_of(self.encoder, self.coder, self._column(feature))
         return (
             labels if len(labels) == n_outcomes else [*labels, *map(str, range(len(labels), n_outcomes))][:n_outcomes]
         )
@@ -70,7 +52,8 @@ class ColumnNaming(Naming):
     def code(self, feature: int, value: Any, n_outcomes: int) -> int:
         """The outcome that a raw value or a category belongs to."""
         assert self.coder is not None
-        column, categories = self._column(feature), self._categories(feature)
+        column = self._column(feature)
+        categories = categories_of(self.encoder, column)
         if categories is not None:
             assert self.encoder is not None  # which has them
             number = self.encoder.code(self.encoder.columns_[column], value, "missing")
@@ -93,8 +76,19 @@ class ColumnNaming(Naming):
         assert self.support is not None
         return int(self.support[feature])
 
-    def _categories(self, feature: int) -> list[str] | None:
-        column = self._column(feature)
-        if self.encoder is None or (name := self.encoder.columns_[column]) not in self.encoder.categories_:
-            return None
-        return [str(category) for category in self.encoder.categories_[name].tolist()]
+
+def categories_of(encoder: FrameEncoder | None, column: int) -> list[str] | None:
+    """Categories of a column, or None for a number."""
+    if encoder is None or (name := encoder.columns_[column]) not in encoder.categories_:
+        return None
+    return [str(category) for category in encoder.categories_[name].tolist()]
+
+
+def outcome_labels_of(
+    encoder: FrameEncoder | None, coder: OutcomeCoder, column: int, *, intervals: bool = False
+) -> list[str]:
+    """Describe what a column may show: its categories, or its bins."""
+    known = categories_of(encoder, column)
+    if known is None:
+        return coder.labels(column, intervals=intervals)
+    return known + ([] if coder.missing_code[column] < 0 else ["(missing)" if "missing" in known else "missing"])
