@@ -24,6 +24,7 @@ from scipy.stats import norm
 
 from seqclass import Costs, SequentialClassifier, datasets
 from seqclass._utils.files import replace_file
+from seqclass.agent.agent import all_outcomes
 from seqclass.bn import ClassMixture
 from seqclass.costs import Visits
 from seqclass.discretize import Discretizer
@@ -80,7 +81,7 @@ def rules(quick: bool, visits: bool) -> dict[str, Any]:
 def scored(clf: SequentialClassifier, policy: Policy, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What each row costs, and its visits."""
     agent = clf.agent_
-    done = acquire(policy, agent.outcomes(X), columns=None)
+    done = acquire(policy, all_outcomes(agent, X), columns=None)
     wrong = agent.classes[done.leaf_decision[done.leaf]] != y
     visits = np.zeros(len(y)) if done.leaf_visit is None else done.leaf_visit.max(axis=1, initial=0)[done.leaf]
     return done.leaf_price[done.leaf] + wrong, visits
@@ -132,7 +133,7 @@ def compared(
                     continue
                 began = time.process_time()
                 if rule == "Panels" and problem.visits is not None:  # as a classifier's fit does
-                    policy = solver.best(problem, RealCases(clf.agent_.outcomes(X[train]), _wrong(clf, y[train])))
+                    policy = solver.best(problem, RealCases(all_outcomes(clf.agent_, X[train]), _wrong(clf, y[train])))
                 else:
                     policy = solver.solve(problem)
                 seconds += (time.process_time() - began) * (rule == "Panels")

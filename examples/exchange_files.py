@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass.pomdp import Perseus, TableProblem, certify, read_policy, write_pomdp
+from seqclass.pomdp import Perseus, TableProblem, certify, in_any_order, read_policy, write_pomdp
 
 
 def make_problem() -> TableProblem:
@@ -51,7 +51,7 @@ def main() -> None:
         print("  pomdpsol --precision 1e-4 problem.pomdpx\n")
 
         # the same questions in any order: an action a question, what was asked in the state
-        write_pomdp(problem.in_any_order(), folder / "any_order.pomdp")
+        write_pomdp(in_any_order(problem), folder / "any_order.pomdp")
         states, actions = (folder / "any_order.pomdp").read_text().splitlines()[6:8]
         print(f"any_order.pomdp: {len(states.split()) - 1} states, {actions}\n")
 

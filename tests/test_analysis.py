@@ -46,6 +46,7 @@ from seqclass.pomdp.account import Account, prices_without_visits
 from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy
+from seqclass.pomdp.table_problem import in_any_order
 
 SEEDS = range(12)
 
@@ -446,7 +447,6 @@ class TestWhatIf:
             tangent = found.price @ prices + (found.decision_cost * costs).sum()
             assert result.after.cost <= tangent + 1e-9
             assert result.held.cost <= tangent + 1e-9  # its decisions adapt
-            np.testing.assert_array_equal(result.problem.perfect_cost, costs.min(axis=1))
 
     def test_the_old_problem_stays(self) -> None:
         problem = random_problem(0, groups=True)
@@ -473,7 +473,7 @@ class TestWhatIf:
     @pytest.mark.parametrize("seed", range(4))
     def test_a_held_policy_asks_what_it_asked_whatever_the_prior(self, seed: int, any_order: bool) -> None:
         problem = random_problem(seed)
-        problem = problem.in_any_order() if any_order else problem
+        problem = in_any_order(problem) if any_order else problem
         policy = (ExactFreeOrder() if any_order else Perseus()).solve(problem)
         prior = np.random.default_rng(seed).dirichlet(np.ones(problem.n_classes))
         held = what_if(problem, policy, prior=prior).held

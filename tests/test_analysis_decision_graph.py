@@ -22,6 +22,7 @@ from seqclass.pomdp import FirstK, FunctionPolicy, GridValueIteration, Panels, P
 from seqclass.pomdp.account import price_of_question, prices_without_visits
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 from seqclass.pomdp.visits import with_visits
+from seqclass.pomdp.walk import order_next_panel
 
 COIN = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3)
 STRING = r'"(?:[^"\\]|\\.)*"'
@@ -274,7 +275,7 @@ def test_a_visit_says_what_is_ordered_together(solver: Any) -> None:
 
     def follow(name: str, info: Any, waiting: set[int]) -> None:
         """All answers, in the order in which the graph reads them."""
-        info, node = policy.order(info), nodes[name]
+        info, node = order_next_panel(policy, info), nodes[name]
         question = int(policy.action(info)[0])
         if question < 0:
             assert node["kind"] == "decide"

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import seqclass
 from seqclass import analysis, load
+from seqclass.agent.agent import outcome_labels
 from seqclass.cli import main
 from seqclass.discretize import Discretizer
 from seqclass.persistence import ModelFileError, save
@@ -97,7 +98,7 @@ def coded() -> tuple[Any, pd.DataFrame]:
 
 def test_explanations_name_them(coded: tuple[Any, pd.DataFrame]) -> None:
     clf, frame = coded
-    assert clf.agent_.outcome_labels(0) == ["1", "[1.2, 1.4)", "[1.4, 1.6)", "[1.6, 1.8)", "2"]
+    assert outcome_labels(clf.agent_, 0) == ["1", "[1.2, 1.4)", "[1.4, 1.6)", "[1.6, 1.8)", "2"]
     [told] = clf.explain(frame[frame["smokes"] == 2][:1])
     assert str(told).splitlines()[1].startswith("1. smokes = 2: ")
     other = frame[:1].assign(smokes=[1.3])

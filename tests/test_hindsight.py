@@ -13,6 +13,7 @@ from seqclass.pomdp.bounds import hindsight
 from seqclass.pomdp.bounds.certificate import least_in_hindsight
 from seqclass.pomdp.bounds.hindsight import HindsightValues, in_hindsight, surely_less
 from seqclass.pomdp.one_step import latent_posterior
+from seqclass.pomdp.problem import initial_beliefs
 from seqclass.testing.solvers import count_ticks
 
 
@@ -72,7 +73,7 @@ def test_bounds_are_above_the_optimum_in_less_than_one_of_a_hundred(n_questions,
 def by_hand(made, problem, cases):
     """What `HindsightValues` says of cases, by all orders of questions: no tables, no sets, no products of matrices."""
     tables, classes = problem.structure.state_tables
-    begun, _ = problem.initial_beliefs()
+    begun, _ = initial_beliefs(problem)
     depth, n_questions, prices = made.depth, problem.n_questions, problem.prices
     classes_of = np.eye(problem.n_classes)[classes]
     decide = problem.decision_costs[classes]

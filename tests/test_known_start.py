@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from seqclass import Costs, SequentialClassifier, etana, f_etana, load
 from seqclass.adaptive_classifier import AdaptiveClassifier
+from seqclass.agent.agent import whole_problem
 from seqclass.bn import ClassMixture, NetworkTables, TreeNetwork
 from seqclass.export import policy_data
 from seqclass.offpolicy import estimate_cost
@@ -34,6 +35,7 @@ from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
 from seqclass.pomdp.bounds.optimum import expand
 from seqclass.pomdp.files.pomdpx import write_pomdpx
+from seqclass.pomdp.problem import initial_beliefs
 
 pytestmark = pytest.mark.usefixtures("short_lines")
 
@@ -59,7 +61,7 @@ def fitted(X, y, **settings):
 
 def told(clf, X):
     """Each row in the problem of all questions once what is known was told, and how many rows show the same."""
-    whole = clf.agent_.all_questions()
+    whole = whole_problem(clf.agent_)
     rows, counts = np.unique(np.nan_to_num(X[:, KNOWN], nan=-1).astype(int), axis=0, return_counts=True)
     info = whole.initial_belief(len(rows))
     for place, column in enumerate(KNOWN):
@@ -81,7 +83,7 @@ def test_the_least_cost_over_all_orders_is_the_mean_over_starts(name, missing):
     sampled = certify(clf.problem_, clf.policy_, method="simulation", n_paths=4000)
     assert sampled.lower <= share @ best + ALIKE
     assert sampled.upper >= certificate.upper - ALIKE
-    np.testing.assert_allclose(clf.problem_.initial_beliefs()[0].probabilities, info.probabilities, atol=ALIKE)
+    np.testing.assert_allclose(initial_beliefs(clf.problem_)[0].probabilities, info.probabilities, atol=ALIKE)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -90,8 +92,8 @@ def test_solvers_of_a_fixed_order_find_the_mean_over_starts(solver, n_classes):
     X, y = drawn(2, n_classes=n_classes)
     clf = fitted(X, y, solver=solver)
     problem = clf.problem_
-    begun, weight = problem.initial_beliefs()
-    alone = [optimal_cost(problem.replace(prior=belief, starts=None)) for belief in begun.posterior]
+    begun, weight = initial_beliefs(problem)
+    alone = [optimal_cost(problem.replace(prior=belief, starts=None)) for belief in begun.probabilities]
     least = float(weight @ alone)
     info = clf.policy_.info
     assert info.lower == pytest.approx(least, abs=ALIKE)
@@ -335,7 +337,7 @@ def test_what_was_volunteered_is_not_asked_for(model):
     free = fitted(X, y, known=[0, 1, 2], **settings).acquire(X)
     assert any(1 in X[i, :2] and {3, 4} & set(row) for i, row in enumerate(free.order.tolist()))
     # the optimum over all orders is of those that keep to it
-    info, _ = clf.problem_.initial_beliefs()
+    info, _ = initial_beliefs(clf.problem_)
     assert ((info.observed == -3).sum(axis=1) == (clf.problem_.starts.outcomes[:, :2] == 1).sum(axis=1)).all()
     assert clf.policy_.info.lower <= optimal_cost(clf.problem_) + ALIKE <= clf.policy_.info.upper + 2 * ALIKE
     for row in range(12):

@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 from seqclass import Costs, Labels, SequentialClassifier, etana
-from seqclass.agent.agent import agent_of
+from seqclass.agent.agent import agent_of, outcome_labels
+from seqclass.agent.naming import answer_choices, check_labels, few_values
 from seqclass.bn import ClassMixture
 from seqclass.pomdp import GridValueIteration
 
@@ -132,14 +133,14 @@ def clf():
 def test_wrong_tables_are_refused(text, clf, tmp_path):
     (tmp_path / "labels.csv").write_text(text)
     with pytest.raises(ValueError, match=WRONG[text]) as caught:
-        agent_of(clf).words(tmp_path / "labels.csv")
+        check_labels(agent_of(clf), tmp_path / "labels.csv")
     assert str(tmp_path / "labels.csv") in str(caught.value)
 
 
 @pytest.mark.parametrize(("given", "message"), MAPPINGS)
 def test_wrong_mappings_are_refused(given, message, clf):
     with pytest.raises((ValueError, TypeError), match=message):
-        agent_of(clf).words(given)
+        check_labels(agent_of(clf), given)
 
 
 def test_files_that_are_no_labels(tmp_path):
@@ -158,16 +159,16 @@ def test_files_that_are_no_labels(tmp_path):
 def test_values_and_bins_have_words(clf):
     """A number of few values is named by them, one of bins by these, as `outcome_labels` has them."""
     agent = agent_of(clf)
-    highest = agent.outcome_labels(1)[-1]
+    highest = outcome_labels(agent, 1)[-1]
     told = {"smokes": {"answers": {0: "No", 1: "Yes"}}, "age": {"answers": {highest: "old"}}, "blood": "Blood count"}
-    assert dict(agent.words(told).answers("smokes")) == {"0": "No", "1": "Yes"}
-    assert agent.words(told).value_texts("age", 99.0, highest) == ("99", "old")
+    assert dict(check_labels(agent, told).answers("smokes")) == {"0": "No", "1": "Yes"}
+    assert check_labels(agent, told).value_texts("age", 99.0, highest) == ("99", "old")
 
 
 def test_an_explanation_in_words(clf):
     row = pd.DataFrame({"colour": ["red"], "age": [55.5], "smokes": [1], "crp": [0.5], "wbc": [0.25]})
     [told] = clf.explain(row)
-    highest = agent_of(clf).outcome_labels(1)
+    highest = outcome_labels(agent_of(clf), 1)
     words = {
         "colour": {"question": "Which\ncolour?", "answers": {"red": "Like blood"}},
         "age": {"question": "Age", "unit": "years", "answers": dict.fromkeys(highest, "an age")},
@@ -210,15 +211,15 @@ def test_large_whole_numbers_and_bools_are_choices():
     X["flag"] = rng.random(200) < 0.2 + 0.6 * y
     clf = etana(solver=GridValueIteration(20, certificate_paths=0)).fit(X, y)
     agent, codes = agent_of(clf), [str(2_000_001 + i) for i in range(4)]
-    assert agent.few_values(0) == codes
-    words = agent.words(
-        {"code": {"answers": dict(zip(codes, "ABCD"))}, "flag": {"answers": {True: "yes", False: "no"}}}
+    assert few_values(agent, 0) == codes
+    words = check_labels(
+        agent, {"code": {"answers": dict(zip(codes, "ABCD"))}, "flag": {"answers": {True: "yes", False: "no"}}}
     )
-    assert agent.choices(0, words) == dict(zip(codes, "ABCD"))
-    assert agent.choices(1, words) == {"1": "yes", "0": "no"}
+    assert answer_choices(agent, 0, words) == dict(zip(codes, "ABCD"))
+    assert answer_choices(agent, 1, words) == {"1": "yes", "0": "no"}
     assert words.value_texts("code", 2_000_003.0, None) == ("C", None)
     with pytest.raises(ValueError, match="names 'maybe', which 'flag' does not show; its answers are '1', '0'"):
-        agent.words({"flag": {"answers": {"maybe": "?"}}})
+        check_labels(agent, {"flag": {"answers": {"maybe": "?"}}})
 
 
 def test_every_cost_of_an_explanation_is_in_its_unit():
@@ -232,7 +233,7 @@ def test_columns_without_names_have_words():
     clf = etana(solver=GridValueIteration(20, certificate_paths=0)).fit(
         [[0.0], [0.1], [0.9], [1.0]] * 10, [0, 0, 1, 1] * 10
     )
-    told = clf.explain([0.2])[0].in_words(agent_of(clf).words({"x0": "How long?"}))
+    told = clf.explain([0.2])[0].in_words(check_labels(agent_of(clf), {"x0": "How long?"}))
     assert "1. How long? 0.2 (" in str(told)
 
 
@@ -244,9 +245,9 @@ def test_words_of_a_feature_called_class_are_not_those_of_classes():
     told = clf.explain(X[:1])[0]
     assert [step.name for step in told.steps] == ["z"]  # of "class" nothing is said but that it was not asked
     given = {"class": {"answers": {"0": "low", "1": "high"}}}
-    words = agent_of(clf).words(given)
+    words = check_labels(agent_of(clf), given)
     for labels in (given, words, pickle.loads(pickle.dumps(words))):
         assert str(told.in_words(labels)) == str(told)
     short = SequentialClassifier(feature_costs=0.05, order=["z", "more", "class"]).fit(X, y)
     told = short.explain(X[:1])[0]
-    assert str(told.in_words(agent_of(short).words(given))) == str(told)
+    assert str(told.in_words(check_labels(agent_of(short), given))) == str(told)

@@ -13,6 +13,7 @@ from seqclass.datasets.pointer import make_sensors
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import Adaptive, ClassInformation, MixtureProblem, TableProblem, optimal_cost
 from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.problem import select_questions
 from seqclass.pomdp.solvers.ordering.rules import screen_by_information
 
 POINTER = [[1, 0, 1, 0], [0, 1, 0, 1]]
@@ -51,7 +52,7 @@ def test_some_questions_are_a_problem_of_their_own():
         any_order=True,
         max_questions=2,
     )
-    part = whole.subset(chosen)
+    part = select_questions(whole, chosen)
     assert part.features.tolist() == [7, 5, 3]
     assert optimal_cost(part) == pytest.approx(optimal_cost(alone), abs=1e-12)
 

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 import seqclass
 from seqclass import Costs, SequentialClassifier
+from seqclass.agent.agent import all_outcomes, outcome_labels
 from seqclass.analysis import missing_sweep
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.discretize import Discretizer
@@ -47,16 +48,16 @@ def test_missing_is_the_last_outcome_of_columns_that_lack_cells() -> None:
     clf, before = informed(), SequentialClassifier(feature_costs=0.02).fit(X, Y)
     more = clf.coder_.n_outcomes_ - before.coder_.n_outcomes_
     assert more.tolist() == [1, 1, 0, 0, 1]
-    codes, plain = clf.agent_.outcomes(FRESH), before.agent_.outcomes(FRESH)
+    codes, plain = all_outcomes(clf.agent_, FRESH), all_outcomes(before.agent_, FRESH)
     gone = FRESH.isna().to_numpy()
     np.testing.assert_array_equal(codes[~gone], plain[~gone])
     assert (codes[gone] == np.broadcast_to(clf.coder_.n_outcomes_ - 1, codes.shape)[gone]).all()
     assert (plain[gone] == -1).all()
     # what is counted is what missing says
-    expected = NaiveBayes().fit(clf.agent_.outcomes(X), Y)
+    expected = NaiveBayes().fit(all_outcomes(clf.agent_, X), Y)
     np.testing.assert_array_equal(clf.model_.counts_, expected.counts_)
-    assert clf.agent_.outcome_labels(0)[-1] == "missing"
-    assert clf.agent_.outcome_labels(4) == ["x", "y", "z", "missing"]
+    assert outcome_labels(clf.agent_, 0)[-1] == "missing"
+    assert outcome_labels(clf.agent_, 4) == ["x", "y", "z", "missing"]
 
 
 def test_a_gap_where_training_had_none_tells_nothing() -> None:
@@ -184,8 +185,10 @@ def test_sparse_rows_have_the_same_outcomes(form: Any) -> None:
     for discretizer in (Discretizer(3), None):
         dense = SequentialClassifier(discretizer=discretizer, missing="informative").fit(rows, Y)
         sparse = SequentialClassifier(discretizer=discretizer, missing="informative").fit(form(rows), Y)
-        codes = sparse.agent_.outcomes(form(rows))
-        np.testing.assert_array_equal(codes.toarray() if sp.issparse(codes) else codes, sparse.agent_.outcomes(rows))
+        codes = all_outcomes(sparse.agent_, form(rows))
+        np.testing.assert_array_equal(
+            codes.toarray() if sp.issparse(codes) else codes, all_outcomes(sparse.agent_, rows)
+        )
         assert (sparse.coder_.missing_ == dense.coder_.missing_).all()
 
 

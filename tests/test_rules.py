@@ -30,7 +30,7 @@ from seqclass.pomdp import (
     optimal_cost,
 )
 from seqclass.pomdp.one_step import must_continue
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, select_questions
 from seqclass.pomdp.rules import with_rules
 from seqclass.pomdp.sweeps.budget import within_budget
 
@@ -76,7 +76,7 @@ def random_problem(rng: np.random.Generator, n: int = 5) -> tuple[AcquisitionPro
     how = {"feature_costs": prices, "solver": FirstK(0, certificate_paths=0), "known": known}
     problem = SequentialClassifier.from_model(model, **how).problem_
     if not known:
-        problem = problem.subset(np.arange(n))
+        problem = select_questions(problem, np.arange(n))
     tables, classes = model_states(model)
     state = model.class_prior_[classes] * (model.weights_ if hasattr(model, "weights_") else 1.0)
     begun = [state * row for row in tables[n]] if known else [state]

@@ -23,7 +23,7 @@ from seqclass.pomdp import (
     TableProblem,
     evaluate,
 )
-from seqclass.pomdp.policy import LookaheadPolicy
+from seqclass.pomdp.policy import LookaheadPolicy, with_info
 from seqclass.testing import check_observation_model, check_ordering_rule, check_policy, check_solver
 from seqclass.testing.solvers import sample_problems
 
@@ -177,7 +177,7 @@ class Claims(GridValueIteration):
 
     def solve(self, problem):
         policy = super().solve(problem)
-        return policy.with_info(**{k: f(getattr(policy.info, k)) for k, f in self.changes.items()})
+        return with_info(policy, **{k: f(getattr(policy.info, k)) for k, f in self.changes.items()})
 
 
 class TooLow(Claims):

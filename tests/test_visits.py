@@ -44,10 +44,12 @@ from seqclass.pomdp import (
 from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
 from seqclass.pomdp.one_step import cost_lower_bound
 from seqclass.pomdp.policy import scale_prices
+from seqclass.pomdp.problem import initial_beliefs
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy, within_budget
 from seqclass.pomdp.sweeps.ladder import StopWhenSure, run_ladder
 from seqclass.pomdp.visits import order_panels, orders_panels, with_visits, without_visits
+from seqclass.pomdp.walk import order_next_panel
 from seqclass.testing import check_solver
 from seqclass.testing.solvers import sample_problems
 
@@ -545,7 +547,7 @@ def ways(policy: Any, problem: TableProblem) -> list[tuple[list[int], list[int],
 
     def follow(info: Any, visits: list[int], asked: list[int]) -> None:
         made = int(info.account.n_visits[0])
-        info = policy.order(info)
+        info = order_next_panel(policy, info)
         question = int(policy.action(info)[0])
         if question < 0:
             found.append((visits, asked, info))
@@ -664,7 +666,7 @@ def test_bounds_of_several_starts_hold_and_count_visits(visit, seed):
         solver=Panels(**FAST),
     ).fit(X, y)
     problem = clf.problem_
-    begun, share = problem.initial_beliefs()
+    begun, share = initial_beliefs(problem)
     assert len(share) > 1
     each = [by_hand(problem.replace(starts=None, prior=belief)) for belief in begun.probabilities]
     optimum = float(share @ each)

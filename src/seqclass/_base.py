@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from seqclass._utils.validation import class_numbers, plain_labels
 from seqclass.agent._coding import OutcomeCoder
 from seqclass.agent._explaining import explain
 from seqclass.agent._source import Source
-from seqclass.agent.agent import Agent, agent_of, copy_fitted
+from seqclass.agent.agent import Agent, acquire_rows, agent_of, copy_fitted, encode_rows, feature_name
 from seqclass.agent.calibration import Calibration
 from seqclass.agent.explanation import Explanation
 from seqclass.agent.record import AcquisitionRecord, EncodedRows
@@ -51,7 +52,7 @@ class _Fitted:
         if classifier is None:
             return self
         agent = vars(classifier).get("agent_")
-        value = None if agent is None else getattr(agent, self.name, None)
+        value = reduce(lambda part, name: getattr(part, name, None), self.name.split("."), agent)
         if agent is None:
             raise NotFittedError(f"this {type(classifier).__name__} has no {self.attribute} yet: call its fit first.")
         if value is None and not self.always:
@@ -97,10 +98,10 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
     problem_: AcquisitionProblem = _fitted_attribute("problem")
     policy_: Policy = _fitted_attribute("policy")
     order_: IntArray = _fitted_attribute("order")
-    ordering_: OrderingChoice | None = _fitted_attribute("ordering")
+    ordering_: OrderingChoice | None = _fitted_attribute("policy.info.ordering")
     classes_: npt.NDArray[Any] = _fitted_attribute("classes")
     decisions_: npt.NDArray[Any] = _fitted_attribute("decisions")
-    decision_costs_: FloatArray = _fitted_attribute("decision_costs")
+    decision_costs_: FloatArray = _fitted_attribute("problem.decision_costs")
     target_name_: str | None = _fitted_attribute("target_name")
     calibration_: Calibration = _fitted_attribute("calibration", always=False, how=": it comes of calibrate=True")
     expected_cost_: float = _fitted_attribute("expected_cost")
@@ -129,7 +130,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
             Labels from ``decisions_``.
         """
         agent = agent_of(self)
-        acquired = agent.run(X)
+        acquired = acquire_rows(agent, X)
         return np.asarray(agent.decisions[acquired.leaf_decision][acquired.leaf])
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -144,7 +145,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         -------
         ndarray of shape (n, n_classes)
         """
-        acquired = agent_of(self).run(X)
+        acquired = acquire_rows(agent_of(self), X)
         return np.asarray(acquired.leaf_belief[acquired.leaf])
 
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -344,7 +345,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         >>> SequentialClassifier().fit(X, np.repeat(["a", "b"], 20)).encode([[0.1, 5.0]]).codes.shape
         (1, 2)
         """
-        return agent_of(self).encode(X)
+        return encode_rows(agent_of(self), X)
 
     def explain(self, X: Any, *, feature_names: Any = None) -> list[Explanation]:
         """Explain for each instance what was asked and why, how each answer moved the belief, and why it stopped.
@@ -492,7 +493,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         -------
         str
         """
-        return agent_of(self).feature_name(column)
+        return feature_name(agent_of(self), column)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -21,7 +21,7 @@ from seqclass._utils.progress import report_progress, tell_share
 from seqclass._utils.validation import check_choice, check_integer, check_jobs, check_settings, plain_labels
 from seqclass._utils.warned import HeldOutWarning
 from seqclass.agent._coding import category_counts, check_training
-from seqclass.agent.agent import Classifier
+from seqclass.agent.agent import Classifier, all_outcomes
 from seqclass.agent.problem import is_free
 from seqclass.bn import ClassMixture, ContextBayes, InformationFilter, NaiveBayes, TreeNetwork
 from seqclass.bn.context_bayes import TUNING as CONTEXT_TUNING
@@ -177,7 +177,7 @@ def worth_contexts(settings: Settings, X: Any, y: npt.NDArray[Any]) -> bool:
         agent = fit_rows(settings.replace(**_LOOK), X, y, certify=False).agent
     label, codes = agent.prices.bundles, np.searchsorted(agent.classes, y)
     bundles = [] if label is None else [np.flatnonzero(label == one) for one in np.unique(label[label >= 0])]
-    X, sizes = agent.outcomes(X), agent.model.n_outcomes_
+    X, sizes = all_outcomes(agent, X), agent.model.n_outcomes_
     return changes_what_others_tell(X, codes, np.ones(len(codes)), sizes, [one for one in bundles if len(one) > 1])
 
 

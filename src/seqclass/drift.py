@@ -184,7 +184,7 @@ class DriftTest:
             If rows are given without labels or together with a margin, or ``alpha`` or ``margin`` is out of range.
         """
         agent = agent_of(classifier)
-        given = (agent.decision_costs, agent.classes, agent.decisions)
+        given = (agent.problem.decision_costs, agent.classes, agent.decisions)
         test = cls(*given, alpha=alpha, margin=margin)
         if X is None and y is None:
             return test

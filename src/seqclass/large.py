@@ -26,9 +26,10 @@ from seqclass._utils.frames import FrameEncoder, Levels, plain_data
 from seqclass._utils.text import near, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.agent._fingerprint import acting_fingerprint
-from seqclass.agent.agent import agent_of, check_classifier
+from seqclass.agent.agent import agent_of, check_classifier, make_record, read_columns
 from seqclass.agent.differential import labels_of
 from seqclass.agent.record import AcquisitionRecord, columns_of
+from seqclass.agent.training_rows import is_outside_training
 from seqclass.pomdp.acquisition import Acquisition
 
 __all__ = ["Chunks", "from_dask", "predict_dask", "predict_parquet", "read_parquet"]
@@ -101,7 +102,7 @@ def example_frame(clf: BaseSequentialClassifier) -> Any:
     posterior = np.full((1, len(clf.classes_)), 1 / len(clf.classes_))
     visit = None if agent.prices.visits is None else none.astype(np.int32)
     acquired = Acquisition(zero, posterior, zero, np.zeros(1), none, none, none[0], leaf_visit=visit)
-    return decisions_frame(clf, agent.told(acquired), None)
+    return decisions_frame(clf, make_record(agent, acquired), None)
 
 
 def full_frame(clf: BaseSequentialClassifier, frame: Any, columns: IntArray | None = None) -> Any:
@@ -112,7 +113,7 @@ def full_frame(clf: BaseSequentialClassifier, frame: Any, columns: IntArray | No
     if clf.encoder_ is not None:
         return frame.reindex(columns=clf.encoder_.columns_)
     position = {str(name): i for i, name in enumerate(frame.columns)}
-    read = agent_of(clf).read if columns is None else columns
+    read = read_columns(agent_of(clf)) if columns is None else columns
     present = [j for j in read.tolist() if clf.feature_name(j) in position]
     values = FrameEncoder().fit_levels(dict.fromkeys(frame.columns, Levels())).encode(plain_data(frame)).to_numpy()
     full = np.full((len(frame), clf.n_features_in_), np.nan)
@@ -126,7 +127,7 @@ def find_absent(clf: BaseSequentialClassifier, order: IntArray, names: Any) -> t
     What each row asked for is given as in `AcquisitionRecord.order`.
     """
     agent, bundles = agent_of(clf), agent_of(clf).prices.bundles
-    absent = [j for j in agent.read.tolist() if clf.feature_name(j) not in names]
+    absent = [j for j in read_columns(agent).tolist() if clf.feature_name(j) not in names]
     if len(order) and (always := np.intersect1d(absent, agent.support[agent.known])).size:
         return 0, int(always[0])
     # a bundle goes by one of its columns
@@ -256,7 +257,7 @@ def _write(
     for name in keep:
         if name not in names:
             raise ValueError(f"keep: {file} has no column {short_repr(name)}; {near(name, names)}")
-    needed = [clf.feature_name(j) for j in agent_of(clf).read.tolist()]
+    needed = [clf.feature_name(j) for j in read_columns(agent_of(clf)).tolist()]
     wanted = [name for name in needed if name in set(names)]
     if needed and not wanted:
         raise ValueError(f"{file} lacks the column {short_repr(needed[0])}; {near(needed[0], names)}")
@@ -276,7 +277,7 @@ def _write(
             table = pa.Table.from_pandas(decisions_frame(clf, record, None), preserve_index=False).cast(ours)
             writer.write_table(pa.Table.from_arrays([*kept.columns, *table.columns], schema=schema))
             first += len(frame)
-            outside += int(agent_of(clf).outside_training(features, record.order).any(axis=1).sum())
+            outside += int(is_outside_training(agent_of(clf), features, record.order).any(axis=1).sum())
         writer.add_key_value_metadata({_OUTSIDE: str(outside)})
 
 

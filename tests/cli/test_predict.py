@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 import seqclass
+from seqclass.agent.training_rows import is_outside_training
 from seqclass.pomdp import Adaptive
 
 
@@ -250,5 +251,5 @@ def test_answers_outside_of_training_in_sparse_rows() -> None:
     X, y = np.array([[0.0, 5.0], [1.0, 5.0]] * 20), [0, 1] * 20
     clf = seqclass.SequentialClassifier().fit(sp.csr_array(X), y)
     rows = sp.csr_array([[0.0, 7.0], [3.0, 5.0], [0.5, 0.0], [-1.0, 9.0]])
-    found = clf.agent_.outside_training(rows, clf.acquire(rows).order)
+    found = is_outside_training(clf.agent_, rows, clf.acquire(rows).order)
     assert found.any(axis=1).tolist() == [False, True, False, True]  # the other column is not asked for

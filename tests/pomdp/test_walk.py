@@ -11,7 +11,7 @@ from seqclass.pomdp import FunctionPolicy, TableProblem, evaluate
 from seqclass.pomdp.alpha import select
 from seqclass.pomdp.bounds.optimum import optimal_cost
 from seqclass.pomdp.observations import AllObservations, SampledObservations, TooLarge
-from seqclass.pomdp.problem import BeliefState
+from seqclass.pomdp.problem import BeliefState, select_questions
 from seqclass.pomdp.walk import split_by_question
 
 
@@ -132,4 +132,7 @@ def test_an_enumeration_that_comes_to_too_much_is_seen_from_few_rows(any_order: 
         evaluate(problem, FunctionPolicy(problem, ask), method="exact", max_histories=10_000)
     assert sum(n_asked) < 300
     n_asked.clear()
-    assert evaluate(problem.subset(np.arange(2)), FunctionPolicy(problem, ask), max_histories=2551).method == "exact"
+    assert (
+        evaluate(select_questions(problem, np.arange(2)), FunctionPolicy(problem, ask), max_histories=2551).method
+        == "exact"
+    )

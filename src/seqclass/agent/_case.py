@@ -13,7 +13,8 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.text import join_names, short_repr
 from seqclass.agent._warm_start import as_seen
-from seqclass.agent.agent import Agent
+from seqclass.agent.agent import Agent, feature_name
+from seqclass.agent.naming import offered_categories
 from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
 from seqclass.pomdp.problem import CLOSED, OPEN, BeliefState
@@ -220,10 +221,10 @@ class Questions:
         return Question(self.name(question), features[0].column, price, saving, categories, parts, **more)
 
     def _column_name(self, column: int) -> str:
-        return self.agent.feature_name(column) if self.names is None else column_name(self.names, column)
+        return feature_name(self.agent, column) if self.names is None else column_name(self.names, column)
 
     def _categories(self, column: int) -> tuple[str, ...]:
-        return tuple(self.agent.answers(column))
+        return tuple(offered_categories(self.agent, column))
 
 
 @dataclass(frozen=True)

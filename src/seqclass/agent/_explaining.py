@@ -12,7 +12,16 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.frames import plain_data
 from seqclass.agent._case import Feature, Question, Questions, column_name
-from seqclass.agent.agent import Agent
+from seqclass.agent.agent import (
+    Agent,
+    column_categories,
+    encode_rows,
+    feature_name,
+    initial_row_beliefs,
+    name_impossible,
+    outcome_labels,
+    rows_as_numbers,
+)
 from seqclass.agent.components import Component, Likeness, component
 from seqclass.agent.explanation import Explanation, ExplanationStep, _number
 from seqclass.agent.record import EncodedRows
@@ -26,9 +35,9 @@ from seqclass.pomdp.acquisition import Acquisition
 def explain(agent: Agent, X: Any, feature_names: Sequence[str] | Mapping[int, str] | None = None) -> list[Explanation]:
     """Explain the decisions of a fitted classifier; see `SequentialClassifier.explain`."""
     rows = _as_rows(agent, X)
-    encoded = agent.encode(rows)
+    encoded = encode_rows(agent, rows)
     policy, charged = agent.policy, agent.charge_missing
-    with agent.possible():
+    with name_impossible(agent):
         acquired = acquire(
             policy,
             encoded.codes,
@@ -37,7 +46,7 @@ def explain(agent: Agent, X: Any, feature_names: Sequence[str] | Mapping[int, st
             record_beliefs=True,
             record_expected=True,
             keys=encoded.keys,
-            start=agent.opening(encoded),
+            start=initial_row_beliefs(agent, encoded),
         )
     # instances that share a history share its expected savings
     tell = _Teller(agent, rows, encoded, acquired, feature_names)
@@ -48,7 +57,7 @@ class _Teller:
     """Puts the explanation of each instance together."""
 
     def __init__(self, agent: Agent, rows: Any, codes: EncodedRows, acquired: Acquisition, names: Any) -> None:
-        self.agent, self.numbers, self.acquired = agent, agent.numbers(rows), acquired
+        self.agent, self.numbers, self.acquired = agent, rows_as_numbers(agent, rows), acquired
         self.names = names
         seen = codes.codes[:, codes.columns[agent.known]]
         self.known: IntArray = np.asarray(seen.toarray() if sp.issparse(seen) else seen)
@@ -91,7 +100,7 @@ class _Teller:
         own, cells = self.names is None, {}
         for column in self.agent.support[self.agent.known].tolist():
             untold = own or (isinstance(self.names, Mapping) and column not in self.names)  # it was not asked for
-            name = self.agent.feature_name(column) if untold else column_name(self.names, column)
+            name = feature_name(self.agent, column) if untold else column_name(self.names, column)
             cells[name] = self._cell(row, column)
         return {name: value for name, value in cells.items() if value == value}
 
@@ -183,7 +192,7 @@ class _Teller:
 
     def _cell(self, row: int, column: int) -> float | str:
         """What a cell holds as the classifier reads it: a number, NaN where missing, or a category."""
-        value, categories = float(self.numbers[row, column]), self.agent.categories(column)
+        value, categories = float(self.numbers[row, column]), column_categories(self.agent, column)
         return value if categories is None or math.isnan(value) else categories[int(value)]
 
     def _labels(self, row: int, column: int) -> list[str]:
@@ -193,7 +202,7 @@ class _Teller:
         few = self.few[column]
         key = column, bool(few) and self._cell(row, column) not in few
         if key not in self.labels:
-            self.labels[key] = self.agent.outcome_labels(column, intervals=key[1])
+            self.labels[key] = outcome_labels(self.agent, column, intervals=key[1])
         return self.labels[key]
 
 

@@ -26,7 +26,7 @@ from seqclass._utils.files import database
 from seqclass._utils.frames import FrameEncoder, refuse_dates
 from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass._utils.validation import check_choice, check_integer
-from seqclass.agent.agent import Agent
+from seqclass.agent.agent import Agent, feature_name, known_features, make_record, start_rows
 from seqclass.agent.record import AcquisitionRecord, EncodedRows
 from seqclass.pomdp.acquisition import Acquisition, Histories, initial_rows
 from seqclass.pomdp.observations import DataObservations
@@ -150,7 +150,7 @@ class Source:
         self, *, record_beliefs: bool = False, known: Sequence[Any] = (), budget: int | None = None
     ) -> AcquisitionRecord:
         """Acquire and decide, and tell what was acquired."""
-        features = np.union1d(self.agent.known_features(known), self.agent.known).astype(np.intp)
+        features = np.union1d(known_features(self.agent, known), self.agent.known).astype(np.intp)
         work = self._acquire_all(record_beliefs, features, budget)
         acquired = self._run(work) if self.asynchronous else _at_once(work)
         if self._why is not None:
@@ -160,7 +160,7 @@ class Source:
                 f"{cells}. The last time it raised {type(self._why).__name__}: {sentence(self._why)}",
                 stacklevel=3,
             )
-        return self.agent.told(acquired, known, budget)
+        return make_record(self.agent, acquired, known, budget)
 
     def _run(self, work: Coroutine[Any, Any, Acquisition]) -> Acquisition:
         try:
@@ -213,7 +213,7 @@ class Source:
         for place, feature in enumerate(known.tolist()):
             codes[:, place], columns[feature] = self.codes_of(feature)[part], place
         keys = rows[:, None].astype(np.float64)  # lots are drawn by the number of the row: nothing else is known
-        start, ask = agent.started(EncodedRows(codes, columns, keys), known, budget)
+        start, ask = start_rows(agent, EncodedRows(codes, columns, keys), known, budget)
         belief, node = initial_rows(agent.policy, keys) if start is None else start
         data = _AnswersOnDemand(self, part, node)
         histories = Histories(agent.policy, data, beliefs, False, ask)
@@ -297,7 +297,7 @@ class Source:
 
         agent, column = self.agent, int(self.agent.support[feature])
         encoder = FrameEncoder().fit_levels({}) if agent.encoder is None else agent.encoder
-        name = encoder.columns_[column] if encoder.columns_ else agent.feature_name(column)
+        name = encoder.columns_[column] if encoder.columns_ else feature_name(agent, column)
         frame = pd.DataFrame({name: values})
         refuse_dates(frame[name])
         numbers = encoder.encode(frame, agent.handle_unknown)[name].to_numpy(dtype=np.float64, na_value=np.nan)

@@ -11,7 +11,7 @@ import numpy as np
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.text import visible
 from seqclass.agent._case import column_name
-from seqclass.agent.agent import Agent
+from seqclass.agent.agent import Agent, feature_name, outcome_labels
 from seqclass.bn import ClassMixture
 
 __all__ = ["Component", "Likeness", "Trait"]
@@ -149,7 +149,7 @@ def _traits(agent: Agent, model: ClassMixture, hidden: int, n_traits: int, names
         if not sizes[feature]:
             break
         column, shown = int(agent.support[feature]), int(telling[feature].argmax())
-        name = agent.feature_name(column) if names is None else column_name(names, column)
-        label = agent.outcome_labels(column)[shown]
+        name = feature_name(agent, column) if names is None else column_name(names, column)
+        label = outcome_labels(agent, column)[shown]
         traits.append(Trait(name, column, label, float(own[feature, shown]), float(overall[feature, shown])))
     return tuple(traits)

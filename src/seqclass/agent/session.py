@@ -28,7 +28,7 @@ from seqclass.agent._case import (
 )
 from seqclass.agent._case import Question as Question
 from seqclass.agent._fingerprint import fingerprint
-from seqclass.agent.agent import agent_of
+from seqclass.agent.agent import agent_of, feature_name, whole_problem
 from seqclass.agent.differential import labels_of
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.account import charge
@@ -154,7 +154,7 @@ class Session:
         first: Sequence[Any] = (),
     ) -> None:
         self._agent = agent = agent_of(classifier)
-        self._questions = Questions(agent, agent.all_questions())
+        self._questions = Questions(agent, whole_problem(agent))
         if isinstance(first, (str, Integral)):
             raise ValueError(f"first must be a list of names, got {short_repr(first)}.")
         self._first = [self._number(name) for name in first]
@@ -650,7 +650,7 @@ class Session:
         if name in self._questions.numbers:
             return True
         agent = self._agent
-        if name in map(agent.feature_name, range(agent.n_features)):
+        if name in (feature_name(agent, column) for column in range(agent.n_features)):
             return False
         raise ValueError(self._unknown(name))
 
@@ -673,7 +673,7 @@ class Session:
         if not isinstance(name, Integral):
             return name
         column = columns_of([name], self._agent.n_features, self._agent.feature_names, "the session")[0]
-        return self._agent.feature_name(int(column))
+        return feature_name(self._agent, int(column))
 
     def _by_name(self, values: Mapping[Any, Any]) -> dict[Any, Any]:
         """Values by name, also of columns that are given by their numbers."""

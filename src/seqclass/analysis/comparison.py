@@ -13,7 +13,7 @@ from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.observations import ObservationSource
 from seqclass.pomdp.one_step import deciding_cost
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
 from seqclass.pomdp.walk import ALL, Level, check_questions, walk
 
 
@@ -156,7 +156,7 @@ class _Pair:
         chances = [policy.initial_belief()[1] for policy in self.policies]
         probability = np.outer(*chances).ravel()
         pairs = np.stack(np.divmod(np.arange(probability.size), len(chances[1])), axis=1)
-        first, share = self.problem.initial_beliefs()
+        first, share = initial_beliefs(self.problem)
         row, pair = np.divmod(np.arange(share.size * probability.size), probability.size)
         weight = self.answers.spread(self.total, share[row] * probability[pair])
         drawn = np.flatnonzero(weight)

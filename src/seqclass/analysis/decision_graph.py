@@ -15,7 +15,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.text import shorten, wrap
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.agent._case import Questions
-from seqclass.agent.agent import agent_of
+from seqclass.agent.agent import agent_of, outcome_labels
 from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import Policy
 from seqclass.pomdp.observations import AllObservations
@@ -378,7 +378,7 @@ class _Names:
         bins = {} if outcomes is None else dict(outcomes)
         if clf is not None:
             told = {column: shown for column, (_, shown) in bundles.items()}
-            bins = {column: agent_of(clf).outcome_labels(column) for column in asked} | told | bins
+            bins = {column: outcome_labels(agent_of(clf), column) for column in asked} | told | bins
         for node in nodes:
             if node.kind == "ask" and node.number[1] in bins:
                 _check_length(bins[node.number[1]], f"outcomes[{node.number[1]}]", max(node.edges))
@@ -411,7 +411,7 @@ class _Names:
         for question in range(agent.problem.n_questions):
             if (bundle := agent.problem.structure.bundle(question)) is None:
                 continue
-            labels = [agent.outcome_labels(feature.column) for feature in questions.features(question)]
+            labels = [outcome_labels(agent, feature.column) for feature in questions.features(question)]
             column = int(agent.support[agent.problem.features[question]])
             drawn = [node for node in nodes if node.kind == "ask" and node.number[1] == column]
             outcomes = sorted({outcome for node in drawn for outcome in node.edges if outcome >= 0})

@@ -11,7 +11,7 @@ import numpy as np
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_integer
-from seqclass.agent.agent import agent_of
+from seqclass.agent.agent import acquire_encoded, agent_of, feature_name, make_record
 from seqclass.agent.record import EncodedRows
 from seqclass.bn import ItemResponse
 
@@ -135,7 +135,7 @@ def exam_report(
         codes[part] = np.minimum(below.sum(axis=1).T, model.n_outcomes_ - 1)
     # persons who would answer alike draw lots of their own
     rows = EncodedRows(codes, np.arange(len(agent.support)), np.arange(1.0, n_persons + 1)[:, None])
-    record = agent.told(agent.follow(rows, False, agent.known))
+    record = make_record(agent, acquire_encoded(agent, rows, False, agent.known))
     row, at = np.nonzero(record.order >= 0)
     asked = np.zeros((n_persons, agent.n_features), dtype=bool)
     asked[row, record.order[row, at]] = True
@@ -153,7 +153,7 @@ def exam_report(
         return np.array([values[band].mean() for band in bands])
 
     return ExamReport(
-        tuple(agent.feature_name(column) for column in agent.support.tolist()),
+        tuple(feature_name(agent, column) for column in agent.support.tolist()),
         asked.mean(axis=0),
         by_band(true),
         np.array([len(band) for band in bands]),

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_finite, check_integer, class_numbers
-from seqclass.agent.agent import agent_of, check_classifier
+from seqclass.agent.agent import agent_of, check_classifier, initial_row_beliefs
 from seqclass.pomdp import acquire
 
 #: A posterior of zero counts as this in the log loss, which would else be infinite.
@@ -131,7 +131,7 @@ def missing_sweep(
     check_integer(n_repeats, "n_repeats", 1)
     rng = as_generator(random_state, "missing cells")
     codes, columns, keys = rows = clf.encode(X)
-    start = agent_of(clf).opening(rows)
+    start = initial_row_beliefs(agent_of(clf), rows)
     truth = class_numbers(clf.classes_, y, n=codes.shape[0])
     position = np.empty(clf.n_features_in_, dtype=np.intp)
     position[clf.support_] = np.arange(len(clf.support_))

@@ -12,7 +12,7 @@ import numpy as np
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.text import short_repr
-from seqclass.agent.agent import agent_of
+from seqclass.agent.agent import agent_of, read_columns
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.cli._errors import InputError, as_input_errors, near
 from seqclass.cli._format import count
@@ -38,7 +38,7 @@ def read_cases(
     clf: BaseSequentialClassifier, path: Path, keep: tuple[str, ...] = (), columns: IntArray | None = None
 ) -> InputRows:
     """Read what a classifier may ask for and is known at the start, unless told which columns."""
-    columns = agent_of(clf).read if columns is None else columns
+    columns = read_columns(agent_of(clf)) if columns is None else columns
     if kind(path) == "npz":
         if keep:
             raise InputError(f"--keep: {path} is no table with columns.")

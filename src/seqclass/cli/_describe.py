@@ -17,8 +17,9 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.model_files import load
 from seqclass._utils.text import money, unit_text
 from seqclass.agent._case import Questions
-from seqclass.agent.agent import agent_of
+from seqclass.agent.agent import agent_of, feature_name, outcome_labels
 from seqclass.agent.differential import Differential
+from seqclass.agent.naming import offered_categories
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._commands import fit
 from seqclass.cli._errors import InputError, as_input_errors, as_options, check_input
@@ -32,6 +33,7 @@ from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.evaluation import Evaluation
 from seqclass.pomdp.policy import WIDE_GAP
+from seqclass.pomdp.problem import initial_beliefs
 
 #: What it means for a plan that a limit was hit.
 LIMITED = "Time or work was up before all was tried that might serve."
@@ -124,7 +126,7 @@ def visits_text(clf: BaseSequentialClassifier) -> str:
 def known_names(clf: BaseSequentialClassifier) -> list[str]:
     """Columns that are known of every case before the first question."""
     agent = agent_of(clf)
-    return [agent.feature_name(column) for column in agent.support[agent.known].tolist()]
+    return [feature_name(agent, column) for column in agent.support[agent.known].tolist()]
 
 
 def bound_text(content: dict[str, Any]) -> str:
@@ -208,9 +210,9 @@ def _features(clf: BaseSequentialClassifier, silent: bool = True) -> Iterator[di
     prices = prices if problem.visits is None else prices - problem.visits.single_costs  # which are told by themselves
     order = range(clf.policy_.n_stages)
     if problem.any_order:
-        begun, weight = problem.replace(
-            rules=None
-        ).initial_beliefs()  # rules close much at the start that is asked later
+        begun, weight = initial_beliefs(
+            problem.replace(rules=None)
+        )  # rules close much at the start that is asked later
         score = weight @ ClassInformation().scores(begun)
         order = np.argsort(-score, kind="stable").tolist()
         # what tells less than this share of what tells most, tells nothing
@@ -230,13 +232,13 @@ def _price(feature: dict[str, Any]) -> str:
 
 def _feature(clf: BaseSequentialClassifier, column: int, price: float) -> dict[str, Any]:
     agent = agent_of(clf)
-    labels, own = agent.outcome_labels(column), int(agent.coder.n_value_outcomes[column])
+    labels, own = outcome_labels(agent, column), int(agent.coder.n_value_outcomes[column])
     missing = {"missing": own} if agent.coder.missing_code[column] >= 0 else {}
     return {
         "name": clf.feature_name(column),
         "column": column,
         "price": price,
-        "outcomes": [*(agent.answers(column) or labels[:own]), *labels[own:]],
+        "outcomes": [*(offered_categories(agent, column) or labels[:own]), *labels[own:]],
         "values": [
             {"value": v, "outcome": clf.coder_.code_value(column, v)} for v in clf.coder_.few_values(column).tolist()
         ],

@@ -25,7 +25,8 @@ from seqclass._utils.text import (
     worthless,
 )
 from seqclass.agent._case import Answer
-from seqclass.agent.agent import Agent, agent_of
+from seqclass.agent.agent import Agent, agent_of, feature_name, outcome_labels
+from seqclass.agent.naming import answer_choices, check_labels, is_category
 from seqclass.agent.session import Question, Session
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, as_input_errors, check_input, check_output, sentence
@@ -54,7 +55,7 @@ class _LiveCase:
     @cached_property
     def columns(self) -> dict[str, int]:
         """Columns by their names."""
-        return {self.agent.feature_name(column): column for column in range(self.agent.n_features)}
+        return {feature_name(self.agent, column): column for column in range(self.agent.n_features)}
 
     @property
     def unit(self) -> str:
@@ -82,7 +83,7 @@ class _LiveCase:
         """Why it is not decided for the likeliest class, where it is not."""
         belief, cost = self.session.posterior, self.session.expected_cost
         likely = int(belief.argmax())
-        other = float(belief @ self.agent.decision_costs[:, likely])
+        other = float(belief @ self.agent.problem.decision_costs[:, likely])
         label = self.words.class_text(self.agent.classes[likely])
         return cheapest_text(label, cost, other, self.unit) if other > cost * (1 + TIE) else ""
 
@@ -122,7 +123,7 @@ class _LiveCase:
         if value is None or value == {}:  # of a bundle nothing
             return "unavailable" if outcome < 0 else "missing (counts as an answer)"
         single = outcome >= 0 and not isinstance(value, dict)
-        bin_ = self.agent.outcome_labels(self.columns[name])[outcome] if single else None
+        bin_ = outcome_labels(self.agent, self.columns[name])[outcome] if single else None
         text, within = self.words.value_texts(name, value, bin_)
         text = f"({text})" if isinstance(value, dict) else text
         return text if within == bin_ or within is None else f"{text} ({within})"
@@ -135,8 +136,8 @@ class _LiveCase:
 
 
 def _choices(agent: Agent, words: Labels, name: str) -> dict[str, str]:
-    columns = {agent.feature_name(column): column for column in range(agent.n_features)}
-    offered = agent.choices(columns[name], words) if name in columns else {}
+    columns = {feature_name(agent, column): column for column in range(agent.n_features)}
+    offered = answer_choices(agent, columns[name], words) if name in columns else {}
     return {value: " ".join(text.split()) for value, text in offered.items()}
 
 
@@ -153,7 +154,7 @@ def _known_value(offered: dict[str, str], text: str) -> str | None:
 
 def _note_lacking(session: Session, agent: Agent, names: list[str]) -> None:
     """Ask for nothing that is known to be missing, also where that says nothing; a part of a bundle leaves the rest."""
-    bundles, columns = agent.prices.bundles, {agent.feature_name(j): j for j in agent.support.tolist()}
+    bundles, columns = agent.prices.bundles, {feature_name(agent, j): j for j in agent.support.tolist()}
     answered = {answer.name for answer in session.history}
     for name in names:
         alone = name in columns and (bundles is None or bundles[columns[name]] < 0)
@@ -181,7 +182,7 @@ def _command(
         raise InputError("--known and --first belong to a new case: leave out --resume, or answer NAME = VALUE in it.")
     with as_input_errors():
         agent = agent_of(clf)
-        words = agent.words(labels)
+        words = check_labels(agent, labels)
         parted = [_split_assignment(text, _names(agent)) for text in known]
         told = {name: _known_value(_choices(agent, words, name), value) for name, value in parted}
         session = clf.session(known=told, first=first)
@@ -208,7 +209,7 @@ def _command(
 def _untold(asking: _LiveCase) -> list[str]:
     """Columns that are known of every case before the first question, and of which this one was not told."""
     agent, told = asking.agent, {answer.name for answer in asking.session.history}
-    names = [agent.feature_name(column) for column in agent.support[agent.known].tolist()]
+    names = [feature_name(agent, column) for column in agent.support[agent.known].tolist()]
     return [name for name in names if name not in told]
 
 
@@ -342,7 +343,7 @@ def _remark(asking: _LiveCase, told: dict[str, Any]) -> None:
     for name, value in told.items():
         if note := asking.session.unusual(name, value):
             click.echo(f"  Taken, though {note}")
-        if asking.session.categories(name) and not asking.agent.is_category(asking.columns[name], value):
+        if asking.session.categories(name) and not is_category(asking.agent, asking.columns[name], value):
             click.echo(f"  Training did not show {short_repr(value)}, so it counts as missing.")
 
 
@@ -370,7 +371,7 @@ def _show_best(asking: _LiveCase) -> None:
 def _names(agent: Agent) -> list[str]:
     """What may be told by name: columns, and bundles."""
     bundles = () if agent.prices.bundles is None else agent.prices.bundle_names
-    return [*map(agent.feature_name, range(agent.n_features)), *map(str, bundles)]
+    return [*(feature_name(agent, j) for j in range(agent.n_features)), *map(str, bundles)]
 
 
 def _split_assignment(text: str, names: list[str]) -> tuple[str, str]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass.agent.agent import agent_of
+from seqclass.agent.training_rows import marked_columns
 from seqclass.cli._cases import full_rows, lacks, read_cases, read_groups
 from seqclass.cli._describe import contract_text, differential_record, load_model
 from seqclass.cli._errors import InputError, as_input_errors, check_output
@@ -89,7 +90,7 @@ def _differential(
 def _rows(classifiers: list[BaseSequentialClassifier], path: Path) -> Any:
     """All that any rule may ask for, whatever the models' own rules do, and what is known at the start."""
     clf = classifiers[0]
-    columns = np.unique(np.concatenate([agent_of(one).marked_columns for one in classifiers]))
+    columns = np.unique(np.concatenate([marked_columns(agent_of(one)) for one in classifiers]))
     cases = read_cases(clf, path, columns=columns)
     if cases.position is not None:
         absent = [j for j in columns.tolist() if clf.feature_name(j) not in cases.position]

@@ -9,6 +9,7 @@ import numpy as np
 
 from seqclass._utils.text import value_text
 from seqclass.agent.agent import agent_of
+from seqclass.agent.naming import check_labels
 from seqclass.cli._cases import full_rows, lacks, read_cases
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, as_input_errors
@@ -27,7 +28,7 @@ def _command(
     with as_input_errors(str(data)):
         [explanation] = clf.explain(full_rows(clf, cases, slice(row - 1, row)))
     with as_input_errors():
-        words = agent_of(clf).words(labels)
+        words = check_labels(agent_of(clf), labels)
     told = explanation.in_words(words)
     # a column that is not there may stay away as long as the case does not ask for it
     asked = np.array([[step.column for step in explanation.steps]], dtype=np.intp)

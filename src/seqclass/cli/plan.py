@@ -24,6 +24,7 @@ from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import Panels, evaluate
 from seqclass.pomdp.evaluation import Evaluation
 from seqclass.pomdp.one_step import deciding_cost
+from seqclass.pomdp.problem import initial_beliefs
 from seqclass.pomdp.rules import Rules
 
 #: Questions that are listed.
@@ -115,7 +116,7 @@ def _report(
         f"{count(len(content['classes']), 'class', 'classes')}, in {seconds:.1f} s."
     )
     click.echo(wrap(expected_text(clf, "the network", "questions", expected)))
-    begun, weight = clf.problem_.initial_beliefs()
+    begun, weight = initial_beliefs(clf.problem_)
     at_once = float(weight @ deciding_cost(begun))
     click.echo(wrap(f"Deciding at once costs {at_once:.4f}. {bound_text(content)}"))
     if content["status"] == "limit":

@@ -17,8 +17,9 @@ import numpy as np
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.files import replace_file
 from seqclass._utils.text import money, visible
-from seqclass.agent.agent import agent_of
+from seqclass.agent.agent import agent_of, read_columns
 from seqclass.agent.record import AcquisitionRecord, join_records, select_rows
+from seqclass.agent.training_rows import is_outside_training
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, as_input_errors, check_output, is_folder, sentence
@@ -47,9 +48,9 @@ class _Summary:
     outside: Counter[str] = field(default_factory=Counter)
 
     def add(self, clf: BaseSequentialClassifier, record: AcquisitionRecord, rows: Any) -> None:
-        outside = agent_of(clf).outside_training(rows, record.order)
+        outside = is_outside_training(agent_of(clf), rows, record.order)
         self.n_outside += int(outside.any(axis=1).sum())
-        names = map(clf.feature_name, agent_of(clf).read.tolist())
+        names = map(clf.feature_name, read_columns(agent_of(clf)).tolist())
         self.outside += Counter(dict(zip(names, outside.sum(axis=0).tolist())))
         self.n_rows += len(record)
         self.features += int(record.n_features.sum())

@@ -16,8 +16,17 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.frames import plain_data
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_choice, check_integer, class_numbers, group_numbers
-from seqclass.agent.agent import agent_of, check_classifier, copy_fitted
+from seqclass.agent.agent import (
+    agent_of,
+    asked_features,
+    check_classifier,
+    copy_fitted,
+    encode_rows,
+    initial_row_beliefs,
+    rows_as_numbers,
+)
 from seqclass.agent.record import EncodedRows
+from seqclass.agent.training_rows import mark_rows
 from seqclass.costs import Prices
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
 from seqclass.evaluation.decision_curves import class_position
@@ -25,6 +34,7 @@ from seqclass.fitting._planning import solver_of
 from seqclass.fitting._steps import rows_of
 from seqclass.pomdp import AcquisitionProblem, Policy, acquire
 from seqclass.pomdp.one_step import deciding_cost
+from seqclass.pomdp.problem import initial_beliefs
 from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.sweeps.ladder import LadderRun, StopWhenSure, run_ladder
 from seqclass.pomdp.sweeps.solving import solve_sweep
@@ -83,7 +93,7 @@ class BeliefLadder(Ladder):
             self.most = min(self.most, int(telling.max(initial=-1)) + 1)
         self.longest = min(self.most, clf.problem_.n_stages)
         costs = clf.problem_.decision_costs
-        begun, weight = clf.problem_.initial_beliefs()
+        begun, weight = initial_beliefs(clf.problem_)
         at_once = max(float(weight @ deciding_cost(begun)), np.finfo(float).tiny)
         # a surer rule asks for more on the word of the model alone, which then is mostly too sure of itself
         surest = min(TUNING.surest * alpha * float(costs[costs > 0].min(initial=np.inf)), at_once / 2)
@@ -91,7 +101,7 @@ class BeliefLadder(Ladder):
 
     def run(self, rows: EncodedRows) -> LadderRun:
         how = {"columns": rows.columns, "charge_missing": agent_of(self.clf).charge_missing, "keys": rows.keys}
-        start = agent_of(self.clf).opening(rows)
+        start = initial_row_beliefs(agent_of(self.clf), rows)
         return run_ladder(self.clf.policy_, rows.codes, self.values, max_questions=self.most, start=start, **how)
 
     def policy(self, rung: int) -> Policy:
@@ -114,7 +124,7 @@ class PriceLadder(Ladder):
         how = {"columns": rows.columns, "charge_missing": agent_of(self.clf).charge_missing, "keys": rows.keys}
         columns = []
         for policy in self.policies:
-            done = acquire(policy, rows.codes, start=agent_of(self.clf).opening(rows, policy), **how)
+            done = acquire(policy, rows.codes, start=initial_row_beliefs(agent_of(self.clf), rows, policy), **how)
             answered = (done.leaf_outcome >= 0).sum(axis=1)
             columns.append(
                 [values_of_leaf[done.leaf] for values_of_leaf in (done.leaf_decision, done.leaf_price, answered)]
@@ -482,8 +492,8 @@ class LabelledCases:
                 stacklevel=4,
             )
             return
-        X = agent.numbers(self.X)
-        familiar = seen.recognise(agent.marks(X, agent.classes[self.codes]))
+        X = rows_as_numbers(agent, self.X)
+        familiar = seen.recognise(mark_rows(agent, X, agent.classes[self.codes]))
         if familiar is not None:
             rows, n = familiar
             named = self.X.index[rows] if hasattr(self.X, "iloc") else rows  # as errors of columns name rows
@@ -518,7 +528,7 @@ def run_rungs(clf: BaseSequentialClassifier, ladder: Ladder, risk: Risk, cases: 
     for part in chunks(n, 8.0 * (6 * m + whole)):
         rows = np.arange(n)[part]
         codes, counted = cases.codes[rows], cases.counted[rows]
-        run = ladder.run(agent.encode(rows_of(cases.X, rows), agent.asked(whole=True)))
+        run = ladder.run(encode_rows(agent, rows_of(cases.X, rows), asked_features(agent, whole=True)))
         losses = risk.losses(codes, run)
         for group in range(len(cases.labels)):
             total[group] += losses[counted & (cases.group[rows] == group)].sum(axis=0)

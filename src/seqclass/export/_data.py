@@ -12,7 +12,8 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.text import short_repr
 from seqclass.agent._case import Questions
 from seqclass.agent._warm_start import WarmStart
-from seqclass.agent.agent import Agent
+from seqclass.agent.agent import Agent, column_categories, feature_name, outcome_labels, whole_problem
+from seqclass.agent.naming import answer_choices, check_labels
 from seqclass.agent.session import expected_saving
 from seqclass.discretize import Discretizer
 from seqclass.export._program import NotExportable, program
@@ -67,7 +68,7 @@ class _Maker:
         n = agent.n_features
         nothing = np.empty(0, dtype=np.intp)
         self.policy, self.max_nodes, self.least = agent.policy, max_nodes, min_probability
-        whole, codes = agent.all_questions(), np.zeros((1, n), dtype=np.intp)
+        whole, codes = whole_problem(agent), np.zeros((1, n), dtype=np.intp)
         self.warm = WarmStart(agent.policy, whole, nothing, codes, np.arange(n), np.zeros(1, dtype=np.intp))
         self.n_outcomes = self.warm.info.problem.n_outcomes
         self.nodes: list[dict[str, Any]] = []
@@ -155,8 +156,8 @@ def as_data(agent: Agent, labels: Any, max_nodes: int, min_probability: float | 
         raise ValueError(
             "this policy draws lots, so no page tells what it asks; fit without target_cost and exposure control."
         )
-    problem = agent.all_questions()
-    words = agent.words(labels)
+    problem = whole_problem(agent)
+    words = check_labels(agent, labels)
     features, questions = _questions(agent, problem, words)
     data: dict[str, Any] = {
         "format": FORMAT,
@@ -243,7 +244,7 @@ def _questions(
         shown: dict[str, Any] = {"features": list(numbers), "price": price}
         questions.append({"name": name} | _question_words(words, name) | shown | told)
         for feature, size in zip(shows, sizes):
-            labels = list(map(str, agent.outcome_labels(feature.column)))
+            labels = list(map(str, outcome_labels(agent, feature.column)))
             said: dict[str, Any] = (
                 {"name": feature.name}
                 | _question_words(words, feature.name)
@@ -251,7 +252,7 @@ def _questions(
             )
             answers = [words.answers(feature.name).get(label, label) for label in labels]
             said |= {"outcomes": labels, "n_outcomes": int(size), "answers": answers}
-            choices = list(map(list, agent.choices(feature.column, words).items())) or None
+            choices = list(map(list, answer_choices(agent, feature.column, words).items())) or None
             gone = int(agent.coder.missing_code[feature.column])
             apart = {} if gone < 0 else {"missing": gone}
             features.append(said | _reading_rule(agent, feature.column) | {"choices": choices} | apart)
@@ -266,14 +267,14 @@ def _question_words(words: Labels, name: str) -> dict[str, str]:
 def _reading_rule(agent: Agent, column: int) -> dict[str, Any]:
     """How a value becomes an outcome: by its category, its place among edges, or as the outcome that it is."""
     coder = agent.coder
-    if categories := agent.categories(column):
+    if categories := column_categories(agent, column):
         return {"type": "category", "categories": categories}
     if coder.discretizer_ is None:
         return {"type": "outcome"}
     if not isinstance(coder.discretizer_, Discretizer):
         name = type(coder.discretizer_).__name__
         raise ValueError(
-            f"feature {short_repr(agent.feature_name(column))} is binned by {name}, whose bins cannot be "
+            f"feature {short_repr(feature_name(agent, column))} is binned by {name}, whose bins cannot be "
             f"written as data; "
             "fit with seqclass's Discretizer."
         )

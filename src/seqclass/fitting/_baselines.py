@@ -88,7 +88,9 @@ def linear(fit: Fit, X: Any, label: IntArray, fold: IntArray, weight: FloatArray
             part = _Part(fit, X, label, _sample_rows(train, most, rng))
             at = place[test]
             decided[at], counts[at], prices[at] = part.decide_rows(part.choose_model(), test)
-    return score_decisions("Linear model", fit.agent.decision_costs, label, fold, decided, prices, counts, weight)
+    return score_decisions(
+        "Linear model", fit.agent.problem.decision_costs, label, fold, decided, prices, counts, weight
+    )
 
 
 def _sample_rows(rows: IntArray, most: int, rng: np.random.Generator) -> IntArray:
@@ -127,7 +129,7 @@ class _Part:
 
     def __init__(self, fit: Fit, X: Any, label: IntArray, train: IntArray) -> None:
         self.settings, self.encoder, self.X, self.label, self.train = fit.settings, fit.agent.encoder, X, label, train
-        self.costs: FloatArray = fit.agent.decision_costs
+        self.costs: FloatArray = fit.agent.problem.decision_costs
         self.prices: Prices = fit.agent.prices
         self.given: IntArray = fit.agent.support[fit.agent.known]
         self.precomputed = isinstance(fit.settings.discretizer, str)

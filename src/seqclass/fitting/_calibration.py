@@ -11,12 +11,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.agent.agent import Agent
+from seqclass.agent.agent import Agent, all_outcomes, initial_row_beliefs
 from seqclass.agent.calibration import Calibration
 from seqclass.agent.record import EncodedRows
 from seqclass.fitting._folds import mask_unseen
 from seqclass.fitting._steps import rows_of
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Adaptive, Policy, Solver
+from seqclass.pomdp.one_step import perfect_cost
 from seqclass.pomdp.problem import BeliefState, question_is_sampled
 from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
@@ -43,7 +44,7 @@ class CalibrationFold:
         held = np.ones(int((fold >= 0).sum())) if weight is None else weight[fold >= 0]
         held = held[fold[fold >= 0] == number] * (held.sum() / (held @ held))
         rows = np.flatnonzero(fold == number)
-        codes = agent.outcomes(mask_unseen(agent, rows_of(X, rows)))
+        codes = all_outcomes(agent, mask_unseen(agent, rows_of(X, rows)))
         return cls(agent, codes, np.searchsorted(agent.classes, y[rows]), held)
 
 
@@ -52,7 +53,7 @@ class Walk:
 
     def __init__(self, part: CalibrationFold) -> None:
         self.agent, self.codes, self.label, self.weight = part.agent, part.codes, part.label, part.weight
-        start = self.agent.opening(EncodedRows(self.codes, np.arange(len(self.agent.support)), None))
+        start = initial_row_beliefs(self.agent, EncodedRows(self.codes, np.arange(len(self.agent.support)), None))
         self.info = self.agent.problem.initial_belief(len(self.label)) if start is None else start[0][start[1]]
         self.first = self.info
         lots = self.agent.policy.initial_belief()[0].component
@@ -116,7 +117,7 @@ class Listener:
     def drop_settled(self, question: IntArray, price: FloatArray) -> None:
         """Leave rows for which one more price costs more than knowing the class saves, by what is believed so far."""
         problem, belief = self.walk.agent.problem, np.exp(self.log_belief)
-        pays = (belief @ problem.decision_costs).min(axis=1) > price[self.rows] + belief @ problem.perfect_cost
+        pays = (belief @ problem.decision_costs).min(axis=1) > price[self.rows] + belief @ perfect_cost(problem)
         kept = np.flatnonzero((question[self.rows] != DECIDE) & pays)
         self.rows, self.log_belief = self.rows[kept], self.log_belief[kept]
 

@@ -19,9 +19,10 @@ from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass._utils.validation import columns_of, plain_labels
 from seqclass.agent._coding import OutcomeCoder, category_counts, check_training
 from seqclass.agent._row_fingerprints import RowFingerprints, both_marks
-from seqclass.agent.agent import Agent, Classifier
+from seqclass.agent.agent import Agent, Classifier, all_outcomes
 from seqclass.agent.calibration import Calibration
 from seqclass.agent.problem import acquisition_problem, is_free
+from seqclass.agent.training_rows import mark_rows
 from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel
 from seqclass.bn.ordering import check_order
 from seqclass.costs import Prices, warn_of_money
@@ -124,7 +125,7 @@ def fit_rows(
         warn_of_doubts(encoder, coder, X, classes, sizes, agent.feature_names, name)
     agent = plan(settings, agent, codes, y, timings, weight, rows=given, certify=certify, found=found)
     if certify:
-        agent = replace(agent, seen=both_marks([RowFingerprints.from_marks(marks) for marks in agent.marks(X, y)]))
+        agent = replace(agent, seen=both_marks([RowFingerprints.from_marks(marks) for marks in mark_rows(agent, X, y)]))
     return Fit(settings, agent, selector, timings, given if certify else None, weight)
 
 
@@ -307,7 +308,7 @@ def replan(
 ) -> Fit:
     """Calibrate and solve a fit without a fold once more by other settings, in the same order."""
     timings, rows, problem = dict(fit.timings), np.flatnonzero(fold != number), fit.agent.problem
-    codes = fit.agent.outcomes(rows_of(X, rows))
+    codes = all_outcomes(fit.agent, rows_of(X, rows))
     asked = [problem.structure.members(question) for question in range(problem.n_questions)]
     order = None if problem.any_order or not asked else np.concatenate(asked)
     given = (codes, y[rows], timings, fit.weight)

@@ -15,12 +15,14 @@ from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_distribution, check_integer, columns_of, in_order
 from seqclass.agent._naming import ColumnNaming
 from seqclass.agent._warm_start import initial_belief_given, needless_of
-from seqclass.agent.agent import Agent
+from seqclass.agent.agent import Agent, feature_name, initial_row_beliefs
 from seqclass.agent.problem import acquisition_problem, is_free, stage_order
 from seqclass.agent.record import EncodedRows
 from seqclass.costs import Prices
 from seqclass.fitting._settings import Settings
 from seqclass.pomdp import AcquisitionProblem, Adaptive, FirstK, Panels, Solver, solve_for_budget
+from seqclass.pomdp.policy import with_info
+from seqclass.pomdp.problem import select_questions
 from seqclass.pomdp.rules import Rules, with_rules
 from seqclass.pomdp.solvers.base import policy_of, without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
@@ -97,7 +99,7 @@ def starts_of(
     most = 2000  # rows that plans begin as
     if codes is None:
         free = Prices(np.zeros(len(agent.support)), np.zeros(len(agent.support)), None)
-        costs = agent.decision_costs
+        costs = agent.problem.decision_costs
         alone = acquisition_problem(agent.model, known, free, costs, problem.prior, any_order=True)
         cases = model_cases(alone, most, rng)
         rows, share = cases.answers, cases.weight
@@ -152,7 +154,7 @@ def build_problem(
 ) -> AcquisitionProblem:
     """The problem of a model whose features come in an order, or in any, with rows to begin as, by their weight."""
     prices, any_order = agent.prices.take(agent.support), is_free(settings.order)
-    costs, bundles = agent.decision_costs, prices.bundles
+    costs, bundles = agent.problem.decision_costs, prices.bundles
     problem = acquisition_problem(agent.model, order, prices, costs, any_order=any_order, bundles=bundles)
     problem = problem.replace(_naming=ColumnNaming.of(agent))
     if agent.known.size:
@@ -161,10 +163,13 @@ def build_problem(
     rules = rules_of(settings, agent.n_features, agent.feature_names)
     if rules is not None:
         members = [agent.support[problem.structure.members(question)] for question in range(problem.n_questions)]
-        names = [agent.feature_name(column) for column in range(agent.n_features)]
+        names = [feature_name(agent, column) for column in range(agent.n_features)]
         if agent.known.size:
             rules, left = _drop_known(rules, set(agent.support[agent.known].tolist()), members, names)
-            problem, members = problem.subset(np.array(left, dtype=np.intp)), [members[question] for question in left]
+            problem, members = (
+                select_questions(problem, np.array(left, dtype=np.intp)),
+                [members[question] for question in left],
+            )
         problem = with_rules(problem, rules.of_questions(members, names))
     most = None if settings.max_candidates is None else check_integer(settings.max_candidates, "max_candidates", 1)
     return screen_by_information(problem, most) if any_order and most is not None else problem
@@ -203,9 +208,9 @@ def _sample_rows(agent: Agent, codes: Any, y: npt.NDArray[Any], weight: FloatArr
     """Training rows, of many an even sample."""
     # panels are judged on 300 rows
     some = np.unique(np.linspace(0, len(y) - 1, 300).astype(np.intp)) if len(y) > 300 else slice(None)
-    codes, costs = codes[some], agent.decision_costs[np.searchsorted(agent.classes, y[some])]
+    codes, costs = codes[some], agent.problem.decision_costs[np.searchsorted(agent.classes, y[some])]
     nothing = FirstK(0, certificate_paths=0).solve(agent.problem)
-    start = agent.opening(EncodedRows(codes, np.arange(len(agent.support)), None), nothing)
+    start = initial_row_beliefs(agent, EncodedRows(codes, np.arange(len(agent.support)), None), nothing)
     return RealCases(codes, costs, agent.charge_missing, start, None if weight is None else weight[some])
 
 
@@ -222,9 +227,9 @@ def select_on_training_rows(
     if solver is None:
         return agent
     order = stage_order("conditional", agent.model, agent.support, agent.prices, codes, y, agent.feature_names)
-    costs = agent.decision_costs[np.searchsorted(agent.classes, y)]
+    costs = agent.problem.decision_costs[np.searchsorted(agent.classes, y)]
     questions = _questions(agent.problem, order)
-    start = agent.opening(EncodedRows(codes, np.arange(len(agent.support)), None))
+    start = initial_row_beliefs(agent, EncodedRows(codes, np.arange(len(agent.support)), None))
     charged = agent.charge_missing
     policy = select_on_rows(agent.policy, questions, codes, costs, solver, charged, start, weight)
     return replace(agent, policy=policy)
@@ -238,7 +243,7 @@ def with_prior(settings: Settings, agent: Agent, prior: npt.ArrayLike) -> Agent:
     if solver is None or order is None:
         return other
     fixed = along_order(other.problem, order, solver)
-    return replace(other, policy=solver.certify(fixed).with_info(ordering=agent.policy.info.ordering))
+    return replace(other, policy=with_info(solver.certify(fixed), ordering=agent.policy.info.ordering))
 
 
 def _chooser(settings: Settings, problem: AcquisitionProblem, certify: bool = True) -> Adaptive | None:

@@ -38,7 +38,7 @@ from seqclass.pomdp.solvers.thresholds import LinearThresholdSPSA
 from seqclass.pomdp.sweeps.budget import solve_for_budget
 from seqclass.pomdp.sweeps.exposure import ExposureControl
 from seqclass.pomdp.sweeps.frontier import cost_sweep
-from seqclass.pomdp.table_problem import TableProblem
+from seqclass.pomdp.table_problem import TableProblem, in_any_order
 from seqclass.pomdp.values import StoppingValue, ValueFunction
 
 __all__ = [
@@ -84,6 +84,7 @@ __all__ = [
     "cost_sweep",
     "dual_bound",
     "evaluate",
+    "in_any_order",
     "optimal_cost",
     "read_policy",
     "solve_for_budget",

@@ -25,7 +25,6 @@ from seqclass.pomdp.one_step import (
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, without_questions
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import ValueFunction
-from seqclass.pomdp.visits import order_panels
 
 __all__ = [
     "DECIDE",
@@ -371,35 +370,9 @@ class Policy(Stored, ABC):
         """
         return None
 
-    def is_terminal(self, belief: BeliefState) -> BoolArray:
-        """Where no other policy that goes by this one's questions goes on either, (n,); most never say so.
-
-        Parameters
-        ----------
-        belief : BeliefState
-            What is known of ``n`` instances.
-
-        Returns
-        -------
-        ndarray of bool of shape (n,)
-            Such as after the one visit of ``FixedPanels(once=True)``.
-        """
+    def _is_terminal(self, belief: BeliefState) -> BoolArray:
+        """Where no other policy that goes by this one's questions goes on either, (n,); most never say so."""
         return np.zeros(len(belief), dtype=bool)
-
-    def order(self, belief: BeliefState) -> BeliefState:
-        """What is known once each row has ordered what it orders now; see `panels`.
-
-        Parameters
-        ----------
-        belief : BeliefState
-            What is known of ``n`` instances.
-
-        Returns
-        -------
-        BeliefState
-        """
-        panels = self.panels(belief)
-        return belief if panels is None else order_panels(belief, panels)
 
     def next_question(self, belief: BeliefState) -> IntArray:
         """Question that comes next wherever it goes on, (n,): in a fixed order the stage's, else what `action` asks.
@@ -469,11 +442,12 @@ class Policy(Stored, ABC):
         """
         return np.zeros(keys.shape[0], dtype=np.intp)
 
-    def with_info(self: _Policy, **changes: object) -> _Policy:
-        """Return the same policy with some fields of `info` replaced."""
-        other = copy.copy(self)
-        other.info = replace(self.info, **changes)  # type: ignore[arg-type]
-        return other
+
+def with_info(policy: _Policy, **changes: object) -> _Policy:
+    """Return the same policy with some fields of its `info` replaced."""
+    other = copy.copy(policy)
+    other.info = replace(policy.info, **changes)  # type: ignore[arg-type]
+    return other
 
 
 def decided(policy: Policy, belief: FloatArray) -> IntArray:
@@ -628,9 +602,8 @@ class BorrowedPolicy(Policy, stored=False):
         """What each row orders now, as the policy has it; see `Policy.panels`."""
         return self.policy.panels(self._own(belief), least)
 
-    def is_terminal(self, belief: BeliefState) -> BoolArray:
-        """Where nothing more is asked, as the policy has it; see `Policy.is_terminal`."""
-        return self.policy.is_terminal(self._own(belief))
+    def _is_terminal(self, belief: BeliefState) -> BoolArray:
+        return self.policy._is_terminal(self._own(belief))
 
     def _action(self, belief: BeliefState) -> IntArray:
         return self.policy.action(self._own(belief))

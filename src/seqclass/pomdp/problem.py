@@ -122,11 +122,6 @@ class AcquisitionProblem(Stored, ABC):
         What a question shows that shows several features at once, None for any other. Its ``n_outcomes`` are those in
         which all features are seen, unless they are too many (see `is_sampled`).
 
-    Attributes
-    ----------
-    perfect_cost : ndarray of shape (n_classes,)
-        Cost of the best decision if the class were known: ``min_j decision_costs[:, j]``.
-
     Examples
     --------
     >>> import numpy as np
@@ -195,7 +190,6 @@ class AcquisitionProblem(Stored, ABC):
         self.full_prices = self.prices if full_prices is None else check_costs(full_prices, "full_prices", shape)
         if (self.full_prices < self.prices).any():
             raise ValueError("full_prices must not be below prices: a discount cannot raise a price.")
-        self.perfect_cost: FloatArray = self.decision_costs.min(axis=1)
         self.any_order = bool(any_order)
         if not any_order and (max_questions is not None or max_cost is not None):
             raise ValueError(
@@ -286,22 +280,10 @@ class AcquisitionProblem(Stored, ABC):
         other.__dict__.update(changes)
         if "prior" in changes and "starts" not in changes and self.starts is not None:
             other.starts = self.starts.with_prior(self.prior, other.prior)
-        other.perfect_cost = other.decision_costs.min(axis=1)
         limits = ("prices", "full_prices", "max_questions", "max_cost")
         if other.rules is not None and "rules" not in changes and any(name in changes for name in limits):
             other.rules.check(other)
         return other
-
-    def in_any_order(self) -> AcquisitionProblem:
-        """Return the problem of the same questions in any order, itself where it is free; not every problem has one."""
-        return self if self.any_order else self.replace(any_order=True)
-
-    def subset(self, questions: IntArray) -> AcquisitionProblem:
-        """Return the problem of some questions, by their numbers; of a fixed order they must be the first ones."""
-        changes = {name: pick(getattr(self, name), questions) for name in self._by_question()}
-        if self.rules is not None:
-            changes["rules"] = self.rules.take(questions)
-        return self.replace(**changes, visits=None if self.visits is None else self.visits.take(questions))
 
     def _by_question(self) -> list[str]:
         always = ["prices", "full_prices", "n_outcomes", "features"]
@@ -326,14 +308,23 @@ class AcquisitionProblem(Stored, ABC):
         prior = np.tile(self.prior, (n, 1))
         return BeliefState(self, 0, prior, self.start(n), new_account(self, n), observed=observed)
 
-    def initial_beliefs(self) -> tuple[BeliefState, FloatArray]:
-        """How cases begin, and the share of each: the prior, or what is known of each of `starts`."""
-        starts = self.starts
-        if starts is None:
-            return self.initial_belief(), np.ones(1)
-        belief = self.initial_belief(len(starts.weight))
-        belief = belief.replace(probabilities=starts.belief, state=self.structure.state_of(starts))
-        return without_implied(belief, starts.needless), starts.weight
+
+def initial_beliefs(problem: AcquisitionProblem) -> tuple[BeliefState, FloatArray]:
+    """How cases begin, and the share of each: the prior, or what is known of each of `starts`."""
+    starts = problem.starts
+    if starts is None:
+        return problem.initial_belief(), np.ones(1)
+    belief = problem.initial_belief(len(starts.weight))
+    belief = belief.replace(probabilities=starts.belief, state=problem.structure.state_of(starts))
+    return without_implied(belief, starts.needless), starts.weight
+
+
+def select_questions(problem: AcquisitionProblem, questions: IntArray) -> AcquisitionProblem:
+    """The problem of some questions, by their numbers; of a fixed order they must be the first ones."""
+    changes = {name: pick(getattr(problem, name), questions) for name in problem._by_question()}
+    if problem.rules is not None:
+        changes["rules"] = problem.rules.take(questions)
+    return problem.replace(**changes, visits=None if problem.visits is None else problem.visits.take(questions))
 
 
 class BeliefState:

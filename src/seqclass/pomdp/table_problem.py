@@ -149,12 +149,6 @@ class TableProblem(AcquisitionProblem):
         names = [*super()._by_question(), "likelihoods"]
         return names if self.transitions is None else [*names, "transitions"]
 
-    def in_any_order(self) -> AcquisitionProblem:
-        """Return the problem of the same questions in any order; see `AcquisitionProblem.in_any_order`."""
-        if self.transitions is not None:
-            raise ValueError("this problem's contexts belong to its order: it has no counterpart in any order.")
-        return super().in_any_order()
-
     def _check_tables(self) -> None:
         tables = self.likelihoods
         for question, bundle in enumerate(self.bundles or ()):
@@ -274,6 +268,36 @@ class TableStructure(Structure["TableProblem"]):
             if self.problem.transitions is not None or self.problem._merged_table is None
             else self.problem._merged_table[1]
         )
+
+
+def in_any_order(problem: AcquisitionProblem) -> AcquisitionProblem:
+    """Return the problem of the same questions in any order.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem.
+
+    Returns
+    -------
+    AcquisitionProblem
+        Itself where its questions come in any order already.
+
+    Raises
+    ------
+    ValueError
+        If it is a `TableProblem` with ``transitions``, whose contexts belong to its order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, in_any_order
+    >>> in_any_order(TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)).any_order
+    True
+    """
+    if isinstance(problem, TableProblem) and problem.transitions is not None and not problem.any_order:
+        raise ValueError("this problem's contexts belong to its order: it has no counterpart in any order.")
+    return problem if problem.any_order else problem.replace(any_order=True)
 
 
 def _tables(values: Sequence[npt.ArrayLike]) -> list[FloatArray]:

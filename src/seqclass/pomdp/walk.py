@@ -17,7 +17,8 @@ from seqclass._utils.progress import DeadlineExceeded, check_deadline, remaining
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.observations import AllObservations, ObservationSource, SampledObservations, TooLarge
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
+from seqclass.pomdp.visits import order_panels
 
 __all__: list[str] = []
 
@@ -228,7 +229,7 @@ def initial_histories(
     """First histories of a walk along a policy, one for each start and each lot it draws, and their weights."""
     _check_same_questions(problem, policy)
     belief, probability = policy.initial_belief()
-    first, share = problem.initial_beliefs()
+    first, share = initial_beliefs(problem)
     row, lot = np.divmod(np.arange(len(share) * len(belief)), len(belief))
     weight = answers.spread(total, share[row] * probability[lot])
     drawn = np.flatnonzero(weight)
@@ -241,7 +242,7 @@ def initial_histories_without_policy(
     problem: AcquisitionProblem, total: float, answers: ObservationSource = ALL
 ) -> tuple[BeliefState, FloatArray]:
     """First histories of a walk without a policy, one for each start, and their weights."""
-    first, share = problem.initial_beliefs()
+    first, share = initial_beliefs(problem)
     weight = answers.spread(total, share)
     drawn = np.flatnonzero(weight)
     return first[drawn], weight[drawn]
@@ -274,12 +275,18 @@ def walk_policy(
     return walk(belief, weight, lambda level: next_of(policy, level, max_histories), answers, max_histories)
 
 
+def order_next_panel(policy: Policy, belief: BeliefState) -> BeliefState:
+    """What is known once each row has ordered what a policy orders now; see `Policy.panels`."""
+    panels = policy.panels(belief)
+    return belief if panels is None else order_panels(belief, panels)
+
+
 def next_of(policy: Policy, level: Level, max_histories: float = np.inf) -> IntArray:
     """What each history of a level asks next, after it has ordered what it orders now.
 
     Where all of them are likely to have too many branches, some are looked at first, and may show that.
     """
-    belief = level.belief = policy.order(level.belief)
+    belief = level.belief = order_next_panel(policy, level.belief)
     left, growth = max_histories - level.visited, len(belief) / (int(level.parent.max()) + 1)
     if len(belief) * growth <= left:
         return policy.action(belief)

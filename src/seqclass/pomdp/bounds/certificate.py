@@ -30,9 +30,10 @@ from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits, require_tables
 from seqclass.pomdp.observations import TooLarge
-from seqclass.pomdp.one_step import cost_lower_bound, perfect_information_bound
+from seqclass.pomdp.one_step import cost_lower_bound, perfect_cost, perfect_information_bound
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
+from seqclass.pomdp.table_problem import in_any_order
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.visits import with_least_surcharges, without_visits
@@ -121,7 +122,7 @@ def sawtooth_lower_bound(
     sampled = sample_beliefs(problem, horizon, n_points, as_generator(random_state))
 
     def interpolation(points: BackupPoints, values: FloatArray, price: float) -> _Function:
-        corner = price + problem.perfect_cost
+        corner = price + perfect_cost(problem)
         return lambda belief, context: _sawtooth(belief, context, points, values, corner)
 
     return _backward(problem, tables, horizon, lambda stage: sampled[stage], interpolation)
@@ -151,7 +152,7 @@ def _backward(
     for stage in reversed(range(1, horizon)):
         at, price = points(stage), float(planned_prices(problem)[stage])
         going_on = interpolation(at, price + _expected_value(problem, tables, stage, at, value), price)
-    belief, weight = problem.initial_beliefs()
+    belief, weight = initial_beliefs(problem)
     at = BackupPoints(belief.probabilities, tables.contexts(0, belief.state))
     if not horizon:
         return float(weight @ value(at.belief, at.context))
@@ -390,7 +391,7 @@ def lowest(problem: AcquisitionProblem, bounds: OrderBounds | None) -> float:
         search = OrderSearch(problem, bounds)
         search.run(3000, remaining_seconds() / 3)
         return search.low
-    begun, weight = problem.initial_beliefs()
+    begun, weight = initial_beliefs(problem)
     least = np.minimum(begun.stopping_cost, cost_lower_bound(begun))
     if bounds is not None and not problem.structure.samples:
         least = np.maximum(least, np.minimum(begun.stopping_cost, bounds.lower(begun)))
@@ -540,7 +541,7 @@ def certify(
     scope : {"order", "all orders"}, optional
         Which policies the lower end is about. By default those of the problem: all orders of a free one. A policy of a
         fixed order may be compared with all orders of its questions, if the problem has a twin of any order
-        (`AcquisitionProblem.in_any_order`). Where visits cost something, it is about all panels of these. Whatever is
+        (`in_any_order`). Where visits cost something, it is about all panels of these. Whatever is
         asked takes one visit at least, or a share of those that its number takes; with that added to the prices, asking
         one at a time costs no more, and its lower end is taken.
     hindsight : bool or float
@@ -608,7 +609,7 @@ def certify(
     if problem.visits is not None:
         return _over_panels(problem, policy, limits, scope, rng, started)
     if scope == "all orders":
-        return _over_orders(limits.ends(problem, problem.in_any_order(), policy, rng), started, scope)
+        return _over_orders(limits.ends(problem, in_any_order(problem), policy, rng), started, scope)
     require_fixed_order(problem, 'certify(scope="order")', 'scope="all orders"')
     known = grid_lower_bound(problem) if method == "deterministic" else None
     upper: float | None = None
@@ -699,7 +700,7 @@ def _over_panels(
     certain, high = mean is not None, mean
     if mean is None or high is None:
         mean, high, n_paths = limits.simulate(problem, policy, (1 + limits.confidence) / 2, rng)
-    most, (begun, share) = problem.visits.max_panel or problem.n_stages, problem.initial_beliefs()
+    most, (begun, share) = problem.visits.max_panel or problem.n_stages, initial_beliefs(problem)
     shares = [0.0, 1 / most] if most < problem.n_stages else [0.0]
     inner = [
         certify(

@@ -18,7 +18,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.progress import DeadlineExceeded, check_deadline, now, remaining_seconds, time_limit
 from seqclass.pomdp.alpha import least_of
 from seqclass.pomdp.one_step import latent_posterior
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, initial_beliefs
 
 __all__: list[str] = []
 
@@ -94,7 +94,7 @@ class HindsightValues:
         assert problem.structure.state_tables is not None  # see `in_hindsight`
         self.depth, self.n_tabled, self._rng = depth, n_tabled, rng
         tables, classes = problem.structure.state_tables
-        begun, weight = problem.initial_beliefs()
+        begun, weight = initial_beliefs(problem)
         prior = weight @ latent_posterior(begun)
         order = np.flatnonzero(prior > 0)[np.argsort(classes[prior > 0], kind="stable")]
         #: Of all answers, one question's after the other's: the question, and their probabilities in each state.

@@ -22,7 +22,7 @@ from seqclass.pomdp.bounds.repeats import (
     has_repeats,
 )
 from seqclass.pomdp.one_step import cost_lower_bound, latent_posterior
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
 from seqclass.pomdp.table_problem import TableProblem
 
 __all__: list[str] = []
@@ -155,7 +155,7 @@ class HintedValues(StateBounds):
         self.tables, classes = states
         self.costs: FloatArray = problem.decision_costs[classes]
         self._perfect: FloatArray = self.costs.min(axis=1)
-        begun, weight = problem.initial_beliefs()
+        begun, weight = initial_beliefs(problem)
         self.prior = weight @ latent_posterior(begun)
         self.faces: list[_Face] = []
         n_states = int(np.count_nonzero(self.prior))
@@ -224,7 +224,7 @@ class HintedValues(StateBounds):
         for face, begin, end in zip(self.faces, first, first[1:]):
             own = (weight[begin:end] @ face.grid.points) * scale[face.states]
             face.share = own / np.maximum(self.prior[face.states], _TINY)
-        begun, weight_of = self.problem.initial_beliefs()
+        begun, weight_of = initial_beliefs(self.problem)
         self.value = float(weight_of @ self.lower(begun))
 
     def decision_bounds(self, belief: BeliefState, states: FloatArray, question: IntArray | None = None) -> FloatArray:

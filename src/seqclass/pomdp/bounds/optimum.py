@@ -20,11 +20,12 @@ from seqclass.pomdp.one_step import (
     cost_lower_bound,
     latent_posterior,
     one_step_costs,
+    perfect_cost,
     row_parts,
     stopping_threshold,
 )
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, initial_beliefs
 from seqclass.pomdp.ties import TIE, affords
 from seqclass.pomdp.walk import MAX_HISTORIES, Fork, Level, walk
 
@@ -92,7 +93,7 @@ class OnePriceBounds(OrderBounds):
         problem = self.problem
         vectors = problem.decision_costs.T
         if belief.stage + 1 < problem.n_stages:
-            vectors = np.vstack([vectors, problem.prices.min() + problem.perfect_cost])
+            vectors = np.vstack([vectors, problem.prices.min() + perfect_cost(problem)])
         after = problem.structure.costs_after(np.arange(problem.n_questions), belief, vectors)
         return np.where(belief.available, belief.prices + after, np.inf)
 
@@ -203,7 +204,7 @@ def optimal_costs(
     if whole and (listed := PartialAnswers.from_problem(problem, listable)) is not None:
         return np.array([listed.solve(factor) for factor in factors.tolist()])
     # whatever is settled at the smallest prices is at all others
-    belief, weight = problem.initial_beliefs()
+    belief, weight = initial_beliefs(problem)
     tree = expand(belief, horizon, float(factors.min()), listable if limited else max_histories, alike)
     return np.asarray(weight @ tree.values(factors))
 

@@ -11,7 +11,7 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.progress import DeadlineExceeded, remaining_seconds
 from seqclass.pomdp.observations import Branches, ObservationSource, SampledObservations
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
 from seqclass.pomdp.walk import Fork, Level, initial_histories, next_of, walk
 
 __all__: list[str] = []
@@ -55,7 +55,7 @@ def greatest_cost(problem: AcquisitionProblem) -> float:
 
 def greatest_expected_cost(problem: AcquisitionProblem) -> float:
     """What no policy is expected to cost more than: everything is bought, of which deciding is none the dearer."""
-    belief, share = problem.initial_beliefs()
+    belief, share = initial_beliefs(problem)
     return greatest_cost(problem.replace(decision_costs=0 * problem.decision_costs)) + float(
         share @ belief.stopping_cost
     )

@@ -13,7 +13,8 @@ from seqclass._utils.stored import check_whole, require, stored_numbers, stored_
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.bounds.optimum import StateBounds
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
+from seqclass.pomdp.one_step import perfect_cost
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, initial_beliefs
 from seqclass.pomdp.ties import TIE
 
 __all__: list[str] = []
@@ -35,7 +36,7 @@ class LogOddsLine:
         odds = np.linspace(-18.0, 18.0, 6001)
         share = 1 / (1 + np.exp(-odds))
         belief = np.column_stack([1 / (1 + np.exp(odds)), share])
-        least = problem.prices.min(initial=np.inf) + belief @ problem.perfect_cost
+        least = problem.prices.min(initial=np.inf) + belief @ perfect_cost(problem)
         worth = np.flatnonzero(problem.stopping_cost(belief) > least)
         if not worth.size:
             return cls(-1.0, 1.0, 5)
@@ -140,7 +141,7 @@ class RepeatValues(ValuesOfSets, StateBounds):
     @property
     def value(self) -> float:
         """No policy costs less, over all orders."""
-        begun, weight = self.problem.initial_beliefs()
+        begun, weight = initial_beliefs(self.problem)
         return float(weight @ self.lower(begun))
 
     def _check_stored(self) -> None:
@@ -170,7 +171,7 @@ class BeliefProgram:
         self.expect = [made[alike] for alike in asked]
         self.work = 20.0 * sum(matrix.nnz for matrix in self.expect)
         self.stop = problem.stopping_cost(grid.points)
-        self.known: FloatArray = grid.points @ problem.perfect_cost
+        self.known: FloatArray = grid.points @ perfect_cost(problem)
 
     def begin(self) -> FloatArray:
         """Bounds to iterate from: one more price, then the class is known."""

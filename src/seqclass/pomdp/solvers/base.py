@@ -20,8 +20,8 @@ from seqclass.pomdp.bounds.certificate import certify, search_of_cases
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.policy_cost import ROUNDING
 from seqclass.pomdp.one_step import context_of, perfect_information_bound
-from seqclass.pomdp.policy import WIDE_GAP, LookaheadPolicy, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.policy import WIDE_GAP, LookaheadPolicy, Policy, SolveInfo, with_info
+from seqclass.pomdp.problem import AcquisitionProblem, initial_beliefs
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import MAX_HISTORIES
 
@@ -117,7 +117,7 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         started = time.perf_counter()
         policy = _checked_policy(self, problem, self._policy(problem), "_policy")
         seconds = time.perf_counter() - started - policy.info.certify_seconds
-        return self.certify(policy.with_info(seconds=seconds))
+        return self.certify(with_info(policy, seconds=seconds))
 
     def certify(self, policy: Policy, values: ValueFunction | None = None) -> Policy:
         """Add the certificate that the settings ask for to what a policy reports.
@@ -151,7 +151,8 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
             hindsight=False,  # which takes longer than to solve
         )
         status = policy.info.status
-        return policy.with_info(
+        return with_info(
+            policy,
             status="wide gap" if status == "converged" and certificate.gap > WIDE_GAP else status,
             scope=certificate.scope,
             upper=certificate.upper,
@@ -276,7 +277,8 @@ def on_cases(policy: Policy, n_paths: int, random_state: Any) -> Policy:
         return policy
     lower = min(lower, info.upper)
     gap = (info.upper - lower) / info.upper
-    return policy.with_info(
+    return with_info(
+        policy,
         status="converged" if info.status == "wide gap" and gap <= WIDE_GAP else info.status,
         lower=lower,
         gap=gap,
@@ -293,5 +295,5 @@ def without_certificate(solver: Solver) -> Solver:
 
 
 def _at_prior(problem: AcquisitionProblem, values: ValueFunction) -> float:
-    belief, weight = problem.initial_beliefs()
+    belief, weight = initial_beliefs(problem)
     return float(weight @ values.value(0, belief.probabilities, context_of(belief)))

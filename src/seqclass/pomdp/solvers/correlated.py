@@ -19,7 +19,7 @@ from seqclass.pomdp.account import planned_prices, price_of_question
 from seqclass.pomdp.alpha import ALWAYS, sample_states
 from seqclass.pomdp.needs import require_fixed_order
 from seqclass.pomdp.one_step import perfect_information_bound, stopping_is_certain, stopping_threshold
-from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo
+from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.fitted import FittedValueIteration, FittedValues, solve_ridge, solve_scaled_ridge
@@ -536,11 +536,11 @@ class ProjectedValueIteration(Solver):
                 break
             policy = longer
         if not states:
-            return self.certify(LookaheadPolicy(steering, policy.info).with_info(size=steering.size), steering)
+            return self.certify(with_info(LookaheadPolicy(steering, policy.info), size=steering.size), steering)
         values = CorrectedValues(problem, steering)
         refined = MartingaleValues(values)
         values.fit(states, refined.fit_stage if self.certificate_paths else None)
-        return self.certify(BoundedLookaheadPolicy(values, policy.info).with_info(size=values.size), refined)
+        return self.certify(with_info(BoundedLookaheadPolicy(values, policy.info), size=values.size), refined)
 
     def _plan_projection(self, solver: Solver, projection: AcquisitionProblem) -> LookaheadPolicy:
         policy = solver.solve(projection)

@@ -42,7 +42,7 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
     unasked_questions,
 )
-from seqclass.pomdp.policy import DECIDE, WIDE_GAP, Policy, SolveInfo
+from seqclass.pomdp.policy import DECIDE, WIDE_GAP, Policy, SolveInfo, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
@@ -139,7 +139,7 @@ class ExactFreeOrder(Solver):
             if self.max_seconds is None:
                 raise
         search = search or OrderSearch(problem, values)
-        policy = policy_of_search(search).with_info(status="converged" if reached else "limit")
+        policy = with_info(policy_of_search(search), status="converged" if reached else "limit")
         return policy if reached or not self.certificate_paths else self._improve(policy, values, limit)
 
     def _improve(self, policy: PlannedPolicy, values: OrderBounds | None, limit: float) -> Policy:
@@ -156,7 +156,7 @@ class ExactFreeOrder(Solver):
                 most = cost_at_most(other, max(2, self.certificate_paths), rng, CONFIDENCE, lower)
             if most < better.info.upper:
                 better = _with_bounds(other, lower, most, CONFIDENCE)
-        return better.with_info(certify_seconds=time.perf_counter() - started)
+        return with_info(better, certify_seconds=time.perf_counter() - started)
 
     def _check(self, problem: AcquisitionProblem) -> None:
         if not problem.any_order:
@@ -221,7 +221,7 @@ def policy_of_search(search: OrderSearch) -> PlannedPolicy:
 def _with_bounds(policy: PlannedPolicy, lower: float, upper: float, confidence: float = 1.0) -> PlannedPolicy:
     lower = min(lower, upper)
     gap = (upper - lower) / upper if upper - lower > TIE * upper else 0.0
-    return policy.with_info(upper=upper, lower=lower, gap=gap, confidence=confidence, scope="all orders")
+    return with_info(policy, upper=upper, lower=lower, gap=gap, confidence=confidence, scope="all orders")
 
 
 class PlannedPolicy(Policy):

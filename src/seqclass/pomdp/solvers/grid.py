@@ -13,8 +13,9 @@ from seqclass._utils.validation import check_choice
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.needs import require_tables
-from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo, scale_prices
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.one_step import perfect_cost
+from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo, scale_prices, with_info
+from seqclass.pomdp.problem import AcquisitionProblem, initial_beliefs
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, Solver, horizons
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction
@@ -142,14 +143,14 @@ class GridProgram:
         return [block]
 
     def _at_prior(self, tables: list[FloatArray], factor: FloatArray, rest: FloatArray | None) -> FloatArray:
-        belief, weight = self.problem.initial_beliefs()
+        belief, weight = initial_beliefs(self.problem)
         bounds: FloatArray = np.broadcast_to(belief.stopping_cost[:, None], (len(belief), len(factor)))
         if self.n_stages:
             context = self.contexts.contexts(0, belief.state)
             read = self.grid.read(tables[0], belief.probabilities, self.interpolation, context)
             return np.asarray(weight @ (read if self.interpolation == "nearest" else np.minimum(read, bounds)))
         if rest is not None:
-            known = rest + (belief.probabilities @ self.problem.perfect_cost)[:, None]
+            known = rest + (belief.probabilities @ perfect_cost(self.problem))[:, None]
             bounds = np.minimum(bounds, np.concatenate([bounds[:, : len(rest)], known], axis=1))
         return np.asarray(weight @ bounds)
 
@@ -190,7 +191,7 @@ class GridProgram:
             return read if self.interpolation == "nearest" else np.minimum(read, stop, out=read)
         if rest is None:
             return stop
-        known = joint.sum(axis=1, keepdims=True) * rest + (joint @ self.problem.perfect_cost)[:, None]
+        known = joint.sum(axis=1, keepdims=True) * rest + (joint @ perfect_cost(self.problem))[:, None]
         return np.column_stack([np.repeat(stop, len(rest), axis=1), np.minimum(stop, known)])
 
 
@@ -253,7 +254,7 @@ class GridValueIteration(Solver):
 
     def _policy(self, problem: AcquisitionProblem) -> Policy:
         (block,) = self._blocks(problem, np.ones(1))
-        return block.policy(0).with_info(lower=float("nan"))
+        return with_info(block.policy(0), lower=float("nan"))
 
     def solve_many(self, problem: AcquisitionProblem, multipliers: FloatArray) -> list[GridBlock]:
         """Solve for several multipliers of the prices at once; each gets what `solve` gives for it alone.

@@ -14,6 +14,7 @@ from seqclass.pomdp.account import least_surcharges, prices_without_visits
 from seqclass.pomdp.bounds.optimum import ask_once
 from seqclass.pomdp.one_step import (
     likelihood_parts,
+    perfect_cost,
     row_parts,
     stopping_is_certain,
     stopping_threshold,
@@ -72,7 +73,7 @@ class PanelValues:
         share = ((~unasked_questions(belief)).sum(axis=1) + 1) / problem.n_questions
         offset = (weights[0] + weights[-2] * share)[:, None, None]
         factor = (weights[-1] * share)[:, None, None]
-        vectors, known = problem.decision_costs.T, problem.perfect_cost
+        vectors, known = problem.decision_costs.T, perfect_cost(problem)
         for part, places, likelihood in likelihood_parts(belief, questions, 4 * problem.n_classes):
             joint = likelihood * belief.probabilities[part, None, None]
             stop, total = lower_envelope(joint, vectors), row_sums(joint)
@@ -145,10 +146,10 @@ class PanelPolicy(Policy):
         """Where a panel may be ordered now, (n,): nothing is waited for, and there may be another visit."""
         if belief.stage >= self.n_stages:
             return np.zeros(len(belief), dtype=bool)
-        return ~belief.account.waits & ~self.is_terminal(belief)
+        return ~belief.account.waits & ~self._is_terminal(belief)
 
-    def is_terminal(self, belief: BeliefState) -> BoolArray:
-        """Where the one visit was made, and all of it answered, (n,); see `Policy.is_terminal`."""
+    def _is_terminal(self, belief: BeliefState) -> BoolArray:
+        """Where the one visit was made, and all of it answered, (n,)."""
         if not self.once or belief.account.n_visits is None:
             return np.zeros(len(belief), dtype=bool)
         return ~belief.account.waits & (belief.account.n_visits > 0)
@@ -226,7 +227,7 @@ class Growing:
         self.most = np.minimum(most, self.open.sum(axis=1))
         self.least = np.minimum(max(policy.sizes[0], least), self.most)
         self.panel = np.zeros((n, problem.n_questions), dtype=bool)
-        self.known = belief.probabilities @ problem.perfect_cost
+        self.known = belief.probabilities @ perfect_cost(problem)
         # answers of each row so far: their histories, whose they are, and their shares
         self.branches = belief.replace(problem=policy._problem_without_visits, account=belief.account.without_visits())
         self.owner, self.weight = np.arange(n), np.ones(n)

@@ -27,8 +27,9 @@ from seqclass.pomdp.policy import (
     OrderingChoice,
     Policy,
     SolveInfo,
+    with_info,
 )
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
 from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.correlated import sequential_solver
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
@@ -50,7 +51,7 @@ class _PanelRun:
     def __init__(self, policy: PanelPolicy, cases: TrialCases, first: BoolArray | None = None) -> None:
         """Follow the cases; ``first``: a panel that each of them begins with, (n, n_questions)."""
         self.policy, n = policy, len(cases.X)
-        (belief, _), node = policy.problem.initial_beliefs(), cases.start
+        (belief, _), node = initial_beliefs(policy.problem), cases.start
         if first is not None:
             begun, node = np.unique(np.column_stack([cases.start, first]), axis=0, return_inverse=True)
             node, belief = node.reshape(-1), belief[begun[:, 0]]
@@ -180,7 +181,7 @@ class _PanelSolver(Solver):
     def _first_visits(policy: PanelPolicy, n: int, rng: np.random.Generator) -> BoolArray | None:
         """Parts of a large panel, to learn what going on costs after them."""
         problem = policy.problem
-        begun, share = problem.initial_beliefs()
+        begun, share = initial_beliefs(problem)
         growing = Growing(policy, begun[np.array([share.argmax()])])
         order: list[int] = []
         rows = np.flatnonzero(growing.most > 0)
@@ -287,7 +288,7 @@ class Panels(_PanelSolver):
         started, rng = time.perf_counter(), as_generator(self.random_state)
         exactly = _solve_exact(problem, self.max_nodes, self.n_branches)
         if exactly is not None:
-            exactly = exactly.with_info(seconds=time.perf_counter() - started)
+            exactly = with_info(exactly, seconds=time.perf_counter() - started)
             if rows is None:
                 return exactly
             chosen = _without_trial(_EXACTLY, exactly)
@@ -307,7 +308,7 @@ class Panels(_PanelSolver):
             chosen, choice = _select_on_rows(chosen, tried, choice, rows)
         seconds = time.perf_counter() - started
         if exactly is not None and chosen.policy is exactly:
-            return exactly.with_info(seconds=seconds, ordering=choice)
+            return with_info(exactly, seconds=seconds, ordering=choice)
         policy = copy.copy(chosen.policy)
         size = sum(t.policy.values.size for t in tried if isinstance(t.policy, PanelPolicy))
         policy.info = SolveInfo("converged", n_stages=problem.n_stages, size=size, seconds=seconds, ordering=choice)

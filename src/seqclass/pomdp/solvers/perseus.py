@@ -13,7 +13,7 @@ from seqclass.pomdp.alpha import BackupPoints, SharedVectors, back_up_points, me
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.needs import require_fixed_order, require_tables
-from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveStep, unit
+from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveStep, unit, with_info
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver
 from seqclass.pomdp.values import ValueFunction
@@ -120,7 +120,8 @@ class BeliefRounds:
 
     def _finish(self, final: Certificate) -> Policy:
         exact = final.confidence == 1.0
-        return self.best.with_info(
+        return with_info(
+            self.best,
             status="converged" if final.gap <= self.target_gap else "limit",
             upper=final.upper,
             lower=final.lower,

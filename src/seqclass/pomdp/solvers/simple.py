@@ -18,6 +18,7 @@ from seqclass.pomdp.one_step import (
     candidate_questions,
     constraint_status,
     finishing_cost,
+    perfect_cost,
     row_parts,
     stopping_is_certain,
     stopping_threshold,
@@ -321,7 +322,7 @@ def _candidates(
 ) -> BoolArray:
     """Questions that may be the best, (n, m), from one step of look-ahead at all of them."""
     problem = belief.problem
-    further = np.vstack([problem.decision_costs.T, problem.prices.min() + problem.perfect_cost])
+    further = np.vstack([problem.decision_costs.T, problem.prices.min() + perfect_cost(problem)])
     least = prices + problem.structure.costs_after(asked, belief, further)
     had = once if problem.rules is None else np.where(constraint_status(belief).must_continue_after, np.inf, once)
     reached = np.minimum(finishing_cost(belief), had.min(axis=1)) * (1 + TIE)

@@ -14,7 +14,7 @@ from seqclass._utils.validation import check_finite, check_real
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.needs import require_fixed_order
 from seqclass.pomdp.observations import SampledObservations
-from seqclass.pomdp.one_step import stopping_is_certain
+from seqclass.pomdp.one_step import perfect_cost, stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo, unit
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver, horizons
@@ -244,7 +244,7 @@ class Start(NamedTuple):
 def initial_thresholds(paths: SampledPaths, n_stages: int) -> list[Start]:
     """Linearised stopping regions of one-step look-ahead, the cheapest on the paths first."""
     problem = paths.problem
-    stopping, perfect = problem.decision_costs.T, problem.perfect_cost
+    stopping, perfect = problem.decision_costs.T, perfect_cost(problem)
     price = planned_prices(problem)[:n_stages, None, None]
     after = _linear_next_cost(paths)[:n_stages]
     starts = []

@@ -17,8 +17,8 @@ from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.evaluation import evaluate_policy
 from seqclass.pomdp.observations import TooLarge
-from seqclass.pomdp.policy import DECIDE, Policy, RepricedPolicy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.policy import DECIDE, Policy, RepricedPolicy, SolveInfo, with_info
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, select_questions
 from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.grid import GridValueIteration
@@ -132,11 +132,10 @@ class RandomisedPolicy(Policy):
                 panels[rows] = own
         return panels
 
-    def is_terminal(self, belief: BeliefState) -> BoolArray:
-        """Where the policy that each row drew asks nothing more; see `Policy.is_terminal`."""
+    def _is_terminal(self, belief: BeliefState) -> BoolArray:
         ended = np.zeros(len(belief), dtype=bool)
         for policy, rows in self._by_component(belief):
-            ended[rows] = policy.is_terminal(belief[rows])
+            ended[rows] = policy._is_terminal(belief[rows])
         return ended
 
     def _action(self, belief: BeliefState) -> IntArray:
@@ -220,7 +219,7 @@ def within_budget(
         problem = problem.replace(cut_at=limit)
         fits = affords(limit, worst_costs(problem))
         n_stages = min(n_stages, int(fits.size if fits.all() else fits.argmin()))
-    return problem if n_stages == problem.n_stages else problem.subset(np.arange(n_stages))
+    return problem if n_stages == problem.n_stages else select_questions(problem, np.arange(n_stages))
 
 
 def _within_free(problem: AcquisitionProblem, max_features: int | None, max_cost: float | None) -> AcquisitionProblem:
@@ -332,7 +331,7 @@ def solve_for_budget(
             policy = RandomisedPolicy([point.policy for point in points], shares, random_state)
     info = _Bounds(search, points, shares).info()
     info |= {"n_stages": policy.n_stages, "seconds": time.perf_counter() - started}
-    return policy.with_info(**info)
+    return with_info(policy, **info)
 
 
 @dataclass(frozen=True)

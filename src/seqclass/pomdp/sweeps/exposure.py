@@ -12,7 +12,7 @@ from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_part, check_real
 from seqclass.pomdp.observations import SampledObservations
 from seqclass.pomdp.one_step import must_continue
-from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
+from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.rules import rules_of
 from seqclass.pomdp.solvers.base import Solver, policy_of, without_certificate
@@ -142,7 +142,7 @@ class ExposureControl(Solver):
                 return best
             share = np.where(optional, self.max_exposure / np.maximum(came_up, self.max_exposure), 1.0)
             policy = policy.with_keep(share)
-        return best.with_info(status="limit")
+        return with_info(best, status="limit")
 
 
 def rank_questions(policy: Policy, belief: BeliefState) -> FloatArray:

@@ -15,7 +15,7 @@ from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import optimal_costs
 from seqclass.pomdp.evaluation import evaluate_policy
 from seqclass.pomdp.observations import ObservationSource, SampledObservations, TooLarge
-from seqclass.pomdp.policy import Policy, RepricedPolicy, scale_prices
+from seqclass.pomdp.policy import Policy, RepricedPolicy, scale_prices, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver, policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
@@ -311,7 +311,7 @@ class _SweepTally:
         for j, policy in enumerate(team.policies):
             gap = (upper[j] - lower[j]) / upper[j] if upper[j] > 0 else 0.0
             bounds = {"upper": upper[j], "lower": lower[j], "gap": gap, "confidence": confidence[j]}
-            policies.append(policy.with_info(**{name: float(value) for name, value in bounds.items()}))
+            policies.append(with_info(policy, **{name: float(value) for name, value in bounds.items()}))
         return CostFrontier(
             multipliers=m,
             price=price,
@@ -351,7 +351,7 @@ def separate_sweep(
         lower = min(max(info.lower, 0.0), upper)
         confidence = info.confidence if known else (1.0 if deviation == 0 else CONFIDENCE)
         gap = (upper - lower) / upper if upper > 0 else 0.0
-        policies.append(policy.with_info(upper=upper, lower=lower, gap=gap, confidence=confidence))
+        policies.append(with_info(policy, upper=upper, lower=lower, gap=gap, confidence=confidence))
         columns.append(
             (evaluation.price, cost - multiplier * evaluation.price, evaluation.error, evaluation.n_features, cost)
             + (upper, lower, confidence, deviation)

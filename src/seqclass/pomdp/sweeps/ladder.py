@@ -56,17 +56,16 @@ class StopWhenSure(Policy):
         """Question that comes next wherever it goes on, (n,); see `Policy.next_question`."""
         if belief.stage >= self.n_stages:
             return np.full(len(belief), DECIDE)
-        return np.where(self.is_terminal(belief), DECIDE, next_question(self.policy, belief))
+        return np.where(self._is_terminal(belief), DECIDE, next_question(self.policy, belief))
 
-    def is_terminal(self, belief: BeliefState) -> BoolArray:
-        """Where the policy that it follows asks nothing more, (n,); see `Policy.is_terminal`."""
-        return self.policy.is_terminal(belief)
+    def _is_terminal(self, belief: BeliefState) -> BoolArray:
+        return self.policy._is_terminal(belief)
 
     def _action(self, belief: BeliefState) -> IntArray:
         question = np.full(len(belief), DECIDE)
         # what was ordered is answered, however sure it is by then
         on = np.flatnonzero(
-            belief.account.waits | ((belief.stopping_cost > enough(belief, self.cost)) & ~self.is_terminal(belief))
+            belief.account.waits | ((belief.stopping_cost > enough(belief, self.cost)) & ~self._is_terminal(belief))
         )
         if on.size:
             question[on] = next_question(self.policy, belief[on])
@@ -146,7 +145,7 @@ class _Ladder:
             self.left = self.left[level.parent]
             self.answered = self.answered[level.parent] + (level.outcome >= 0)
         going = np.minimum(self.left, np.searchsorted(enough(belief, self.limits), belief.stopping_cost))
-        going = np.where(belief.account.waits, self.left, np.where(self.policy.is_terminal(belief), 0, going))
+        going = np.where(belief.account.waits, self.left, np.where(self.policy._is_terminal(belief), 0, going))
         question = np.full(len(belief), DECIDE)
         on = np.flatnonzero(going > 0)
         if on.size and level.stage < self.last:

@@ -30,8 +30,8 @@ from seqclass.pomdp.one_step import (
     one_step_costs,
     row_parts,
 )
-from seqclass.pomdp.policy import DECIDE, WIDE_GAP, OrderingCandidate, OrderingChoice, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.policy import DECIDE, WIDE_GAP, OrderingCandidate, OrderingChoice, Policy, SolveInfo, with_info
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
 from seqclass.pomdp.solvers.base import Solver, on_cases
 from seqclass.pomdp.solvers.exact_free_order import ANEW, policy_of_search, solve_exact
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
@@ -167,7 +167,7 @@ def bound_policy(problem: AcquisitionProblem, n_paths: int, random_state: Any) -
         scope="all orders",
         ordering=OrderingChoice("one step on bounds over all orders", ()),
     )
-    return policy.with_info(**vars(info))
+    return with_info(policy, **vars(info))
 
 
 _SEARCHED, _EXACTLY = "search over all orders", "all orders, exactly"
@@ -270,7 +270,7 @@ class Adaptive(Solver):
                 with suppress(DeadlineExceeded), time_limit(remaining_seconds() / 2):
                     beyond = problem.structure.samples or problem.starts is not None
                     if not beyond and (exact := solve_exact(problem, self._max_partial_answers)) is not None:
-                        return exact.with_info(ordering=OrderingChoice(_EXACTLY, ()))
+                        return with_info(exact, ordering=OrderingChoice(_EXACTLY, ()))
                 check_deadline()
                 check_deadline()
                 # whatever the time is enough for, this is there
@@ -284,7 +284,7 @@ class Adaptive(Solver):
                 if sure is not None:  # no rule was ready when it was time for the certificate
                     sure.run(_TUNING.search_nodes)
         policy = policy_of_search(sure or OrderSearch(problem)) if _searchable(problem) else _stop_policy(problem)
-        return policy.with_info(status="limit", ordering=OrderingChoice(_SEARCHED, ()))
+        return with_info(policy, status="limit", ordering=OrderingChoice(_SEARCHED, ()))
 
     def _without_enumeration(self, problem: AcquisitionProblem, sure: OrderSearch | None) -> Policy:
         """The policy where partial answers are not enumerated, as far as the time goes."""
@@ -292,7 +292,7 @@ class Adaptive(Solver):
         with time_limit(rest):
             search = self._search(problem)
             if search is not None and search.run(_TUNING.first_share * self._nodes(problem), tolerance=_TUNING.close):
-                return policy_of_search(search).with_info(ordering=OrderingChoice(_SEARCHED, ()))
+                return with_info(policy_of_search(search), ordering=OrderingChoice(_SEARCHED, ()))
             bounded = bound_policy(problem, self.certificate_paths, self.random_state) if self.rules is None else None
             if bounded is not None and bounded.info.gap <= WIDE_GAP:
                 return bounded
@@ -309,7 +309,7 @@ class Adaptive(Solver):
         if bounded is not None and bounded.info.upper < policy.info.upper:
             tried = () if policy.info.ordering is None else policy.info.ordering.candidates
             choice = replace(bounded.info.ordering or OrderingChoice("", ()), candidates=tried)
-            return bounded.with_info(status=policy.info.status, ordering=choice)
+            return with_info(bounded, status=policy.info.status, ordering=choice)
         return policy
 
     def enumerates(self, problem: AcquisitionProblem) -> bool:
@@ -366,12 +366,12 @@ def _searchable(problem: AcquisitionProblem) -> bool:
 
 
 def _stop_policy(problem: AcquisitionProblem) -> Policy:
-    begun, weight = problem.initial_beliefs()
+    begun, weight = initial_beliefs(problem)
     upper = float(weight @ finishing_cost(begun))
     lower = float(weight @ np.minimum(begun.stopping_cost, cost_lower_bound(begun)))
     policy = FirstK(0, certificate_paths=0).solve(problem)
     gap = (upper - lower) / upper if upper > 0 else 0.0
-    return policy.with_info(upper=upper, lower=lower, gap=gap, confidence=1.0, scope="all orders")
+    return with_info(policy, upper=upper, lower=lower, gap=gap, confidence=1.0, scope="all orders")
 
 
 def _keep_rule(rule: OrderingRule) -> OrderingRule:
@@ -436,7 +436,7 @@ class _RuleSearch:
         if not self.tried:
             raise DeadlineExceeded
         if not self.tried[0].costs.size:
-            return self.tried[0].policy.with_info(ordering=OrderingChoice(self.tried[0].name, ()))
+            return with_info(self.tried[0].policy, ordering=OrderingChoice(self.tried[0].name, ()))
         chosen = self._simplest()
         for _ in range(self.settings.max_rounds):
             assert isinstance(chosen.policy, RulePolicy)
@@ -453,16 +453,16 @@ class _RuleSearch:
             with suppress(DeadlineExceeded):  # what was chosen stays
                 chosen = self._compare_with_search(chosen, search)
         self.chosen = chosen
-        policy = chosen.policy.with_info(ordering=self._report(chosen))
+        policy = with_info(chosen.policy, ordering=self._report(chosen))
         cut = len(chosen.costs) < len(self.cases.answers)
-        return policy.with_info(status="limit") if self.skipped or cut else policy
+        return with_info(policy, status="limit") if self.skipped or cut else policy
 
     def _is_alone(self, policy: RulePolicy) -> bool:
         """Whether there is nothing to compare a policy with, and nobody asks what it costs."""
         settings = self.settings
         if settings.rules is None or len(settings.rules) > 1 or settings.max_rounds or settings.certificate_paths:
             return False
-        begun, weight = self.problem.initial_beliefs()
+        begun, weight = initial_beliefs(self.problem)
         cost = float(weight @ policy.values.value(begun))
         return self.search is None or self.search.high > _TUNING.near * cost
 
@@ -473,8 +473,8 @@ class _RuleSearch:
         if lower > upper:  # what is certain stays
             upper = greatest_expected_cost(self.problem)
         gap = (upper - lower) / upper if upper > 0 else 0.0
-        return policy.with_info(
-            status="limit", upper=upper, lower=lower, gap=gap, confidence=CONFIDENCE, scope="all orders"
+        return with_info(
+            policy, status="limit", upper=upper, lower=lower, gap=gap, confidence=CONFIDENCE, scope="all orders"
         )
 
     def _compare_with_search(self, chosen: _TriedRule, search: OrderSearch) -> _TriedRule:

@@ -11,7 +11,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, effective_size, mean_an
 from seqclass.pomdp.acquisition import acquire
 from seqclass.pomdp.observations import ObservationSource, SampledObservations
 from seqclass.pomdp.policy import Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
 from seqclass.pomdp.walk import ALL, ask_everything, walk
 
 __all__: list[str] = []
@@ -52,7 +52,7 @@ class TrialCases:
 
     def begin(self, problem: AcquisitionProblem, first: int, last: int) -> BeliefState:
         """Some cases as they begin."""
-        return problem.initial_beliefs()[0][self.start[first:last]]
+        return initial_beliefs(problem)[0][self.start[first:last]]
 
     def mean_and_error(self, values: FloatArray) -> tuple[float, float]:
         """Mean over the first cases and its standard error, which is 0 where these are all."""
@@ -64,7 +64,7 @@ class TrialCases:
         """What a policy costs in some cases."""
         start = None
         if policy.problem.starts is not None:
-            start = policy.problem.initial_beliefs()[0], self.start[first:last]
+            start = initial_beliefs(policy.problem)[0], self.start[first:last]
         acquired = acquire(policy, self.X[first:last], columns=self.columns, start=start)
         cost = acquired.leaf_price + policy.problem.stopping_cost(acquired.leaf_belief)
         asked = (acquired.leaf_question >= 0).sum(axis=1)
@@ -74,7 +74,7 @@ class TrialCases:
 def model_cases(problem: AcquisitionProblem, n: int, rng: np.random.Generator) -> TrialCases:
     """Cases of a problem's own model: all, where they are few, else drawn at random."""
     with np.errstate(over="ignore"):  # of thousands of questions the number is beyond all floats
-        many = float(np.prod(problem.n_outcomes.astype(np.float64))) * len(problem.initial_beliefs()[1])
+        many = float(np.prod(problem.n_outcomes.astype(np.float64))) * len(initial_beliefs(problem)[1])
     exact = not problem.structure.samples and many <= n
     # what a network draws at once knows nothing of how cases begin
     drawn = None if exact or problem.starts is not None else problem.structure.draw_cases(n, rng)
@@ -99,7 +99,7 @@ def _walk_cases(
 ) -> tuple[IntArray, FloatArray, IntArray]:
     """Answers, weights and starts of cases that are asked everything: all that there are, or a sample."""
     answers: ObservationSource = ALL if exact else SampledObservations(rng)
-    first, share = without_limits(problem).initial_beliefs()
+    first, share = initial_beliefs(without_limits(problem))
     weight = answers.spread(1.0 if exact else float(n), share)
     start = drawn = np.flatnonzero(weight)
     along: IntArray = np.empty((len(drawn), 0), dtype=np.intp)

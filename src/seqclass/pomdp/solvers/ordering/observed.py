@@ -10,7 +10,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass.pomdp.acquisition import acquire
-from seqclass.pomdp.policy import OrderingCandidate, OrderingChoice, Policy, SolveInfo
+from seqclass.pomdp.policy import OrderingCandidate, OrderingChoice, Policy, SolveInfo, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.cases import mean_and_error
@@ -60,8 +60,8 @@ def select_on_rows(
     )
     choice = replace(choice, chosen=ON_ROWS if better else choice.chosen, observed=observed)
     if not better:
-        return policy.with_info(ordering=choice, seconds=policy.info.seconds + seconds)
-    return solver.certify(fixed).with_info(ordering=choice, seconds=policy.info.seconds + seconds)
+        return with_info(policy, ordering=choice, seconds=policy.info.seconds + seconds)
+    return with_info(solver.certify(fixed), ordering=choice, seconds=policy.info.seconds + seconds)
 
 
 def along_order(problem: AcquisitionProblem, order: IntArray, solver: Adaptive) -> RulePolicy:

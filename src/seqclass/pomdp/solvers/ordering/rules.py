@@ -12,7 +12,7 @@ from seqclass._utils.validation import check_integer
 from seqclass.pomdp.latent import CACHE_BYTES, common, plogp
 from seqclass.pomdp.one_step import deciding_cost, likelihood_parts, must_continue, one_step_costs, unasked_questions
 from seqclass.pomdp.policy import DECIDE, Policy, unit
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs, select_questions
 from seqclass.pomdp.rules import rules_of
 from seqclass.pomdp.solvers.ordering.base import OrderingRule, best_question
 from seqclass.pomdp.solvers.simple import lookahead_costs
@@ -294,13 +294,13 @@ def screen_by_information(problem: AcquisitionProblem, n: int) -> AcquisitionPro
     if problem.n_questions <= n:
         return problem
     rules = [ClassInformation(), *([] if problem.structure.latent is None else [HiddenInformation()])]
-    start, weight = problem.replace(rules=None).initial_beliefs()  # which close much at the start that is asked later
+    start, weight = initial_beliefs(problem.replace(rules=None))  # which close much at the start that is asked later
     orders = [np.argsort(-(weight @ rule.scores(start)), kind="stable") for rule in rules]
     questions, first = np.unique(np.stack(orders, axis=1), return_index=True)
     kept = questions[np.argsort(first)[:n]]
     if (needs := rules_of(problem)) is not None:  # what has to be asked, or may have to be, stays
         kept = np.union1d(kept, np.flatnonzero(needs.needed))
-    return problem.subset(np.sort(kept))
+    return select_questions(problem, np.sort(kept))
 
 
 #: Rows of a level, and what a policy sees there: parts of one stage each.

@@ -25,7 +25,7 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
 )
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, initial_beliefs
 from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule, best_question
 from seqclass.pomdp.walk import ALL, Level, initial_histories_without_policy, walk
 
@@ -318,7 +318,7 @@ class _Walk:
 
 def draw_starts(problem: AcquisitionProblem, n: int, rng: Any) -> BeliefState:
     """Cases as they begin, drawn at random where they differ."""
-    belief, weight = problem.initial_beliefs()
+    belief, weight = initial_beliefs(problem)
     return belief[np.zeros(n, dtype=np.intp) if len(weight) == 1 else rng.choice(len(weight), n, p=weight)]
 
 
