@@ -8,7 +8,7 @@ import numpy as np
 
 from seqclass._utils.frames import spelt
 from seqclass._utils.text import value_text
-from seqclass.agent.agent import Agent, column_categories, feature_name, outcome_labels
+from seqclass.agent.agent import Agent, column_categories, columns_by_name, feature_name, outcome_labels
 from seqclass.bn import DiscreteNetwork
 from seqclass.labels import Labels
 
@@ -50,7 +50,7 @@ def answer_choices(agent: Agent, column: int, words: Labels) -> dict[str, str]:
 
 def check_labels(agent: Agent, labels: Any) -> Labels:
     """Labels, or what they are made of, checked against columns, bundles, what they may show, and decisions."""
-    number = {feature_name(agent, column): column for column in range(agent.n_features)}
+    number = columns_by_name(agent)
 
     def shown_by(name: str) -> list[str]:
         if (column := number.get(name)) is None:  # a bundle

@@ -210,9 +210,8 @@ def _features(clf: BaseSequentialClassifier, silent: bool = True) -> Iterator[di
     prices = prices if problem.visits is None else prices - problem.visits.single_costs  # which are told by themselves
     order = range(clf.policy_.n_stages)
     if problem.any_order:
-        begun, weight = initial_beliefs(
-            problem.replace(rules=None)
-        )  # rules close much at the start that is asked later
+        # rules close much at the start that is asked later
+        begun, weight = initial_beliefs(problem.replace(rules=None))
         score = weight @ ClassInformation().scores(begun)
         order = np.argsort(-score, kind="stable").tolist()
         # what tells less than this share of what tells most, tells nothing

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
 from seqclass.pomdp.account import pays_in_full, planned_prices, price_of_question
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, ConstraintStatus
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, ConstraintStatus, perfect_cost
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import with_least_surcharges
 
@@ -141,11 +141,6 @@ def cost_lower_bound(belief: BeliefState, multiplier: FloatArray | float = 1.0) 
 def stopping_is_certain(belief: BeliefState) -> BoolArray:
     """Rows where stopping is optimal for certain: one more price costs more than knowing the class saves."""
     return np.asarray(stopping_threshold(belief) <= cost_lower_bound(belief))
-
-
-def perfect_cost(problem: AcquisitionProblem) -> FloatArray:
-    """Cost of the best decision of each class if it were known, (n_classes,)."""
-    return np.asarray(problem.decision_costs.min(axis=1))
 
 
 def perfect_information_bound(problem: AcquisitionProblem, stage: int) -> FloatArray:

@@ -20,12 +20,11 @@ from seqclass.pomdp.one_step import (
     cost_lower_bound,
     latent_posterior,
     one_step_costs,
-    perfect_cost,
     row_parts,
     stopping_threshold,
 )
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, initial_beliefs
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, initial_beliefs, perfect_cost
 from seqclass.pomdp.ties import TIE, affords
 from seqclass.pomdp.walk import MAX_HISTORIES, Fork, Level, walk
 
