@@ -14,7 +14,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.text import join_names, short_repr
 from seqclass.agent._warm_start import as_seen
 from seqclass.agent.agent import Agent, feature_name
-from seqclass.agent.naming import offered_categories
+from seqclass.agent.choices import offered_categories
 from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
 from seqclass.pomdp.problem import CLOSED, OPEN, BeliefState

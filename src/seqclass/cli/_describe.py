@@ -18,8 +18,8 @@ from seqclass._utils.model_files import load
 from seqclass._utils.text import money, unit_text
 from seqclass.agent._case import Questions
 from seqclass.agent.agent import agent_of, feature_name, outcome_labels
+from seqclass.agent.choices import offered_categories
 from seqclass.agent.differential import Differential
-from seqclass.agent.naming import offered_categories
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._commands import fit
 from seqclass.cli._errors import InputError, as_input_errors, as_options, check_input

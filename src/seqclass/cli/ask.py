@@ -26,7 +26,7 @@ from seqclass._utils.text import (
 )
 from seqclass.agent._case import Answer
 from seqclass.agent.agent import Agent, agent_of, columns_by_name, feature_name, outcome_labels
-from seqclass.agent.naming import answer_choices, check_labels, is_category
+from seqclass.agent.choices import answer_choices, check_labels, is_category
 from seqclass.agent.session import Question, Session
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, as_input_errors, check_input, check_output, sentence

@@ -1,4 +1,4 @@
-"""Names and words for what was fitted: what a column may show, as those who answer see it."""
+"""What a column may show, as those who answer are offered it, and words for it."""
 
 from __future__ import annotations
 
