@@ -23,7 +23,7 @@ from scipy.stats import binom
 
 import seqclass
 from seqclass import datasets
-from seqclass.agent.agent import asked_features, encode_rows
+from seqclass.agent.agent import encode_rows
 from seqclass.evaluation.certified import BeliefLadder, Counts, ErrorRisk, RungSums, choose_rung
 from seqclass.stats.risk import start_levels
 
@@ -46,7 +46,7 @@ class Pool(NamedTuple):
 def walked(clf: Any, X: Any, y: Any, alpha: float, group: Any = None) -> Pool:
     started = time.perf_counter()
     ladder = BeliefLadder(clf, None, None, alpha)
-    run = ladder.run(encode_rows(clf.agent_, X, asked_features(clf.agent_, whole=True)))
+    run = ladder.run(encode_rows(clf.agent_, X, whole=True))
     risk = ErrorRisk(clf.problem_, ladder.longest)
     losses = risk.losses(np.searchsorted(clf.classes_, y), run)
     group = np.zeros(len(y), dtype=int) if group is None else np.unique(group, return_inverse=True)[1]

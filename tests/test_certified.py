@@ -20,7 +20,7 @@ from sklearn.feature_selection import SelectorMixin
 
 import seqclass
 from seqclass import Costs, SequentialClassifier
-from seqclass.agent.agent import asked_features, encode_rows
+from seqclass.agent.agent import encode_rows
 from seqclass.evaluation.certified import certify_error
 from seqclass.pomdp import Adaptive, FirstK, GridValueIteration, TableProblem, acquire
 from seqclass.pomdp.sweeps.ladder import StopWhenSure, run_ladder
@@ -170,7 +170,7 @@ def test_a_contract_is_what_its_ladder_says(clf: Any, fresh: Any) -> None:
     passed = True
     for rung in contract.rungs:
         rule = StopWhenSure(clf.policy_, rung.value)
-        rows = encode_rows(clf.agent_, X, asked_features(clf.agent_, whole=True))
+        rows = encode_rows(clf.agent_, X, whole=True)
         done = acquire(rule, rows.codes, columns=rows.columns)
         wrong = int((clf.decisions_[done.leaf_decision][done.leaf] != y).sum())
         p = binom.cdf(wrong, len(y), 0.1)

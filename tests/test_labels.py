@@ -14,7 +14,7 @@ import pytest
 
 from seqclass import Costs, Labels, SequentialClassifier, etana
 from seqclass.agent.agent import agent_of, outcome_labels
-from seqclass.agent.naming import answer_choices, check_labels, few_values
+from seqclass.agent.choices import answer_choices, check_labels, few_values
 from seqclass.bn import ClassMixture
 from seqclass.pomdp import GridValueIteration
 

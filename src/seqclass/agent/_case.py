@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.text import join_names, short_repr
 from seqclass.agent._warm_start import as_seen
 from seqclass.agent.agent import Agent, feature_name
-from seqclass.agent.naming import offered_categories
+from seqclass.agent.choices import offered_categories
 from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
 from seqclass.pomdp.problem import CLOSED, OPEN, BeliefState
@@ -124,14 +124,6 @@ class Answer:
     known: bool = False
 
 
-def column_name(names: Sequence[str] | Mapping[int, str], column: int) -> str:
-    """Name of a column among those that the user gives."""
-    try:
-        return str(names[column])
-    except (KeyError, IndexError):
-        raise ValueError(f"feature_names has no name for column {column}, which was asked for.") from None
-
-
 def finite(name: str, value: Any) -> float:
     """A raw value as a finite number; bytes are none, though Python would read them as such."""
     try:
@@ -197,7 +189,7 @@ class Questions:
     def features(self, question: int) -> tuple[Feature, ...]:
         """What a question shows."""
         columns = self.agent.support[self.problem.structure.members(question)].tolist()
-        return tuple(Feature(self._column_name(j), j, self._categories(j)) for j in columns)
+        return tuple(Feature(feature_name(self.agent, j, self.names), j, self._categories(j)) for j in columns)
 
     def values(self, question: int, name: str, value: Any) -> dict[str, Any]:
         """What each feature of a question showed, by name."""
@@ -219,9 +211,6 @@ class Questions:
         categories = features[0].categories if len(features) == 1 else ()
         parts = features if len(features) > 1 else ()
         return Question(self.name(question), features[0].column, price, saving, categories, parts, **more)
-
-    def _column_name(self, column: int) -> str:
-        return feature_name(self.agent, column) if self.names is None else column_name(self.names, column)
 
     def _categories(self, column: int) -> tuple[str, ...]:
         return tuple(offered_categories(self.agent, column))

@@ -9,25 +9,25 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.frames import plain_data
-from seqclass.agent._case import Feature, Question, Questions, column_name
+from seqclass.agent._case import Feature, Question, Questions
 from seqclass.agent.agent import (
     Agent,
+    acquire_encoded,
     column_categories,
     encode_rows,
     feature_name,
-    initial_row_beliefs,
-    name_impossible,
+    known_outcomes,
     outcome_labels,
-    rows_as_numbers,
+    to_numbers,
 )
 from seqclass.agent.components import Component, Likeness, component
 from seqclass.agent.explanation import Explanation, ExplanationStep, _number
 from seqclass.agent.record import EncodedRows
 from seqclass.bn import ClassMixture
 from seqclass.costs import pays_in_full
-from seqclass.pomdp import DECIDE, acquire
+from seqclass.pomdp import DECIDE
 from seqclass.pomdp.account import prices_without_visits
 from seqclass.pomdp.acquisition import Acquisition
 
@@ -36,18 +36,7 @@ def explain(agent: Agent, X: Any, feature_names: Sequence[str] | Mapping[int, st
     """Explain the decisions of a fitted classifier; see `SequentialClassifier.explain`."""
     rows = _as_rows(agent, X)
     encoded = encode_rows(agent, rows)
-    policy, charged = agent.policy, agent.charge_missing
-    with name_impossible(agent):
-        acquired = acquire(
-            policy,
-            encoded.codes,
-            columns=encoded.columns,
-            charge_missing=charged,
-            record_beliefs=True,
-            record_expected=True,
-            keys=encoded.keys,
-            start=initial_row_beliefs(agent, encoded),
-        )
+    acquired = acquire_encoded(agent, encoded, agent.known, record_beliefs=True, record_expected=True)
     # instances that share a history share its expected savings
     tell = _Teller(agent, rows, encoded, acquired, feature_names)
     return [tell(i, int(leaf)) for i, leaf in enumerate(acquired.leaf)]
@@ -57,10 +46,9 @@ class _Teller:
     """Puts the explanation of each instance together."""
 
     def __init__(self, agent: Agent, rows: Any, codes: EncodedRows, acquired: Acquisition, names: Any) -> None:
-        self.agent, self.numbers, self.acquired = agent, rows_as_numbers(agent, rows), acquired
+        self.agent, self.numbers, self.acquired = agent, to_numbers(agent, rows), acquired
         self.names = names
-        seen = codes.codes[:, codes.columns[agent.known]]
-        self.known: IntArray = np.asarray(seen.toarray() if sp.issparse(seen) else seen)
+        self.known = known_outcomes(agent, codes)
         self.questions = Questions(agent, agent.problem, names)
         self.path = acquired.leaf_path
         self.in_full: BoolArray | None = None
@@ -97,11 +85,10 @@ class _Teller:
 
     def _known_values(self, row: int) -> dict[str, float | str]:
         """What is known of a case before the first question, by name."""
-        own, cells = self.names is None, {}
+        names, cells = self.names, {}
         for column in self.agent.support[self.agent.known].tolist():
-            untold = own or (isinstance(self.names, Mapping) and column not in self.names)  # it was not asked for
-            name = feature_name(self.agent, column) if untold else column_name(self.names, column)
-            cells[name] = self._cell(row, column)
+            unasked = isinstance(names, Mapping) and column not in names
+            cells[feature_name(self.agent, column, None if unasked else names)] = self._cell(row, column)
         return {name: value for name, value in cells.items() if value == value}
 
     def _likeness(self, row: int, leaf: int, n_asked: int, belief: FloatArray) -> Likeness | None:

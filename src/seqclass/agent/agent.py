@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -19,7 +19,6 @@ from seqclass._utils.frames import FrameEncoder
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_integer
 from seqclass.agent._coding import OutcomeCoder, check_input
-from seqclass.agent._naming import ColumnNaming, categories_of, outcome_labels_of
 from seqclass.agent._row_fingerprints import RowFingerprints
 from seqclass.agent._warm_start import WarmStart, initial_policy_beliefs, needless_of
 from seqclass.agent.calibration import Calibration
@@ -171,8 +170,6 @@ class Agent:
         gone = self.coder.missing_code[self.support]
         if known is None:
             asked = codes != gone
-            asked[:, self.known] = codes[:, self.known] >= 0
-            codes = np.where(asked, codes, -1)
         else:
             mask = np.asarray(known)
             shape = (len(codes), self.prices.full.size)
@@ -181,8 +178,8 @@ class Agent:
                     f"known must be a mask of bool of the shape of X, {shape}; got {mask.dtype} of shape {mask.shape}."
                 )
             asked = mask[:, self.support]
-            asked[:, self.known] = codes[:, self.known] >= 0
-            codes = np.where(asked, codes, -1)
+        asked[:, self.known] = codes[:, self.known] >= 0
+        codes = np.where(asked, codes, -1)
         features, lot = np.arange(self.support.size), np.zeros(len(codes), dtype=np.intp)
         needless, charged = needless_of(self.needless, codes[:, self.known]), self.charge_missing
         whole, known_of_all = whole_problem(self), self.known
@@ -192,9 +189,24 @@ class Agent:
         return np.asarray(np.append(self.support[self.problem.features], DECIDE)[question])
 
 
-def feature_name(agent: Agent, column: int) -> str:
-    """Name of a column; ``"x3"`` for column 3 where there are no names."""
+def column_name(names: Sequence[str] | Mapping[int, str], column: int) -> str:
+    """Name of a column among those that the user gives."""
+    try:
+        return str(names[column])
+    except (KeyError, IndexError):
+        raise ValueError(f"feature_names has no name for column {column}, which was asked for.") from None
+
+
+def feature_name(agent: Agent, column: int, names: Sequence[str] | Mapping[int, str] | None = None) -> str:
+    """Name of a column, that which the user gives if any; ``"x3"`` for column 3 where there are no names."""
+    if names is not None:
+        return column_name(names, column)
     return f"x{column}" if agent.feature_names is None else str(agent.feature_names[column])
+
+
+def columns_by_name(agent: Agent) -> dict[str, int]:
+    """Number of each column by its name."""
+    return {feature_name(agent, column): column for column in range(agent.n_features)}
 
 
 def read_columns(agent: Agent) -> IntArray:
@@ -204,25 +216,18 @@ def read_columns(agent: Agent) -> IntArray:
 
 def column_categories(agent: Agent, column: int) -> list[str] | None:
     """Categories of a column, or None for a number."""
-    return categories_of(agent.encoder, column)
+    if agent.encoder is None or (name := agent.encoder.columns_[column]) not in agent.encoder.categories_:
+        return None
+    return [str(category) for category in agent.encoder.categories_[name].tolist()]
 
 
 def outcome_labels(agent: Agent, column: int, *, intervals: bool = False) -> list[str]:
     """Describe what a column may show: its categories, or its bins."""
-    return outcome_labels_of(agent.encoder, agent.coder, column, intervals=intervals)
-
-
-def naming_of(agent: Agent) -> ColumnNaming:
-    """Names of the columns and classes, for a problem of the agent's model."""
-    return ColumnNaming(
-        classes=tuple(map(str, agent.classes.tolist())),
-        decisions=tuple(map(str, agent.decisions.tolist())),
-        names=agent.feature_names,
-        encoder=agent.encoder,
-        coder=agent.coder,
-        support=agent.support,
-        prices=agent.prices,
-    )
+    known = column_categories(agent, column)
+    if known is None:
+        return agent.coder.labels(column, intervals=intervals)
+    last = [] if agent.coder.missing_code[column] < 0 else ["(missing)" if "missing" in known else "missing"]
+    return known + last
 
 
 def asked_features(agent: Agent, whole: bool = False) -> IntArray:
@@ -246,16 +251,16 @@ def whole_problem(agent: Agent) -> AcquisitionProblem:
     return problem.replace(_naming=agent.problem._naming)
 
 
-def rows_as_numbers(agent: Agent, X: Any) -> Any:
+def to_numbers(agent: Agent, X: Any) -> Any:
     """Rows as numbers, checked against the columns of the fit; NaN where missing."""
     return check_input(agent.columns, X, agent.encoder, agent.handle_unknown)
 
 
-def encode_rows(agent: Agent, X: Any, features: IntArray | None = None) -> EncodedRows:
-    """Outcomes of some features of the model, by default of what may be asked for, and of what is known."""
-    features = asked_features(agent) if features is None else features
+def encode_rows(agent: Agent, X: Any, features: IntArray | None = None, whole: bool = False) -> EncodedRows:
+    """Outcomes of some features of the model, by default of `asked_features`, and of what is known."""
+    features = asked_features(agent, whole) if features is None else features
     features = np.union1d(features, agent.known) if agent.known.size else features
-    X = rows_as_numbers(agent, X)
+    X = to_numbers(agent, X)
     # lots are drawn from what may be asked for, whatever else the instance comes with
     keys = X[:, agent.order] if len(agent.policy.initial_belief()[0]) > 1 else None
     column, wanted = np.zeros(agent.support.size, dtype=np.intp), agent.support[features]
@@ -287,13 +292,13 @@ def acquire_rows(
     rows = encode_rows(agent, X, np.union1d(asked, features) if features.size else asked)
     if keys is not None and rows.keys is not None:
         rows = rows._replace(keys=keys)
-    return acquire_encoded(agent, rows, record_beliefs, features, budget)
+    return acquire_encoded(agent, rows, features, budget, record_beliefs=record_beliefs)
 
 
 def acquire_encoded(
-    agent: Agent, rows: EncodedRows, record_beliefs: bool, known: IntArray, budget: int | None = None
+    agent: Agent, rows: EncodedRows, known: IntArray, budget: int | None = None, **records: bool
 ) -> Acquisition:
-    """Acquire and decide on rows of outcomes, of which features of the model are known."""
+    """Acquire and decide on rows of outcomes, of which features of the model are known; see `pomdp.acquire`."""
     with name_impossible(agent):
         start, ask = start_rows(agent, rows, known, budget)
         return acquire(
@@ -301,10 +306,10 @@ def acquire_encoded(
             rows.codes,
             columns=rows.columns,
             charge_missing=agent.charge_missing,
-            record_beliefs=record_beliefs,
             keys=rows.keys,
             start=start,
             ask=ask,
+            **records,
         )
 
 
@@ -330,9 +335,8 @@ def start_rows(agent: Agent, rows: EncodedRows, known: IntArray, budget: int | N
     if not np.setdiff1d(known, agent.known).size:
         return initial_row_beliefs(agent, rows), None if budget is None else make_ask(agent.policy, budget=budget)
     features = np.union1d(known, agent.known)
-    seen = rows.codes[:, rows.columns[agent.known]]
-    needless = needless_of(agent.needless, np.asarray(seen.toarray() if sparse.issparse(seen) else seen))
-    whole, lots = whole_problem(agent), _sample_components(agent, rows)
+    needless = needless_of(agent.needless, known_outcomes(agent, rows))
+    whole, lots = whole_problem(agent), _sample_components(agent.policy, rows)
     warm = WarmStart(agent.policy, whole, features, rows.codes, rows.columns, lots, needless=needless)
     return (warm.info, warm.node), make_ask(agent.policy, warm.see, budget)
 
@@ -349,19 +353,19 @@ def initial_row_beliefs(
     """Instances once what is known at the start was seen, for `acquire`; None where nothing is known then."""
     if not agent.known.size:
         return None
+    seen, policy = known_outcomes(agent, rows), policy or agent.policy
+    lot = _sample_components(policy, rows)
+    return initial_policy_beliefs(agent.model, policy, agent.known, seen, lot, agent.needless)
+
+
+def known_outcomes(agent: Agent, rows: EncodedRows) -> IntArray:
+    """Outcomes of what is known before the first question, (n, n_known)."""
     seen = rows.codes[:, rows.columns[agent.known]]
-    seen = np.asarray(seen.toarray() if sparse.issparse(seen) else seen)
-    lot = _sample_components(agent, rows, policy)
-    return initial_policy_beliefs(agent.model, policy or agent.policy, agent.known, seen, lot, agent.needless)
+    return np.asarray(seen.toarray() if sparse.issparse(seen) else seen)
 
 
-def _sample_components(agent: Agent, rows: EncodedRows, policy: Policy | None = None) -> IntArray:
-    keys = rows.keys
-    return (
-        np.zeros(rows.codes.shape[0], dtype=np.intp)
-        if keys is None
-        else (policy or agent.policy).sample_component(keys)
-    )
+def _sample_components(policy: Policy, rows: EncodedRows) -> IntArray:
+    return np.zeros(rows.codes.shape[0], dtype=np.intp) if rows.keys is None else policy.sample_component(rows.keys)
 
 
 def make_record(

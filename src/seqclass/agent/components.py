@@ -10,7 +10,6 @@ import numpy as np
 
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.text import visible
-from seqclass.agent._case import column_name
 from seqclass.agent.agent import Agent, feature_name, outcome_labels
 from seqclass.bn import ClassMixture
 
@@ -149,7 +148,7 @@ def _traits(agent: Agent, model: ClassMixture, hidden: int, n_traits: int, names
         if not sizes[feature]:
             break
         column, shown = int(agent.support[feature]), int(telling[feature].argmax())
-        name = feature_name(agent, column) if names is None else column_name(names, column)
+        name = feature_name(agent, column, names)
         label = outcome_labels(agent, column)[shown]
         traits.append(Trait(name, column, label, float(own[feature, shown]), float(overall[feature, shown])))
     return tuple(traits)

@@ -26,7 +26,8 @@ from seqclass._utils.text import (
     visible,
 )
 from seqclass._utils.validation import check_choice
-from seqclass.agent._case import Feature, Question, column_name
+from seqclass.agent._case import Feature, Question
+from seqclass.agent.agent import column_name
 from seqclass.agent.components import Component, Likeness, Trait
 from seqclass.labels import Labels
 from seqclass.pomdp.ties import TIE

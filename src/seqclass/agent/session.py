@@ -28,7 +28,7 @@ from seqclass.agent._case import (
 )
 from seqclass.agent._case import Question as Question
 from seqclass.agent._fingerprint import fingerprint
-from seqclass.agent.agent import agent_of, feature_name, whole_problem
+from seqclass.agent.agent import agent_of, columns_by_name, feature_name, whole_problem
 from seqclass.agent.differential import labels_of
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.account import charge
@@ -649,8 +649,7 @@ class Session:
         """Whether the model knows a feature; where a selector left it out, it does not."""
         if name in self._questions.numbers:
             return True
-        agent = self._agent
-        if name in (feature_name(agent, column) for column in range(agent.n_features)):
+        if name in columns_by_name(self._agent):
             return False
         raise ValueError(self._unknown(name))
 

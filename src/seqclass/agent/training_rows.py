@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, IntArray
 from seqclass.agent._row_fingerprints import Marks, cells_of, row_marks
-from seqclass.agent.agent import Agent, asked_features, column_categories, read_columns, rows_as_numbers
+from seqclass.agent.agent import Agent, asked_features, column_categories, read_columns, to_numbers
 
 
 def is_outside_training(agent: Agent, X: Any, order: IntArray) -> BoolArray:
@@ -18,7 +18,7 @@ def is_outside_training(agent: Agent, X: Any, order: IntArray) -> BoolArray:
     """
     columns, told = read_columns(agent), agent.support[agent.known]
     bundles: Any = agent.prices.bundles
-    X = rows_as_numbers(agent, X)[:, columns]
+    X = to_numbers(agent, X)[:, columns]
     X = X.tocsc() if hasattr(X, "tocsc") else X
     outside = np.zeros(X.shape, dtype=bool)
     for at, column in enumerate(columns.tolist()):
@@ -39,12 +39,7 @@ def marked_columns(agent: Agent) -> IntArray:
     return np.unique(agent.support[np.union1d(asked_features(agent, whole=True), agent.known)])
 
 
-def marked_cells(agent: Agent) -> list[FloatArray | None]:
-    """For each kind of marks the widths of cells; None for the values themselves."""
-    return cells_of(agent.coder.range_, marked_columns(agent))
-
-
 def mark_rows(agent: Agent, X: Any, y: npt.NDArray[Any]) -> list[Marks]:
     """Marks of rows, numbers already: by the columns that the problem may ask for, and the class."""
-    codes = np.searchsorted(agent.classes, y)
-    return [row_marks(X, marked_columns(agent), codes, cells) for cells in marked_cells(agent)]
+    codes, columns = np.searchsorted(agent.classes, y), marked_columns(agent)
+    return [row_marks(X, columns, codes, cells) for cells in cells_of(agent.coder.range_, columns)]

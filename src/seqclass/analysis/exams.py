@@ -135,7 +135,7 @@ def exam_report(
         codes[part] = np.minimum(below.sum(axis=1).T, model.n_outcomes_ - 1)
     # persons who would answer alike draw lots of their own
     rows = EncodedRows(codes, np.arange(len(agent.support)), np.arange(1.0, n_persons + 1)[:, None])
-    record = make_record(agent, acquire_encoded(agent, rows, False, agent.known))
+    record = make_record(agent, acquire_encoded(agent, rows, agent.known))
     row, at = np.nonzero(record.order >= 0)
     asked = np.zeros((n_persons, agent.n_features), dtype=bool)
     asked[row, record.order[row, at]] = True

@@ -18,6 +18,7 @@ from seqclass._utils.model_files import load
 from seqclass._utils.text import money, unit_text
 from seqclass.agent._case import Questions
 from seqclass.agent.agent import agent_of, feature_name, outcome_labels
+from seqclass.agent.choices import offered_categories
 from seqclass.agent.differential import Differential
 from seqclass.agent.naming import offered_categories
 from seqclass.classifier import SequentialClassifier
@@ -210,9 +211,8 @@ def _features(clf: BaseSequentialClassifier, silent: bool = True) -> Iterator[di
     prices = prices if problem.visits is None else prices - problem.visits.single_costs  # which are told by themselves
     order = range(clf.policy_.n_stages)
     if problem.any_order:
-        begun, weight = initial_beliefs(
-            problem.replace(rules=None)
-        )  # rules close much at the start that is asked later
+        # rules close much at the start that is asked later
+        begun, weight = initial_beliefs(problem.replace(rules=None))
         score = weight @ ClassInformation().scores(begun)
         order = np.argsort(-score, kind="stable").tolist()
         # what tells less than this share of what tells most, tells nothing

@@ -25,8 +25,8 @@ from seqclass._utils.text import (
     worthless,
 )
 from seqclass.agent._case import Answer
-from seqclass.agent.agent import Agent, agent_of, feature_name, outcome_labels
-from seqclass.agent.naming import answer_choices, check_labels, is_category
+from seqclass.agent.agent import Agent, agent_of, columns_by_name, feature_name, outcome_labels
+from seqclass.agent.choices import answer_choices, check_labels, is_category
 from seqclass.agent.session import Question, Session
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, as_input_errors, check_input, check_output, sentence
@@ -55,7 +55,7 @@ class _LiveCase:
     @cached_property
     def columns(self) -> dict[str, int]:
         """Columns by their names."""
-        return {feature_name(self.agent, column): column for column in range(self.agent.n_features)}
+        return columns_by_name(self.agent)
 
     @property
     def unit(self) -> str:
@@ -136,7 +136,7 @@ class _LiveCase:
 
 
 def _choices(agent: Agent, words: Labels, name: str) -> dict[str, str]:
-    columns = {feature_name(agent, column): column for column in range(agent.n_features)}
+    columns = columns_by_name(agent)
     offered = answer_choices(agent, columns[name], words) if name in columns else {}
     return {value: " ".join(text.split()) for value, text in offered.items()}
 
@@ -371,7 +371,7 @@ def _show_best(asking: _LiveCase) -> None:
 def _names(agent: Agent) -> list[str]:
     """What may be told by name: columns, and bundles."""
     bundles = () if agent.prices.bundles is None else agent.prices.bundle_names
-    return [*(feature_name(agent, j) for j in range(agent.n_features)), *map(str, bundles)]
+    return [*columns_by_name(agent), *map(str, bundles)]
 
 
 def _split_assignment(text: str, names: list[str]) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass._utils.text import value_text
 from seqclass.agent.agent import agent_of
-from seqclass.agent.naming import check_labels
+from seqclass.agent.choices import check_labels
 from seqclass.cli._cases import full_rows, lacks, read_cases
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, as_input_errors

@@ -16,15 +16,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.frames import plain_data
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_choice, check_integer, class_numbers, group_numbers
-from seqclass.agent.agent import (
-    agent_of,
-    asked_features,
-    check_classifier,
-    copy_fitted,
-    encode_rows,
-    initial_row_beliefs,
-    rows_as_numbers,
-)
+from seqclass.agent.agent import agent_of, check_classifier, copy_fitted, encode_rows, initial_row_beliefs, to_numbers
 from seqclass.agent.record import EncodedRows
 from seqclass.agent.training_rows import mark_rows
 from seqclass.costs import Prices
@@ -492,7 +484,7 @@ class LabelledCases:
                 stacklevel=4,
             )
             return
-        X = rows_as_numbers(agent, self.X)
+        X = to_numbers(agent, self.X)
         familiar = seen.recognise(mark_rows(agent, X, agent.classes[self.codes]))
         if familiar is not None:
             rows, n = familiar
@@ -528,7 +520,7 @@ def run_rungs(clf: BaseSequentialClassifier, ladder: Ladder, risk: Risk, cases: 
     for part in chunks(n, 8.0 * (6 * m + whole)):
         rows = np.arange(n)[part]
         codes, counted = cases.codes[rows], cases.counted[rows]
-        run = ladder.run(encode_rows(agent, rows_of(cases.X, rows), asked_features(agent, whole=True)))
+        run = ladder.run(encode_rows(agent, rows_of(cases.X, rows), whole=True))
         losses = risk.losses(codes, run)
         for group in range(len(cases.labels)):
             total[group] += losses[counted & (cases.group[rows] == group)].sum(axis=0)

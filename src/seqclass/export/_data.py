@@ -13,7 +13,7 @@ from seqclass._utils.text import short_repr
 from seqclass.agent._case import Questions
 from seqclass.agent._warm_start import WarmStart
 from seqclass.agent.agent import Agent, column_categories, feature_name, outcome_labels, whole_problem
-from seqclass.agent.naming import answer_choices, check_labels
+from seqclass.agent.choices import answer_choices, check_labels
 from seqclass.agent.session import expected_saving
 from seqclass.discretize import Discretizer
 from seqclass.export._program import NotExportable, program

@@ -88,9 +88,8 @@ def linear(fit: Fit, X: Any, label: IntArray, fold: IntArray, weight: FloatArray
             part = _Part(fit, X, label, _sample_rows(train, most, rng))
             at = place[test]
             decided[at], counts[at], prices[at] = part.decide_rows(part.choose_model(), test)
-    return score_decisions(
-        "Linear model", fit.agent.problem.decision_costs, label, fold, decided, prices, counts, weight
-    )
+    costs = fit.agent.problem.decision_costs
+    return score_decisions("Linear model", costs, label, fold, decided, prices, counts, weight)
 
 
 def _sample_rows(rows: IntArray, most: int, rng: np.random.Generator) -> IntArray:

@@ -21,9 +21,9 @@ from seqclass._utils.model_files import register
 from seqclass._utils.text import join_names, raise_all, short_repr
 from seqclass._utils.validation import decay_weights
 from seqclass.agent._coding import OutcomeCoder, category_counts, check_features, check_input, value_range
-from seqclass.agent._row_fingerprints import RowFingerprints, both_marks, least_marks, least_of_both
-from seqclass.agent.agent import Agent, Classifier, rows_as_numbers
-from seqclass.agent.training_rows import marked_cells, marked_columns
+from seqclass.agent._row_fingerprints import RowFingerprints, both_marks, cells_of, least_marks, least_of_both
+from seqclass.agent.agent import Agent, Classifier, to_numbers
+from seqclass.agent.training_rows import marked_columns
 from seqclass.bn import NaiveBayes
 from seqclass.bn._checks import check_n_outcomes
 from seqclass.bn.base import CodedChunks
@@ -157,7 +157,7 @@ def _continue_rows(
     settings: Settings, agent: Agent, before: Kept, X: Any, labels: npt.NDArray[Any], timings: dict[str, float]
 ) -> tuple[Agent, Kept]:
     """Learn from further rows, some of which are kept beside."""
-    X, coder = rows_as_numbers(agent, X), agent.coder
+    X, coder = to_numbers(agent, X), agent.coder
     if (settings.missing == "informative") != (coder.missing_ is not None):
         raise ValueError("missing: rows before came with another setting; begin with partial_fit on a clone.")
     if coder.range_ is not None:
@@ -426,7 +426,8 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
     rows = (*chunks.rows, None)
     agent = plan(settings, agent, chunks.sample[0], classes[chunks.sample[1]], timings, rows=rows)
     with time_step(timings, "mark"):
-        part = partial(_mark, view, marked_columns(agent), marked_cells(agent))
+        columns = marked_columns(agent)
+        part = partial(_mark, view, columns, cells_of(agent.coder.range_, columns))
         seen = both_marks([RowFingerprints.from_counts(*least) for least in source.total(part, _merge_fingerprints)])
     return Fit(settings, replace(agent, seen=seen), None, timings, rows)
 

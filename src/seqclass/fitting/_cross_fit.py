@@ -18,7 +18,7 @@ from seqclass._utils.frames import plain_data
 from seqclass._utils.progress import report_progress
 from seqclass._utils.validation import plain_labels
 from seqclass._utils.warned import HeldOutWarning
-from seqclass.agent.agent import Agent, acquire_rows, rows_as_numbers
+from seqclass.agent.agent import Agent, acquire_rows, to_numbers
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.bn import NaiveBayes
 from seqclass.fitting._baselines import deciding_at_once, linear, score_decisions
@@ -113,9 +113,8 @@ def collect_folds(
     order = np.argsort(np.argsort(fold[fold >= 0], kind="stable"))
     prices, decided, counts = (np.concatenate(column)[order] for column in zip(*decisions))
     label = np.searchsorted(agent.classes, plain_labels(y))  # every training part has every class
-    return score_decisions(
-        name or "Classifier", agent.problem.decision_costs, label, fold, decided, prices, counts, weight
-    )
+    costs = agent.problem.decision_costs
+    return score_decisions(name or "Classifier", costs, label, fold, decided, prices, counts, weight)
 
 
 def cross_fit(
@@ -131,7 +130,7 @@ def yardsticks(
 ) -> tuple[HeldOut, HeldOut]:
     """Deciding at once and the linear model on the folds; the fit gives prices, costs and settings."""
     agent = fit.agent
-    numbers = rows_as_numbers(agent, X)
+    numbers = to_numbers(agent, X)
     label = np.searchsorted(agent.classes, plain_labels(y))
     with report_progress("linear model beside it"):
         at_once = deciding_at_once(agent.problem.decision_costs, label, fold, weight)

@@ -14,7 +14,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_distribution, check_integer, columns_of, in_order
 from seqclass.agent._warm_start import initial_belief_given, needless_of
-from seqclass.agent.agent import Agent, feature_name, initial_row_beliefs, naming_of
+from seqclass.agent.agent import Agent, columns_by_name, initial_row_beliefs
 from seqclass.agent.problem import acquisition_problem, is_free, stage_order
 from seqclass.agent.record import EncodedRows
 from seqclass.costs import Prices
@@ -162,13 +162,11 @@ def build_problem(
     rules = rules_of(settings, agent.n_features, agent.feature_names)
     if rules is not None:
         members = [agent.support[problem.structure.members(question)] for question in range(problem.n_questions)]
-        names = [feature_name(agent, column) for column in range(agent.n_features)]
+        names = list(columns_by_name(agent))
         if agent.known.size:
             rules, left = _drop_known(rules, set(agent.support[agent.known].tolist()), members, names)
-            problem, members = (
-                select_questions(problem, np.array(left, dtype=np.intp)),
-                [members[question] for question in left],
-            )
+            problem = select_questions(problem, np.array(left, dtype=np.intp))
+            members = [members[question] for question in left]
         problem = with_rules(problem, rules.of_questions(members, names))
     most = None if settings.max_candidates is None else check_integer(settings.max_candidates, "max_candidates", 1)
     return screen_by_information(problem, most) if any_order and most is not None else problem

@@ -14,7 +14,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.text import join_names
 from seqclass._utils.validation import check_finite
-from seqclass.agent.agent import agent_of, asked_features, rows_as_numbers
+from seqclass.agent.agent import agent_of, asked_features, to_numbers
 from seqclass.bn.ordering import check_order
 from seqclass.evaluation.certified import LabelledCases
 
@@ -50,7 +50,7 @@ def read_records(clf: BaseSequentialClassifier, X: Any, y: npt.ArrayLike, order:
     if not len(cases.codes):
         raise ValueError("X has no row; bring records.")
     cases.check_fresh(clf, allow_seen)
-    X = rows_as_numbers(agent_of(clf), cases.X)
+    X = to_numbers(agent_of(clf), cases.X)
     codes = np.asarray(clf.coder_.transform(X))
     values = np.array(X, dtype=np.float64)
     seen = ~np.isnan(values)

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
 from seqclass.pomdp.account import pays_in_full, planned_prices, price_of_question
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, ConstraintStatus
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, ConstraintStatus, perfect_cost
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import with_least_surcharges
 

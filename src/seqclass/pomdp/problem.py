@@ -309,6 +309,11 @@ class AcquisitionProblem(Stored, ABC):
         return BeliefState(self, 0, prior, self.start(n), new_account(self, n), observed=observed)
 
 
+def perfect_cost(problem: AcquisitionProblem) -> FloatArray:
+    """Cost of the best decision of each class if it were known, (n_classes,)."""
+    return np.asarray(problem.decision_costs.min(axis=1))
+
+
 def initial_beliefs(problem: AcquisitionProblem) -> tuple[BeliefState, FloatArray]:
     """How cases begin, and the share of each: the prior, or what is known of each of `starts`."""
     starts = problem.starts

@@ -25,7 +25,7 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
 )
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, initial_beliefs
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, initial_beliefs, perfect_cost
 from seqclass.pomdp.ties import TIE, affords
 from seqclass.pomdp.walk import MAX_HISTORIES, Fork, Level, walk
 

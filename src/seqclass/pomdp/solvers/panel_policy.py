@@ -21,7 +21,7 @@ from seqclass.pomdp.one_step import (
     unasked_questions,
 )
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, perfect_cost
 from seqclass.pomdp.ties import TIE, affords
 from seqclass.pomdp.visits import without_visits
 

@@ -10,25 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    as_generator,
-)
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.progress import report_progress
 from seqclass._utils.validation import check_flag, check_part
 from seqclass.pomdp.bounds.optimum import evidence, expand
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import stopping_is_certain, unasked_questions
-from seqclass.pomdp.policy import (
-    DECIDE,
-    OrderingCandidate,
-    OrderingChoice,
-    Policy,
-    SolveInfo,
-    with_info,
-)
+from seqclass.pomdp.policy import DECIDE, OrderingCandidate, OrderingChoice, Policy, SolveInfo, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
 from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.correlated import sequential_solver

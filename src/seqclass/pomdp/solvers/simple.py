@@ -24,7 +24,7 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
 )
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, unit
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, perfect_cost
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.walk import first_open

@@ -1,0 +1,63 @@
+"""What a column may show, as those who answer are offered it, and words for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqclass._utils.frames import spelt
+from seqclass._utils.text import value_text
+from seqclass.agent.agent import Agent, column_categories, columns_by_name, feature_name, outcome_labels
+from seqclass.bn import DiscreteNetwork
+from seqclass.labels import Labels
+
+
+def is_category(agent: Agent, column: int, value: Any) -> bool:
+    """Whether a value is one of the categories of a column, however these are spelt."""
+    return agent.encoder is not None and agent.encoder.code(agent.encoder.columns_[column], value, "missing") >= 0
+
+
+def offered_categories(agent: Agent, column: int) -> list[str]:
+    """What a column of categories may show, in the order to offer it: of a network that of its file; else none."""
+    known, model = column_categories(agent, column) or [], agent.model
+    if isinstance(model, DiscreteNetwork) and column in agent.support:
+        name = model.questions_[int(np.searchsorted(agent.support, column))]
+        listed = list(map(spelt, model.network_.states[model.network_.names.index(name)]))
+        known = listed if set(listed) == set(known) else known
+    return known
+
+
+def few_values(agent: Agent, column: int) -> list[str]:
+    """The few whole numbers that training showed of a column, as text; none where it showed others, or many."""
+    return list(map(value_text, agent.coder.few_values(column).tolist()))
+
+
+def answer_choices(agent: Agent, column: int, words: Labels) -> dict[str, str]:
+    """Values to choose from, and their words, in the order to offer them; none where a number is to be told."""
+    name, known = feature_name(agent, column), outcome_labels(agent, column)
+    own, values = words.answers(name), offered_categories(agent, column)
+    if not values and agent.coder.discretizer_ is None:  # outcomes are told as they are
+        values = known[: agent.coder.n_value_outcomes[column]]
+    if values:
+        return {value: own.get(value, value) for value in words.in_order(name, values)}
+    few = few_values(agent, column) if own else []
+    outcomes = {value: agent.coder.code_value(column, float(value)) for value in few}
+    texts = {value: own.get(value, own.get(known[outcome], "")) for value, outcome in outcomes.items()}
+    # where one has no words, others may be meant as well
+    return {value: texts[value] for value in words.in_order(name, texts)} if all(texts.values()) else {}
+
+
+def check_labels(agent: Agent, labels: Any) -> Labels:
+    """Labels, or what they are made of, checked against columns, bundles, what they may show, and decisions."""
+    number = columns_by_name(agent)
+
+    def shown_by(name: str) -> list[str]:
+        if (column := number.get(name)) is None:  # a bundle
+            return []
+        return offered_categories(agent, column) or list(
+            dict.fromkeys([*outcome_labels(agent, column), *few_values(agent, column)])
+        )
+
+    names = dict.fromkeys([*number, *agent.prices.bundle_names])
+    return Labels.from_value(labels).check(names, shown_by, agent.classes.tolist(), agent.decisions.tolist())
