@@ -426,8 +426,8 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
     rows = (*chunks.rows, None)
     agent = plan(settings, agent, chunks.sample[0], classes[chunks.sample[1]], timings, rows=rows)
     with time_step(timings, "mark"):
-        columns = marked_columns(agent)
-        part = partial(_mark, view, columns, cells_of(agent.coder.range_, columns))
+        marked = marked_columns(agent)
+        part = partial(_mark, view, marked, cells_of(agent.coder.range_, marked))
         seen = both_marks([RowFingerprints.from_counts(*least) for least in source.total(part, _merge_fingerprints)])
     return Fit(settings, replace(agent, seen=seen), None, timings, rows)
 
