@@ -19,6 +19,7 @@ from seqclass._utils.frames import FrameEncoder
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_integer
 from seqclass.agent._coding import OutcomeCoder, check_input
+from seqclass.agent._naming import ColumnNaming, categories_of, outcome_labels_of
 from seqclass.agent._row_fingerprints import RowFingerprints
 from seqclass.agent._warm_start import WarmStart, initial_policy_beliefs, needless_of
 from seqclass.agent.calibration import Calibration
@@ -216,18 +217,25 @@ def read_columns(agent: Agent) -> IntArray:
 
 def column_categories(agent: Agent, column: int) -> list[str] | None:
     """Categories of a column, or None for a number."""
-    if agent.encoder is None or (name := agent.encoder.columns_[column]) not in agent.encoder.categories_:
-        return None
-    return [str(category) for category in agent.encoder.categories_[name].tolist()]
+    return categories_of(agent.encoder, column)
 
 
 def outcome_labels(agent: Agent, column: int, *, intervals: bool = False) -> list[str]:
     """Describe what a column may show: its categories, or its bins."""
-    known = column_categories(agent, column)
-    if known is None:
-        return agent.coder.labels(column, intervals=intervals)
-    last = [] if agent.coder.missing_code[column] < 0 else ["(missing)" if "missing" in known else "missing"]
-    return known + last
+    return outcome_labels_of(agent.encoder, agent.coder, column, intervals=intervals)
+
+
+def naming_of(agent: Agent) -> ColumnNaming:
+    """Names of the columns and classes, for a problem of the agent's model."""
+    return ColumnNaming(
+        classes=tuple(map(str, agent.classes.tolist())),
+        decisions=tuple(map(str, agent.decisions.tolist())),
+        names=agent.feature_names,
+        encoder=agent.encoder,
+        coder=agent.coder,
+        support=agent.support,
+        prices=agent.prices,
+    )
 
 
 def asked_features(agent: Agent, whole: bool = False) -> IntArray:

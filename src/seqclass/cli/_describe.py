@@ -20,7 +20,6 @@ from seqclass.agent._case import Questions
 from seqclass.agent.agent import agent_of, feature_name, outcome_labels
 from seqclass.agent.choices import offered_categories
 from seqclass.agent.differential import Differential
-from seqclass.agent.naming import offered_categories
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._commands import fit
 from seqclass.cli._errors import InputError, as_input_errors, as_options, check_input

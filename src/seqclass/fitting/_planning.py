@@ -14,7 +14,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_distribution, check_integer, columns_of, in_order
 from seqclass.agent._warm_start import initial_belief_given, needless_of
-from seqclass.agent.agent import Agent, columns_by_name, initial_row_beliefs
+from seqclass.agent.agent import Agent, columns_by_name, initial_row_beliefs, naming_of
 from seqclass.agent.problem import acquisition_problem, is_free, stage_order
 from seqclass.agent.record import EncodedRows
 from seqclass.costs import Prices

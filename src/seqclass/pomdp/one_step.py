@@ -143,11 +143,6 @@ def stopping_is_certain(belief: BeliefState) -> BoolArray:
     return np.asarray(stopping_threshold(belief) <= cost_lower_bound(belief))
 
 
-def perfect_cost(problem: AcquisitionProblem) -> FloatArray:
-    """Cost of the best decision of each class if it were known, (n_classes,)."""
-    return np.asarray(problem.decision_costs.min(axis=1))
-
-
 def perfect_information_bound(problem: AcquisitionProblem, stage: int) -> FloatArray:
     """Price of a stage of a fixed order and the cost of knowing the class then, by class: no way on costs less."""
     return np.asarray(planned_prices(problem)[stage] + perfect_cost(problem))

@@ -20,7 +20,6 @@ from seqclass.pomdp.one_step import (
     cost_lower_bound,
     latent_posterior,
     one_step_costs,
-    perfect_cost,
     row_parts,
     stopping_threshold,
 )

@@ -14,7 +14,6 @@ from seqclass.pomdp.account import least_surcharges, prices_without_visits
 from seqclass.pomdp.bounds.optimum import ask_once
 from seqclass.pomdp.one_step import (
     likelihood_parts,
-    perfect_cost,
     row_parts,
     stopping_is_certain,
     stopping_threshold,

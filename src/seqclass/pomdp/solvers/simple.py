@@ -18,7 +18,6 @@ from seqclass.pomdp.one_step import (
     candidate_questions,
     constraint_status,
     finishing_cost,
-    perfect_cost,
     row_parts,
     stopping_is_certain,
     stopping_threshold,
