@@ -12,8 +12,7 @@ from seqclass.pomdp import FirstK, MixtureProblem, alpha, certify, optimal_cost
 from seqclass.pomdp.bounds import hindsight
 from seqclass.pomdp.bounds.certificate import least_in_hindsight
 from seqclass.pomdp.bounds.hindsight import HindsightValues, in_hindsight, surely_less
-from seqclass.pomdp.one_step import latent_posterior
-from seqclass.pomdp.problem import initial_beliefs
+from seqclass.pomdp.one_step import initial_beliefs, latent_posterior
 from seqclass.testing.solvers import count_ticks
 
 

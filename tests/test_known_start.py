@@ -35,7 +35,7 @@ from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
 from seqclass.pomdp.bounds.optimum import expand
 from seqclass.pomdp.files.pomdpx import write_pomdpx
-from seqclass.pomdp.problem import initial_beliefs
+from seqclass.pomdp.one_step import initial_beliefs
 
 pytestmark = pytest.mark.usefixtures("short_lines")
 

@@ -42,9 +42,8 @@ from seqclass.pomdp import (
     evaluate,
 )
 from seqclass.pomdp.bounds.certificate import grid_lower_bound, sawtooth_lower_bound
-from seqclass.pomdp.one_step import cost_lower_bound
+from seqclass.pomdp.one_step import cost_lower_bound, initial_beliefs
 from seqclass.pomdp.policy import scale_prices
-from seqclass.pomdp.problem import initial_beliefs
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy, within_budget
 from seqclass.pomdp.sweeps.ladder import StopWhenSure, run_ladder

@@ -13,7 +13,8 @@ from seqclass.bn import ObservationModel
 from seqclass.costs import Prices
 from seqclass.pomdp import DECIDE, AcquisitionProblem, MixtureProblem, Policy
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.problem import OPEN, BeliefState, without_implied
+from seqclass.pomdp.one_step import without_implied
+from seqclass.pomdp.problem import OPEN, BeliefState
 from seqclass.pomdp.solvers.ordering.rules import next_question
 from seqclass.pomdp.walk import Level, walk
 

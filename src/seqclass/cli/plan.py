@@ -23,8 +23,7 @@ from seqclass.costs import Costs
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import Panels, evaluate
 from seqclass.pomdp.evaluation import Evaluation
-from seqclass.pomdp.one_step import deciding_cost
-from seqclass.pomdp.problem import initial_beliefs
+from seqclass.pomdp.one_step import deciding_cost, initial_beliefs
 from seqclass.pomdp.rules import Rules
 
 #: Questions that are listed.

@@ -17,7 +17,8 @@ from seqclass.agent.record import EncodedRows
 from seqclass.fitting._folds import mask_unseen
 from seqclass.fitting._steps import rows_of
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Adaptive, Policy, Solver
-from seqclass.pomdp.problem import BeliefState, perfect_cost, question_is_sampled
+from seqclass.pomdp.one_step import perfect_cost
+from seqclass.pomdp.problem import BeliefState, question_is_sampled
 from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.walk import split_by_question

@@ -8,7 +8,8 @@ import numpy as np
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
 from seqclass.pomdp.account import pays_in_full, planned_prices, price_of_question
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, ConstraintStatus, perfect_cost
+from seqclass.pomdp.constraints import ConstraintStatus
+from seqclass.pomdp.problem import CLOSED, AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import with_least_surcharges
 
@@ -146,3 +147,35 @@ def stopping_is_certain(belief: BeliefState) -> BoolArray:
 def perfect_information_bound(problem: AcquisitionProblem, stage: int) -> FloatArray:
     """Price of a stage of a fixed order and the cost of knowing the class then, by class: no way on costs less."""
     return np.asarray(planned_prices(problem)[stage] + perfect_cost(problem))
+
+
+def perfect_cost(problem: AcquisitionProblem) -> FloatArray:
+    """Cost of the best decision of each class if it were known, (n_classes,)."""
+    return np.asarray(problem.decision_costs.min(axis=1))
+
+
+def initial_beliefs(problem: AcquisitionProblem) -> tuple[BeliefState, FloatArray]:
+    """How cases begin, and the share of each: the prior, or what is known of each of `starts`."""
+    starts = problem.starts
+    if starts is None:
+        return problem.initial_belief(), np.ones(1)
+    belief = problem.initial_belief(len(starts.weight))
+    belief = belief.replace(probabilities=starts.belief, state=problem.structure.state_of(starts))
+    return without_implied(belief, starts.needless), starts.weight
+
+
+def without_implied(belief: BeliefState, implied: IntArray | None) -> BeliefState:
+    """A belief whose rows are not asked for some features each, (n, m), -1 for none; of a problem in any order."""
+    if implied is not None and belief.observed is not None:
+        problem = belief.problem
+        for question in range(problem.n_questions):
+            alone = problem.structure.bundle(question) is None
+            belief.observed[alone & (implied == problem.features[question]).any(axis=1), question] = CLOSED
+    return belief
+
+
+def without_questions(belief: BeliefState, questions: BoolArray) -> BeliefState:
+    """What is known where some questions, (n, n_questions), cannot be had; a fixed order passes its next."""
+    if belief.observed is None:
+        return belief.update(np.full(len(belief), -1))
+    return belief.replace(observed=np.where(questions, CLOSED, belief.observed))

@@ -21,8 +21,9 @@ from seqclass.pomdp.one_step import (
     one_step_costs,
     stopping_is_certain,
     stopping_threshold,
+    without_questions,
 )
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, without_questions
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import ValueFunction
 

@@ -6,7 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from seqclass._utils.validation import check_costs, check_distribution, check_in
 from seqclass.costs import Visits
 from seqclass.pomdp.account import Account, charge, join_accounts, new_account, prices_of_all
 from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.constraints import ConstraintStatus
 from seqclass.pomdp.names import ImpossibleOutcome, Names, Naming, label_rows
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.structure import Structure
@@ -34,28 +35,6 @@ __all__ = ["AcquisitionProblem", "BeliefState"]
 OPEN = -2
 #: The question cannot be had, or what is known at the start has made it needless: it is never asked.
 CLOSED = -3
-
-
-class ConstraintStatus(NamedTuple):
-    """How instances stand to rules.
-
-    Attributes
-    ----------
-    allowed : ndarray of bool of shape (n, n_questions)
-        Questions that rules leave open.
-    serves : ndarray of bool of shape (n, n_questions)
-        Questions that are among what has to be asked yet.
-    closed : ndarray of bool of shape (n,)
-        Where something has to be asked before anything is decided; what cannot be met any more, since answers were
-        told that nobody asked for, is left out.
-    closed_after : ndarray of bool of shape (n, n_questions)
-        Where that is still so once the question was asked.
-    """
-
-    allowed: BoolArray
-    serves: BoolArray
-    must_continue: BoolArray
-    must_continue_after: BoolArray
 
 
 class Constraints(Protocol):
@@ -307,21 +286,6 @@ class AcquisitionProblem(Stored, ABC):
             observed = np.full((n, self.n_questions), OPEN, dtype=kind)
         prior = np.tile(self.prior, (n, 1))
         return BeliefState(self, 0, prior, self.start(n), new_account(self, n), observed=observed)
-
-
-def perfect_cost(problem: AcquisitionProblem) -> FloatArray:
-    """Cost of the best decision of each class if it were known, (n_classes,)."""
-    return np.asarray(problem.decision_costs.min(axis=1))
-
-
-def initial_beliefs(problem: AcquisitionProblem) -> tuple[BeliefState, FloatArray]:
-    """How cases begin, and the share of each: the prior, or what is known of each of `starts`."""
-    starts = problem.starts
-    if starts is None:
-        return problem.initial_belief(), np.ones(1)
-    belief = problem.initial_belief(len(starts.weight))
-    belief = belief.replace(probabilities=starts.belief, state=problem.structure.state_of(starts))
-    return without_implied(belief, starts.needless), starts.weight
 
 
 def select_questions(problem: AcquisitionProblem, questions: IntArray) -> AcquisitionProblem:
@@ -801,23 +765,6 @@ class BeliefState:
 
 def _has_requirements(problem: AcquisitionProblem) -> bool:
     return problem.rules is not None and problem.rules.has_requirements
-
-
-def without_implied(belief: BeliefState, implied: IntArray | None) -> BeliefState:
-    """A belief whose rows are not asked for some features each, (n, m), -1 for none; of a problem in any order."""
-    if implied is not None and belief.observed is not None:
-        problem = belief.problem
-        for question in range(problem.n_questions):
-            alone = problem.structure.bundle(question) is None
-            belief.observed[alone & (implied == problem.features[question]).any(axis=1), question] = CLOSED
-    return belief
-
-
-def without_questions(belief: BeliefState, questions: BoolArray) -> BeliefState:
-    """What is known where some questions, (n, n_questions), cannot be had; a fixed order passes its next."""
-    if belief.observed is None:
-        return belief.update(np.full(len(belief), -1))
-    return belief.replace(observed=np.where(questions, CLOSED, belief.observed))
 
 
 def question_is_sampled(belief: BeliefState) -> bool:

@@ -16,8 +16,9 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import register
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_integer, columns_of
+from seqclass.pomdp.constraints import ConstraintStatus
 from seqclass.pomdp.one_step import unasked_questions
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, ConstraintStatus
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import affords, budget_of
 from seqclass.pomdp.visits import NO_VISITS
 

@@ -16,8 +16,9 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.progress import DeadlineExceeded, check_deadline, remaining_seconds, time_limit
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.observations import AllObservations, ObservationSource, SampledObservations, TooLarge
+from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.visits import order_panels
 
 __all__: list[str] = []

@@ -30,9 +30,9 @@ from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits, require_tables
 from seqclass.pomdp.observations import TooLarge
-from seqclass.pomdp.one_step import cost_lower_bound, perfect_information_bound
+from seqclass.pomdp.one_step import cost_lower_bound, initial_beliefs, perfect_cost, perfect_information_bound
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs, perfect_cost
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.table_problem import in_any_order
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction

@@ -17,8 +17,8 @@ from scipy.stats import t as student
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.progress import DeadlineExceeded, check_deadline, now, remaining_seconds, time_limit
 from seqclass.pomdp.alpha import least_of
-from seqclass.pomdp.one_step import latent_posterior
-from seqclass.pomdp.problem import AcquisitionProblem, initial_beliefs
+from seqclass.pomdp.one_step import initial_beliefs, latent_posterior
+from seqclass.pomdp.problem import AcquisitionProblem
 
 __all__: list[str] = []
 

@@ -21,8 +21,8 @@ from seqclass.pomdp.bounds.repeats import (
     choose_once,
     has_repeats,
 )
-from seqclass.pomdp.one_step import cost_lower_bound, latent_posterior
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
+from seqclass.pomdp.one_step import cost_lower_bound, initial_beliefs, latent_posterior
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.table_problem import TableProblem
 
 __all__: list[str] = []

@@ -18,13 +18,15 @@ from seqclass.pomdp.observations import PlannedAnswers
 from seqclass.pomdp.one_step import (
     constraint_status,
     cost_lower_bound,
+    initial_beliefs,
     latent_posterior,
     one_step_costs,
+    perfect_cost,
     row_parts,
     stopping_threshold,
 )
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, initial_beliefs, perfect_cost
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE, affords
 from seqclass.pomdp.walk import MAX_HISTORIES, Fork, Level, walk
 

@@ -10,8 +10,9 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.progress import DeadlineExceeded, remaining_seconds
 from seqclass.pomdp.observations import Branches, ObservationSource, SampledObservations
+from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.walk import Fork, Level, initial_histories, next_of, walk
 
 __all__: list[str] = []

@@ -13,7 +13,8 @@ from seqclass._utils.stored import check_whole, require, stored_numbers, stored_
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.bounds.optimum import StateBounds
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, initial_beliefs, perfect_cost
+from seqclass.pomdp.one_step import initial_beliefs, perfect_cost
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE
 
 __all__: list[str] = []

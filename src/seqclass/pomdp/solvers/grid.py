@@ -13,8 +13,9 @@ from seqclass._utils.validation import check_choice
 from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.needs import require_tables
+from seqclass.pomdp.one_step import initial_beliefs, perfect_cost
 from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo, scale_prices, with_info
-from seqclass.pomdp.problem import AcquisitionProblem, initial_beliefs, perfect_cost
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, Solver, horizons
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction

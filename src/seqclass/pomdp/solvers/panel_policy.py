@@ -14,13 +14,14 @@ from seqclass.pomdp.account import least_surcharges, prices_without_visits
 from seqclass.pomdp.bounds.optimum import ask_once
 from seqclass.pomdp.one_step import (
     likelihood_parts,
+    perfect_cost,
     row_parts,
     stopping_is_certain,
     stopping_threshold,
     unasked_questions,
 )
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, perfect_cost
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE, affords
 from seqclass.pomdp.visits import without_visits
 

@@ -15,9 +15,9 @@ from seqclass._utils.progress import report_progress
 from seqclass._utils.validation import check_flag, check_part
 from seqclass.pomdp.bounds.optimum import evidence, expand
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.one_step import stopping_is_certain, unasked_questions
+from seqclass.pomdp.one_step import initial_beliefs, stopping_is_certain, unasked_questions
 from seqclass.pomdp.policy import DECIDE, OrderingCandidate, OrderingChoice, Policy, SolveInfo, with_info
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.correlated import sequential_solver
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive

@@ -18,12 +18,13 @@ from seqclass.pomdp.one_step import (
     candidate_questions,
     constraint_status,
     finishing_cost,
+    perfect_cost,
     row_parts,
     stopping_is_certain,
     stopping_threshold,
 )
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, unit
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, perfect_cost
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.walk import first_open

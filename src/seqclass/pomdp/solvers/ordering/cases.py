@@ -10,8 +10,9 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray, IntArray, effective_size, mean_and_variance
 from seqclass.pomdp.acquisition import acquire
 from seqclass.pomdp.observations import ObservationSource, SampledObservations
+from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.policy import Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.walk import ALL, ask_everything, walk
 
 __all__: list[str] = []

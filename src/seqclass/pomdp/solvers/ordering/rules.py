@@ -10,9 +10,16 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.latent import CACHE_BYTES, common, plogp
-from seqclass.pomdp.one_step import deciding_cost, likelihood_parts, must_continue, one_step_costs, unasked_questions
+from seqclass.pomdp.one_step import (
+    deciding_cost,
+    initial_beliefs,
+    likelihood_parts,
+    must_continue,
+    one_step_costs,
+    unasked_questions,
+)
 from seqclass.pomdp.policy import DECIDE, Policy, unit
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs, select_questions
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, select_questions
 from seqclass.pomdp.rules import rules_of
 from seqclass.pomdp.solvers.ordering.base import OrderingRule, best_question
 from seqclass.pomdp.solvers.simple import lookahead_costs

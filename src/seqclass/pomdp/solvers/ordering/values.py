@@ -19,13 +19,14 @@ from seqclass.pomdp.one_step import (
     cost_lower_bound,
     deciding_cost,
     finishing_cost,
+    initial_beliefs,
     must_continue,
     one_step_costs,
     stopping_is_certain,
     stopping_threshold,
 )
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, initial_beliefs
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule, best_question
 from seqclass.pomdp.walk import ALL, Level, initial_histories_without_policy, walk
 
