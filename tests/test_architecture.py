@@ -47,11 +47,12 @@ ROOMS = {"alpha": 1, "execution": 1, "bounds": 2, "solvers": 3, "unrolled": 3, "
 HEAVY = {"pandas", "pgmpy", "pomdp_py", "matplotlib"}
 #: All that may be imported inside a function.
 DEFERRED = HEAVY | {"PIL", "pyarrow", "networkx", "tqdm", "click", "river", "sklearn", "dask", "datasketches"}
-#: Imported against the arrows all the same: a model file may hold what nobody has imported yet, and the package's names
-#: are loaded when they are asked for.
+#: Imported against the arrows all the same: a model file may hold what nobody has imported yet, the package's names are
+#: loaded when they are asked for, and a result draws itself when it is told to.
 ON_DEMAND = {
     ("seqclass._utils.model_files", "(computed at run time)"),
     ("seqclass", "(computed at run time)"),
+    ("seqclass.analysis.information", "seqclass.plots"),
 }
 #: Parts that the package's own names leave alone: whoever wants them imports them.
 ON_DEMAND_PARTS = {
