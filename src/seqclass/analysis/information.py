@@ -288,7 +288,7 @@ def value_of_information(
     return ValueOfInformation(
         names=tuple(names),
         stopping_cost=now,
-        perfect=max(now - float(weight @ (first.posterior @ first.problem.perfect_cost)), 0.0),
+        perfect=max(now - float(weight @ (first.probabilities @ first.problem.perfect_cost)), 0.0),
         price=np.where(known, price, np.nan),
         value=value,
         pairs=pairs,
@@ -318,7 +318,7 @@ def _first(problem: AcquisitionProblem, belief: BeliefState | npt.ArrayLike | No
         return problem.initial_beliefs()
     if not isinstance(belief, BeliefState):
         probability = check_distribution(belief, problem.n_classes, "belief")
-        return problem.initial_belief().replace(posterior=probability[None]), np.ones(1)
+        return problem.initial_belief().replace(probabilities=probability[None]), np.ones(1)
     if not len(belief) or belief.problem.n_questions != problem.n_questions:
         raise ValueError("belief must be about at least one case of this problem: see problem.initial_belief().")
     return belief, np.full(len(belief), 1 / len(belief))
@@ -336,8 +336,7 @@ def _in_any_order(belief: BeliefState) -> BeliefState:
     observed = free.initial_belief(len(belief)).observed
     assert observed is not None  # of any problem in any order
     observed[:, : belief.stage] = -1  # what was seen is in the state
-    known = {"posterior": belief.posterior, "state": belief.state, "account": belief.account, "observed": observed}
-    return BeliefState(free, belief.stage, **known)
+    return BeliefState(free, belief.stage, belief.probabilities, belief.state, belief.account, observed=observed)
 
 
 def _ask_each(belief: BeliefState, weight: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:

@@ -100,32 +100,19 @@ class ValueOfInformationDisplay(OfPolicy, Display):
         """Write names beside points, the highest net value first, where they cover neither points nor names."""
         values = self.values
         points = np.column_stack([values.price / most, values.value / top])
-        boxes = np.column_stack([points, points])  # left, lower, right and upper end of what is there already
+        # left, lower, right and upper end of what is there already, in shares of the axes
+        boxes = np.column_stack([points, points])[np.isfinite(values.net)]
+        most_boxes = len(boxes) + self.max_names
         order = np.argsort(-np.nan_to_num(values.net, nan=-np.inf), kind="stable")
-        named = 0
         for q in [q for q in order.tolist() if values.value[q] > 0]:
             (x, y), text = points[q], shorten(values.names[q], 24)
             for side in (1, -1):
-                near, far = (
-                    x + side * 0.01,
-                    x + side * (0.03 + 0.019 * len(text)),
-                )  # of a letter, as a share of the axes
-                box = np.array([min(near, far), y - 0.022, max(near, far), y + 0.022])
-                free = (box[:2] > boxes[:, 2:]) | (box[2:] < boxes[:, :2])
-                if (
-                    named < self.max_names
-                    and box[2] <= 1
-                    and box[0] >= 0
-                    and free.any(axis=1)[np.isfinite(boxes[:, 0])].all()
-                ):
-                    at = {"xytext": (6 * side, 0), "ha": "left" if side > 0 else "right"}
-                    ax.annotate(
-                        text,
-                        (values.price[q], values.value[q]),
-                        textcoords="offset points",
-                        va="center",
-                        fontsize=8,
-                        **at,
-                    )
-                    boxes, named = np.vstack([boxes, box]), named + 1
+                ends = sorted([x + side * 0.01, x + side * (0.03 + 0.019 * len(text))])  # of a letter
+                box = np.array([ends[0], y - 0.022, ends[1], y + 0.022])
+                apart = np.column_stack([box[:2] > boxes[:, 2:], box[2:] < boxes[:, :2]]).any(axis=1).all()
+                if apart and ends[0] >= 0 and ends[1] <= 1 and len(boxes) < most_boxes:
+                    place = {"xytext": (6 * side, 0), "textcoords": "offset points", "va": "center"}
+                    at, ha = (values.price[q], values.value[q]), "left" if side > 0 else "right"
+                    ax.annotate(text, at, ha=ha, fontsize=8, **place)
+                    boxes = np.vstack([boxes, box])
                     break
