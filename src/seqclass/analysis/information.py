@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import importlib
-from collections.abc import Iterator
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +17,13 @@ from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
 from seqclass.agent._case import Questions
 from seqclass.agent.agent import agent_of
-from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, ratio
+from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
-from seqclass.pomdp.observations import ObservationSource
 from seqclass.pomdp.one_step import deciding_cost, one_step_costs
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
-from seqclass.pomdp.walk import ALL, walk_policy
+from seqclass.pomdp.walk import ALL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,29 +139,18 @@ class ValueOfInformation:
         import pandas as pd
 
         check_choice(of, "of", ("questions", "pairs", "summary"))
-        columns: dict[str, Any]
-        if of == "questions":
-            names = {"question": list(self.names)}
-            figures = {"price": self.price, "value": self.value}
-            rest = {
-                "asked": self.asked,
-                "value_when_asked": self.value_when_asked,
-                "value_std_error": self.value_std_error,
-            }
-        elif of == "pairs":
-            first, second = self.pairs.T
+        names: dict[str, Any] = {"question": list(self.names)}
+        price, value, (first, second) = self.price, self.value, self.pairs.T
+        rest = {n: getattr(self, n) for n in ("asked", "value_when_asked", "value_std_error")}
+        if of == "pairs":
             names = {key: [self.names[q] for q in at] for key, at in (("question", first), ("other", second))}
-            figures = {"price": self.pair_price, "value": self.pair_value}
-            rest = {"synergy": self.pair_value - self.value[first] - self.value[second]}
-        else:
-            names = {"information": ["perfect", "policy"]}
-            figures = {
-                "price": np.array([0.0, self.policy_price]),
-                "value": np.array([self.perfect, self.policy_value]),
-            }
-            rest = {"std_error": np.array([0.0, self.policy_std_error])}
-        net = figures["value"] - figures["price"]
-        columns = {**names, **figures, "net": net, **rest}
+            price, value = self.pair_price, self.pair_value
+            rest = {"synergy": value - self.value[first] - self.value[second]}
+        elif of == "summary":
+            names, rest = {"information": ["perfect", "policy"]}, {"std_error": np.array([0.0, self.policy_std_error])}
+            price, value = np.array([[0.0, self.policy_price], [self.perfect, self.policy_value]])
+        net = value - price
+        columns = {**names, "price": price, "value": value, "net": net, **rest}
         if self.population is not None:
             columns["population_net"] = self._many(net)
         order = np.arange(2) if of == "summary" else np.argsort(-net, kind="stable")
@@ -284,7 +272,11 @@ def value_of_information(
     after, price, known = _ask_each(free, weight)
     value = np.where(known, np.maximum(now - after, 0.0), np.nan)
     pairs, pair_price, pair_value = _pairs(free, weight, now, np.where(known, value, -1.0), max_pairs)
-    along = _follow(policy, first, weight, simulation)
+    spent = float(weight @ first.spent)
+    along, how = collect(first.problem, policy, lambda: _Along(len(names), spent), simulation, (first, weight))
+    n = np.inf if how == "exact" else float(n_paths)
+    (paid, cost, squares), (asked, total, square) = along.costs.tolist(), along.questions
+    mean = ratio(total, asked)
     return ValueOfInformation(
         names=tuple(names),
         stopping_cost=now,
@@ -295,13 +287,13 @@ def value_of_information(
         pair_price=pair_price,
         pair_value=pair_value,
         n_possible_pairs=len(names) * (len(names) - 1) // 2,
-        asked=along.asked,
-        value_when_asked=along.mean,
-        value_std_error=along.std_error,
-        policy_price=along.price,
-        policy_net=now - along.cost,
-        policy_std_error=along.cost_std_error,
-        method="exact" if along.exact else "simulation",
+        asked=asked,
+        value_when_asked=mean,
+        value_std_error=_std_error(mean, ratio(square, asked), np.maximum(asked, 1 / n_paths) * n),
+        policy_price=paid,
+        policy_net=now - cost,
+        policy_std_error=float(_std_error(cost, squares, n)),
+        method=how,
         population=many,
     )
 
@@ -367,7 +359,7 @@ def _pairs(
         own = np.broadcast_to(belief.prices, belief.available.shape)[asked, q]
         values[q] = np.where(known, np.maximum(now - after - other_after, 0.0), np.nan)
         prices[q] = np.where(known, weight[asked] @ own + price + other_price, np.nan)
-    pairs = np.array(list(_combinations(chosen)), dtype=np.intp).reshape(-1, 2)
+    pairs = np.array([*itertools.combinations(chosen.tolist(), 2)], dtype=np.intp).reshape(-1, 2)
     first, second = pairs.T
     price = np.fmin(prices[first, second], prices[second, first])
     if (visits := problem.visits) is not None and visits.max_panel != 1:  # ordered in one visit
@@ -377,52 +369,24 @@ def _pairs(
     return pairs, price, values[first, second]
 
 
-def _combinations(questions: IntArray) -> Iterator[tuple[int, int]]:
-    for place, q in enumerate(questions.tolist()):
-        yield from ((q, other) for other in questions[place + 1 :].tolist())
-
-
 class _Along:
     """Sums along a policy: what it pays, what it costs, and what each question brings where it is asked."""
 
-    def __init__(self, n_questions: int, total: float, exact: bool, spent: float) -> None:
-        self.total, self.exact, self.spent = total, exact, spent
-        self.sums = np.zeros((3, n_questions))  # weight, value and its square
-        self.paid = self.costs = self.squares = 0.0
+    def __init__(self, n_questions: int, spent: float) -> None:
+        self.spent = spent  # before
+        self.questions = np.zeros((3, n_questions))  # weight, value and its square
+        self.costs = np.zeros(3)  # prices, cost and its square
 
     def add(self, level: Level) -> None:
-        belief, stop = level.belief, ~level.go_on
-        weight, decide = level.weight, deciding_cost(belief)
-        cost = (belief.spent - self.spent + decide)[stop]
-        self.paid += float(weight[stop] @ (belief.spent[stop] - self.spent))
-        self.costs += float(weight[stop] @ cost)
-        self.squares += float(weight[stop] @ cost**2)
+        belief, weight, stop = level.belief, level.weight, ~level.go_on
+        decide, paid = deciding_cost(belief), belief.spent - self.spent
+        self.costs += np.array([paid, paid + decide, (paid + decide) ** 2])[:, stop] @ weight[stop]
         for q in np.unique(level.question[~stop]).tolist():
             rows = np.flatnonzero(level.question == q)
-            part = belief[rows]
-            gain = decide[rows] - part.problem.structure.costs_after(np.array([q]), part)[:, 0]
-            self.sums[:, q] += weight[rows].sum(), weight[rows] @ gain, weight[rows] @ gain**2
-
-    def _std_error(self, mean: Any, squares: Any, n: Any) -> Any:
-        return 0.0 * mean if self.exact else np.sqrt(np.maximum(squares - mean**2, 0.0) / n)
-
-    def finish(self) -> _Along:
-        weight, values, squares = self.sums
-        self.asked, self.mean = weight / self.total, ratio(values, weight)
-        self.std_error = self._std_error(self.mean, ratio(squares, weight), np.maximum(weight, 1.0))
-        self.cost, self.price = self.costs / self.total, self.paid / self.total
-        self.cost_std_error = float(self._std_error(self.cost, self.squares / self.total, self.total))
-        return self
+            gain = decide[rows] - belief.problem.structure.costs_after(np.array([q]), belief[rows])[:, 0]
+            self.questions[:, q] += np.array([np.ones(len(rows)), gain, gain**2]) @ weight[rows]
 
 
-def _follow(policy: Policy, belief: BeliefState, weight: FloatArray, simulation: Simulation) -> _Along:
-    problem = belief.problem
-
-    def run(answers: ObservationSource, most: float) -> _Along:
-        total = simulation.total(answers)
-        along = _Along(problem.n_questions, total, answers is ALL, float(weight @ belief.spent))
-        for level in walk_policy(problem, policy, total, answers, most, (belief, weight)):
-            along.add(level)
-        return along.finish()
-
-    return simulation.run(run)
+def _std_error(mean: Any, square: Any, n: Any) -> Any:
+    """Standard error of a mean of so many draws, by the mean of their squares; 0 where n is infinite."""
+    return np.sqrt(np.maximum(square - mean**2, 0.0) / n)
