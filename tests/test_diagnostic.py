@@ -174,6 +174,9 @@ def test_some_tests_by_name_or_number() -> None:
     frame = compare_strategies(tests, ["c", 0], any_order=False)
     assert set(frame["order"]) == {"", "c, a"}
     problem = tests.problem(["c", "a"])
+    assert (problem.names.questions, problem.names.outcomes("a")) == (["c", "a"], ["negative", "positive"])
+    assert problem.names.classes == problem.names.decisions == ["disease", "no disease"]
+    assert value_of_information(problem).names == ("c", "a")
     np.testing.assert_allclose(problem.prices, [0.03, 0.01])
     best = evaluate(problem, ExactFreeOrder().solve(problem)).cost
     assert compare_strategies(tests, ["c", "a"]).total.iloc[-1] == pytest.approx(best)

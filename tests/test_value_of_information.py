@@ -129,7 +129,7 @@ def test_any_belief() -> None:
     np.testing.assert_allclose(other.value, same.value)
     np.testing.assert_allclose([other.perfect, other.policy_net], [same.perfect, same.policy_net])
     # after the first test was positive or negative, the second is worth nothing or something, the first is gone
-    after = problem.initial_belief().asking(0).update(np.array([1, 0]), np.zeros(2, dtype=int))
+    after = problem.initial_belief().asking(0).update(np.array([1, 0]), rows=np.zeros(2, dtype=int))
     one, two = (value_of_information(problem, policy, belief=after[np.array([row])]) for row in (0, 1))
     assert np.isnan(one.value[0])
     np.testing.assert_allclose([one.value[1], two.value[1]], [0, 0.88 / 0.66], atol=1e-12)

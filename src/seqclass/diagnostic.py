@@ -23,7 +23,7 @@ from seqclass.bn import NetworkTables
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
 from seqclass.datasets._tables import CsvForm, read_frame
-from seqclass.pomdp import AcquisitionProblem, ExactFreeOrder, ExactValueIteration, TableProblem, evaluate
+from seqclass.pomdp import AcquisitionProblem, ExactFreeOrder, ExactValueIteration, TableProblem, evaluate, with_names
 from seqclass.pomdp.visits import with_visits
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ class TestTable:
 
     Attributes
     ----------
-    names, classes : tuple of str
-        Names of the tests, and of the classes in their order here.
+    names, classes, decisions : tuple of str
+        Names of the tests, of the classes in their order here, and of the decisions, the classes first.
     prior : ndarray of shape (n_classes,)
         P(class).
     positive : ndarray of shape (n_tests, n_classes)
@@ -145,6 +145,7 @@ class TestTable:
             raise ValueError("costs: bundles are of columns that are seen together; make one test of such tests.")
         self.prices = costs.prices(len(self.names), self.names)
         self.decision_costs, decisions = costs.of_decisions(np.array(self.classes))
+        self.decisions = tuple(map(str, decisions.tolist()))
         # as classifiers have them, which sort the classes
         rank, more = np.argsort(self.classes), decisions[len(self.classes) :].tolist()
         columns = np.append(rank, np.arange(len(rank), len(decisions)))
@@ -322,7 +323,7 @@ class TestTable:
         return f"<p>{self!r}</p>{self.to_frame().to_html(index=False, float_format='{:.4g}'.format)}"
 
     def problem(self, tests: Sequence[str | int] | None = None, *, any_order: bool = True) -> AcquisitionProblem:
-        """Return the acquisition problem, for any solver: outcome 0 is negative, 1 positive.
+        """Return the acquisition problem, for any solver, with its names: outcome 0 is negative, 1 positive.
 
         Parameters
         ----------
@@ -341,6 +342,8 @@ class TestTable:
         >>> tests = TestTable(["a", "b"], 0.5, sensitivity=[0.9, 0.8], specificity=[0.8, 0.9], costs=0.01)
         >>> round(optimal_cost(tests.problem()), 4)
         0.16
+        >>> tests.problem().initial_belief().update("b", "positive")
+        <BeliefState: disease 88.9%, no disease 11.1%; 1 of 2 asked, 0.01 paid>
         """
         order = self._numbers(tests)
         prices, full, groups = self.prices.any_order(order)
@@ -354,7 +357,9 @@ class TestTable:
             full_prices=full,
             any_order=any_order,
         )
-        return with_visits(problem, None if self.prices.visits is None else self.prices.visits.take(order))
+        shown = {"outcomes": [["negative", "positive"]] * len(order), "classes": self.classes}
+        named = with_names(problem, [self.names[q] for q in order], **shown, decisions=self.decisions)
+        return with_visits(named, None if self.prices.visits is None else self.prices.visits.take(order))
 
     def _numbers(self, tests: Sequence[str | int] | None) -> IntArray:
         found = []

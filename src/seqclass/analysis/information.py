@@ -15,7 +15,6 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
-from seqclass.agent._case import Questions
 from seqclass.agent.agent import agent_of
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
@@ -70,7 +69,7 @@ class ValueOfInformation:
     >>> tests = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
     >>> value_of_information(TableProblem([0.5, 0.5], tests, prices=0.1, any_order=True))
     Deciding at once costs 0.5; perfect information is worth 0.5 (EVPI).
-    Alone 1 of 2 questions is worth more than the price, most of all question 0: 0.35 for 0.1, net 0.25.
+    Alone 1 of 2 questions is worth more than the price, most of all feature 0: 0.35 for 0.1, net 0.25.
     Along the policy: 0.35 for 0.1, net 0.25 (exact).
     """
 
@@ -253,13 +252,9 @@ def value_of_information(
     (array([0.08, 0.  ]), 4587)
     """
     if isinstance(problem, BaseSequentialClassifier):
-        questions = Questions(agent_of(problem), problem.problem_)
         policy = problem.policy_ if policy is None else policy
-        problem = questions.problem
-        names = [questions.name(q) for q in range(problem.n_questions)]
-    elif isinstance(problem, AcquisitionProblem):
-        names = [f"question {q}" for q in range(problem.n_questions)]
-    else:
+        problem = agent_of(problem).problem
+    if not isinstance(problem, AcquisitionProblem):
         raise TypeError(f"problem must be an AcquisitionProblem or a fitted classifier, got {short_repr(problem)}.")
     check_integer(max_pairs, "max_pairs", 0)
     simulation = Simulation(method, n_paths, max_histories, random_state)
@@ -272,13 +267,13 @@ def value_of_information(
     after, price, known = _ask_each(free, weight)
     value = np.where(known, np.maximum(now - after, 0.0), np.nan)
     pairs, pair_price, pair_value = _pairs(free, weight, now, np.where(known, value, -1.0), max_pairs)
-    spent = float(weight @ first.spent)
-    along, how = collect(first.problem, policy, lambda: _Along(len(names), spent), simulation, (first, weight))
+    spent, n_questions = float(weight @ first.spent), problem.n_questions
+    along, how = collect(first.problem, policy, lambda: _Along(n_questions, spent), simulation, (first, weight))
     n = np.inf if how == "exact" else float(n_paths)
     (paid, cost, squares), (asked, total, square) = along.costs.tolist(), along.questions
     mean = ratio(total, asked)
     return ValueOfInformation(
-        names=tuple(names),
+        names=tuple(problem.names.questions),
         stopping_cost=now,
         perfect=max(now - float(weight @ (first.probabilities @ first.problem.perfect_cost)), 0.0),
         price=np.where(known, price, np.nan),
@@ -286,7 +281,7 @@ def value_of_information(
         pairs=pairs,
         pair_price=pair_price,
         pair_value=pair_value,
-        n_possible_pairs=len(names) * (len(names) - 1) // 2,
+        n_possible_pairs=n_questions * (n_questions - 1) // 2,
         asked=asked,
         value_when_asked=mean,
         value_std_error=_std_error(mean, ratio(square, asked), np.maximum(asked, 1 / n_paths) * n),
@@ -353,7 +348,7 @@ def _pairs(
         asked, rows = np.flatnonzero(can), np.flatnonzero(~can)
         part = belief[asked].asking(q)
         branches = ALL.branch(part, weight[asked], asked)
-        later = part.update(branches.outcome, branches.parent)
+        later = part.update(branches.outcome, rows=branches.parent)
         after, price, known = _ask_each(later, branches.weight)
         other_after, other_price, _ = _ask_each(belief[rows], weight[rows])
         own = np.broadcast_to(belief.prices, belief.available.shape)[asked, q]
