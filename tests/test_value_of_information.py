@@ -17,6 +17,7 @@ from seqclass.analysis import value_of_information
 from seqclass.costs import Visits
 from seqclass.plots import ValueOfInformationDisplay
 from seqclass.pomdp import ExactFreeOrder, ExactValueIteration, FirstK, Lookahead, TableProblem, evaluate
+from seqclass.pomdp.problem import initial_beliefs
 from seqclass.pomdp.visits import with_visits
 
 matplotlib.use("Agg")
@@ -213,7 +214,7 @@ def irises() -> seqclass.SequentialClassifier:
 def test_a_classifier_has_names_and_begins_as_its_cases_do(irises: seqclass.SequentialClassifier) -> None:
     found = value_of_information(irises, population=50)
     assert set(found.names) == {"sepal length (cm)", "petal length (cm)", "petal width (cm)"}
-    begun, share = irises.problem_.initial_beliefs()
+    begun, share = initial_beliefs(irises.problem_)
     assert found.stopping_cost == pytest.approx(share @ begun.stopping_cost)
     assert len(begun) > 1
     frame = found.to_frame()

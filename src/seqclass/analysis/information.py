@@ -19,9 +19,10 @@ from seqclass.agent.agent import agent_of
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
 from seqclass.pomdp.one_step import deciding_cost, one_step_costs
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs, perfect_cost
 from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
+from seqclass.pomdp.table_problem import in_any_order
 from seqclass.pomdp.walk import ALL
 
 if TYPE_CHECKING:
@@ -275,7 +276,7 @@ def value_of_information(
     return ValueOfInformation(
         names=tuple(problem.names.questions),
         stopping_cost=now,
-        perfect=max(now - float(weight @ (first.probabilities @ first.problem.perfect_cost)), 0.0),
+        perfect=max(now - float(weight @ (first.probabilities @ perfect_cost(first.problem))), 0.0),
         price=np.where(known, price, np.nan),
         value=value,
         pairs=pairs,
@@ -302,7 +303,7 @@ def _n_cases(population: float, periods: float, discount: float) -> float:
 def _first(problem: AcquisitionProblem, belief: BeliefState | npt.ArrayLike | None) -> tuple[BeliefState, FloatArray]:
     """The cases that are meant, and the share of each."""
     if belief is None:
-        return problem.initial_beliefs()
+        return initial_beliefs(problem)
     if not isinstance(belief, BeliefState):
         probability = check_distribution(belief, problem.n_classes, "belief")
         return problem.initial_belief().replace(probabilities=probability[None]), np.ones(1)
@@ -317,7 +318,7 @@ def _in_any_order(belief: BeliefState) -> BeliefState:
     if problem.any_order:
         return belief
     try:
-        free = problem.in_any_order()
+        free = in_any_order(problem)
     except ValueError:  # its contexts belong to its order: only what comes next has a value here
         return belief
     observed = free.initial_belief(len(belief)).observed

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import value_of_information
 from seqclass.analysis.information import ValueOfInformation
@@ -55,24 +54,6 @@ class ValueOfInformationDisplay(OfPolicy, Display):
     @classmethod
     def _of_policy(cls, policy: Policy, n_paths: int, settings: Any) -> ValueOfInformationDisplay:
         return cls(value_of_information(policy.problem, policy, max_pairs=0, n_paths=n_paths), **settings)
-
-    @classmethod
-    def from_estimator(cls, estimator: BaseSequentialClassifier, **settings: Any) -> ValueOfInformationDisplay:
-        """Draw the questions of a fitted classifier.
-
-        Parameters
-        ----------
-        estimator : BaseSequentialClassifier
-            A fitted classifier.
-        **settings
-            ``ax`` and ``title`` are passed to `plot`, all else to the display itself.
-
-        Returns
-        -------
-        ValueOfInformationDisplay
-        """
-        drawn = {name: settings.pop(name) for name in ("ax", "title") if name in settings}
-        return cls(value_of_information(estimator, max_pairs=0), **settings).plot(**drawn)
 
     def _draw(self, ax: Any) -> None:
         values = self.values
