@@ -56,6 +56,7 @@ MET = {
         "analysis.exams.ExamReport",
         "analysis.features.ClassProfile",
         "analysis.features.FeatureValues",
+        "analysis.information.ValueOfInformation",
         "analysis.missing.MissingSweep",
         "analysis.regions.StoppingRegions",
         "analysis.regions.Thresholds",

@@ -183,6 +183,13 @@ def thresholds() -> Any:
     return plots.ThresholdsDisplay.from_estimator(classifier())
 
 
+def value_of_information() -> Any:
+    """What each measurement is worth alone beside its price, where prices differ."""
+    X, _, y, _ = tumours()
+    prices = np.where(X.columns.str.startswith("worst"), 0.05, 0.01) * np.linspace(1, 3, X.shape[1])
+    return plots.ValueOfInformationDisplay.from_estimator(seqclass.etana(prices).fit(X, y))
+
+
 @cache
 def linear() -> Any:
     """Logistic regression of all measurements."""
@@ -209,6 +216,7 @@ DISPLAYS: dict[str, Callable[[], Any]] = {
     "StagewiseCalibrationDisplay": stagewise_calibration,
     "StoppingRegionDisplay": stopping_region,
     "ThresholdsDisplay": thresholds,
+    "ValueOfInformationDisplay": value_of_information,
 }
 
 

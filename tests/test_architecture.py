@@ -33,7 +33,7 @@ RANKS = {
     "fitting": 4,
     **dict.fromkeys(["_base", "classifier", "recipes", "adaptive_classifier"], 5),
     "evaluation": 6,
-    **dict.fromkeys(["metrics", "large", "drift", "analysis", "testing", "offpolicy", "persistence"], 7),
+    **dict.fromkeys(["metrics", "large", "drift", "diagnostic", "analysis", "testing", "offpolicy", "persistence"], 7),
     "experiment": 8,
     "plots": 9,
     **dict.fromkeys(["report", "export"], 10),
@@ -47,11 +47,12 @@ ROOMS = {"alpha": 1, "execution": 1, "bounds": 2, "solvers": 3, "unrolled": 3, "
 HEAVY = {"pandas", "pgmpy", "pomdp_py", "matplotlib"}
 #: All that may be imported inside a function.
 DEFERRED = HEAVY | {"PIL", "pyarrow", "networkx", "tqdm", "click", "river", "sklearn", "dask", "datasketches"}
-#: Imported against the arrows all the same: a model file may hold what nobody has imported yet, and the package's names
-#: are loaded when they are asked for.
+#: Imported against the arrows all the same: a model file may hold what nobody has imported yet, the package's names are
+#: loaded when they are asked for, and a result draws itself when it is told to.
 ON_DEMAND = {
     ("seqclass._utils.model_files", "(computed at run time)"),
     ("seqclass", "(computed at run time)"),
+    ("seqclass.analysis.information", "seqclass.plots"),
 }
 #: Parts that the package's own names leave alone: whoever wants them imports them.
 ON_DEMAND_PARTS = {
@@ -59,6 +60,7 @@ ON_DEMAND_PARTS = {
         "analysis",
         "cli",
         "datasets",
+        "diagnostic",
         "drift",
         "experiment",
         "export",

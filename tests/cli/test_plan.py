@@ -157,3 +157,73 @@ def test_what_is_known_as_a_rule_costs_nothing_whenever_it_is_told(network: Path
 def test_a_price_that_lacks_is_asked_for_by_the_option_of_plan(network: Path, refuses: Any) -> None:
     Path("costs.csv").write_text("feature,cost\nswab,0.02\n")
     assert "give one for the rest with --price." in refuses(*PLAN, "--costs", "costs.csv")
+
+
+TESTS = """test,price,sensitivity,specificity
+prior,,0.2,0.8
+wrong,,5000,500
+d-dimer,20,0.95,0.45
+ultrasound,120,0.94,0.97
+venography,600,1,0.99
+"""
+
+
+@pytest.mark.quick
+def test_a_table_of_tests_becomes_plan_page_and_certificate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tests.csv").write_text(TESTS)
+    result = run("plan", "tests.csv", "--currency", "EUR")
+    assert result.exit_code == 0, result.stderr
+    told = " ".join(result.stdout.split())
+    assert "Planned for tests.csv: 3 tests, 2 classes" in told
+    # .2 ill, .8 well: after the scan .188 and .024 positive, .012 and .776 negative: 120 + 500 * .024 + 5000 * .012
+    assert "By the table a case takes 1.0 tests and costs 192.0000 on average: 120.0000 for tests" in told
+    assert "Deciding at once costs 400.0000. No policy over all orders costs less." in told
+    assert "Wrote tests.seq and tests.html. Next: seqclass ask tests.seq, or open tests.html" in told
+    assert "ultrasound" in Path("tests.html").read_text(encoding="utf-8")
+    assert "Decision: disease" in run("ask", "tests.seq", answers="positive\n").stdout
+    more = ["plan", "tests.csv", "--json", "-o", "other.seq", "--page", "page.html", "--prior", "0"]
+    found = json.loads(run(*more).stdout)
+    assert (found["expected_cost"], found["page"]) == (0, "page.html")
+    assert not Path("other.html").exists()
+    Path("costs.csv").write_text("class,disease,no disease,refer\ndisease,0,5000,50\nno disease,500,0,50\n")
+    found = json.loads(run("plan", "tests.csv", "--json", "--decision-costs", "costs.csv").stdout)
+    assert found["decisions"] == ["disease", "no disease", "refer"]
+    assert found["expected_cost"] == 50
+    Path("tests.csv").write_text(TESTS.replace("20,0.95", ",0.95"))
+    assert json.loads(run("plan", "tests.csv", "--json", "--price", "0").stdout)["features"][0]["price"] == 0
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--target", "ill"], "--target is for networks: tests.csv is a table of tests"),
+        (["--hidden", "d-dimer"], "--hidden is for networks"),
+        (["--question", "d-dimer"], "--question is for networks"),
+        (["--costs", "tests.csv"], "--costs is for networks"),
+        (["-o", "tests.csv"], "tests.csv is read"),
+        (["--page", "tests.seq"], "tests.seq is written, too"),
+        (["--known", "scan"], "--known"),
+        (["--decision-costs", "tests.csv"], "no row for class 'disease'"),
+        ([], "tests.csv: sensitivity of 'd-dimer' must lie between 0 and 1, got 95 (95% is 0.95)"),
+    ],
+)
+def test_what_is_wrong_about_a_table_of_tests_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refuses: Any, arguments: list[str], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tests.csv").write_text(TESTS if arguments else TESTS.replace("0.95", "95"))
+    assert words in refuses("plan", "tests.csv", *arguments)
+    Path("tests.csv").write_text(TESTS.replace("prior,,0.2,0.8\n", ""))
+    assert "add a row 'prior' with P(class), or give --prior 0.1." in refuses("plan", "tests.csv")
+
+
+def test_a_network_has_its_own_prior_and_gets_a_page_if_that_is_asked_for(
+    network: Path, run: Any, refuses: Any
+) -> None:
+    assert "--prior is for a table of tests" in refuses(*PLAN, "--prior", "0.1")
+    assert run("plan", "flu.bif", "-t", "flu", "--page", "flu.html").exit_code == 0
+    assert Path("flu.seq").exists()
+    assert "swab" in Path("flu.html").read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from seqclass.analysis.components import describe_components
 from seqclass.analysis.decision_graph import decision_graph
 from seqclass.analysis.exams import exam_report
 from seqclass.analysis.features import class_profile, feature_values
+from seqclass.analysis.information import value_of_information
 from seqclass.analysis.missing import missing_sweep
 from seqclass.analysis.regions import stopping_regions, thresholds
 from seqclass.analysis.sensitivity import sensitivity, what_if
@@ -30,5 +31,6 @@ __all__ = [
     "sensitivity",
     "stopping_regions",
     "thresholds",
+    "value_of_information",
     "what_if",
 ]

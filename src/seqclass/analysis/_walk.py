@@ -11,7 +11,7 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray
 from seqclass.pomdp import Policy
 from seqclass.pomdp.observations import ObservationSource
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.walk import ALL, walk_policy
 from seqclass.pomdp.walk import MAX_HISTORIES as MAX_HISTORIES
 from seqclass.pomdp.walk import Level as Level
@@ -29,13 +29,17 @@ T = TypeVar("T", bound=Tally)
 
 
 def collect(
-    problem: AcquisitionProblem, policy: Policy, tally: Callable[[], T], simulation: Simulation
+    problem: AcquisitionProblem,
+    policy: Policy,
+    tally: Callable[[], T],
+    simulation: Simulation,
+    start: tuple[BeliefState, FloatArray] | None = None,
 ) -> tuple[T, str]:
-    """Show a new tally each stage of the walk; return it with the method that served."""
+    """Show a new tally each stage of the walk, from some beliefs or how cases begin, and return how it was gone."""
 
     def run(answers: ObservationSource, max_histories: float) -> tuple[T, str]:
         kept, total = tally(), simulation.total(answers)
-        for level in walk_policy(problem, policy, total, answers, max_histories):
+        for level in walk_policy(problem, policy, total, answers, max_histories, start):
             kept.add(replace(level, weight=level.weight / total))
         return kept, "exact" if answers is ALL else "simulation"
 

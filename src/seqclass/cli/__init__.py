@@ -21,7 +21,7 @@ from seqclass.cli._errors import InputError, Visible, as_options, end_sentence, 
 COMMANDS = {
     "demo": "See it work on real data: a table, one patient's story, a picture.",
     "fit": "Learn a classifier from a table and write it to a file.",
-    "plan": "Plan what to ask from a Bayesian network, without data.",
+    "plan": "Plan what to ask from a Bayesian network or a table of tests.",
     "predict": "Decide for every row of a table.",
     "evaluate": "Tell what a model costs on rows whose labels are known.",
     "explain": "Tell why a row of a table is decided as it is.",

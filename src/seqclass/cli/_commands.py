@@ -191,14 +191,28 @@ def fit() -> None:
     "-t",
     "targets",
     multiple=True,
-    required=True,
     metavar="NODE",
-    help="Node to find out about. If given more than once, such as for several faults, their joint state is found out.",
+    help="Node of a network to find out about. If given more than once, such as for several faults, their joint state "
+    "is found out.",
 )
-@click.option("--output", "-o", type=File("plan"), required=True, help="File to write the plan to.")
+@click.option(
+    "--output", "-o", type=File("plan"), help="File to write the plan to.  [default: FILE with the ending .seq]"
+)
+@click.option(
+    "--page",
+    type=File("page"),
+    help="Also write the page that 'seqclass export' writes.  [default: of a table of tests, the plan's file with the "
+    "ending .html]",
+)
+@click.option(
+    "--prior",
+    type=Finite(0, 1),
+    metavar="P",
+    help="P(disease), of a table of tests.  [default: the table's row 'prior']",
+)
 @price_option(
     "--price",
-    help="Price of every question, or of those that --costs leaves out.  [default: 0.01]",
+    help="Price of every question, or of those that --costs or the table leaves out.  [default: 0.01; of a table none]",
 )
 @costs_option
 @decision_costs_option
@@ -236,10 +250,15 @@ def fit() -> None:
 @quiet_option
 @runs("plan")
 def plan() -> None:
-    """Plan what to ask in a case from the Bayesian network in FILE, without data.
+    """Plan what to ask in a case from the Bayesian network or the table of tests in FILE, without data.
 
-    FILE is .bif, .xmlbif or .xml, .xdsl (of GeNIe) or .uai, each also with .gz. The nodes of a UAI file, which has no
-    names, are x0, x1, ... and their states 0, 1, ... Nothing in the file is run.
+    A network is .bif, .xmlbif or .xml, .xdsl (of GeNIe) or .uai, each also with .gz. The nodes of a UAI file, which has
+    no names, are x0, x1, ... and their states 0, 1, ... Nothing in the file is run.
+
+    A table of tests is .csv or .tsv: a row a test with the columns test, price, sensitivity and specificity (or
+    lr_positive and lr_negative, or P(positive) for each class in a column of its name), and if wanted group, discounted
+    and delay. A row 'prior' has P(disease), a row 'wrong' what a missed disease (under sensitivity) and a false alarm
+    (under specificity) cost. Results are taken to be independent given the class.
 
     Any question may come next; which is best depends on the answers so far. 'seqclass ask' works through the plan: its
     --known takes what is known at no price, its --first what has to be asked in any case.
@@ -248,6 +267,7 @@ def plan() -> None:
     Example:
       seqclass plan hepar2.bif --target Cirrhosis --price 0.01 -o plan.seq
       seqclass ask plan.seq --known sex=female --first fatigue
+      seqclass plan tests.csv
     """  # noqa: D301 (click wants the character, not the two signs)
 
 

@@ -1,4 +1,4 @@
-"""``seqclass plan``: what to ask of a case, from a Bayesian network and without data."""
+"""``seqclass plan``: what to ask of a case, from a Bayesian network or a table of tests and without data."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.progress import DeadlineExceeded, time_limit
@@ -18,8 +19,10 @@ from seqclass.cli._describe import LIMITED, bound_text, describe, expected_text,
 from seqclass.cli._errors import InputError, as_input_errors, check_input, check_output
 from seqclass.cli._format import count, echo_json, wrap
 from seqclass.cli._progress import show_progress
-from seqclass.cli._training import non_default_options, read_decision_costs, read_prices
+from seqclass.cli._training import non_default_options, read_decision_costs, read_frame, read_prices
 from seqclass.costs import Costs
+from seqclass.diagnostic import TARGET, TestTable
+from seqclass.export import export_policy
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import Panels, evaluate
 from seqclass.pomdp.evaluation import Evaluation
@@ -33,7 +36,9 @@ _MOST = 8
 def _command(
     file: Path,
     targets: tuple[str, ...],
-    output: Path,
+    output: Path | None,
+    page: Path | None,
+    prior: float | None,
     price: float | None,
     costs: Path | None,
     decision_costs: Path | None,
@@ -53,24 +58,29 @@ def _command(
     as_json: bool,
 ) -> None:
     check_input(file)
+    tests = file.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+    output = file.with_suffix(".seq") if output is None else output
+    page = output.with_suffix(".html") if page is None and tests else page
     check_output(output, read=[file, costs, decision_costs, rules])
-    if questions and hidden:
-        raise InputError("--question and --hidden exclude each other.")
-    target = targets[0] if len(targets) == 1 else list(targets)
-    with as_input_errors(), show_progress("reading"):
-        model = DiscreteNetwork.from_file(file, target, list(questions) or None)
-        if hidden:
-            for name in hidden:
-                model.network_.number(name, "--hidden")
-            asked = [name for name in model.questions_ if name not in hidden]
-            model = DiscreteNetwork(model.network_, target, asked).fit()
-    left_out = [name for name in model.network_.names if name not in model.questions_]
+    check_output(page, read=[file, costs, decision_costs, rules], written=[output])
+    own = {"visit_cost": visit_cost, "delay_cost": delay_cost, "max_panel": max_panel, "unit": currency}
+    if tests:
+        not_for = {"--target": targets, "--question": questions, "--hidden": hidden, "--costs": costs}
+        if wrong := [option for option, value in not_for.items() if value]:
+            raise InputError(f"{wrong[0]} is for networks: {file} is a table of tests, with their prices.")
+        table = _read_tests(file, decision_costs, prior=prior, price=price, **non_default_options(**own))
+        model, prices, target = DiscreteNetwork(table.network(), TARGET).fit(), table.costs, TARGET
+    else:
+        if prior is not None:
+            raise InputError("--prior is for a table of tests: a network has its own.")
+        model = _read_network(file, targets, questions, hidden)
+        target = model.target
+        left_out = [name for name in model.network_.names if name not in model.questions_]
+        given = read_prices(costs, price, model.questions_, model.classes_, left_out, known, "--price")
+        given |= read_decision_costs(decision_costs, model.classes_)
+        prices = Costs(**given, **non_default_options(**own))
     with as_input_errors():
         columns_of(known, len(model.questions_), model.questions_, "--known")
-    given = read_prices(costs, price, model.questions_, model.classes_, left_out, known, "--price")
-    given |= read_decision_costs(decision_costs, model.classes_)
-    given |= non_default_options(visit_cost=visit_cost, delay_cost=delay_cost, max_panel=max_panel)
-    prices = Costs(**given, unit=currency)
     settings: dict[str, Any] = {
         "feature_costs": prices,
         "random_state": seed,
@@ -91,30 +101,71 @@ def _command(
             model.network_, target, questions=model.questions_, max_cells=max_cells, **settings
         )
         clf.save(output)
+        if page is not None:
+            export_policy(clf, page, format="html")
     taken = time.perf_counter() - started
     expected = None
     with show_progress("following the plan"), suppress(DeadlineExceeded), time_limit(seconds / 4):
         expected = evaluate(clf.problem_, clf.policy_)
-    _report(clf, expected, file, output, taken, as_json)
+    _report(clf, expected, file, output, page, tests, taken, as_json)
+
+
+def _read_network(
+    file: Path, targets: tuple[str, ...], questions: tuple[str, ...], hidden: tuple[str, ...]
+) -> DiscreteNetwork:
+    if not targets:
+        raise InputError("name the node of the network to find out about with --target.")
+    if questions and hidden:
+        raise InputError("--question and --hidden exclude each other.")
+    target = targets[0] if len(targets) == 1 else list(targets)
+    with as_input_errors(), show_progress("reading"):
+        model = DiscreteNetwork.from_file(file, target, list(questions) or None)
+        if hidden:
+            for name in hidden:
+                model.network_.number(name, "--hidden")
+            asked = [name for name in model.questions_ if name not in hidden]
+            model = DiscreteNetwork(model.network_, target, asked).fit()
+    return model
+
+
+def _read_tests(file: Path, decision_costs: Path | None, **settings: Any) -> TestTable:
+    frame = read_frame(file, text=("test", "group"))
+    with as_input_errors(str(file)):
+        table = TestTable.from_frame(frame, **settings)
+    if decision_costs is None:
+        return table
+    given = read_decision_costs(decision_costs, np.array(table.classes))
+    with as_input_errors(str(decision_costs)):
+        return TestTable.from_frame(frame, **settings, **given)
 
 
 def _report(
-    clf: BaseSequentialClassifier, expected: Evaluation | None, file: Path, output: Path, seconds: float, as_json: bool
+    clf: BaseSequentialClassifier,
+    expected: Evaluation | None,
+    file: Path,
+    output: Path,
+    page: Path | None,
+    tests: bool,
+    seconds: float,
+    as_json: bool,
 ) -> None:
     content = describe(clf, most=None if as_json else _MOST)
     n_features = None if expected is None else expected.n_features
     content |= {"expected_n_features": n_features, "seconds": seconds, "output": str(output)}
+    content |= {} if page is None else {"page": str(page)}
     if as_json:
         echo_json(content)
         return
     network: Any = clf.model_
     n_questions = content["n_features"] - len(content["known"])
+    nodes = "" if tests else f"{count(len(network.network_.names), 'node')}, "
     click.echo(
-        f"Planned for {file}: {count(len(network.network_.names), 'node')}, "
-        f"{count(n_questions, 'question')}, "
+        f"Planned for {file}: {nodes}"
+        f"{count(n_questions, 'test' if tests else 'question')}, "
         f"{count(len(content['classes']), 'class', 'classes')}, in {seconds:.1f} s."
     )
-    click.echo(wrap(expected_text(clf, "the network", "questions", expected)))
+    by, asked = ("the table", "tests") if tests else ("the network", "questions")
+    click.echo(wrap(expected_text(clf, by, asked, expected)))
     begun, weight = initial_beliefs(clf.problem_)
     at_once = float(weight @ deciding_cost(begun))
     click.echo(wrap(f"Deciding at once costs {at_once:.4f}. {bound_text(content)}"))
@@ -127,4 +178,5 @@ def _report(
     silent = ", those that by themselves tell nothing among them" if len(content["features"]) < _MOST else ""
     if rest > 0:
         click.echo(f"  ... and {rest} more{silent}")
-    click.echo(f"\nWrote {output}. Next: seqclass ask {output}, or seqclass export {output} -o page.html")
+    export = f"seqclass export {output} -o page.html" if page is None else f"open {page}"
+    click.echo(f"\nWrote {output}{'' if page is None else f' and {page}'}. Next: seqclass ask {output}, or {export}")

@@ -12,6 +12,7 @@ from seqclass.plots.explanation import ExplanationDisplay
 from seqclass.plots.feature_counts import FeatureCountDisplay
 from seqclass.plots.feature_values import FeatureValuesDisplay
 from seqclass.plots.group_scores import GroupScoresDisplay
+from seqclass.plots.information_value import ValueOfInformationDisplay
 from seqclass.plots.missing import MissingSweepDisplay
 from seqclass.plots.question_calibration import QuestionCalibrationDisplay
 from seqclass.plots.reachable_beliefs import ReachableBeliefsDisplay
@@ -39,4 +40,5 @@ __all__ = [
     "StagewiseCalibrationDisplay",
     "StoppingRegionDisplay",
     "ThresholdsDisplay",
+    "ValueOfInformationDisplay",
 ]

@@ -225,12 +225,16 @@ def first_open(belief: BeliefState) -> IntArray:
 
 
 def initial_histories(
-    problem: AcquisitionProblem, policy: Policy, total: float, answers: ObservationSource = ALL
+    problem: AcquisitionProblem,
+    policy: Policy,
+    total: float,
+    answers: ObservationSource = ALL,
+    start: tuple[BeliefState, FloatArray] | None = None,
 ) -> tuple[BeliefState, FloatArray]:
     """First histories of a walk along a policy, one for each start and each lot it draws, and their weights."""
     _check_same_questions(problem, policy)
     belief, probability = policy.initial_belief()
-    first, share = initial_beliefs(problem)
+    first, share = initial_beliefs(problem) if start is None else start
     row, lot = np.divmod(np.arange(len(share) * len(belief)), len(belief))
     weight = answers.spread(total, share[row] * probability[lot])
     drawn = np.flatnonzero(weight)
@@ -270,9 +274,10 @@ def walk_policy(
     total: float,
     answers: ObservationSource = ALL,
     max_histories: float = np.inf,
+    start: tuple[BeliefState, FloatArray] | None = None,
 ) -> Iterator[Level]:
-    """Walk along a policy, a stage at a time, until it has stopped everywhere."""
-    belief, weight = initial_histories(problem, policy, total, answers)
+    """Walk along a policy from some beliefs and their shares, by default how cases begin, until it stops everywhere."""
+    belief, weight = initial_histories(problem, policy, total, answers, start)
     return walk(belief, weight, lambda level: next_of(policy, level, max_histories), answers, max_histories)
 
 
