@@ -227,7 +227,7 @@ def initial_histories(
     problem: AcquisitionProblem, policy: Policy, total: float, answers: ObservationSource = ALL
 ) -> tuple[BeliefState, FloatArray]:
     """First histories of a walk along a policy, one for each start and each lot it draws, and their weights."""
-    _check_same_questions(problem, policy)
+    check_same_questions(problem, policy)
     belief, probability = policy.initial_belief()
     first, share = initial_beliefs(problem)
     row, lot = np.divmod(np.arange(len(share) * len(belief)), len(belief))
@@ -248,7 +248,7 @@ def initial_histories_without_policy(
     return first[drawn], weight[drawn]
 
 
-def _check_same_questions(problem: AcquisitionProblem, policy: Policy) -> None:
+def check_same_questions(problem: AcquisitionProblem, policy: Policy) -> None:
     """Refuse a policy whose questions stand for other features than the problem's."""
     other = policy.problem
     if other is problem:

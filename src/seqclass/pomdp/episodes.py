@@ -1,0 +1,831 @@
+"""Episodes: what cases that are drawn, or come as data, are asked, what is believed on the way, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.text import short_repr
+from seqclass._utils.validation import check_integer, check_real
+from seqclass.pomdp.acquisition import Acquisition, Histories, initial_rows
+from seqclass.pomdp.observations import Branches, DataObservations, ObservationSource
+from seqclass.pomdp.policy import DECIDE, FunctionPolicy, Policy, decided
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, question_is_sampled
+from seqclass.pomdp.walk import Level, check_same_questions, next_of, walk
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Episodes", "Step", "simulate", "stepthrough"]
+
+
+class AgentLike(Protocol):
+    """What is read of an `Agent`: how rows become outcomes, and what was planned."""
+
+    problem: AcquisitionProblem
+    policy: Policy
+    model: Any
+    support: IntArray
+    classes: npt.NDArray[Any]
+    charge_missing: bool
+
+    def encode(self, X: Any, features: IntArray) -> Any: ...
+
+    def opening(self, rows: Any, policy: Policy) -> tuple[BeliefState, IntArray] | None: ...
+
+    def outcome_labels(self, column: int, *, intervals: bool = False) -> list[str]: ...
+
+
+class FittedLike(Protocol):
+    """A fitted classifier."""
+
+    agent_: AgentLike
+
+
+#: What an episode is about: a problem, or a fitted classifier or its agent.
+Game = AcquisitionProblem | AgentLike | FittedLike
+
+
+def game_of(problem: Game) -> tuple[AcquisitionProblem, AgentLike | None]:
+    """The problem, and of a fitted classifier its agent."""
+    agent: Any = getattr(problem, "agent_", problem)
+    if isinstance(agent, AcquisitionProblem):
+        return agent, None
+    if isinstance(getattr(agent, "problem", None), AcquisitionProblem) and hasattr(agent, "encode"):
+        return agent.problem, agent
+    raise TypeError(f"problem must be an AcquisitionProblem or a fitted classifier, got {short_repr(problem)}.")
+
+
+def policy_of(problem: AcquisitionProblem, agent: AgentLike | None, policy: Any) -> Policy:
+    """The policy that is asked: the agent's own by default, and a function as a policy."""
+    if policy is None:
+        if agent is None:
+            raise TypeError("policy is needed beside a problem: such as what solver.solve(problem) returns.")
+        return agent.policy
+    return policy if isinstance(policy, Policy) else FunctionPolicy(problem, policy)
+
+
+class CaseSource(Protocol):
+    """Who answers: cases by number, each of some class."""
+
+    first: BeliefState
+    label: IntArray
+    charge_missing: bool
+
+    def begin(self, cases: IntArray, rng: np.random.Generator, row: IntArray | None = None) -> IntArray:
+        """Let some cases begin anew; the row of ``first`` of each."""
+
+    def draw(self, belief: BeliefState, place: IntArray, cases: IntArray, rng: np.random.Generator) -> IntArray:
+        """What cases show of the question that is asked; they are rows ``place`` of the belief."""
+
+    def settle(self) -> None:
+        """All cases that were asked have answered."""
+
+
+class World:
+    """Cases of a problem, or of another world: of each the class is drawn, and what it shows given that."""
+
+    charge_missing = False
+
+    def __init__(self, problem: AcquisitionProblem, world: Any, n: int, agent: AgentLike | None = None) -> None:
+        self.problem, self.fixed = problem, np.full(n, -1)
+        self.source, self.number = (problem, None) if world is None else _check_world(problem, world, agent)
+        self.own = world is None
+        self.first, _ = problem.initial_beliefs()
+        self.label: IntArray = np.zeros(n, dtype=np.intp)
+        if isinstance(self.source, AcquisitionProblem):
+            begun, weight = self.source.initial_beliefs()
+            self._start_state, self.joint = begun.state, weight[:, None] * begun.probabilities
+        else:
+            self._start_state, self.joint = self.source.start(1), np.asarray(self.source.class_prior_)[None]
+        self.state = None if self.own else self._start_state[np.zeros(n, dtype=np.intp)]
+        self._answered: list[tuple[IntArray, Any]] = []
+
+    def begin(self, cases: IntArray, rng: np.random.Generator, row: IntArray | None = None) -> IntArray:
+        """Draw class and start of some cases; see `CaseSource.begin`."""
+        n_starts, n_classes = self.joint.shape
+        drawn = rng.choice(self.joint.size, len(cases), p=self.joint.ravel() / self.joint.sum())
+        start, self.label[cases] = np.divmod(drawn, n_classes)
+        fixed = np.flatnonzero(self.fixed[cases] >= 0)
+        if fixed.size:
+            label = self.fixed[cases[fixed]]
+            if never := set(label.tolist()) - set(np.flatnonzero(self.joint.any(axis=0)).tolist()):
+                raise ValueError(f"true_class is {min(never)}, which has no probability: nothing follows from it.")
+            self.label[cases[fixed]] = label
+            start[fixed] = draw_outcomes(self.joint.T[label], rng)
+        if not self.own:
+            self._answered.append((cases, self._start_state[start]))
+            self.settle()
+        return start
+
+    def draw(self, belief: BeliefState, place: IntArray, cases: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw what cases show, given their class and what they showed before; see `CaseSource.draw`."""
+        label = self.label[cases]
+        if self.own:
+            if question_is_sampled(belief):
+                return _draw_sampled(belief._take(place), label, rng)
+            return _draw_of_rows(belief.likelihood, place, label, rng)
+        question = np.broadcast_to(belief.question, len(belief))[place]
+        outcome = np.empty(len(cases), dtype=np.int64)
+        for asked in np.unique(question).tolist():
+            at = np.flatnonzero(question == asked)
+            outcome[at] = self._draw_of_other(asked, cases[at], label[at], rng)
+        return outcome
+
+    def _draw_of_other(self, question: int, cases: IntArray, label: IntArray, rng: np.random.Generator) -> IntArray:
+        source, rows = self.source, np.arange(len(cases))
+        assert self.state is not None  # of another world
+        state = self.state[cases]
+        if isinstance(source, AcquisitionProblem):
+            if source.structure.is_sampled(question):
+                belief = source.initial_belief(len(cases)).replace(state=state)
+                outcome = _draw_sampled(belief if not source.any_order else belief.asking(question), label, rng)
+            else:
+                outcome = _draw_of_rows(source.likelihood(question, state), rows, label, rng)
+            state = source.advance(question, state, outcome)
+        else:
+            shown = []
+            for feature in self.problem.structure.members(question).tolist():
+                feature = feature if self.number is None else int(self.number[feature])
+                shown.append(_draw_of_rows(source.stage_likelihood(feature, state), rows, label, rng))
+                state = source.advance(feature, state, shown[-1])
+            bundle = self.problem.structure.bundle(question)
+            outcome = shown[0] if bundle is None else bundle.encode(np.stack(shown, axis=1))
+        self._answered.append((cases, state))
+        return outcome
+
+    def settle(self) -> None:
+        """Put what the world remembers of the cases together again; see `CaseSource.settle`."""
+        if self._answered:
+            cases = np.concatenate([cases for cases, _ in self._answered])
+            place = np.arange(len(self.label))
+            place[cases] = len(place) + np.arange(len(cases))
+            self.state = self.source.join([self.state, *(state for _, state in self._answered)])[place]
+            self._answered = []
+
+
+class Rows:
+    """Cases of data: each shows what its row has, -1 where that is missing."""
+
+    def __init__(
+        self,
+        problem: AcquisitionProblem,
+        agent: AgentLike | None,
+        X: Any,
+        n: int,
+        label: IntArray | None,
+        policy: Policy | None = None,
+    ) -> None:
+        self.charge_missing = agent is not None and agent.charge_missing
+        columns, begun = None, None
+        if agent is not None:
+            rows = agent.encode(X, np.arange(agent.support.size))
+            X, columns, keys = rows.codes, rows.columns, rows.keys
+            begun = agent.opening(rows, policy or agent.policy)
+        else:
+            X = keys = X if hasattr(X, "tocsc") else check_observations(problem, X)
+            if problem.starts is not None:
+                raise ValueError(
+                    "observations of a problem in which something is known at the start: give the fitted classifier."
+                )
+        if begun is None:
+            begun = (problem.initial_belief(), np.zeros(X.shape[0], dtype=np.intp))
+            if policy is not None:
+                begun = initial_rows(policy, X if keys is None else keys)
+                begun = (_believed_by(problem, begun[0]), begun[1])
+        self.first, self._node = begun
+        self._data = DataObservations(X, columns, self._node)
+        self._label, self.label = label, np.zeros(n, dtype=np.intp)
+        self._row: IntArray = np.zeros(n, dtype=np.intp)
+
+    def begin(self, cases: IntArray, rng: np.random.Generator, row: IntArray | None = None) -> IntArray:
+        """Take these rows for some cases, or draw them; see `CaseSource.begin`."""
+        self._row[cases] = rng.integers(len(self._node), size=len(cases)) if row is None else row
+        if self._label is not None:
+            self.label[cases] = self._label[self._row[cases]]
+        return self._node[self._row[cases]]
+
+    def draw(self, belief: BeliefState, place: IntArray, cases: IntArray, rng: np.random.Generator) -> IntArray:
+        """Look up what cases show; see `CaseSource.draw`."""
+        question = np.broadcast_to(belief.question, len(belief))[place]
+        outcome = np.empty(len(cases), dtype=np.int64)
+        for asked in np.unique(question).tolist():
+            at = np.flatnonzero(question == asked)
+            outcome[at] = self._data.outcomes(belief.problem, asked, self._row[cases[at]])
+        return outcome
+
+    def settle(self) -> None:
+        """Rows remember nothing; see `CaseSource.settle`."""
+
+
+class CaseObservations(DataObservations):
+    """The answers of cases of a source, each at the history that it has come to."""
+
+    def __init__(self, source: CaseSource, node: IntArray, rng: np.random.Generator) -> None:
+        super().__init__(np.empty((len(node), 0)), None, node, source.charge_missing)
+        self.source, self.rng = source, rng
+
+    def level(self, question: IntArray) -> None:
+        """Leave the cases whose histories stop; see `ObservationSource.level`."""
+        super().level(question)
+        self.source.settle()
+
+    def _shown(self, belief: BeliefState, some: Any, place: IntArray) -> IntArray:
+        return self.source.draw(belief, place, self.rows[some], self.rng)
+
+
+class RecordedObservations(ObservationSource):
+    """What one case showed before, in the order in which it was asked."""
+
+    def __init__(self, outcomes: IntArray, charge_missing: bool) -> None:
+        self.outcomes, self.charge_missing = outcomes, charge_missing
+
+    def branch(self, belief: BeliefState, weight: FloatArray, rows: IntArray) -> Branches:
+        """The answer that follows; see `ObservationSource.branch`."""
+        return Branches(np.zeros(1, dtype=np.intp), self.outcomes[belief.stage : belief.stage + 1], weight)
+
+
+def draw_outcomes(share: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Number of a column of each row, (n,), as likely as its share of the row; never one of share 0."""
+    cumulative = share.cumsum(axis=1)
+    place = rng.random(len(share))[:, None] * cumulative[:, -1:]
+    last = share.shape[1] - 1 - (share[:, ::-1] > 0).argmax(axis=1)  # rounding must not go beyond it
+    return np.asarray(np.minimum((cumulative <= place).sum(axis=1), last))
+
+
+def _draw_of_rows(likelihood: FloatArray, place: IntArray, label: IntArray, rng: np.random.Generator) -> IntArray:
+    outcome = np.empty(len(place), dtype=np.int64)
+    for part in chunks(len(place), 8.0 * 3 * likelihood.shape[1]):
+        outcome[part] = draw_outcomes(likelihood[place[part], :, label[part]], rng)
+    return outcome
+
+
+def _draw_sampled(belief: BeliefState, label: IntArray, rng: np.random.Generator) -> IntArray:
+    """Outcomes of a question of which not all are listed, of cases of known class."""
+    known = belief.replace(probabilities=np.eye(belief.problem.n_classes)[label])
+    return belief.problem.structure.sample_outcomes(belief.question, known, np.arange(len(label)), rng)
+
+
+def _check_world(problem: AcquisitionProblem, world: Any, agent: AgentLike | None) -> tuple[Any, IntArray | None]:
+    """A problem or model that can answer for a problem, and where a model has other numbers those of the features."""
+    other, number = getattr(world, "agent_", world), None
+    if isinstance(other, AcquisitionProblem):
+        return _check_other_problem(problem, other), None
+    source = getattr(other, "model", other)
+    if not all(hasattr(source, name) for name in ("start", "stage_likelihood", "advance", "n_outcomes_")):
+        raise TypeError(
+            "world must be an AcquisitionProblem, a fitted observation model or a fitted classifier, got "
+            f"{short_repr(world)}."
+        )
+    if problem.starts is not None:
+        raise ValueError("world must be a problem of the same starts, since something is known at the start here.")
+    n_features = len(source.n_outcomes_)
+    if source is not other:
+        number, n_features = _same_columns(agent, other), len(other.support)
+    _check_classes(problem, len(source.classes_))
+    for question in range(problem.n_questions):
+        bundle = problem.structure.bundle(question)
+        sizes = problem.n_outcomes[[question]] if bundle is None else bundle.sizes
+        for feature, size in zip(problem.structure.members(question).tolist(), sizes.tolist()):
+            at = feature if number is None else int(number[feature])
+            _check_size(question, size, int(source.n_outcomes_[at]) if 0 <= at < n_features else 0)
+    return source, number
+
+
+def _same_columns(agent: AgentLike | None, other: AgentLike) -> IntArray:
+    """Feature of another classifier's model that shows what each of a classifier's does, -1 where none does."""
+    if agent is None:
+        raise TypeError("world may be a fitted classifier beside another one: give that in place of the problem.")
+    number = np.full(len(agent.support), -1)
+    for feature, column in enumerate(agent.support.tolist()):
+        if column in other.support:
+            number[feature] = int(np.searchsorted(other.support, column))
+            if agent.outcome_labels(column, intervals=True) != other.outcome_labels(column, intervals=True):
+                raise ValueError(f"world cuts column {column} into other bins: fit both on the same rows and settings.")
+    return number
+
+
+def _check_other_problem(problem: AcquisitionProblem, world: AcquisitionProblem) -> AcquisitionProblem:
+    """Another problem as a world, in which prices, rules and limits say nothing."""
+    _check_classes(problem, world.n_classes)
+    for question in range(problem.n_questions):
+        has = question < world.n_questions
+        same = has and np.array_equal(problem.structure.members(question), world.structure.members(question))
+        _check_size(question, int(problem.n_outcomes[question]), int(world.n_outcomes[question]) if same else 0)
+    own, others = problem.starts, world.starts
+    if (own is None) != (others is None) or (
+        own is not None and others is not None and not np.array_equal(own.outcomes, others.outcomes)
+    ):
+        raise ValueError("world must have the same starts as the problem: what is known before the first question.")
+    if problem.any_order:
+        world = world.in_any_order()
+    return world.replace(rules=None, visits=None, max_questions=None, max_cost=None)
+
+
+def _check_classes(problem: AcquisitionProblem, n_classes: int) -> None:
+    if n_classes != problem.n_classes:
+        raise ValueError(f"world must have the problem's {problem.n_classes} classes, it has {n_classes}.")
+
+
+def _check_size(question: int, size: int, other: int) -> None:
+    if size != other:
+        has = f"{other} outcomes" if other else "no such question"
+        raise ValueError(f"world must answer question {question} by one of {size} outcomes, it has {has}.")
+
+
+def check_observations(problem: AcquisitionProblem, X: Any) -> IntArray:
+    """Outcomes of cases by feature, (n, n_features), -1 where missing."""
+    X = np.asarray(X)
+    n_features = 1 + max([int(problem.structure.members(q).max()) for q in range(problem.n_questions)], default=-1)
+    if X.ndim != 2 or X.dtype.kind not in "iu" or X.shape[1] < n_features:
+        raise ValueError(
+            f"observations must be integers of shape (n, {n_features}), the outcome of each feature (-1 is missing); "
+            f"got {X.dtype} of shape {X.shape}. Rows as they were fitted go with the fitted classifier."
+        )
+    return X
+
+
+def class_numbers(problem: AcquisitionProblem, agent: AgentLike | None, true_class: Any) -> IntArray:
+    """Numbers of classes that are told by label, or by number beside a problem, (n,)."""
+    labels, known = np.atleast_1d(np.asarray(true_class)), class_labels(problem, agent)
+    if labels.ndim != 1:
+        raise ValueError(f"true_class must be one class or one for each case, got shape {labels.shape}.")
+    number = {label: k for k, label in enumerate(known)}
+    if agent is None and labels.dtype.kind in "iu":
+        number = {k: k for k in range(len(known))}
+    wrong = [label for label in labels.tolist() if label not in number]
+    if wrong:
+        raise ValueError(f"true_class must be among {short_repr(list(number))}, got {short_repr(wrong[0])}.")
+    return np.array([number[label] for label in labels.tolist()], dtype=np.intp)
+
+
+class _Names(NamedTuple):
+    """Names of questions, outcomes, classes and decisions."""
+
+    problem: AcquisitionProblem
+    classes: list[str]
+    decisions: list[str]
+
+    def question(self, question: int) -> str:
+        return f"question {question}"
+
+    def outcomes(self, question: int) -> list[str]:
+        return [str(outcome) for outcome in range(self.problem.n_outcomes[question])]
+
+
+def names_of(problem: AcquisitionProblem) -> _Names:
+    """Names in a problem."""
+    classes = [f"class {k}" for k in range(problem.n_classes)]
+    return _Names(problem, classes, [*classes, *(f"decision {k}" for k in range(len(classes), problem.n_decisions))])
+
+
+def class_labels(problem: AcquisitionProblem, agent: AgentLike | None) -> list[Any]:
+    """Labels of the classes."""
+    return names_of(problem).classes if agent is None else agent.classes.tolist()
+
+
+def outcome_name(problem: AcquisitionProblem, question: int, outcome: int) -> str:
+    """Name of what a question showed."""
+    names = names_of(problem).outcomes(question)
+    return "missing" if outcome < 0 else names[outcome] if outcome < len(names) else str(outcome)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One step of an episode, which unpacks into belief, action and observation.
+
+    Attributes
+    ----------
+    belief : BeliefState
+        What is believed before it, one row.
+    action : int
+        Number of the question that is asked, -1 (`DECIDE`) to decide.
+    observation : int or None
+        Outcome that is seen, -1 where it is missing; None where it is decided.
+    decision : int or None
+        Number of the decision, None where a question is asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import Lookahead, TableProblem, stepthrough
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> list(stepthrough(problem, Lookahead().solve(problem), case=[0]))
+    [<Step: asks question 0, sees 0>, <Step: decides class 0>]
+    """
+
+    belief: BeliefState
+    action: int
+    observation: int | None
+    decision: int | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.belief, self.action, self.observation))
+
+    @property
+    def question(self) -> str | None:
+        """Name of the question, None where it is decided."""
+        return None if self.decision is not None else names_of(self.belief.problem).question(self.action)
+
+    @property
+    def outcome(self) -> str | None:
+        """Name of what was seen, None where it is decided."""
+        return None if self.observation is None else outcome_name(self.belief.problem, self.action, self.observation)
+
+    def __repr__(self) -> str:
+        if self.decision is not None:
+            return f"<Step: decides {names_of(self.belief.problem).decisions[self.decision]}>"
+        return f"<Step: asks {self.question}, sees {self.outcome}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Episodes:
+    """What cases were asked step by step, what was believed and decided, and what it cost.
+
+    Attributes
+    ----------
+    problem : AcquisitionProblem
+        The problem by which was believed and paid.
+    policy : Policy
+        The policy that asked.
+    acquired : Acquisition
+        Histories with their beliefs, which cases may share.
+    true_class : ndarray of int of shape (n,) or None
+        Class of each case; None where rows came without.
+    first : BeliefState
+        How cases begin.
+    start : ndarray of int of shape (n,)
+        Row of `first` that each case began with.
+    charge_missing : bool
+        Whether a question that showed nothing was paid for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import Lookahead, TableProblem, simulate
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> episodes = simulate(problem, Lookahead().solve(problem), 1000, random_state=0)
+    >>> episodes
+    <Episodes: 1,000 cases, cost 0.239 (95%: 0.217 to 0.26), 1.00 questions, 13.9% wrong>
+    >>> list(episodes.replay(0))
+    [<Step: asks question 0, sees 0>, <Step: decides class 0>]
+    """
+
+    problem: AcquisitionProblem
+    policy: Policy
+    acquired: Acquisition
+    true_class: IntArray | None
+    first: BeliefState
+    start: IntArray
+    charge_missing: bool = False
+
+    def __len__(self) -> int:
+        return len(self.acquired.leaf)
+
+    def __repr__(self) -> str:
+        text = f"{len(self):,} case{'' if len(self) == 1 else 's'}"
+        if len(self):
+            text += f", cost {self.cost.mean():.3g}"
+            if len(self) > 1:
+                low, high = self.interval()
+                text += f" (95%: {low:.3g} to {high:.3g})"
+            text += f", {self.n_questions.mean():.2f} questions"
+            if self.true_class is not None:
+                text += f", {((self.decision != self.true_class) & (self.decision < self.problem.n_classes)).mean():.1%} wrong"
+        return f"<Episodes: {text}>"
+
+    @property
+    def decision(self) -> IntArray:
+        """Number of the decision, (n,)."""
+        return self.acquired.leaf_decision[self.acquired.leaf]
+
+    @property
+    def paid(self) -> FloatArray:
+        """Prices paid, (n,)."""
+        return self.acquired.leaf_price[self.acquired.leaf]
+
+    @property
+    def n_questions(self) -> IntArray:
+        """Number of questions asked, (n,)."""
+        return self._lengths[self.acquired.leaf]
+
+    @property
+    def cost(self) -> FloatArray:
+        """Prices paid plus what the decision costs, (n,): given the true class, or where there is none as believed."""
+        costs = self.problem.decision_costs
+        if self.true_class is not None:
+            return self.paid + costs[self.true_class, self.decision]
+        believed = (self.acquired.leaf_belief * costs[:, self.acquired.leaf_decision].T).sum(axis=1)
+        return self.paid + believed[self.acquired.leaf]
+
+    @property
+    def _lengths(self) -> IntArray:
+        return np.asarray((self.acquired.leaf_question >= 0).sum(axis=1))
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return the ends of a confidence interval of the mean cost, by the normal distribution.
+
+        Parameters
+        ----------
+        confidence : float
+            Its coverage, between 0 and 1.
+
+        Returns
+        -------
+        lower, upper : float
+            NaN of a single episode.
+        """
+        check_real(confidence, "confidence", 0.0, 1.0)
+        cost = self.cost
+        if len(cost) < 2 or confidence == 1:
+            return (np.nan, np.nan) if len(cost) < 2 else (-np.inf, np.inf)
+        half = NormalDist().inv_cdf((1 + confidence) / 2) * float(cost.std(ddof=1)) / len(cost) ** 0.5
+        return float(cost.mean()) - half, float(cost.mean()) + half
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the episodes as a data frame, a row a step; the last step of a case decides.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``case``, ``step``; for each class ``P(class)``, what is believed before the step; ``question`` and
+            ``observation`` by name, None at the last step; ``paid``, all prices up to this step's; ``decision``, None
+            but at the last step; ``true_class``, if known.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass.pomdp import Lookahead, TableProblem, simulate
+        >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+        >>> frame = simulate(problem, Lookahead().solve(problem), 2, true_class=1, random_state=0).to_frame()
+        >>> print(frame[["case", "P(class 1)", "question", "observation", "paid", "decision"]].round(3).to_string())
+           case  P(class 1)    question observation  paid decision
+        0     0       0.500  question 0           1   0.1     None
+        1     0       0.889        None        None   0.1  class 1
+        2     1       0.500  question 0           1   0.1     None
+        3     1       0.889        None        None   0.1  class 1
+        """
+        import pandas as pd
+
+        acquired, names = self.acquired, names_of(self.problem)
+        assert acquired.leaf_beliefs is not None and acquired.leaf_spent is not None  # noqa: PT018 - they are recorded
+        rows = self.n_questions + 1
+        case = np.repeat(np.arange(len(self)), rows)
+        step: IntArray = np.arange(len(case)) - np.repeat(rows.cumsum() - rows, rows)
+        leaf, last = acquired.leaf[case], step == rows[case] - 1
+        at = np.where(last, -1, step)
+        question, outcome = (
+            np.column_stack([values, np.full(len(values), -1)])[leaf, at]
+            for values in (acquired.leaf_question, acquired.leaf_outcome)
+        )
+        width = int(outcome.max(initial=0)) + 2  # a place for what is missing
+        code, inverse = np.unique(question * width + outcome + 1, return_inverse=True)
+        shown = [None if c < 0 else outcome_name(self.problem, c // width, c % width - 1) for c in code.tolist()]
+        columns: dict[str, Any] = {"case": case, "step": step}
+        for k, name in enumerate(names.classes):
+            columns[f"P({name})"] = acquired.leaf_beliefs[leaf, step, k]
+        columns["question"] = _named([names.question(q) for q in range(self.problem.n_questions)], question)
+        columns["observation"] = np.array(shown, dtype=object)[inverse.reshape(-1)]
+        columns["paid"] = acquired.leaf_spent[leaf, step + ~last]
+        columns["decision"] = _named(names.decisions, np.where(last, self.decision[case], -1))
+        if self.true_class is not None:
+            columns["true_class"] = _named(names.classes, self.true_class[case])
+        return pd.DataFrame(columns)
+
+    def replay(self, case: int) -> Iterator[Step]:
+        """Go through an episode once more, step by step.
+
+        Parameters
+        ----------
+        case : int
+            Its number.
+
+        Returns
+        -------
+        iterator of Step
+
+        Raises
+        ------
+        ValueError
+            If there is no such case.
+        """
+        leaf = int(self.acquired.leaf[check_integer(case, "case", 0, len(self) - 1)])
+        asked, outcomes = self.acquired.leaf_question[leaf], self.acquired.leaf_outcome[leaf]
+        asked = np.append(asked, DECIDE)
+
+        def ask(level: Level) -> IntArray:
+            level.belief = self.policy.order(level.belief)
+            return asked[level.stage : level.stage + 1].astype(np.intp)
+
+        first = self.first[self.start[[case]]]
+        return _steps(self.policy, first, ask, RecordedObservations(outcomes, self.charge_missing))
+
+
+def _named(names: list[str], number: IntArray) -> npt.NDArray[Any]:
+    """Names by number, None for -1."""
+    return np.array([*names, None], dtype=object)[number]
+
+
+def _steps(
+    policy: Policy, belief: BeliefState, ask: Callable[[Level], IntArray], answers: ObservationSource
+) -> Iterator[Step]:
+    """The steps of one case; each is known once the next one has begun."""
+    last: Level | None = None
+    for level in walk(belief, np.ones(1), ask, answers):
+        if last is not None:
+            yield Step(last.belief, int(last.question[0]), int(level.outcome[0]))
+        last = level
+    assert last is not None
+    yield Step(last.belief, DECIDE, None, int(decided(policy, last.belief.probabilities)[0]))
+
+
+def _start(
+    problem: Game, policy: Any, n: int | None, observations: Any, true_class: Any, world: Any, random_state: Any
+) -> tuple[Policy, BeliefState, IntArray, CaseObservations, IntArray | None]:
+    """The policy, how cases begin, the start of each, who answers, and the classes, if they are known."""
+    problem, agent = game_of(problem)
+    policy, rng = policy_of(problem, agent, policy), as_generator(random_state)
+    if observations is not None and world is not None:
+        raise ValueError("world and observations say both what cases show: leave one of them out.")
+    label = None if true_class is None else class_numbers(problem, agent, true_class)
+    if n is not None:
+        check_integer(n, "n", 0)
+    several = None if label is None or np.ndim(true_class) == 0 else len(label)
+    sizes = {"n": n, "observations": None if observations is None else _n_rows(observations), "true_class": several}
+    known = {name: size for name, size in sizes.items() if size is not None}
+    if len(set(known.values())) > 1:
+        told = ", ".join(f"{size} by {name}" for name, size in known.items())
+        raise ValueError(f"the number of cases must be the same wherever it is told; it is {told}.")
+    n = next(iter(known.values()), 1)
+    label = None if label is None else np.array(np.broadcast_to(label, n))
+    check_same_questions(problem, policy)
+    source: World | Rows
+    if observations is not None:
+        source = Rows(problem, agent, observations, n, label, policy)
+        start = source.begin(np.arange(n), rng, np.arange(n))
+        first = source.first
+    else:
+        source = World(problem, world, n, agent)
+        if label is not None:
+            source.fixed = label
+        start, label = source.begin(np.arange(n), rng), source.label
+        components, probability = policy.initial_belief()
+        if len(components) > 1:
+            start = start * len(components) + rng.choice(len(components), n, p=probability)
+        start, component = np.divmod(start, len(components))
+        pairs, start = np.unique(start * len(components) + component, return_inverse=True)
+        first = source.first[pairs // len(components)]
+        first.component = None if components.component is None else components.component[pairs % len(components)]
+    return policy, first, start.reshape(-1), CaseObservations(source, start.reshape(-1), rng), label
+
+
+def simulate(
+    problem: Game,
+    policy: Any = None,
+    n: int | None = None,
+    *,
+    observations: Any = None,
+    true_class: Any = None,
+    world: Any = None,
+    random_state: Any = None,
+) -> Episodes:
+    """Run a policy on cases that are drawn, or that come as data, and keep every step.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem or fitted classifier
+        By what is believed and paid.
+    policy : Policy or callable, optional
+        What to ask: a policy, or a function as for `FunctionPolicy`; by default that of the classifier.
+    n : int, optional
+        Number of cases; by default as many as ``observations`` or ``true_class`` have, or one.
+    observations : array-like of shape (n, n_features), optional
+        What cases show, in place of what is drawn: outcomes by feature, -1 where missing, or for a classifier rows as
+        it was fitted to.
+    true_class : int, label or array-like of shape (n,), optional
+        The class of all cases, or of each: numbers or names of a problem's classes, labels of a classifier's. By
+        default it is drawn from the prior, and with ``observations`` it is not known.
+    world : AcquisitionProblem, observation model or fitted classifier, optional
+        Where cases come from, if that is another one than is believed: its prior, and how likely it makes what cases
+        show. It has the same questions and outcomes; prices and decision costs are those of ``problem``.
+    random_state : int, generator or None
+        Seed of what is drawn.
+
+    Returns
+    -------
+    Episodes
+
+    Raises
+    ------
+    TypeError
+        If ``problem``, ``policy`` or ``world`` is something else.
+    ValueError
+        If numbers of cases differ, ``world`` has other classes, questions or outcomes, or a case shows what the problem
+        holds for impossible.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import Lookahead, TableProblem, simulate
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> policy = Lookahead().solve(problem)
+    >>> world = problem.replace(prior=np.array([0.9, 0.1]), likelihoods=np.array([[[0.6, 0.4], [0.4, 0.6]]]))
+    >>> simulate(problem, policy, 10_000, world=world, random_state=0)
+    <Episodes: 10,000 cases, cost 0.504 (95%: 0.494 to 0.513), 1.00 questions, 40.4% wrong>
+    """
+    policy, first, start, answers, label = _start(problem, policy, n, observations, true_class, world, random_state)
+    if not len(start):
+        first = first[np.empty(0, dtype=np.intp)]
+    tree = Histories(policy, answers, True, False)
+    for _ in walk(first, np.zeros(len(first)), tree.ask, answers):
+        pass
+    return Episodes(first.problem, policy, tree.result(), label, first, start, answers.charge_missing)
+
+
+def stepthrough(
+    problem: Game,
+    policy: Any = None,
+    *,
+    case: Any = None,
+    true_class: Any = None,
+    world: Any = None,
+    random_state: Any = None,
+) -> Iterator[Step]:
+    """Go through one case step by step: what is believed, what is asked, and what is seen.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem or fitted classifier
+        By what is believed and paid.
+    policy : Policy or callable, optional
+        What to ask; by default that of the classifier.
+    case : array-like of shape (n_features,), mapping or one row, optional
+        What the case shows, as one row of ``observations`` of `simulate`; or outcomes by number or name of the
+        question, of which others are missing. By default it is drawn.
+    true_class : int or label, optional
+        Class of the case, if it is drawn.
+    world : AcquisitionProblem, observation model or fitted classifier, optional
+        Where the case comes from; see `simulate`.
+    random_state : int, generator or None
+        Seed of what is drawn.
+
+    Returns
+    -------
+    iterator of Step
+        Each unpacks into belief, action (number of the question, -1 to decide) and observation (its outcome).
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `simulate` does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import Lookahead, TableProblem, stepthrough
+    >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+    >>> for belief, action, observation in stepthrough(problem, Lookahead().solve(problem), case=[1]):
+    ...     print(belief.probabilities.round(3), action, observation)
+    [[0.5 0.5]] 0 1
+    [[0.111 0.889]] -1 None
+    """
+    observations = None if case is None else _one_row(*game_of(problem), case)
+    policy, first, start, answers, _ = _start(problem, policy, 1, observations, true_class, world, random_state)
+    return _steps(policy, first[start], lambda level: next_of(policy, level), answers)
+
+
+def _n_rows(X: Any) -> int:
+    shape = getattr(X, "shape", None)
+    return int(shape[0]) if shape else len(X)
+
+
+def _one_row(problem: AcquisitionProblem, agent: AgentLike | None, case: Any) -> Any:
+    """One case as a table of one row."""
+    if hasattr(case, "to_frame") and np.ndim(case) == 1:  # a row of a data frame
+        return case.to_frame().T.infer_objects()
+    if isinstance(case, Mapping):
+        if agent is not None:
+            return _frame(case)
+        names = {names_of(problem).question(q): q for q in range(problem.n_questions)}
+        row = np.full(1 + int(max(problem.structure.members(q).max() for q in range(problem.n_questions))), -1)
+        for key, outcome in case.items():
+            question = names.get(key, key)
+            if isinstance(question, bool) or not isinstance(question, (int, np.integer)):
+                raise ValueError(f"case must name questions, such as {short_repr(list(names)[:3])}, got {short_repr(key)}.")
+            check_integer(question, "question of case", 0, problem.n_questions - 1)
+            bundle, members = problem.structure.bundle(question), problem.structure.members(question)
+            row[members] = outcome if bundle is None else bundle.decode(np.atleast_1d(outcome))[0]
+        return row[None]
+    return case if np.ndim(case) == 2 else np.asarray(case)[None]
+
+
+def _frame(case: Mapping[Any, Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame([dict(case)])
