@@ -95,7 +95,10 @@ class World:
 
     def __init__(self, problem: AcquisitionProblem, world: Any, n: int, agent: AgentLike | None = None) -> None:
         self.problem, self.fixed = problem, np.full(n, -1)
-        self.source, self.number = (problem, None) if world is None else _check_world(problem, world, agent)
+        self.source: Any = problem
+        self.number: IntArray | None = None
+        if world is not None:
+            self.source, self.number = _check_world(problem, world, agent)
         self.own = world is None
         self.first, _ = problem.initial_beliefs()
         self.label: IntArray = np.zeros(n, dtype=np.intp)
@@ -109,9 +112,8 @@ class World:
 
     def begin(self, cases: IntArray, rng: np.random.Generator, row: IntArray | None = None) -> IntArray:
         """Draw class and start of some cases; see `CaseSource.begin`."""
-        n_starts, n_classes = self.joint.shape
         drawn = rng.choice(self.joint.size, len(cases), p=self.joint.ravel() / self.joint.sum())
-        start, self.label[cases] = np.divmod(drawn, n_classes)
+        start, self.label[cases] = np.divmod(drawn, self.joint.shape[1])
         fixed = np.flatnonzero(self.fixed[cases] >= 0)
         if fixed.size:
             label = self.fixed[cases[fixed]]
@@ -202,7 +204,7 @@ class Rows:
             begun = first, node
         self.first, self._node = begun
         self._data = DataObservations(X, columns, self._node)
-        self._label, self.label = label, np.zeros(n, dtype=np.intp)
+        self.n_rows, self._label, self.label = len(self._node), label, np.full(n, -1)
         self._row: IntArray = np.zeros(n, dtype=np.intp)
 
     def begin(self, cases: IntArray, rng: np.random.Generator, row: IntArray | None = None) -> IntArray:
@@ -342,14 +344,18 @@ def _check_size(question: int, size: int, other: int) -> None:
 
 def check_observations(problem: AcquisitionProblem, X: Any) -> IntArray:
     """Outcomes of cases by feature, (n, n_features), -1 where missing."""
-    X = np.asarray(X)
-    n_features = 1 + max([int(problem.structure.members(q).max()) for q in range(problem.n_questions)], default=-1)
+    X, n_features = np.asarray(X), _n_features(problem)
     if X.ndim != 2 or X.dtype.kind not in "iu" or X.shape[1] < n_features:
         raise ValueError(
             f"observations must be integers of shape (n, {n_features}), the outcome of each feature (-1 is missing); "
             f"got {X.dtype} of shape {X.shape}. Rows as they were fitted go with the fitted classifier."
         )
-    return X
+    return np.asarray(X, dtype=np.int64)
+
+
+def _n_features(problem: AcquisitionProblem) -> int:
+    """Number of columns of outcomes by feature."""
+    return 1 + max([int(problem.structure.members(q).max()) for q in range(problem.n_questions)], default=-1)
 
 
 def class_numbers(problem: AcquisitionProblem, agent: AgentLike | None, true_class: Any) -> IntArray:
@@ -498,7 +504,8 @@ class Episodes:
                 text += f" (95%: {low:.3g} to {high:.3g})"
             text += f", {self.n_questions.mean():.2f} questions"
             if self.true_class is not None:
-                text += f", {((self.decision != self.true_class) & (self.decision < self.problem.n_classes)).mean():.1%} wrong"
+                wrong = (self.decision != self.true_class) & (self.decision < self.problem.n_classes)
+                text += f", {wrong.mean():.1%} wrong"
         return f"<Episodes: {text}>"
 
     @property
@@ -523,7 +530,7 @@ class Episodes:
         if self.true_class is not None:
             return self.paid + costs[self.true_class, self.decision]
         believed = (self.acquired.leaf_belief * costs[:, self.acquired.leaf_decision].T).sum(axis=1)
-        return self.paid + believed[self.acquired.leaf]
+        return np.asarray(self.paid + believed[self.acquired.leaf])
 
     @property
     def _lengths(self) -> IntArray:
@@ -565,17 +572,20 @@ class Episodes:
         >>> from seqclass.pomdp import Lookahead, TableProblem, simulate
         >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
         >>> frame = simulate(problem, Lookahead().solve(problem), 2, true_class=1, random_state=0).to_frame()
-        >>> print(frame[["case", "P(class 1)", "question", "observation", "paid", "decision"]].round(3).fillna(""))
-           case  P(class 1)    question observation  paid decision
-        0     0       0.500  question 0           1   0.1         
-        1     0       0.889                           0.1  class 1
-        2     1       0.500  question 0           1   0.1         
-        3     1       0.889                           0.1  class 1
+        >>> print(frame[["case", "P(class 1)", "question", "observation", "decision", "paid"]].round(3).fillna(""))
+           case  P(class 1)    question observation decision  paid
+        0     0       0.500  question 0           1            0.1
+        1     0       0.889                          class 1   0.1
+        2     1       0.500  question 0           1            0.1
+        3     1       0.889                          class 1   0.1
         """
         import pandas as pd
 
         acquired, names = self.acquired, names_of(self.problem)
-        assert acquired.leaf_beliefs is not None and acquired.leaf_spent is not None  # noqa: PT018 - they are recorded
+        beliefs, spent = acquired.leaf_beliefs, acquired.leaf_spent
+        assert beliefs is not None and spent is not None  # noqa: PT018 - they are recorded
+        if not len(self):
+            beliefs = np.empty((0, 1, self.problem.n_classes))
         rows = self.n_questions + 1
         case = np.repeat(np.arange(len(self)), rows)
         step: IntArray = np.arange(len(case)) - np.repeat(rows.cumsum() - rows, rows)
@@ -585,19 +595,21 @@ class Episodes:
             np.column_stack([values, np.full(len(values), -1)])[leaf, at]
             for values in (acquired.leaf_question, acquired.leaf_outcome)
         )
-        width = int(outcome.max(initial=0)) + 2  # a place for what is missing
-        code, inverse = np.unique(question * width + outcome + 1, return_inverse=True)
-        shown = [None if c < 0 else outcome_name(self.problem, c // width, c % width - 1) for c in code.tolist()]
+        values, place = np.unique(outcome, return_inverse=True)
+        code, inverse = np.unique(question * len(values) + place.reshape(-1), return_inverse=True)
+        pairs = [(c // len(values), int(values[c % len(values)])) for c in code.tolist()]
+        shown = [None if asked < 0 else outcome_name(self.problem, asked, value) for asked, value in pairs]
         columns: dict[str, Any] = {"case": case, "step": step}
         for k, name in enumerate(names.classes):
-            columns[f"P({name})"] = acquired.leaf_beliefs[leaf, step, k]
+            columns[f"P({name})"] = beliefs[leaf, step, k]
         columns["question"] = _named([names.question(q) for q in range(self.problem.n_questions)], question)
         columns["observation"] = np.array(shown, dtype=object)[inverse.reshape(-1)]
-        columns["paid"] = acquired.leaf_spent[leaf, step + ~last]
+        columns["paid"] = spent[leaf, step + ~last]
         columns["decision"] = _named(names.decisions, np.where(last, self.decision[case], -1))
         if self.true_class is not None:
             columns["true_class"] = _named(names.classes, self.true_class[case])
-        return pd.DataFrame(columns)
+        frame: pd.DataFrame = pd.DataFrame(columns)
+        return frame
 
     def replay(self, case: int) -> Iterator[Step]:
         """Go through an episode once more, step by step.
@@ -812,11 +824,13 @@ def _one_row(problem: AcquisitionProblem, agent: AgentLike | None, case: Any) ->
         if agent is not None:
             return _frame(case)
         names = {names_of(problem).question(q): q for q in range(problem.n_questions)}
-        row = np.full(1 + int(max(problem.structure.members(q).max() for q in range(problem.n_questions))), -1)
+        row = np.full(_n_features(problem), -1)
         for key, outcome in case.items():
             question = names.get(key, key)
             if isinstance(question, bool) or not isinstance(question, (int, np.integer)):
-                raise ValueError(f"case must name questions, such as {short_repr(list(names)[:3])}, got {short_repr(key)}.")
+                raise ValueError(
+                    f"case must name questions, such as {short_repr(list(names)[:3])}, got {short_repr(key)}."
+                )
             check_integer(question, "question of case", 0, problem.n_questions - 1)
             bundle, members = problem.structure.bundle(question), problem.structure.members(question)
             row[members] = outcome if bundle is None else bundle.decode(np.atleast_1d(outcome))[0]
@@ -827,4 +841,5 @@ def _one_row(problem: AcquisitionProblem, agent: AgentLike | None, case: Any) ->
 def _frame(case: Mapping[Any, Any]) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame([dict(case)])
+    frame: pd.DataFrame = pd.DataFrame([dict(case)])
+    return frame
