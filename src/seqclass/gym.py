@@ -10,10 +10,10 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp import DECIDE, Policy
-from seqclass.pomdp.episodes import Game, Rows, World, class_numbers, game_of
 from seqclass.pomdp.one_step import must_continue
 from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.walk import split_by_question
+from seqclass.pomdp.worlds import Game, Rows, World, class_numbers, game_of
 
 try:  # whoever does not play needs none of it
     import gymnasium
