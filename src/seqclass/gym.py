@@ -63,6 +63,7 @@ class _Table:
         self.playing: BoolArray = np.zeros(n, dtype=bool)
         self.decision: IntArray = np.full(n, -1)
         self.batches: list[tuple[IntArray, BeliefState]] = []
+        self._masks: BoolArray | None = None
 
     def _rows(self, observations: Any, true_class: Any) -> Rows:
         if true_class is None and not self.expected:
@@ -93,7 +94,7 @@ class _Table:
                 self.source.fixed[cases] = np.broadcast_to(label, self.n)[cases]
         start = self.source.begin(cases, rng, row)
         kept = [(rows[on], belief[on]) for rows, belief in self.batches if (on := ~np.isin(rows, cases)).any()]
-        self.batches = _by_stage([*kept, (cases, self.source.first[start])])
+        self.batches, self._masks = _by_stage([*kept, (cases, self.source.first[start])]), None
         self.playing[cases], self.seen[cases], self.decision[cases] = True, 0, -1
         self._look(cases, self.source.first[start])
 
@@ -121,7 +122,7 @@ class _Table:
                 self._look(cases, answered)
                 after.append((cases, answered))
         self.source.settle()
-        self.batches = _by_stage(after)
+        self.batches, self._masks = _by_stage(after), None
         return reward
 
     def _decide(self, rows: IntArray, belief: BeliefState) -> FloatArray:
@@ -145,13 +146,14 @@ class _Table:
 
     def masks(self) -> BoolArray:
         """Which actions may be taken, (n, n_questions + 1); of a case that has ended all that decides."""
-        masks = np.zeros((self.n, self.problem.n_questions + 1), dtype=bool)
-        masks[:, 0] = True
-        for rows, belief in self.batches:
-            on = np.flatnonzero(self.playing[rows])
-            masks[rows[on], 0] = ~must_continue(belief)[on]
-            masks[rows[on], 1:] = belief.available[on]
-        return masks
+        if self._masks is None:
+            self._masks = np.zeros((self.n, self.problem.n_questions + 1), dtype=bool)
+            self._masks[:, 0] = True
+            for rows, belief in self.batches:
+                on = np.flatnonzero(self.playing[rows])
+                self._masks[rows[on], 0] = ~must_continue(belief)[on]
+                self._masks[rows[on], 1:] = belief.available[on]
+        return self._masks.copy()
 
     def actions_of(self, policy: Policy) -> IntArray:
         """What a policy does in each case, as actions, (n,)."""
