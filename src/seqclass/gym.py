@@ -153,7 +153,7 @@ class _Table:
                 on = np.flatnonzero(self.playing[rows])
                 self._masks[rows[on], 0] = ~must_continue(belief)[on]
                 self._masks[rows[on], 1:] = belief.available[on]
-        return self._masks.copy()
+        return np.array(self._masks)
 
     def actions_of(self, policy: Policy) -> IntArray:
         """What a policy does in each case, as actions, (n,)."""

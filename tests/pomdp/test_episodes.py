@@ -177,7 +177,10 @@ def test_frame_replay_and_steps_tell_the_same(case: FreeCase) -> None:
         assert [(s.action, s.observation, s.decision) for s in again] == [
             (s.action, s.observation, s.decision) for s in steps
         ]
-        told = {step.action: step.observation for step in steps[:-1]}
+        told = {}
+        for question in (step.action for step in steps[:-1]):
+            values = {f"feature {feature}": seen[feature] for feature in case.questions[question]}
+            told[question] = values if len(values) > 1 else next(iter(values.values()))
         assert [s.action for s in stepthrough(case.problem, policy, case=told)] == [s.action for s in steps]
         assert len(row) == n_features
 
@@ -263,7 +266,8 @@ def test_classifiers(fitted: Any) -> None:
     assert clf.decisions_[episodes.decision].tolist() == record.decision.tolist()
     np.testing.assert_allclose(episodes.paid, record.cost)
     assert episodes.cost.mean() == pytest.approx((record.cost + (record.decision != y)).mean())
-    for case in (X.iloc[[7]], X.iloc[7], X.iloc[7].to_dict()):
+    asked = X.columns[record.order[7][record.order[7] >= 0]]
+    for case in (X.iloc[[7]], X.iloc[7], X.iloc[7].to_dict(), X.iloc[7][asked].to_dict()):
         again = [(step.action, step.observation) for step in stepthrough(clf, case=case)]
         assert again == [(step.action, step.observation) for step in episodes.replay(7)]
     drawn = simulate(clf, n=3000, true_class="malignant", random_state=0)
@@ -326,7 +330,7 @@ def test_what_is_wrong_is_named(fitted: Any) -> None:
         ),
         (
             ValueError,
-            "world must answer question 1 by one of 2 outcomes, it has no such question",
+            "world must answer 'feature 1' by one of 2 outcomes, it has no such question",
             lambda: simulate(problem, policy, world=TableProblem([0.5, 0.5], PAIR[:1], 0.1)),
         ),
         (
@@ -335,12 +339,30 @@ def test_what_is_wrong_is_named(fitted: Any) -> None:
             lambda: simulate(problem.replace(prior=np.array([1.0, 0.0])), policy, true_class=1),
         ),
         (ValueError, "case must be", lambda: simulate(problem, policy, 2).replay(2)),
-        (ValueError, "case must name questions", lambda: stepthrough(problem, policy, case={"x": 0})),
+        (ValueError, "'x' is no question of this problem", lambda: stepthrough(problem, policy, case={"x": 0})),
         (ValueError, "confidence must be", lambda: simulate(problem, policy, 2).interval(2)),
     ]
     for kind, text, call in wrong:
         with pytest.raises(kind, match=text):
             call()
+
+
+def test_names_are_those_of_the_columns(fitted: Any) -> None:
+    clf, _, X, y = fitted
+    episodes = simulate(clf, observations=X[:20], true_class=y[:20])
+    frame = episodes.to_frame()
+    assert {"P(benign)", "P(malignant)"} <= set(frame)
+    assert set(frame["question"].dropna()) <= set(X.columns)
+    assert set(frame["true_class"]) == set(frame["decision"].dropna()) == {"benign", "malignant"}
+    names = clf.problem_.names
+    for question, shown in frame[["question", "observation"]].dropna().drop_duplicates().itertuples(index=False):
+        assert shown in names.outcomes(question)
+    assert "&lt;Episodes: 20 cases" in episodes._repr_html_()
+    step = next(episodes.replay(0))
+    assert repr(step) == f"<Step: asks {step.question}, sees {step.outcome}>"
+    assert step.question in X.columns
+    with pytest.raises(ValueError, match="case has 'age', which is no column"):
+        stepthrough(clf, case={"age": 3})
 
 
 def test_bins_of_a_world_are_the_same(fitted: Any) -> None:
@@ -356,7 +378,7 @@ def test_steps_unpack_and_show_themselves() -> None:
     seen = [(action, observation) for _, action, observation in stepthrough(problem, policy, case={0: 1})]
     assert seen == [(0, 1), (-1, None)]
     assert list(map(repr, stepthrough(problem, policy, case=[1, 0]))) == [
-        "<Step: asks question 0, sees 1>",
+        "<Step: asks feature 0, sees 1>",
         "<Step: decides class 1>",
     ]
     pairs = itertools.islice(stepthrough(problem, policy, world=problem, true_class=1, random_state=0), 1)

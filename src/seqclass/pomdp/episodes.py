@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,6 @@ from seqclass.pomdp.worlds import (
     class_numbers,
     game_of,
     n_features_of,
-    names_of,
     outcome_name,
 )
 
@@ -82,7 +82,7 @@ class Step:
     >>> from seqclass.pomdp import Lookahead, TableProblem, stepthrough
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> list(stepthrough(problem, Lookahead().solve(problem), case=[0]))
-    [<Step: asks question 0, sees 0>, <Step: decides class 0>]
+    [<Step: asks feature 0, sees 0>, <Step: decides class 0>]
     """
 
     belief: BeliefState
@@ -96,7 +96,7 @@ class Step:
     @property
     def question(self) -> str | None:
         """Name of the question, None where it is decided."""
-        return None if self.decision is not None else names_of(self.belief.problem).question(self.action)
+        return None if self.decision is not None else self.belief.problem.names.question(self.action)
 
     @property
     def outcome(self) -> str | None:
@@ -105,7 +105,7 @@ class Step:
 
     def __repr__(self) -> str:
         if self.decision is not None:
-            return f"<Step: decides {names_of(self.belief.problem).decisions[self.decision]}>"
+            return f"<Step: decides {self.belief.problem.names.decisions[self.decision]}>"
         return f"<Step: asks {self.question}, sees {self.outcome}>"
 
 
@@ -139,7 +139,7 @@ class Episodes:
     >>> episodes
     <Episodes: 1,000 cases, cost 0.274 (95%: 0.25 to 0.298), 1.00 questions, 17.4% wrong>
     >>> list(episodes.replay(0))
-    [<Step: asks question 0, sees 0>, <Step: decides class 0>]
+    [<Step: asks feature 0, sees 0>, <Step: decides class 0>]
     """
 
     problem: AcquisitionProblem
@@ -165,6 +165,9 @@ class Episodes:
                 wrong = (self.decision != self.true_class) & (self.decision < self.problem.n_classes)
                 text += f", {wrong.mean():.1%} wrong"
         return f"<Episodes: {text}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(notebook=True, max_rows=10)}"
 
     @property
     def decision(self) -> IntArray:
@@ -231,15 +234,15 @@ class Episodes:
         >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
         >>> frame = simulate(problem, Lookahead().solve(problem), 2, true_class=1, random_state=0).to_frame()
         >>> print(frame[["case", "P(class 1)", "question", "observation", "decision", "paid"]].round(3).fillna(""))
-           case  P(class 1)    question observation decision  paid
-        0     0       0.500  question 0           1            0.1
-        1     0       0.889                          class 1   0.1
-        2     1       0.500  question 0           1            0.1
-        3     1       0.889                          class 1   0.1
+           case  P(class 1)   question observation decision  paid
+        0     0       0.500  feature 0           1            0.1
+        1     0       0.889                         class 1   0.1
+        2     1       0.500  feature 0           1            0.1
+        3     1       0.889                         class 1   0.1
         """
         import pandas as pd
 
-        acquired, names = self.acquired, names_of(self.problem)
+        acquired, names = self.acquired, self.problem.names
         beliefs, spent = acquired.leaf_beliefs, acquired.leaf_spent
         assert beliefs is not None and spent is not None  # noqa: PT018 - they are recorded
         if not len(self):
@@ -260,7 +263,7 @@ class Episodes:
         columns: dict[str, Any] = {"case": case, "step": step}
         for k, name in enumerate(names.classes):
             columns[f"P({name})"] = beliefs[leaf, step, k]
-        columns["question"] = _named([names.question(q) for q in range(self.problem.n_questions)], question)
+        columns["question"] = _named(names.questions, question)
         columns["observation"] = np.array(shown, dtype=object)[inverse.reshape(-1)]
         columns["paid"] = spent[leaf, step + ~last]
         columns["decision"] = _named(names.decisions, np.where(last, self.decision[case], -1))
@@ -479,25 +482,26 @@ def _one_row(problem: AcquisitionProblem, agent: AgentLike | None, case: Any) ->
     if hasattr(case, "to_frame") and np.ndim(case) == 1:  # a row of a data frame
         return case.to_frame().T.infer_objects()
     if isinstance(case, Mapping):
-        if agent is not None:
-            return _frame(case)
-        names = {names_of(problem).question(q): q for q in range(problem.n_questions)}
-        row = np.full(n_features_of(problem), -1)
-        for key, outcome in case.items():
-            question = names.get(key, key)
-            if isinstance(question, bool) or not isinstance(question, (int, np.integer)):
-                raise ValueError(
-                    f"case must name questions, such as {short_repr(list(names)[:3])}, got {short_repr(key)}."
-                )
-            check_integer(question, "question of case", 0, problem.n_questions - 1)
-            bundle, members = problem.structure.bundle(question), problem.structure.members(question)
-            row[members] = outcome if bundle is None else bundle.decode(np.atleast_1d(outcome))[0]
-        return row[None]
+        return _row_by_name(problem, case) if agent is None else _row_of_columns(agent, case)
     return case if np.ndim(case) == 2 else np.asarray(case)[None]
 
 
-def _frame(case: Mapping[Any, Any]) -> pd.DataFrame:
+def _row_by_name(problem: AcquisitionProblem, case: Mapping[Any, Any]) -> IntArray:
+    """Outcomes by feature of a case of a problem, whose questions are called by name or number."""
+    row = np.full(n_features_of(problem), -1)
+    for key, value in case.items():
+        question = problem.names.number(key)
+        bundle, outcome = problem.structure.bundle(question), problem.names.code(question, value)
+        row[problem.structure.members(question)] = outcome if bundle is None else bundle.decode([outcome])[0]
+    return row[None]
+
+
+def _row_of_columns(agent: AgentLike, case: Mapping[Any, Any]) -> Any:
+    """One row as a classifier was fitted to, of which what is not there is missing."""
     import pandas as pd
 
-    frame: pd.DataFrame = pd.DataFrame([dict(case)])
-    return frame
+    names = range(agent.n_features) if agent.feature_names is None else agent.feature_names.tolist()
+    if unknown := [key for key in case if key not in names]:
+        raise ValueError(f"case has {short_repr(unknown[0])}, which is no column of the fit.")
+    frame = pd.DataFrame({name: [case.get(name, np.nan)] for name in names})
+    return frame.to_numpy() if agent.feature_names is None else frame

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,12 @@ class AgentLike(Protocol):
     support: IntArray
     classes: npt.NDArray[Any]
     charge_missing: bool
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def feature_names(self) -> npt.NDArray[Any] | None: ...
 
     def encode(self, X: Any, features: IntArray) -> Any: ...
 
@@ -269,7 +275,9 @@ def _check_world(problem: AcquisitionProblem, world: Any, agent: AgentLike | Non
         sizes = problem.n_outcomes[[question]] if bundle is None else bundle.sizes
         for feature, size in zip(problem.structure.members(question).tolist(), sizes.tolist()):
             at = feature if number is None else int(number[feature])
-            _check_size(question, size, int(source.n_outcomes_[at]) if 0 <= at < n_features else 0)
+            _check_size(
+                problem.names.question(question), size, int(source.n_outcomes_[at]) if 0 <= at < n_features else 0
+            )
     return source, number
 
 
@@ -292,7 +300,8 @@ def _check_other_problem(problem: AcquisitionProblem, world: AcquisitionProblem)
     for question in range(problem.n_questions):
         has = question < world.n_questions
         same = has and np.array_equal(problem.structure.members(question), world.structure.members(question))
-        _check_size(question, int(problem.n_outcomes[question]), int(world.n_outcomes[question]) if same else 0)
+        other_size = int(world.n_outcomes[question]) if same else 0
+        _check_size(problem.names.question(question), int(problem.n_outcomes[question]), other_size)
     own, others = problem.starts, world.starts
     if (own is None) != (others is None) or (
         own is not None and others is not None and not np.array_equal(own.outcomes, others.outcomes)
@@ -308,10 +317,10 @@ def _check_classes(problem: AcquisitionProblem, n_classes: int) -> None:
         raise ValueError(f"world must have the problem's {problem.n_classes} classes, it has {n_classes}.")
 
 
-def _check_size(question: int, size: int, other: int) -> None:
+def _check_size(name: str, size: int, other: int) -> None:
     if size != other:
         has = f"{other} outcomes" if other else "no such question"
-        raise ValueError(f"world must answer question {question} by one of {size} outcomes, it has {has}.")
+        raise ValueError(f"world must answer {name!r} by one of {size} outcomes, it has {has}.")
 
 
 def check_observations(problem: AcquisitionProblem, X: Any) -> IntArray:
@@ -344,32 +353,15 @@ def class_numbers(problem: AcquisitionProblem, agent: AgentLike | None, true_cla
     return np.array([number[label] for label in labels.tolist()], dtype=np.intp)
 
 
-class _Names(NamedTuple):
-    """Names of questions, outcomes, classes and decisions."""
-
-    problem: AcquisitionProblem
-    classes: list[str]
-    decisions: list[str]
-
-    def question(self, question: int) -> str:
-        return f"question {question}"
-
-    def outcomes(self, question: int) -> list[str]:
-        return [str(outcome) for outcome in range(self.problem.n_outcomes[question])]
-
-
-def names_of(problem: AcquisitionProblem) -> _Names:
-    """Names in a problem."""
-    classes = [f"class {k}" for k in range(problem.n_classes)]
-    return _Names(problem, classes, [*classes, *(f"decision {k}" for k in range(len(classes), problem.n_decisions))])
-
-
 def class_labels(problem: AcquisitionProblem, agent: AgentLike | None) -> list[Any]:
     """Labels of the classes."""
-    return names_of(problem).classes if agent is None else agent.classes.tolist()
+    return problem.names.classes if agent is None else agent.classes.tolist()
 
 
 def outcome_name(problem: AcquisitionProblem, question: int, outcome: int) -> str:
     """Name of what a question showed."""
-    names = names_of(problem).outcomes(question)
-    return "missing" if outcome < 0 else names[outcome] if outcome < len(names) else str(outcome)
+    if problem.structure.bundle(question) is None:
+        return "missing" if outcome < 0 else problem.names.outcomes(question)[outcome]
+    observed = np.full(problem.n_questions, -2)  # not asked, all but this
+    observed[question] = outcome
+    return problem.names.describe(observed)
