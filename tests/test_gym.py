@@ -164,20 +164,22 @@ def test_many_draw_their_cases_and_begin_anew() -> None:
     envs = AcquisitionVectorEnv(problem, 500)
     envs.reset(seed=0)
     total, returns, before = np.zeros(500), [], np.zeros(500, dtype=bool)
-    labels = []
-    for _ in range(40):
+    labels, count = [], np.zeros(500, dtype=int)
+    for _ in range(33):  # eight episodes of two questions, a decision and a step that begins anew; or shorter ones
         observation, gain, ended, _, info = envs.step(envs.actions_of(policy))
         assert (gain[before] == 0).all()  # the step that begins anew
         np.testing.assert_allclose(observation["belief"][before], 0.5)
         assert (observation["seen"][before] == 0).all()
         total = np.where(before, 0.0, total + gain)
-        returns += total[ended].tolist()
+        returns += total[ended & (count < 8)].tolist()
+        count += ended
         if ended.any():
             np.testing.assert_array_equal(info["_decision"], ended)
             labels += info["true_class"][ended].tolist()
             wrong = info["decision"][ended] != info["true_class"][ended]
             np.testing.assert_allclose(gain[ended], -wrong.astype(float))
         before = ended
+    assert len(returns) == 4000  # as many of each: those that come first would be the short ones
     error = np.std(returns) / len(returns) ** 0.5
     assert abs(np.mean(returns) + evaluate(problem, policy).cost) < 4 * error
     assert np.mean(labels) == pytest.approx(0.5, abs=0.03)
