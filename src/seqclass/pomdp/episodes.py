@@ -18,7 +18,7 @@ from seqclass.pomdp.acquisition import Acquisition, Histories
 from seqclass.pomdp.observations import Branches, ObservationSource
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, Policy, decided
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
-from seqclass.pomdp.walk import Level, check_same_questions, next_of, walk
+from seqclass.pomdp.walk import Level, check_same_questions, next_of, order_next_panel, walk
 from seqclass.pomdp.worlds import (
     AgentLike,
     CaseObservations,
@@ -294,7 +294,7 @@ class Episodes:
         asked = np.append(asked, DECIDE)
 
         def ask(level: Level) -> IntArray:
-            level.belief = self.policy.order(level.belief)
+            level.belief = order_next_panel(self.policy, level.belief)
             return asked[level.stage : level.stage + 1].astype(np.intp)
 
         first = self.first[self.start[[case]]]

@@ -12,7 +12,8 @@ from seqclass._utils.text import short_repr
 from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.policy import Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, question_is_sampled
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs, question_is_sampled
+from seqclass.pomdp.table_problem import in_any_order
 
 __all__: list[str] = []
 
@@ -33,11 +34,9 @@ class AgentLike(Protocol):
     @property
     def feature_names(self) -> npt.NDArray[Any] | None: ...
 
-    def encode(self, X: Any, features: IntArray) -> Any: ...
+    def _outcome_rows(self, X: Any, policy: Policy) -> tuple[Any, IntArray, Any, Any]: ...
 
-    def opening(self, rows: Any, policy: Policy) -> tuple[BeliefState, IntArray] | None: ...
-
-    def outcome_labels(self, column: int, *, intervals: bool = False) -> list[str]: ...
+    def _shows(self, column: int) -> list[str]: ...
 
 
 class FittedLike(Protocol):
@@ -55,7 +54,7 @@ def game_of(problem: Game) -> tuple[AcquisitionProblem, AgentLike | None]:
     agent: Any = getattr(problem, "agent_", problem)
     if isinstance(agent, AcquisitionProblem):
         return agent, None
-    if isinstance(getattr(agent, "problem", None), AcquisitionProblem) and hasattr(agent, "encode"):
+    if isinstance(getattr(agent, "problem", None), AcquisitionProblem) and hasattr(agent, "_outcome_rows"):
         return agent.problem, agent
     raise TypeError(f"problem must be an AcquisitionProblem or a fitted classifier, got {short_repr(problem)}.")
 
@@ -89,10 +88,10 @@ class World:
         if world is not None:
             self.source, self.number = _check_world(problem, world, agent)
         self.own = world is None
-        self.first, _ = problem.initial_beliefs()
+        self.first, _ = initial_beliefs(problem)
         self.label: IntArray = np.zeros(n, dtype=np.intp)
         if isinstance(self.source, AcquisitionProblem):
-            begun, weight = self.source.initial_beliefs()
+            begun, weight = initial_beliefs(self.source)
             self._start_state, self.joint = begun.state, weight[:, None] * begun.probabilities
         else:
             self._start_state, self.joint = self.source.start(1), np.asarray(self.source.class_prior_)[None]
@@ -176,9 +175,7 @@ class Rows:
         self.charge_missing = agent is not None and agent.charge_missing
         columns, begun = None, None
         if agent is not None:
-            rows = agent.encode(X, np.arange(agent.support.size))
-            X, columns, keys = rows.codes, rows.columns, rows.keys
-            begun = agent.opening(rows, policy or agent.policy)
+            X, columns, keys, begun = agent._outcome_rows(X, policy or agent.policy)
         else:
             X = keys = X if hasattr(X, "tocsc") else check_observations(problem, X)
             if problem.starts is not None:
@@ -186,12 +183,12 @@ class Rows:
                     "observations of a problem in which something is known at the start: give the fitted classifier."
                 )
         if begun is None:
-            first, node = (problem.initial_belief(), np.zeros(X.shape[0], dtype=np.intp))
+            begun = (problem.initial_belief(), np.zeros(X.shape[0], dtype=np.intp))
             if policy is not None and len((components := initial_rows(policy, X if keys is None else keys))[0]) > 1:
-                first, node = problem.initial_belief(len(components[0])), components[1]
-                first.component = components[0].component
-            begun = first, node
-        self.first, self._node = begun
+                begun = (problem.initial_belief(len(components[0])), components[1])
+                begun[0].component = components[0].component
+        self.first: BeliefState = begun[0]
+        self._node: IntArray = begun[1]
         self._data = DataObservations(X, columns, self._node)
         self.n_rows, self._label, self.label = len(self._node), label, np.full(n, -1)
         self._row: IntArray = np.zeros(n, dtype=np.intp)
@@ -289,7 +286,7 @@ def _same_columns(agent: AgentLike | None, other: AgentLike) -> IntArray:
     for feature, column in enumerate(agent.support.tolist()):
         if column in other.support:
             number[feature] = int(np.searchsorted(other.support, column))
-            if agent.outcome_labels(column, intervals=True) != other.outcome_labels(column, intervals=True):
+            if agent._shows(column) != other._shows(column):
                 raise ValueError(f"world cuts column {column} into other bins: fit both on the same rows and settings.")
     return number
 
@@ -308,7 +305,7 @@ def _check_other_problem(problem: AcquisitionProblem, world: AcquisitionProblem)
     ):
         raise ValueError("world must have the same starts as the problem: what is known before the first question.")
     if problem.any_order:
-        world = world.in_any_order()
+        world = in_any_order(world)
     return world.replace(rules=None, visits=None, max_questions=None, max_cost=None)
 
 
