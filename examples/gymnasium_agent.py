@@ -55,7 +55,7 @@ def main() -> None:
     env = make_vec_env(lambda: AcquisitionEnv(clf, reward="expected"), n_envs=16, seed=0)
     model = MaskablePPO("MultiInputPolicy", env, n_steps=256, batch_size=512, gamma=1.0, ent_coef=0.001, seed=0)
     envs = AcquisitionVectorEnv(clf, 20_000, reward="expected")
-    for part in range(1, 5):
+    for _ in range(4):
         model.learn(steps // 4, reset_num_timesteps=False)
         cost, error, questions = mean_cost(envs, model, seed=1)
         print(
