@@ -101,6 +101,7 @@ MET = {
         "pomdp.bounds.dual.LowerBound",
         "pomdp.bridge.models.PomdpPyModels",
         "pomdp.bundles.Bundle",
+        "pomdp.episodes.Step",
         "pomdp.evaluation.Evaluation",
         "pomdp.latent.Hidden",
         "pomdp.problem.BeliefState",

@@ -25,7 +25,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.account import planned_prices
+from seqclass.pomdp.account import planned_prices, price_of_question
 from seqclass.pomdp.bounds import policy_cost
 from seqclass.pomdp.bounds.certificate import lowest
 from seqclass.pomdp.bounds.hints import HintedValues, bounds_of
@@ -64,7 +64,11 @@ def everywhere(problem, rng):
             one = info[np.array([row])]
             question = int(rng.choice(np.flatnonzero(one.available[0])))
             asked = one.asking(question)
-            outcome = -1 if rng.random() < 0.2 else int(rng.choice(asked.predictive.size, p=asked.predictive[0]))
+            outcome = (
+                -1
+                if rng.random() < 0.2
+                else int(rng.choice(asked.outcome_probabilities.size, p=asked.outcome_probabilities[0]))
+            )
             parts.append(asked.update(np.array([outcome])))
         info = type(info).concatenate(parts)
 
@@ -76,9 +80,9 @@ def optimum_from(info):
         best = float(one.stopping_cost[0])
         for question in np.flatnonzero(one.available[0]).tolist():
             asked = one.asking(question)
-            cost = float(asked.price[0])
-            for outcome in np.flatnonzero(asked.predictive[0] > 0).tolist():
-                cost += float(asked.predictive[0, outcome]) * value(asked.update(np.array([outcome])))
+            cost = float(price_of_question(asked)[0])
+            for outcome in np.flatnonzero(asked.outcome_probabilities[0] > 0).tolist():
+                cost += float(asked.outcome_probabilities[0, outcome]) * value(asked.update(np.array([outcome])))
             best = min(best, cost)
         return best
 

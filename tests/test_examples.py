@@ -542,3 +542,12 @@ def test_every_display_is_drawn(tmp_path: Path) -> None:
     run_fresh("displays", "-o", "pictures", cwd=tmp_path)
     drawn = sorted(file.stem for file in (tmp_path / "pictures").glob("*.png"))
     assert drawn == sorted(seqclass.plots.__all__)
+
+
+def test_a_reinforcement_learner_beside_the_exact_policy(tmp_path: Path) -> None:
+    pytest.importorskip("sb3_contrib", reason="MaskablePPO's packages, sb3-contrib and torch, are not installed")
+    printed = run("gymnasium_agent", "--steps", "16384", cwd=tmp_path)
+    exact, lower = numbers(r"exact: cost ([\d.]+), no policy costs less than ([\d.]+)", printed)
+    assert exact == lower
+    learnt, error = numbers(r"MaskablePPO after 16,384 steps: cost ([\d.]+) \(standard error ([\d.]+)\)", printed)
+    assert exact - 4 * error < learnt < 0.3  # deciding at once costs more

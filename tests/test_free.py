@@ -95,14 +95,14 @@ def lookahead_costs_of_all(info):
     for question in range(problem.n_questions):
         for row in np.flatnonzero(info.available[:, question]):
             one = info[np.array([row])].asking(question)
-            total = one.price[0]
-            for outcome in np.flatnonzero(one.predictive[0] > 0):
+            total = price_of_question(one)[0]
+            for outcome in np.flatnonzero(one.outcome_probabilities[0] > 0):
                 after = one.update(np.array([outcome]))
                 value = after.stopping_cost[0]
                 for further in np.flatnonzero(after.available[0]):
                     asked = after.asking(int(further))
-                    value = min(value, asked.price[0] + problem.stopping_cost(asked.joint).sum())
-                total += one.predictive[0, outcome] * value
+                    value = min(value, price_of_question(asked)[0] + problem.stopping_cost(asked.joint).sum())
+                total += one.outcome_probabilities[0, outcome] * value
             costs[row, question] = total
     return costs
 

@@ -189,6 +189,15 @@ class Agent:
         question = warm.next_question(self.policy, budget)[warm.node]
         return np.asarray(np.append(self.support[self.problem.features], DECIDE)[question])
 
+    def _outcome_rows(self, X: Any, policy: Policy) -> tuple[Any, IntArray, Any, tuple[BeliefState, IntArray] | None]:
+        """Rows as outcomes, the column of each feature, what lots are drawn by, and the first beliefs if there are."""
+        rows = encode_rows(self, X, np.arange(self.support.size))
+        return rows.codes, rows.columns, rows.keys, initial_row_beliefs(self, rows, policy)
+
+    def _shows(self, column: int) -> list[str]:
+        """What a column may show, in full."""
+        return outcome_labels(self, column, intervals=True)
+
 
 def column_name(names: Sequence[str] | Mapping[int, str], column: int) -> str:
     """Name of a column among those that the user gives."""

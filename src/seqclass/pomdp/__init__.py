@@ -8,6 +8,7 @@ from seqclass.pomdp.bounds.certificate import certify
 from seqclass.pomdp.bounds.dual import dual_bound
 from seqclass.pomdp.bounds.optimum import optimal_cost
 from seqclass.pomdp.bridge import PomdpPyPlanner, to_pomdp_py
+from seqclass.pomdp.episodes import Episodes, simulate, stepthrough
 from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.files import read_policy, write_pomdp
 from seqclass.pomdp.mixture_problem import MixtureProblem
@@ -49,6 +50,7 @@ __all__ = [
     "BeliefState",
     "ClassInformation",
     "CrossEntropy",
+    "Episodes",
     "ExactFreeOrder",
     "ExactValueIteration",
     "ExpectedSaving",
@@ -87,7 +89,9 @@ __all__ = [
     "in_any_order",
     "optimal_cost",
     "read_policy",
+    "simulate",
     "solve_for_budget",
+    "stepthrough",
     "to_pomdp_py",
     "with_names",
     "write_pomdp",

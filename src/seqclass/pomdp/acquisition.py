@@ -70,6 +70,8 @@ class Acquisition:
         The feature of each question of the problem.
     leaf_expected : Expected or None
         What the policy expected on the way. Only if recorded.
+    leaf_spent : ndarray of shape (n_leaves, longest + 1) or None
+        Prices paid before anything and after each answer; NaN after the stop. Only if beliefs are recorded.
     leaf_visit : ndarray of int of shape (n_leaves, longest) or None
         Number of the visit, from 1, in which each question was asked; -1 beyond the stop. None where visits cost
         nothing.
@@ -94,6 +96,7 @@ class Acquisition:
     leaf_beliefs: FloatArray | None = None
     leaf_expected: Expected | None = None
     leaf_visit: IntArray | None = None
+    leaf_spent: FloatArray | None = None
 
     @property
     def leaf_path(self) -> IntArray:
@@ -206,7 +209,7 @@ class Histories:
         self.chosen = chosen
         self.data = data
         #: Of each level what is recorded, a row a history.
-        self.records: dict[str, list[Any]] = {"belief": []} if beliefs else {}
+        self.records: dict[str, list[Any]] = {"belief": [], "spent": []} if beliefs else {}
         if expected:
             self.records |= {"price": [], "saving": [], "added": [], "demanded": []}
         self.following: list[IntArray] | None = [np.empty(0, dtype=np.intp)] if expected else None
@@ -240,6 +243,7 @@ class Histories:
             self.visits.append(visit)
         if "belief" in self.records:
             self.records["belief"].append(belief.probabilities)
+            self.records["spent"].append(before.spent)
         if self.following is not None:
             self._expect(before, belief, question, ends)
         if ends.size:
@@ -311,6 +315,7 @@ class Histories:
             leaf_beliefs=recorded.get("belief"),
             leaf_expected=expected,
             leaf_visit=visit,
+            leaf_spent=recorded.get("spent"),
         )
 
     def _trace(self) -> tuple[IntArray, IntArray, IntArray | None, dict[str, FloatArray]]:

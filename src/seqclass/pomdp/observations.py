@@ -181,11 +181,12 @@ class DataObservations(ObservationSource):
             position = np.empty(int(rows.max()) + 1, dtype=np.intp)
             position[rows] = np.arange(len(rows))
             place = position[place]
+        outcome = self._shown(belief, some, place)
         if together:
-            outcome, n_outcomes = self._of_each(problem, question[place]), int(problem.n_outcomes[question].max())
+            n_outcomes = int(problem.n_outcomes[question].max())
             check_outcomes(belief._take(place), outcome)
         else:
-            outcome, bundle = self.outcomes(problem, question, some), problem.structure.bundle(question)
+            bundle = problem.structure.bundle(question)
             n_outcomes = int(problem.n_outcomes[question]) if bundle is None else bundle.n_codes
             check_outcomes(belief, outcome)
         child, parent, seen, count = _group_pairs(place, outcome, n_outcomes)
@@ -195,6 +196,12 @@ class DataObservations(ObservationSource):
             self.node[some] = child + self._n_children
         self._n_children += len(parent)
         return Branches(parent, seen, count)
+
+    def _shown(self, belief: BeliefState, some: Any, place: IntArray) -> IntArray:
+        """What some instances under way show of their histories' question; these are the belief's rows ``place``."""
+        if isinstance(belief.question, np.ndarray):
+            return self._of_each(belief.problem, belief.question[place])
+        return self.outcomes(belief.problem, belief.question, some)
 
     def outcomes(
         self, problem: AcquisitionProblem, question: int, some: Any = slice(None), *, among: IntArray | None = None

@@ -232,7 +232,7 @@ def initial_histories(
     start: tuple[BeliefState, FloatArray] | None = None,
 ) -> tuple[BeliefState, FloatArray]:
     """First histories of a walk along a policy, one for each start and each lot it draws, and their weights."""
-    _check_same_questions(problem, policy)
+    check_same_questions(problem, policy)
     belief, probability = policy.initial_belief()
     first, share = initial_beliefs(problem) if start is None else start
     row, lot = np.divmod(np.arange(len(share) * len(belief)), len(belief))
@@ -253,7 +253,7 @@ def initial_histories_without_policy(
     return first[drawn], weight[drawn]
 
 
-def _check_same_questions(problem: AcquisitionProblem, policy: Policy) -> None:
+def check_same_questions(problem: AcquisitionProblem, policy: Policy) -> None:
     """Refuse a policy whose questions stand for other features than the problem's."""
     other = policy.problem
     if other is problem:
