@@ -32,3 +32,4 @@ __all__ = [
     "thresholds",
     "what_if",
 ]
+__dir__ = __all__.copy  # tab completion

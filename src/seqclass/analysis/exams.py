@@ -10,6 +10,7 @@ import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer
 from seqclass.agent.agent import acquire_encoded, agent_of, feature_name, make_record
 from seqclass.agent.record import EncodedRows
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["ExamReport", "exam_report"]
 
 
-@dataclass(frozen=True)
-class ExamReport:
+@dataclass(frozen=True, repr=False)
+class ExamReport(Readable):
     """Exposure of each of ``m`` items, and precision in each of ``k`` bands of ability, for simulated persons.
 
     Attributes
@@ -54,6 +55,8 @@ class ExamReport:
     {'item': ['a'], 'exposure': [1.0]}
     """
 
+    _shown = ("items", "exposure", "ability", "errors", "rmse")
+
     items: tuple[str, ...]
     exposure: FloatArray
     ability: FloatArray
@@ -63,6 +66,9 @@ class ExamReport:
     bias: FloatArray
     rmse: FloatArray
     sd: FloatArray
+
+    def _table(self) -> Any:
+        return self.precision_table()
 
     def exposure_table(self) -> pd.DataFrame:
         """Return a data frame with one row per item, the most exposed first."""

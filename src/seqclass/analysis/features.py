@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.tables import Readable
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.one_step import deciding_cost
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 
 
-@dataclass(frozen=True)
-class FeatureValues:
+@dataclass(frozen=True, repr=False)
+class FeatureValues(Readable):
     """What each question is worth to instances that get there; all arrays have one entry per question.
 
     Costs are expectations per instance, in units of misclassification cost. Questions that no instance gets to are left
@@ -48,6 +49,8 @@ class FeatureValues:
     >>> feature_values(problem, FirstK(None).solve(problem)).gain.round(3)
     array([0.35])
     """
+
+    _shown = ("feature", "asked", "total_saving", "method")
 
     feature: IntArray
     reached: FloatArray
@@ -179,8 +182,8 @@ class _Features:
         return sums
 
 
-@dataclass(frozen=True)
-class ClassProfile:
+@dataclass(frozen=True, repr=False)
+class ClassProfile(Readable):
     """What happens to the instances of each class; NaN for a class that does not occur.
 
     Attributes
@@ -208,6 +211,10 @@ class ClassProfile:
     >>> class_profile(problem, FirstK(None).solve(problem)).error.round(3)
     array([0.1, 0.2])
     """
+
+    _spread = {"decision_given_class": "P(decide {decision})", "stage_given_class": "P({stage} asked)"}
+    _shown = ("probability", "n_features", "cost", "error", "method")
+    _axis = "class"
 
     probability: FloatArray
     n_features: FloatArray

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_finite, check_integer, class_numbers
 from seqclass.agent.agent import agent_of, check_classifier, initial_row_beliefs
 from seqclass.pomdp import acquire
@@ -20,8 +21,8 @@ _LEAST = float(np.finfo(np.float64).eps)
 _MEASURES = ("accuracy", "n_features", "n_asked", "cost", "log_loss")
 
 
-@dataclass(frozen=True)
-class MissingSweep:
+@dataclass(frozen=True, repr=False)
+class MissingSweep(Readable):
     """Measures on test data at each of ``m`` shares of missing cells.
 
     Attributes
@@ -48,6 +49,9 @@ class MissingSweep:
     >>> len(sweep), sweep.as_dict()["share"]
     (2, [0.0, 0.5])
     """
+
+    _shown = ("share", "accuracy", "n_features", "cost", "n_repeats")
+    _units = {"log_loss": "nats", "log_loss_error": "nats"}
 
     share: FloatArray
     accuracy: FloatArray

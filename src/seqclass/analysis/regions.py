@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.analysis._stage_states import n_contexts, one_row, select_component, spread
@@ -17,8 +19,8 @@ from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.problem import BeliefState
 
 
-@dataclass(frozen=True)
-class StoppingRegions:
+@dataclass(frozen=True, repr=False)
+class StoppingRegions(Readable):
     """Where a policy stops at one stage, for which decision, and where it goes on.
 
     Attributes
@@ -43,6 +45,10 @@ class StoppingRegions:
     >>> regions.edges.round(4), regions.between
     (array([0.2222, 0.7273]), array([ 0, -1,  1]))
     """
+
+    _columns = ("belief", "region")
+    _spread = {"belief": "P({class})"}
+    _shown = ("stage", "context", "edges", "go_on_share")
 
     stage: int
     context: int
@@ -143,8 +149,8 @@ def stopping_regions(
     return StoppingRegions(stage, context, belief, region, edges, between)
 
 
-@dataclass(frozen=True)
-class Thresholds:
+@dataclass(frozen=True, repr=False)
+class Thresholds(Readable):
     """Where a policy for two classes goes on and stops, at every stage; one row for each interval.
 
     Attributes
@@ -169,6 +175,8 @@ class Thresholds:
     array([ 0, -1,  1,  0, -1,  1])
     """
 
+    _shown = ("n_stages", "first_interval")
+
     stage: IntArray
     context: IntArray
     lower: FloatArray
@@ -176,10 +184,20 @@ class Thresholds:
     region: IntArray
     feature: IntArray
 
+    def _table(self) -> Any:
+        columns = {name: getattr(self, name) for name in ("stage", "context", "lower", "upper", "region")}
+        return columns | {"feature": self.feature[self.stage]}
+
     @property
     def go_on(self) -> BoolArray:
         """Rows in which the policy goes on, (n,)."""
         return np.asarray(self.region == DECIDE)
+
+    @property
+    def first_interval(self) -> tuple[float, float] | None:
+        """Least and largest P(second class) at which the first question is asked; None if it never is."""
+        rows = self.go_on & (self.stage == 0)
+        return (float(self.lower[rows].min()), float(self.upper[rows].max())) if rows.any() else None
 
     @property
     def n_stages(self) -> int:

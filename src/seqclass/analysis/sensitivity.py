@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_costs, check_distribution
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect
 from seqclass.pomdp import DECIDE, Policy, Solver
@@ -61,8 +62,8 @@ class HeldPolicy(BorrowedPolicy):
         return own
 
 
-@dataclass(frozen=True)
-class WhatIf:
+@dataclass(frozen=True, repr=False)
+class WhatIf(Readable):
     """A problem with some of its numbers changed, and its new solution.
 
     Attributes
@@ -87,11 +88,20 @@ class WhatIf:
     (0.0, 0.65)
     """
 
+    _shown = ("change", "saving_of_replanning")
+    _axis = "policy"
+
     problem: AcquisitionProblem
     policy: Policy
     before: Evaluation
     held: Evaluation
     after: Evaluation
+
+    def _table(self) -> Any:
+        import pandas as pd
+
+        names = ["before", "held", "after"]
+        return pd.concat([getattr(self, name).to_frame() for name in names]).set_axis(names)
 
     @property
     def change(self) -> float:
@@ -192,8 +202,8 @@ def _new_prices(problem: AcquisitionProblem, prices: npt.ArrayLike | Mapping[int
     return check_costs(new, "prices")
 
 
-@dataclass(frozen=True)
-class Sensitivity:
+@dataclass(frozen=True, repr=False)
+class Sensitivity(Readable):
     """Derivatives of a policy's expected cost; for an optimal policy, also those of the optimal cost.
 
     Attributes
@@ -219,11 +229,24 @@ class Sensitivity:
     array([1.])
     """
 
+    _shown = ("cost", "price", "decision_cost", "method")
+
     price: FloatArray
     full_price: FloatArray
     decision_cost: FloatArray
     cost: float
     method: str
+
+    def _table(self) -> Any:
+        rows = [
+            {"number": kind, "of": f"question {q}", "derivative": value}
+            for kind in ("price", "full_price")
+            for q, value in enumerate(getattr(self, kind).tolist())
+        ]
+        return rows + [
+            {"number": "decision_cost", "of": f"decision {j} of class {i}", "derivative": value}
+            for (i, j), value in np.ndenumerate(self.decision_cost)
+        ]
 
 
 def sensitivity(

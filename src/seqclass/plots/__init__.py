@@ -40,3 +40,4 @@ __all__ = [
     "StoppingRegionDisplay",
     "ThresholdsDisplay",
 ]
+__dir__ = __all__.copy  # tab completion

@@ -1,0 +1,299 @@
+"""Whatever functions give back shows itself in at most three lines, and as a table with names and units."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from test_architecture import seen_by_users
+
+import seqclass
+from seqclass import Costs, SequentialClassifier, analysis, certify_differential, certify_error, offpolicy
+from seqclass._utils.tables import Readable
+from seqclass.agent._case import Feature
+from seqclass.agent.agent import agent_of
+from seqclass.agent.components import Component, Likeness, Trait
+from seqclass.analysis.missing import MissingSweep
+from seqclass.bn import ItemParameters, ItemResponse, NetworkTables
+from seqclass.bn.base import HiddenTables
+from seqclass.datasets import load
+from seqclass.datasets.conditional import Conditional
+from seqclass.datasets.hidden import HiddenStates
+from seqclass.datasets.logit import SwitchedLogit
+from seqclass.datasets.world import World
+from seqclass.drift import DriftTest, Followed
+from seqclass.experiment.records import LabelledRecord
+from seqclass.experiment.results import Comparison
+from seqclass.fitting.choice import Candidate, Choice
+from seqclass.large import DecidedParts
+from seqclass.metrics import score_rows
+from seqclass.pomdp import (
+    FirstK,
+    GridValueIteration,
+    SolveInfo,
+    TableProblem,
+    Visits,
+    acquire,
+    certify,
+    cost_sweep,
+    dual_bound,
+    evaluate,
+)
+from seqclass.pomdp.policy import OrderingCandidate, OrderingChoice, SolveStep
+from seqclass.report import Explored
+from seqclass.report.explore import ExploredRun
+from seqclass.selection import SAOLA, nogueira_stability
+from seqclass.selection._semi_evaluate import SemiRFSStep
+from seqclass.selection.prequential import Prequential
+from seqclass.stats import critical_difference, friedman_test, mean_interval, paired_t_test
+from seqclass.stats.paired import GroupDifference
+from seqclass.stats.wins import win_tie_loss
+
+#: What goes into functions or is handed through them, rather than a finding: settings, words, states of a model.
+NO_RESULTS = {
+    "Columns", "ConstraintStatus", "Dataset", "EncodedRows", "FiresANN", "FiresGLM", "FiresSDT", "HoldOut",
+    "Interviews", "Labels", "NetworkState", "PomdpPyModels", "QuestionRules", "Rules", "Settings", "ShuffledSplit",
+    "SourceSplit",
+}  # fmt: skip
+
+
+@cache
+def classes() -> dict[str, type]:
+    """Classes of the package by name; of two of one name the public one."""
+    found = [one.name for one in pkgutil.walk_packages(seqclass.__path__, "seqclass.") if one.name[-8:] != "__main__"]
+    own = [
+        c
+        for module in map(importlib.import_module, found)
+        for c in vars(module).values()
+        if inspect.isclass(c) and c.__module__ == module.__name__
+    ]
+    return {c.__name__: c for c in [*own, *filter(inspect.isclass, seen_by_users().values())]}
+
+
+def mentioned(annotation: Any) -> list[type]:
+    return [classes()[word] for word in re.findall(r"\w+", str(annotation)) if word in classes()]
+
+
+def given_back(thing: Any) -> list[type]:
+    """Classes in what a function, or any public method or property of a class, says that it returns."""
+    members = [v for n, v in inspect.getmembers(thing) if n[:1] != "_"] if inspect.isclass(thing) else [thing]
+    functions = [member.fget if isinstance(member, property) else member for member in members]
+    return [c for f in functions for c in mentioned(getattr(f, "__annotations__", {}).get("return", ""))]
+
+
+@cache
+def results() -> dict[str, type]:
+    """Records that have a place in the reference, or that what has one gives back or holds."""
+    reached: dict[str, type] = {}
+    things = seen_by_users().values()
+    todo = [*filter(inspect.isclass, things), *(c for thing in things for c in given_back(thing))]
+    todo += [c for c in classes().values() if issubclass(c, Readable) and c is not Readable]
+    while todo:
+        one = todo.pop()
+        is_record = dataclasses.is_dataclass(one) or hasattr(one, "_fields")
+        if one.__name__ not in reached and is_record and not issubclass(one, BaseEstimator):
+            reached[one.__name__] = one
+            own = vars(one).get("__annotations__", {}).values()
+            todo += [*given_back(one), *(c for text in own for c in mentioned(text))]
+    return {name: one for name, one in reached.items() if name not in NO_RESULTS}
+
+
+@cache
+def rows() -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat(["ill", "well"], 60))
+    X = pd.DataFrame(rng.normal(size=(120, 3)), columns=["dose", "age", "x"])
+    X[["dose", "age"]] += np.where(y == "ill", 1.5, 0.0)[:, None]
+    return X.set_axis(pd.Index([f"case {i}" for i in range(120)], name="case")), y
+
+
+@cache
+def clf() -> SequentialClassifier:
+    costs = Costs(0.02, unit="EUR")
+    return SequentialClassifier(feature_costs=costs, calibrate=True, random_state=0).fit(*rows(), held_out=3)
+
+
+@cache
+def problem() -> TableProblem:
+    return TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.7, 0.4], [0.3, 0.6]]]), prices=0.05)
+
+
+@cache
+def policy() -> Any:
+    return GridValueIteration().solve(problem())
+
+
+@cache
+def scores() -> Any:
+    X, y = rows()
+    return score_rows(clf(), X, y, groups=np.where(X["x"] > 0, "north", "south"), positive="ill")
+
+
+@cache
+def offline() -> Any:
+    X, y = rows()
+    holes = X.mask(np.random.default_rng(1).random(X.shape) < 0.3)
+    return offpolicy.compare(clf(), holes, y, methods=["direct", "complete"], allow_seen=True)
+
+
+@cache
+def session() -> Any:
+    live = clf().session()
+    live.observe(live.next_feature.name, 1.0)
+    return live
+
+
+def comparison() -> Comparison:
+    scored = pd.DataFrame({"a": [0.9, 0.8], "b": [0.7, 0.8]})
+    return Comparison("accuracy", scored, win_tie_loss(scored), None, None)
+
+
+def followed() -> Followed:
+    none, two = np.array([], dtype=int), np.array([0.01, 0.03])
+    return Followed(100, two, two, np.array([1, 3]), np.array([101]), none, none, none, 0.1, None)
+
+
+TRAIT = Trait("age", 0, ">= 60", 0.9, 0.25)
+KIND = Component("ill", 2, 3, 0.4, (TRAIT, TRAIT))
+RANKED = [[0.9, 0.8, 0.3], [0.8, 0.9, 0.2]] * 4
+TRIED = Candidate("naive Bayes", 0.08, (0.06, 0.10), 0.0, 0.0, 0.03, 0.05, 3.0, 1.2)
+RULE = OrderingCandidate("ExpectedSaving()", 0.21, 0.002, 0.0, 0.0, 3.2, 5000, 1.5)
+STEP = SolveStep(0.5, 1000, 0.2, 0.19, 0.05)
+FLU = {"names": ["flu", "fever"], "states": [["no", "yes"]] * 2, "parents": [[], [0]]}
+
+#: One of each, as functions give it back where that is cheap.
+EXAMPLES: dict[str, Callable[[], Any]] = {
+    "Acquisition": lambda: acquire(policy(), np.array([[0, 1], [1, 0], [0, 0]])),
+    "AcquisitionRecord": lambda: clf().acquire(rows()[0]),
+    "Answer": lambda: session().history[0],
+    "Calibration": lambda: clf().calibration_,
+    "Candidate": lambda: TRIED,
+    "Certificate": lambda: certify(problem(), policy()),
+    "CertifiedError": lambda: certify_error(clf(), *rows(), alpha=0.4, allow_seen=True),
+    "Choice": lambda: Choice("naive Bayes", (TRIED, TRIED), ("trees: no time",)),
+    "ClassProfile": lambda: analysis.class_profile(problem(), policy()),
+    "ClassScores": lambda: scores().classes[0],
+    "Comparison": comparison,
+    "Component": lambda: KIND,
+    "Conditional": lambda: Conditional.from_table([0, 1], [[0.5, 0.1], [0.5, 0.9]]),
+    "CostFrontier": lambda: cost_sweep(problem(), [1.0, 10.0]),
+    "CriticalDifference": lambda: critical_difference(RANKED, names=["a", "b", "c"]),
+    "DatasetInfo": lambda: load("iris").info(),
+    "DecidedParts": lambda: DecidedParts(2, 1, 0, 1.5, 0.015, {"a": 2}),
+    "DecisionCurve": lambda: scores().decision_curve,
+    "Differential": lambda: agent_of(certify_differential(clf(), *rows(), alpha=0.4, allow_seen=True)).differential,
+    "DriftTest": lambda: DriftTest.from_classifier(clf()).update(clf().acquire(rows()[0]), rows()[1]),
+    "EntropyPath": lambda: analysis.entropy_path(problem(), policy()),
+    "Estimate": lambda: offline()["direct"],
+    "Estimates": offline,
+    "Evaluation": lambda: evaluate(problem(), policy()),
+    "ExamReport": lambda: analysis.exam_report(
+        SequentialClassifier.from_model(
+            ItemResponse.from_items({"a": [1.5] * 6, "b": [-1, -0.5, 0, 0, 0.5, 1]}, cuts=[0.0], points=9),
+            feature_costs=0.02,
+        ),
+        100,
+        n_bands=2,
+    ),
+    "Expected": lambda: acquire(policy(), np.array([[0, 1]]), record_expected=True).leaf_expected,
+    "Explanation": lambda: clf().explain(rows()[0][:1])[0],
+    "ExplanationStep": lambda: clf().explain(rows()[0][:1])[0].steps[0],
+    "Explored": lambda: Explored(clf().explain(rows()[0][:3]), truth=rows()[1][:3].tolist()),
+    "ExploredRun": lambda: ExploredRun({"etana on iris": Explored(clf().explain(rows()[0][:3]))}, "a note"),
+    "Feature": lambda: Feature("age", 0, ("young", "old")),
+    "FeatureReasons": lambda: SAOLA().fit(rows()[0] > 0, rows()[1]).reasons_,
+    "FeatureValues": lambda: analysis.feature_values(problem(), policy()),
+    "Followed": followed,
+    "FriedmanTest": lambda: friedman_test(RANKED, names=["a", "b", "c"]),
+    "GroupDifference": lambda: GroupDifference("north", 12, 0.2, (float("nan"), float("nan")), float("nan")),
+    "GroupRisk": lambda: EXAMPLES["CertifiedError"]().groups[0],
+    "GroupScores": lambda: scores().groups[0],
+    "HeldOut": lambda: clf().held_out_,
+    "HiddenStates": lambda: HiddenStates(np.full(2, 0.5), np.arange(2), (EXAMPLES["Conditional"](),)),
+    "HiddenTables": lambda: HiddenTables(np.ones(2), np.arange(2), np.full((2, 2, 2), 0.5)),
+    "ItemParameters": lambda: ItemParameters.from_table({"a": [1.0, 2.0], "b": [0.0, 1.0], "c": [0.2, 0.25]}),
+    "LabelledRecord": lambda: LabelledRecord(
+        clf().acquire(rows()[0]), rows()[1], np.arange(120), ("ill", "well"), ("dose", "age", "x")
+    ),
+    "Likeness": lambda: Likeness(KIND, 0.7),
+    "LowerBound": lambda: dual_bound(problem()),
+    "MeanEstimate": lambda: offline()["direct"].parts[0],
+    "MeanInterval": lambda: mean_interval([0.8, 0.9, 0.85]),
+    "MissingSweep": lambda: MissingSweep(np.array([0.0, 0.5]), *np.ones((10, 2)), n_repeats=5),
+    "NetworkTables": lambda: NetworkTables(**FLU, tables=[np.array([0.9, 0.1]), np.full((2, 2), 0.5)]),
+    "Optimum": lambda: EXAMPLES["World"]().optimum(feature_costs=0.1),
+    "OrderingCandidate": lambda: RULE,
+    "OrderingChoice": lambda: OrderingChoice("ExpectedSaving()", (RULE,), ("EC2()",), observed=(RULE,)),
+    "PairedTest": lambda: paired_t_test([0.9, 0.8, 0.85], [0.7, 0.75, 0.8]),
+    "Prequential": lambda: Prequential(np.array([np.nan, 0.8]), np.full(2, np.nan), (), np.ones(2), np.ones(2), 3),
+    "Prices": lambda: Costs([0.1, 0.2, 0.3]).prices(3),
+    "Question": lambda: clf().session().next_feature,
+    "QuestionCalibration": lambda: scores().calibration[0],
+    "ReachableBeliefs": lambda: analysis.reachable_beliefs(problem(), policy()),
+    "Regret": lambda: analysis.regret(problem(), FirstK(0).solve(problem()), policy()),
+    "Rung": lambda: EXAMPLES["CertifiedError"]().rungs[0],
+    "Scores": scores,
+    "SemiRFSStep": lambda: SemiRFSStep(0, "start", 0, 0, 20, 0.6, 0.6, 0.6, True, True, 0.0, 0.0, 1, 0.02),
+    "Sensitivity": lambda: analysis.sensitivity(problem(), policy()),
+    "SolveInfo": lambda: SolveInfo("wide gap", 0.2, 0.19, 0.05, trace=(STEP,), ordering=EXAMPLES["OrderingChoice"]()),
+    "SolveStep": lambda: STEP,
+    "Stability": lambda: nogueira_stability([[True, False, True], [True, False, False]]),
+    "StoppingRegions": lambda: analysis.stopping_regions(policy()),
+    "SwitchedLogit": lambda: SwitchedLogit(1, "sefa"),
+    "Thresholds": lambda: analysis.thresholds(policy()),
+    "Trait": lambda: TRAIT,
+    "Visits": lambda: Visits(0.5, np.array([0.0, 2.0, 1.0]), 0.1),
+    "WhatIf": lambda: analysis.what_if(problem(), policy(), prices=[0.5, 0.5]),
+    "WinTieLoss": lambda: win_tie_loss(RANKED, names=["a", "b", "c"]),
+    "World": lambda: World(np.array([0.5, 0.5]), (-1,), (np.array([[0.9, 0.2], [0.1, 0.8]]),)),
+}
+
+
+def test_there_is_an_example_of_each_result() -> None:
+    assert set(EXAMPLES) == set(results())
+    assert set(classes()) >= NO_RESULTS, "take out what is gone"
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_results_show_themselves(name: str) -> None:
+    result = EXAMPLES[name]()
+    assert type(result) is results()[name]
+    text = repr(result)
+    print(text)
+    assert name in text
+    assert len(text.splitlines()) <= 3
+    assert max(map(len, text.splitlines())) <= 120
+    assert not re.search(r"array\(|0x|object at|dtype|\n.*\n.*\n|<bound|np\.|Index\(", text)
+    frame = result.to_frame()
+    print(frame.iloc[:5].to_string())
+    assert isinstance(frame, pd.DataFrame)
+    assert len(frame) > 0
+    assert len(frame.columns) > 0
+    assert frame.columns.is_unique
+    assert all(isinstance(column, str) for column in frame.columns)
+    assert set(frame.attrs["units"]) <= set(frame.columns)
+    for column in frame.columns:
+        if re.search("(^|_)(cost|price|paid|saving)s?(_| |$)", column):
+            assert frame.attrs["units"][column] in ("EUR", "the unit of the costs"), column
+        if "seconds" in column:
+            assert frame.attrs["units"][column] == "seconds"
+    page = result._repr_html_()
+    assert "<table" in page
+    assert page.count("<tr") <= 25
+    assert re.search(r"array\(|0x|object at", page) is None
+
+
+def test_results_have_their_repr_from_one_place() -> None:
+    own = [name for name, one in results().items() if issubclass(one, Readable) and "__repr__" in vars(one)]
+    assert own == ["NetworkTables"], "give a summary instead"
+    assert [name for name, one in results().items() if not issubclass(one, Readable)] == []
