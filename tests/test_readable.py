@@ -19,8 +19,6 @@ from test_architecture import seen_by_users
 
 import seqclass
 from seqclass import Costs, SequentialClassifier, analysis, certify_differential, certify_error, offpolicy
-from seqclass._utils.tables import Readable
-from seqclass.agent._case import Feature
 from seqclass.agent.agent import agent_of
 from seqclass.agent.components import Component, Likeness, Trait
 from seqclass.analysis.missing import MissingSweep
@@ -49,16 +47,18 @@ from seqclass.pomdp import (
     dual_bound,
     evaluate,
 )
+from seqclass.pomdp.bounds.dual import LowerBound
 from seqclass.pomdp.policy import OrderingCandidate, OrderingChoice, SolveStep
 from seqclass.report import Explored
 from seqclass.report.explore import ExploredRun
 from seqclass.selection import SAOLA, nogueira_stability
-from seqclass.selection._semi_evaluate import SemiRFSStep
 from seqclass.selection.prequential import Prequential
 from seqclass.stats import critical_difference, friedman_test, mean_interval, paired_t_test
 from seqclass.stats.paired import GroupDifference
 from seqclass.stats.wins import win_tie_loss
 
+#: What all of them share.
+Readable = LowerBound.__mro__[1]
 #: What goes into functions or is handed through them, rather than a finding: settings, words, states of a model.
 NO_RESULTS = {
     "Columns", "ConstraintStatus", "Dataset", "EncodedRows", "FiresANN", "FiresGLM", "FiresSDT", "HoldOut",
@@ -210,8 +210,8 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "ExplanationStep": lambda: clf().explain(rows()[0][:1])[0].steps[0],
     "Explored": lambda: Explored(clf().explain(rows()[0][:3]), truth=rows()[1][:3].tolist()),
     "ExploredRun": lambda: ExploredRun({"etana on iris": Explored(clf().explain(rows()[0][:3]))}, "a note"),
-    "Feature": lambda: Feature("age", 0, ("young", "old")),
-    "FeatureReasons": lambda: SAOLA().fit(rows()[0] > 0, rows()[1]).reasons_,
+    "Feature": lambda: results()["Feature"]("age", 0, ("young", "old")),
+    "FeatureReasons": lambda: SAOLA().fit(rows()[0] > 0, rows()[1]).explain(),
     "FeatureValues": lambda: analysis.feature_values(problem(), policy()),
     "Followed": followed,
     "FriedmanTest": lambda: friedman_test(RANKED, names=["a", "b", "c"]),
@@ -243,7 +243,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "Regret": lambda: analysis.regret(problem(), FirstK(0).solve(problem()), policy()),
     "Rung": lambda: EXAMPLES["CertifiedError"]().rungs[0],
     "Scores": scores,
-    "SemiRFSStep": lambda: SemiRFSStep(0, "start", 0, 0, 20, 0.6, 0.6, 0.6, True, True, 0.0, 0.0, 1, 0.02),
+    "SemiRFSStep": lambda: results()["SemiRFSStep"](0, "start", 0, 0, 20, 0.6, 0.6, 0.6, True, True, 0.0, 0.0, 1, 0.02),
     "Sensitivity": lambda: analysis.sensitivity(problem(), policy()),
     "SolveInfo": lambda: SolveInfo("wide gap", 0.2, 0.19, 0.05, trace=(STEP,), ordering=EXAMPLES["OrderingChoice"]()),
     "SolveStep": lambda: STEP,

@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import fields
+from html import escape
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,8 +17,6 @@ from seqclass._utils.text import join_names, shorten, value_text, visible
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Characters of a line of a repr and lines of it, and rows of a table in a notebook: what one takes in at a look.
-_WIDTH, _LINES, _ROWS = 120, 3, 20
 
 #: What names of columns say that are costs.
 _MONEY = re.compile("(^|_)(costs?|prices?|saving|gain|paid)(_| |$)")
@@ -53,19 +52,18 @@ class Readable:
 
     def __repr__(self) -> str:
         text = visible(f"<{type(self).__name__}: {' '.join(self._summary().split())}", keep="")
-        lines = textwrap.wrap(text, _WIDTH - 4, max_lines=_LINES, placeholder=" ...", break_long_words=True)
+        # three lines of no more than 120 characters are taken in at a look
+        lines = textwrap.wrap(text, 116, max_lines=3, placeholder=" ...")
         return "\n".join(lines) + ">"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         frame = self.to_frame()
         units = dict[str, list[str]]()
         for column, unit in frame.attrs.get("units", {}).items():
             units.setdefault(unit, []).append(str(column))
         told = "; ".join(f"{', '.join(columns)} in {unit}" for unit, columns in units.items())
         more = f"<p>{escape(told)}</p>" if told else ""
-        return f"<p>{escape(repr(self)[1:-1])}</p>{frame.to_html(max_rows=_ROWS, float_format=value_text)}{more}"
+        return f"<p>{escape(repr(self)[1:-1])}</p>{frame.to_html(max_rows=20, float_format=value_text)}{more}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return the figures as a data frame, with names where they are known.

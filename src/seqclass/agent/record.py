@@ -25,8 +25,6 @@ __all__ = ["AcquisitionRecord"]
 #: Axes beside that of the instances, by what docstrings call their lengths; after the stop steps hold -1, beliefs the
 #: last one.
 CLASSES, STEPS, BELIEFS = "n_classes", "longest", "longest + 1"
-#: Decisions that a repr tells of, the most frequent ones.
-_MOST_DECISIONS = 4
 
 
 def layout(*axes: str, in_table: bool = True, joined: bool = True, by_row: bool = True) -> dict[str, Any]:
@@ -132,14 +130,14 @@ class AcquisitionRecord(Readable):
         return np.asarray(self.visit.max(axis=1, initial=0))
 
     def _summary(self) -> str:
-        n = len(self)
+        n, most = len(self), 4  # decisions, the most frequent ones
         labels, counts = np.unique(np.asarray(self.decision).astype(str), return_counts=True)
-        most = np.argsort(-counts, kind="stable")
-        told = [f"{shorten(labels[i])} {counts[i]:,}" for i in most[:_MOST_DECISIONS]]
-        more = [f"{len(most) - _MOST_DECISIONS} others"] if len(most) > _MOST_DECISIONS else []
+        order = np.argsort(-counts, kind="stable")
+        told = [f"{shorten(labels[i])} {counts[i]:,}" for i in order[:most]]
+        told += [f"{len(order) - most} others"] if len(order) > most else []
         asked, paid = (float(values.mean()) if n else 0.0 for values in (self.n_features, self.cost))
         each = f"{asked:.3g} feature{'' if asked == 1 else 's'} at {money(paid, self.unit)} on average"
-        return f"{n:,} case{'' if n == 1 else 's'}, {each}; decisions {', '.join([*told, *more]) or 'none'}"
+        return f"{n:,} case{'' if n == 1 else 's'}, {each}; decisions {', '.join(told) or 'none'}"
 
     def to_frame(self, classes: Sequence[Any] | None = None, names: Sequence[Any] | None = None) -> pd.DataFrame:
         """Return the record as a data frame, one row per instance.
