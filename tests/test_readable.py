@@ -9,18 +9,23 @@ import pkgutil
 import re
 from collections.abc import Callable
 from functools import cache
+from html.parser import HTMLParser
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
-from test_architecture import seen_by_users
+from test_architecture import REPOSITORY, seen_by_users
 
 import seqclass
 from seqclass import Costs, SequentialClassifier, analysis, certify_differential, certify_error, offpolicy
 from seqclass.agent.agent import agent_of
 from seqclass.agent.components import Component, Likeness, Trait
+from seqclass.agent.record import join_records, select_rows
 from seqclass.analysis.missing import MissingSweep
 from seqclass.bn import ItemParameters, ItemResponse, NetworkTables
 from seqclass.bn.base import HiddenTables
@@ -297,3 +302,109 @@ def test_results_have_their_repr_from_one_place() -> None:
     own = [name for name, one in results().items() if issubclass(one, Readable) and "__repr__" in vars(one)]
     assert own == ["NetworkTables"], "give a summary instead"
     assert [name for name, one in results().items() if not issubclass(one, Readable)] == []
+
+
+class Rows(HTMLParser):
+    """How many rows a table has, and whether every tag is closed."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.rows, self.open = 0, list[str]()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.rows += tag == "tr"
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_a_table_in_a_notebook_is_short_and_escaped() -> None:
+    record = select_rows(clf().acquire(rows()[0]), np.arange(120).repeat(20))
+    page = Rows(dataclasses.replace(record, classes=["<script>", "a & b"])._repr_html_())
+    assert (page.open, page.rows <= 24) == ([], True)
+    odd = dataclasses.replace(EXAMPLES["WinTieLoss"](), names=("<script>", "b", "c"))
+    assert "<script>" not in odd._repr_html_()
+    assert "EUR" in record._repr_html_()
+
+
+@given(
+    st.lists(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats()
+        | st.text()
+        | st.tuples(st.floats(), st.floats())
+        | st.lists(st.text() | st.floats(), max_size=9)
+        | st.lists(st.floats(), max_size=9).map(np.array),
+        min_size=1,
+        max_size=9,
+    )
+)
+def test_whatever_a_result_holds_is_shown_in_three_lines(values: list[Any]) -> None:
+    names = ["n_rows", "interval", "cost_interval", "share", "n_boxes", "label", "names", "price", "seconds"]
+    made: Any = dataclasses.make_dataclass("Any", names[: len(values)], bases=(Readable,), repr=False)
+    for shift in range(len(values)):
+        text = repr(made(*values[shift:], *values[:shift]))
+        assert len(text.splitlines()) <= 3
+        assert max(map(len, text.splitlines())) <= 120
+        assert text[0] + text[-1] == "<>"
+
+
+INDICES = [
+    pd.RangeIndex(5, 125),
+    pd.Index([f"case {i}" for i in range(120)], name="case"),
+    pd.date_range("2020-01-01", periods=120, name="day", tz="UTC"),
+    pd.MultiIndex.from_product([["a", "b"], range(60)], names=["ward", "bed"]),
+]
+
+
+@pytest.mark.parametrize("index", INDICES, ids=lambda index: type(index).__name__)
+def test_a_record_gives_the_index_back(index: pd.Index[Any]) -> None:
+    X = rows()[0].set_axis(index)
+    record = clf().acquire(X)
+    pd.testing.assert_index_equal(record.to_frame().index, index)
+    some = np.array([7, 3, 7])
+    pd.testing.assert_index_equal(select_rows(record, some).to_frame().index, index[some])
+    whole = join_records([clf().acquire(X[:50]), clf().acquire(X[50:])])
+    pd.testing.assert_frame_equal(whole.to_frame(), record.to_frame())
+    assert (whole.unit, list(whole.names), list(whole.classes)) == ("EUR", ["dose", "age", "x"], ["ill", "well"])
+
+
+def test_columns_are_named_by_classes_and_methods() -> None:
+    assert [*EXAMPLES["AcquisitionRecord"]().to_frame()][-2:] == ["P(ill)", "P(well)"]
+    ranked = EXAMPLES["CriticalDifference"]().to_frame()
+    assert [*ranked.index] == ["a", "b", "c"]
+    assert ranked.loc["a", "p against b"] == ranked.loc["b", "p against a"] == 1.0
+    scored = scores().to_frame()
+    assert [*scored["rows"]] == ["all rows", "class", "class", "group", "group"]
+    assert [*scored["label"][1:]] == ["ill", "well", "north", "south"]
+
+
+def test_tables_of_several_results_go_below_each_other() -> None:
+    both = pd.concat([evaluate(problem(), FirstK(k).solve(problem())).to_frame() for k in (0, 1)])
+    assert both["cost"].tolist() == pytest.approx([0.5, 0.2])
+    assert both.attrs["units"]["cost"] == "the unit of the costs"
+
+
+def modules_by_tab(module: ModuleType) -> list[ModuleType]:
+    """Modules that completion leads to, from one on."""
+    inside = [getattr(module, name) for name in dir(module)]
+    own = [one for one in inside if inspect.ismodule(one)]
+    return [module, *(each for one in own for each in modules_by_tab(one))]
+
+
+def test_completion_shows_public_names_alone() -> None:
+    shown = {f"{m.__name__}.{name}" for m in modules_by_tab(seqclass) for name in dir(m)}
+    public = set((REPOSITORY / "tests" / "public_names.txt").read_text("utf-8").splitlines())
+    modules = {name.rpartition(".")[0] for name in public} - {"seqclass"}
+    assert shown == public | modules | {"seqclass.__version__"}
+
+
+def test_every_module_with_names_completes_them() -> None:
+    """Whoever imports a module that completion of the package leaves out is shown its names as well."""
+    found = [one.name for one in pkgutil.iter_modules(seqclass.__path__, "seqclass.") if "._" not in one.name]
+    modules = [importlib.import_module(name) for name in found if name != "seqclass.cli"]
+    assert [m.__name__ for m in modules if getattr(m, "__all__", []) and dir(m) != sorted(m.__all__)] == []

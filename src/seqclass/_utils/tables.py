@@ -41,14 +41,13 @@ class Readable:
     _columns: ClassVar[tuple[str, ...]] = ()
     #: What columns of arrays of two axes are called, with what the second axis has: "P({class})".
     _spread: ClassVar[Mapping[str, str]] = {}
-    #: What a row is, and where its names are: "method", an attribute, or what `names` knows of.
+    #: What a row is: a class, a decision, a question or what else `names` has the names of.
     _axis: ClassVar[str] = ""
+    #: Columns of numbers that stand for a class, a decision or a question, and for which; below 0 for going on.
+    _coded: ClassVar[Mapping[str, str]] = {}
     #: Columns in the unit of the costs whose names do not say it, and columns in other units.
     _costs: ClassVar[tuple[str, ...]] = ()
     _units: ClassVar[Mapping[str, str]] = {}
-
-    if TYPE_CHECKING:  # what some results have
-        names: Any
 
     def __repr__(self) -> str:
         text = visible(f"<{type(self).__name__}: {' '.join(self._summary().split())}", keep="")
@@ -58,10 +57,7 @@ class Readable:
 
     def _repr_html_(self) -> str:
         frame = self.to_frame()
-        units = dict[str, list[str]]()
-        for column, unit in frame.attrs.get("units", {}).items():
-            units.setdefault(unit, []).append(str(column))
-        told = "; ".join(f"{', '.join(columns)} in {unit}" for unit, columns in units.items())
+        told = "; ".join(f"{column} in {unit}" for column, unit in frame.attrs["units"].items())
         more = f"<p>{escape(told)}</p>" if told else ""
         return f"<p>{escape(repr(self)[1:-1])}</p>{frame.to_html(max_rows=20, float_format=value_text)}{more}"
 
@@ -80,6 +76,10 @@ class Readable:
         if self._axis and isinstance(table, Mapping):
             frame.index = pd.Index(self._labels(self._axis, len(frame)))
         frame.index.name = frame.index.name or self._axis or None
+        for column, kind in self._coded.items():
+            numbers = frame[column].tolist()
+            labels = self._labels(kind, max(numbers, default=-1) + 1)
+            frame[column] = pd.Series([labels[i] if i >= 0 else "go on" for i in numbers], frame.index, dtype=object)
         frame.attrs["units"] = {name: unit for name in map(str, frame.columns) if (unit := self._unit(name))}
         return frame
 
@@ -108,8 +108,13 @@ class Readable:
         return {template.replace(f"{{{kind}}}", str(label)): values[:, i] for i, label in enumerate(labels)}
 
     def _labels(self, kind: str, n: int) -> Sequence[Any]:
-        """What the entries of an axis are called; numbers where there are no names."""
-        return self.names if kind == "method" else range(n)
+        """What the entries of an axis are called: by a result's own names or its problem's; numbers without any."""
+        names, known = getattr(self, "names", None), {"class": "classes", "decision": "decisions"}
+        if isinstance(names, tuple):
+            return names if kind in ("method", "question") else range(n)
+        if names is None or kind not in (*known, "question"):
+            return range(n)
+        return getattr(names, known[kind]) if kind in known else [names.question(q) for q in range(n)]
 
     def _summary(self) -> str:
         if not self._shown and type(self).__str__ is not object.__str__:
@@ -152,7 +157,7 @@ def summary_text(name: str, value: Any) -> str:
         return "" if value != value else f"{what.removeprefix('n ')} {float(value):.4g}"
     if isinstance(value, np.ndarray):
         return _array_text(what, value)
-    if name.endswith(("interval", "range")) and value:
+    if name.endswith(("interval", "range")) and isinstance(value, tuple):
         return "" if np.isnan(value).any() else f"{what} {value[0]:.4g} to {value[1]:.4g}"
     if isinstance(value, (tuple, list)) and value and all(isinstance(one, (str, Real)) for one in value):
         return _array_text(what, np.array(value))

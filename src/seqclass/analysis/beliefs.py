@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ class ReachableBeliefs(Readable):
         The cheapest decision at the belief.
     method : str
         ``"exact"`` or ``"simulation"``.
+    names : object or None
+        Names of questions, classes and decisions, as `AcquisitionProblem.names` has them.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class ReachableBeliefs(Readable):
     """
 
     _spread = {"belief": "P({class})"}
+    _coded = {"decision": "decision"}
 
     stage: IntArray
     belief: FloatArray
@@ -52,6 +55,7 @@ class ReachableBeliefs(Readable):
     asked: FloatArray
     decision: IntArray
     method: str
+    names: Any = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.stage)
@@ -68,7 +72,7 @@ class ReachableBeliefs(Readable):
     def at_stage(self, stage: int) -> ReachableBeliefs:
         """Return the beliefs of one stage."""
         rows = self.stage == stage
-        own = {name: each[rows] for name, each in vars(self).items() if name != "method"}
+        own = {name: each[rows] for name, each in vars(self).items() if name not in ("method", "names")}
         return replace(self, **own)
 
 
@@ -131,7 +135,7 @@ def reachable_beliefs(
         simulation,
     )
     stage, belief, probability, asked, decision = (np.concatenate(column) for column in zip(*tally.levels))
-    return ReachableBeliefs(stage, belief, probability, asked, decision, served)
+    return ReachableBeliefs(stage, belief, probability, asked, decision, served, getattr(problem, "names", None))
 
 
 class _Beliefs:

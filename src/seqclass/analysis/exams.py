@@ -56,6 +56,8 @@ class ExamReport(Readable):
     """
 
     _shown = ("items", "exposure", "ability", "errors", "rmse")
+    _columns = ("ability", "n_persons", "n_items", "errors", "bias", "rmse", "sd")
+    _axis = "band"
 
     items: tuple[str, ...]
     exposure: FloatArray
@@ -67,23 +69,12 @@ class ExamReport(Readable):
     rmse: FloatArray
     sd: FloatArray
 
-    def _table(self) -> Any:
-        return self.precision_table()
-
     def exposure_table(self) -> pd.DataFrame:
         """Return a data frame with one row per item, the most exposed first."""
         import pandas as pd
 
         order = np.argsort(-self.exposure, kind="stable")
         table: pd.DataFrame = pd.DataFrame({"item": [self.items[j] for j in order], "exposure": self.exposure[order]})
-        return table
-
-    def precision_table(self) -> pd.DataFrame:
-        """Return a data frame with one row per band of ability, the lowest first."""
-        import pandas as pd
-
-        names = ("ability", "n_persons", "n_items", "errors", "bias", "rmse", "sd")
-        table: pd.DataFrame = pd.DataFrame({name: getattr(self, name) for name in names})
         return table
 
 
@@ -118,7 +109,7 @@ def exam_report(
     >>> from seqclass.bn import ItemResponse
     >>> model = ItemResponse.from_items({"a": [1.5] * 6, "b": [-1, -0.5, 0, 0, 0.5, 1]}, cuts=[0.0], points=9)
     >>> report = exam_report(SequentialClassifier.from_model(model, feature_costs=0.02), 500, n_bands=2)
-    >>> float(report.exposure.max()), report.precision_table().shape
+    >>> float(report.exposure.max()), report.to_frame().shape
     (1.0, (2, 7))
     """
     check_integer(n_persons, "n_persons", 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +40,8 @@ class FeatureValues(Readable):
         better for most. NaN for a policy without values.
     method : str
         ``"exact"`` or ``"simulation"``.
+    names : tuple of str or None
+        Names of the questions.
 
     Examples
     --------
@@ -50,7 +52,8 @@ class FeatureValues(Readable):
     array([0.35])
     """
 
-    _shown = ("feature", "asked", "total_saving", "method")
+    _shown = ("names", "asked", "total_saving", "method")
+    _axis = "question"
 
     feature: IntArray
     reached: FloatArray
@@ -60,6 +63,7 @@ class FeatureValues(Readable):
     saving: FloatArray
     expected_saving: FloatArray
     method: str
+    names: Any = field(default=None, compare=False)
 
     @property
     def total_saving(self) -> float:
@@ -117,6 +121,7 @@ def feature_values(
         saving=ratio(saving[question], asked),
         expected_saving=ratio(expected[question], reached),
         method=served,
+        names=None,
     )
 
 
@@ -202,6 +207,8 @@ class ClassProfile(Readable):
         P(number of features asked | class), up to the length of the longest history.
     method : str
         ``"exact"`` or ``"simulation"``.
+    names : object or None
+        Names of questions, classes and decisions, as `AcquisitionProblem.names` has them.
 
     Examples
     --------
@@ -224,6 +231,7 @@ class ClassProfile(Readable):
     decision_given_class: FloatArray
     stage_given_class: FloatArray
     method: str
+    names: Any = field(default=None, compare=False)
 
     @property
     def cost(self) -> FloatArray:
@@ -275,6 +283,7 @@ def class_profile(
         decision_given_class=ratio(joint, by_class[:, None]),
         stage_given_class=ratio(stages, by_class[:, None]),
         method=served,
+        names=getattr(problem, "names", None),
     )
 
 

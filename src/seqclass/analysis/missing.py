@@ -46,7 +46,7 @@ class MissingSweep(Readable):
     --------
     >>> import numpy as np
     >>> sweep = MissingSweep(np.array([0.0, 0.5]), *np.ones((10, 2)), n_repeats=5)
-    >>> len(sweep), sweep.as_dict()["share"]
+    >>> len(sweep), sweep.to_frame()["share"].tolist()
     (2, [0.0, 0.5])
     """
 
@@ -68,10 +68,6 @@ class MissingSweep(Readable):
 
     def __len__(self) -> int:
         return len(self.share)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the columns as a dict of lists, for a data frame or a file."""
-        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(self).items()}
 
 
 def missing_sweep(

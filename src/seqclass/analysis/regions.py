@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -35,6 +35,8 @@ class StoppingRegions(Readable):
         For two classes: values of P(second class) at which the region changes, ascending.
     between : ndarray of int of shape (m + 1,) or None
         For two classes: the regions before, between and after the edges.
+    names : object or None
+        Names of questions, classes and decisions, as `AcquisitionProblem.names` has them.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class StoppingRegions(Readable):
 
     _columns = ("belief", "region")
     _spread = {"belief": "P({class})"}
+    _coded = {"region": "decision"}
     _shown = ("stage", "context", "edges", "go_on_share")
 
     stage: int
@@ -56,6 +59,7 @@ class StoppingRegions(Readable):
     region: IntArray
     edges: FloatArray | None
     between: IntArray | None
+    names: Any = field(default=None, compare=False)
 
     @property
     def go_on(self) -> FloatArray:
@@ -144,9 +148,9 @@ def stopping_regions(
     row.component = select_component(policy, lot)
     region = _region(policy, row, belief)
     if problem.n_classes != 2:
-        return StoppingRegions(stage, context, belief, region, None, None)
+        return StoppingRegions(stage, context, belief, region, None, None, getattr(problem, "names", None))
     edges, between = _edges(policy, row, belief[:, 1], region, tolerance)
-    return StoppingRegions(stage, context, belief, region, edges, between)
+    return StoppingRegions(stage, context, belief, region, edges, between, getattr(problem, "names", None))
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,6 +169,8 @@ class Thresholds(Readable):
         The decision for which the policy stops there, or -1 where it goes on.
     feature : ndarray of int of shape (n_stages,)
         Feature that each stage asks for.
+    names : object or None
+        Names of questions, classes and decisions, as `AcquisitionProblem.names` has them.
 
     Examples
     --------
@@ -176,6 +182,7 @@ class Thresholds(Readable):
     """
 
     _shown = ("n_stages", "first_interval")
+    _coded = {"region": "decision", "question": "question"}
 
     stage: IntArray
     context: IntArray
@@ -183,10 +190,11 @@ class Thresholds(Readable):
     upper: FloatArray
     region: IntArray
     feature: IntArray
+    names: Any = field(default=None, compare=False)
 
     def _table(self) -> Any:
         columns = {name: getattr(self, name) for name in ("stage", "context", "lower", "upper", "region")}
-        return columns | {"feature": self.feature[self.stage]}
+        return columns | {"question": self.stage}
 
     @property
     def go_on(self) -> BoolArray:
@@ -255,7 +263,9 @@ def thresholds(
                 rows += [(stage, context, *row) for row in zip(ends, ends[1:], stages_found.between.tolist())]
     table = np.array(rows, dtype=np.float64).reshape(-1, 5)
     stages, contexts, regions = (table[:, k].astype(np.intp) for k in (0, 1, 4))
-    return Thresholds(stages, contexts, table[:, 2], table[:, 3], regions, problem.features[:n_stages].copy())
+    known = getattr(problem, "names", None)
+    features = problem.features[:n_stages].copy()
+    return Thresholds(stages, contexts, table[:, 2], table[:, 3], regions, features, known)
 
 
 def _region(policy: Policy, row: BeliefState, belief: FloatArray) -> IntArray:

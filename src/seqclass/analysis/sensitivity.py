@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -219,6 +219,8 @@ class Sensitivity(Readable):
         The expected cost itself; if visits cost nothing, it equals the sum of all costs times their derivatives.
     method : str
         ``"exact"`` or ``"simulation"``.
+    names : object or None
+        Names of questions, classes and decisions, as `AcquisitionProblem.names` has them.
 
     Examples
     --------
@@ -236,17 +238,18 @@ class Sensitivity(Readable):
     decision_cost: FloatArray
     cost: float
     method: str
+    names: Any = field(default=None, compare=False)
 
     def _table(self) -> Any:
-        rows = [
-            {"number": kind, "of": f"question {q}", "derivative": value}
-            for kind in ("price", "full_price")
-            for q, value in enumerate(getattr(self, kind).tolist())
-        ]
-        return rows + [
-            {"number": "decision_cost", "of": f"decision {j} of class {i}", "derivative": value}
+        questions = self._labels("question", len(self.price))
+        classes, decisions = (self._labels(kind, n) for kind, n in zip(("class", "decision"), self.decision_cost.shape))
+        prices = {"price": self.price, "full_price": self.full_price}
+        rows = [(kind, one, value) for kind, of in prices.items() for one, value in zip(questions, of.tolist())]
+        rows += [
+            ("decision_cost", f"{decisions[j]} where {classes[i]} is true", value)
             for (i, j), value in np.ndenumerate(self.decision_cost)
         ]
+        return [dict(zip(("with_respect_to", "of", "derivative"), row)) for row in rows]
 
 
 def sensitivity(
@@ -288,7 +291,7 @@ def sensitivity(
     simulation = Simulation(method, n_paths, max_histories, random_state)
     tally, served = collect(problem, policy, lambda: _Shares(problem), simulation)
     cost = float(tally.paid + (tally.joint * problem.decision_costs).sum())
-    return Sensitivity(tally.price, tally.full, tally.joint, cost, served)
+    return Sensitivity(tally.price, tally.full, tally.joint, cost, served, getattr(problem, "names", None))
 
 
 class _Shares:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,8 @@ class Acquisition(Readable):
     leaf_visit : ndarray of int of shape (n_leaves, longest) or None
         Number of the visit, from 1, in which each question was asked; -1 beyond the stop. None where visits cost
         nothing.
+    names : object or None
+        Names of questions, classes and decisions, as `AcquisitionProblem.names` has them.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class Acquisition(Readable):
     """
 
     _spread = {"leaf_belief": "P({class})"}
+    _coded = {"decision": "decision"}
 
     leaf: IntArray
     leaf_belief: FloatArray
@@ -97,6 +100,7 @@ class Acquisition(Readable):
     leaf_beliefs: FloatArray | None = None
     leaf_expected: Expected | None = None
     leaf_visit: IntArray | None = None
+    names: Any = field(default=None, compare=False)
 
     def _summary(self) -> str:
         asked = float((self.leaf_question >= 0).sum(axis=1)[self.leaf].mean()) if len(self.leaf) else 0.0
@@ -105,7 +109,8 @@ class Acquisition(Readable):
         return f"{len(self.leaf):,} cases, {histories}, {asked:.4g} asked at {paid:.4g} on average"
 
     def _table(self) -> Any:
-        asked = [tuple(one for one in row if one >= 0) for row in self.leaf_question.tolist()]
+        labels = self._labels("question", len(self.features))
+        asked = [tuple(labels[one] for one in row if one >= 0) for row in self.leaf_question.tolist()]
         columns = {"decision": self.leaf_decision, "price": self.leaf_price}
         columns |= {"n_features": (self.leaf_outcome >= 0).sum(axis=1)}
         columns |= self._spread_columns("leaf_belief", self.leaf_belief)
@@ -327,6 +332,7 @@ class Histories:
             leaf_beliefs=recorded.get("belief"),
             leaf_expected=expected,
             leaf_visit=visit,
+            names=getattr(self.policy.problem, "names", None),
         )
 
     def _trace(self) -> tuple[IntArray, IntArray, IntArray | None, dict[str, FloatArray]]:
