@@ -7,9 +7,11 @@ import importlib
 import inspect
 import pkgutil
 import re
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from html.parser import HTMLParser
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -29,12 +31,13 @@ from seqclass.agent.record import join_records, select_rows
 from seqclass.analysis.missing import MissingSweep
 from seqclass.bn import ItemParameters, ItemResponse, NetworkTables
 from seqclass.bn.base import HiddenTables
-from seqclass.datasets import load
+from seqclass.datasets import Dataset, load
 from seqclass.datasets.conditional import Conditional
 from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.logit import SwitchedLogit
 from seqclass.datasets.world import World
 from seqclass.drift import DriftTest, Followed
+from seqclass.experiment import Experiment, Results
 from seqclass.experiment.records import LabelledRecord
 from seqclass.experiment.results import Comparison
 from seqclass.fitting.choice import Candidate, Choice
@@ -54,6 +57,7 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.bounds.dual import LowerBound
 from seqclass.pomdp.policy import OrderingCandidate, OrderingChoice, SolveStep
+from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 from seqclass.report import Explored
 from seqclass.report.explore import ExploredRun
 from seqclass.selection import SAOLA, nogueira_stability
@@ -105,7 +109,7 @@ def results() -> dict[str, type]:
     todo += [c for c in classes().values() if issubclass(c, Readable) and c is not Readable]
     while todo:
         one = todo.pop()
-        is_record = dataclasses.is_dataclass(one) or hasattr(one, "_fields")
+        is_record = dataclasses.is_dataclass(one) or hasattr(one, "_fields") or issubclass(one, Readable)
         if one.__name__ not in reached and is_record and not issubclass(one, BaseEstimator):
             reached[one.__name__] = one
             own = vars(one).get("__annotations__", {}).values()
@@ -156,6 +160,13 @@ def session() -> Any:
     live = clf().session()
     live.observe(live.next_feature.name, 1.0)
     return live
+
+
+@cache
+def run() -> Results:
+    X, y = rows()
+    named = Dataset("small", X.to_numpy(), (y == "ill").astype(int), class_names=("well", "ill"))
+    return Experiment([named], ["etana"], cv=2).run(Path(tempfile.mkdtemp()) / "small.run")
 
 
 def comparison() -> Comparison:
@@ -245,7 +256,9 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "Question": lambda: clf().session().next_feature,
     "QuestionCalibration": lambda: scores().calibration[0],
     "ReachableBeliefs": lambda: analysis.reachable_beliefs(problem(), policy()),
+    "RandomisedPolicy": lambda: RandomisedPolicy([FirstK(0).solve(problem()), policy()], [0.3, 0.7]),
     "Regret": lambda: analysis.regret(problem(), FirstK(0).solve(problem()), policy()),
+    "Results": run,
     "Rung": lambda: EXAMPLES["CertifiedError"]().rungs[0],
     "Scores": scores,
     "SemiRFSStep": lambda: results()["SemiRFSStep"](0, "start", 0, 0, 20, 0.6, 0.6, 0.6, True, True, 0.0, 0.0, 1, 0.02),

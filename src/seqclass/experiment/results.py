@@ -314,7 +314,7 @@ def failures(table: Any) -> str:
 METRICS = ("realised_cost", "accuracy", "n_features_mean", "cost_mean")
 
 
-class Results:
+class Results(Readable):
     """The finished cells of a run.
 
     Parameters
@@ -343,10 +343,13 @@ class Results:
         self.path = Path(path)
         self.keys = None if keys is None else list(keys)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> str:
         errors = self.table()["error"]
         counts = f"{len(errors)} cells, {self.n_missing} missing, {(errors != '').sum()} failed"
-        return f"Results({str(self.path)!r}, {counts})"
+        return f"{short_repr(str(self.path))}, {counts}"
+
+    def _table(self) -> Any:
+        return self.table()
 
     @classmethod
     def load(cls, path: str | Path) -> Results:
