@@ -54,6 +54,7 @@ from seqclass.pomdp import (
     cost_sweep,
     dual_bound,
     evaluate,
+    with_names,
 )
 from seqclass.pomdp.bounds.dual import LowerBound
 from seqclass.pomdp.policy import OrderingCandidate, OrderingChoice, SolveStep
@@ -134,7 +135,8 @@ def clf() -> SequentialClassifier:
 
 @cache
 def problem() -> TableProblem:
-    return TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.7, 0.4], [0.3, 0.6]]]), prices=0.05)
+    plain = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.7, 0.4], [0.3, 0.6]]]), prices=0.05)
+    return with_names(plain, ["fever", "cough"], classes=["ill", "well"], decisions=["treat", "leave"])
 
 
 @cache
@@ -394,6 +396,28 @@ def test_columns_are_named_by_classes_and_methods() -> None:
     scored = scores().to_frame()
     assert [*scored["rows"]] == ["all rows", "class", "class", "group", "group"]
     assert [*scored["label"][1:]] == ["ill", "well", "north", "south"]
+
+
+def test_numbers_of_classes_decisions_and_questions_are_names() -> None:
+    frames = {name: make().to_frame() for name, make in EXAMPLES.items() if name in BY_NAME}
+    for name, (index, columns, held) in BY_NAME.items():
+        assert [*frames[name].index][: len(index)] == index
+        assert set(columns) <= set(frames[name].columns), name
+        for column, values in held.items():
+            assert set(frames[name][column]) == values, (name, column)
+
+
+DECIDED = [("treat", "ill"), ("treat", "well"), ("leave", "ill"), ("leave", "well")]
+#: Index, columns and entries of tables about the problem of the examples.
+BY_NAME: dict[str, tuple[list[str], list[str], dict[str, set[Any]]]] = {
+    "Acquisition": ([], ["P(ill)", "P(well)"], {"decision": {"treat", "leave"}, "asked": {("fever",)}}),
+    "ClassProfile": (["ill", "well"], ["P(decide treat)", "P(decide leave)"], {}),
+    "FeatureValues": (["fever", "cough"], [], {}),
+    "ReachableBeliefs": ([], ["P(ill)", "P(well)"], {"decision": {"treat", "leave"}}),
+    "Sensitivity": ([], [], {"of": {"fever", "cough"} | {f"{d} where {c} is true" for d, c in DECIDED}}),
+    "StoppingRegions": ([], ["P(ill)", "P(well)"], {"region": {"treat", "leave", "go on"}}),
+    "Thresholds": ([], [], {"question": {"fever", "cough"}, "region": {"treat", "leave", "go on"}}),
+}
 
 
 def test_tables_of_several_results_go_below_each_other() -> None:

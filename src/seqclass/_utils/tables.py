@@ -86,7 +86,7 @@ class Readable:
     def _unit(self, column: str) -> str:
         if column in self._costs or _MONEY.search(column):
             return getattr(self, "unit", "") or "the unit of the costs"
-        return self._units.get(column, "seconds" if column.endswith("seconds") else "")
+        return self._units.get(column, "seconds" if "seconds" in column else "")
 
     def _table(self) -> Any:
         """Columns by name, a frame, or a list of rows."""
@@ -109,12 +109,10 @@ class Readable:
 
     def _labels(self, kind: str, n: int) -> Sequence[Any]:
         """What the entries of an axis are called: by a result's own names or its problem's; numbers without any."""
-        names, known = getattr(self, "names", None), {"class": "classes", "decision": "decisions"}
+        names, known = getattr(self, "names", None), f"{kind}es" if kind == "class" else f"{kind}s"
         if isinstance(names, tuple):
             return names if kind in ("method", "question") else range(n)
-        if names is None or kind not in (*known, "question"):
-            return range(n)
-        return getattr(names, known[kind]) if kind in known else [names.question(q) for q in range(n)]
+        return getattr(names, known, range(n))
 
     def _summary(self) -> str:
         if not self._shown and type(self).__str__ is not object.__str__:

@@ -135,7 +135,7 @@ def reachable_beliefs(
         simulation,
     )
     stage, belief, probability, asked, decision = (np.concatenate(column) for column in zip(*tally.levels))
-    return ReachableBeliefs(stage, belief, probability, asked, decision, served, getattr(problem, "names", None))
+    return ReachableBeliefs(stage, belief, probability, asked, decision, served, problem.names)
 
 
 class _Beliefs:

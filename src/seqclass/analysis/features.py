@@ -121,7 +121,7 @@ def feature_values(
         saving=ratio(saving[question], asked),
         expected_saving=ratio(expected[question], reached),
         method=served,
-        names=None,
+        names=tuple(map(problem.names.question, question.tolist())),
     )
 
 
@@ -283,7 +283,7 @@ def class_profile(
         decision_given_class=ratio(joint, by_class[:, None]),
         stage_given_class=ratio(stages, by_class[:, None]),
         method=served,
-        names=getattr(problem, "names", None),
+        names=problem.names,
     )
 
 

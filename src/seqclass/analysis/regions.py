@@ -148,9 +148,9 @@ def stopping_regions(
     row.component = select_component(policy, lot)
     region = _region(policy, row, belief)
     if problem.n_classes != 2:
-        return StoppingRegions(stage, context, belief, region, None, None, getattr(problem, "names", None))
+        return StoppingRegions(stage, context, belief, region, None, None, problem.names)
     edges, between = _edges(policy, row, belief[:, 1], region, tolerance)
-    return StoppingRegions(stage, context, belief, region, edges, between, getattr(problem, "names", None))
+    return StoppingRegions(stage, context, belief, region, edges, between, problem.names)
 
 
 @dataclass(frozen=True, repr=False)
@@ -263,9 +263,8 @@ def thresholds(
                 rows += [(stage, context, *row) for row in zip(ends, ends[1:], stages_found.between.tolist())]
     table = np.array(rows, dtype=np.float64).reshape(-1, 5)
     stages, contexts, regions = (table[:, k].astype(np.intp) for k in (0, 1, 4))
-    known = getattr(problem, "names", None)
     features = problem.features[:n_stages].copy()
-    return Thresholds(stages, contexts, table[:, 2], table[:, 3], regions, features, known)
+    return Thresholds(stages, contexts, table[:, 2], table[:, 3], regions, features, problem.names)
 
 
 def _region(policy: Policy, row: BeliefState, belief: FloatArray) -> IntArray:

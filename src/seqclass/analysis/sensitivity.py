@@ -291,7 +291,7 @@ def sensitivity(
     simulation = Simulation(method, n_paths, max_histories, random_state)
     tally, served = collect(problem, policy, lambda: _Shares(problem), simulation)
     cost = float(tally.paid + (tally.joint * problem.decision_costs).sum())
-    return Sensitivity(tally.price, tally.full, tally.joint, cost, served, getattr(problem, "names", None))
+    return Sensitivity(tally.price, tally.full, tally.joint, cost, served, problem.names)
 
 
 class _Shares:

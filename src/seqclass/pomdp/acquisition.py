@@ -332,7 +332,7 @@ class Histories:
             leaf_beliefs=recorded.get("belief"),
             leaf_expected=expected,
             leaf_visit=visit,
-            names=getattr(self.policy.problem, "names", None),
+            names=self.policy.problem.names,
         )
 
     def _trace(self) -> tuple[IntArray, IntArray, IntArray | None, dict[str, FloatArray]]:
