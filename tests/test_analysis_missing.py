@@ -103,8 +103,8 @@ def test_sparse_zeros_can_be_missing(form: Any) -> None:
     clf = SequentialClassifier(solver=QUICK).fit(sp.csr_array(X), y)
     dense = SequentialClassifier(solver=QUICK).fit(X, y)
     settings: dict[str, Any] = {"shares": [0, 0.5], "n_repeats": 3}
-    sparse = missing_sweep(clf, form(X), y, **settings).as_dict()
-    assert sparse == missing_sweep(dense, X, y, **settings).as_dict()
+    sparse = missing_sweep(clf, form(X), y, **settings).to_frame().to_dict("list")
+    assert sparse == missing_sweep(dense, X, y, **settings).to_frame().to_dict("list")
     assert sparse["n_features"][1] < sparse["n_asked"][1]
 
 
@@ -117,8 +117,8 @@ def test_outcomes_frames_and_other_discretisers(cancer: Any) -> None:
         sweep = missing_sweep(
             SequentialClassifier(discretizer=discretizer, solver=QUICK).fit(data, y), data, y, [0, 0.2]
         )
-        expected = expected or sweep.as_dict()
-        assert sweep.as_dict() == expected
+        expected = expected or sweep.to_frame().to_dict("list")
+        assert sweep.to_frame().to_dict("list") == expected
     frame = pd.DataFrame({"kind": np.where(y == 1, "a", "b"), "size": X[:, 0]})
     frame.loc[::4, "kind"] = None
     clf = SequentialClassifier(solver=QUICK).fit(frame, np.array(["no", "yes"])[y])

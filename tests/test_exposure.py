@@ -184,7 +184,7 @@ def test_rules_come_before_exposure() -> None:
 def test_the_report_counts_what_is_asked_and_how_well_ability_is_told() -> None:
     clf = quick()
     report = exam_report(clf, 2000, n_bands=5, random_state=1)
-    table = report.precision_table()
+    table = report.to_frame()
     assert report.exposure == pytest.approx(exposures(clf), abs=0.06)
     assert report.exposure.sum() == pytest.approx((table["n_items"] * table["n_persons"]).sum() / 2000)
     assert (np.diff(table["ability"]) > 0).all()

@@ -69,7 +69,7 @@ def test_a_record_as_a_table(clf: SequentialClassifier, data: tuple[pd.DataFrame
     np.testing.assert_array_equal(plain["cost"], record.cost)
     for i in (0, 70):
         asked = [j for j in record.order[i].tolist() if j >= 0]
-        assert plain["asked"][i] == tuple(asked)
+        assert plain["asked"][i] == tuple(clf.feature_names_in_[asked])
         assert named["asked"][i] == tuple(clf.feature_names_in_[asked])
     assert plain["asked"].map(len).nunique() > 1  # some stop before the others
     assert record.to_frame().dtypes["n_features"].kind == "i"

@@ -22,6 +22,7 @@ from seqclass.agent.record import (
     columns_of,
     join_records,
     layout,
+    row_fields,
     select_rows,
 )
 from seqclass.cli import main
@@ -48,7 +49,7 @@ class Longer(AcquisitionRecord):
 def filled(n: int, longest: int) -> Longer:
     """A record with something in every field, all different."""
     sizes, count, values = {"n_classes": 3, "longest": longest, "longest + 1": longest + 1}, 0, {}
-    for held in fields(Longer):
+    for held in row_fields(Longer):
         shape = (n, *(sizes[axis] for axis in axes_of(held)))
         values[held.name] = count + np.arange(np.prod(shape)).reshape(shape)
         count += 1000
@@ -57,11 +58,13 @@ def filled(n: int, longest: int) -> Longer:
 
 def test_the_docstring_tells_of_every_field_and_its_axes() -> None:
     assert AcquisitionRecord.__doc__ is not None
-    for held in fields(AcquisitionRecord):
+    for held in row_fields(AcquisitionRecord):
         shape = re.escape(", ".join(("n", *axes_of(held))) + "," * (not axes_of(held)))
         none = " or None" if held.default is None else ""
         assert re.search(
-            rf"^    {held.name} : ndarray( of \w+)? of shape \({shape}\){none}$", AcquisitionRecord.__doc__, re.M
+            rf"^    {held.name} : (ndarray( of \w+)?|pandas.Index) of shape \({shape}\){none}$",
+            AcquisitionRecord.__doc__,
+            re.M,
         )
 
 
@@ -69,7 +72,7 @@ def test_joined_records_have_all_fields_in_full() -> None:
     parts = [filled(2, 3), filled(1, 1), filled(3, 0)]
     whole = join_records(parts)
     assert type(whole) is Longer
-    for held in fields(Longer):
+    for held in row_fields(Longer):
         value = getattr(whole, held.name)
         if held.name == "history":  # a number among the rows of its part
             assert value is None
@@ -91,7 +94,7 @@ def test_some_rows_have_all_fields() -> None:
     record, rows = filled(4, 2), np.array([3, 1])
     some = select_rows(record, rows)
     assert type(some) is Longer
-    for held in fields(Longer):
+    for held in row_fields(Longer):
         np.testing.assert_array_equal(getattr(some, held.name), getattr(record, held.name)[rows], err_msg=held.name)
     assert select_rows(replace(record, time=None), rows).time is None
 

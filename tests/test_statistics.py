@@ -76,9 +76,9 @@ def test_wilcoxon_of_the_worked_example() -> None:
 def test_wins_of_the_worked_example() -> None:
     found = win_tie_loss(DEMSAR, names=METHODS)
     assert (found.wins[1, 0], found.ties[1, 0], found.losses[1, 0]) == (10, 2, 2)
-    assert found.frame().loc["C4.5+m", "C4.5"] == "10/2/2"
-    assert found.frame().loc["C4.5", "C4.5+m"] == "2/2/10"
-    assert found.frame().loc["C4.5", "C4.5"] == "-"
+    assert found.to_frame().loc["C4.5+m", "C4.5"] == "10/2/2"
+    assert found.to_frame().loc["C4.5", "C4.5+m"] == "2/2/10"
+    assert found.to_frame().loc["C4.5", "C4.5"] == "-"
 
 
 @pytest.mark.parametrize(

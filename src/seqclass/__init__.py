@@ -66,5 +66,9 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+#: Modules whose public names are all above, or none: users come to them by these.
+_INSIDE = {"adaptive_classifier", "agent", "classifier", "cli", "costs", "evaluation", "fitting", "labels", "recipes"}
+
+
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_modules()})
+    return sorted({*__all__, *_modules()} - _INSIDE)

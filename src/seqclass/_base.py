@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.frames import is_frame
 from seqclass._utils.model_files import Stored, save
 from seqclass._utils.stored import is_fitted, require
 from seqclass._utils.text import short_repr
@@ -263,16 +265,18 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         True
         """
         agent = agent_of(self)
+        names: dict[str, Any] = {"classes": agent.classes, "names": agent.feature_names, "unit": agent.unit}
         if provider is None:
             if X is None:
                 raise ValueError("give the instances as X, or a live source as provider and n.")
             if n is not None or kept is not None:
                 raise ValueError("n and kept are about a live source: give it as provider, or leave them out.")
-            return agent.acquire(X, record_beliefs=record_beliefs, known=known, budget=budget)
+            record = agent.acquire(X, record_beliefs=record_beliefs, known=known, budget=budget)
+            return replace(record, **names, index=X.index if is_frame(X) else None)
         if X is not None:
             raise ValueError("give either X or provider: a live source tells all that is asked, what is known too.")
         source = Source(agent, provider, n, kept, tries, on_error, batch_size, concurrency)
-        return source.acquire(record_beliefs=record_beliefs, known=known, budget=budget)
+        return replace(source.acquire(record_beliefs=record_beliefs, known=known, budget=budget), **names)
 
     def next_question(self, X: Any, known: npt.ArrayLike | None = None, *, budget: int | None = None) -> IntArray:
         """Return what to ask next about each instance, given only what is known about it.

@@ -50,6 +50,7 @@ from seqclass.pomdp.rules import Rules
 from seqclass.recipes import ifc2f
 
 __all__ = ["AdaptiveClassifier", "adaptive"]
+__dir__ = __all__.copy  # tab completion
 
 
 #: Name of the candidate that buys nothing.

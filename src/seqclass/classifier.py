@@ -25,6 +25,7 @@ from seqclass.fitting._steps import forgetting_weights, time_step
 from seqclass.pomdp import Solver
 
 __all__ = ["SequentialClassifier"]
+__dir__ = __all__.copy  # tab completion
 
 
 class _WhereBinsAreFixed:

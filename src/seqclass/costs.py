@@ -15,10 +15,12 @@ from sklearn.base import BaseEstimator
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.stored import require, stored_array, stored_whole
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import is_unit, join_names, short_repr
 from seqclass._utils.validation import check_costs, check_flag, check_integer, check_n_classes, columns_of, in_order
 
 __all__ = ["Costs", "Prices", "Visits"]
+__dir__ = __all__.copy  # tab completion
 
 
 class Costs(Stored, BaseEstimator):  # type: ignore[misc]
@@ -274,8 +276,8 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
 
 
 @register
-@dataclass(frozen=True)
-class Visits:
+@dataclass(frozen=True, repr=False)
+class Visits(Readable):
     """What visits cost in addition to the prices of what is asked in them.
 
     Attributes
@@ -296,6 +298,8 @@ class Visits:
     >>> visits.single_costs, visits.panel_costs(np.array([[True, False, True], [False, False, False]]))
     (array([0.5, 0.7, 0.6]), array([0.6, 0. ]))
     """
+
+    _columns = ("delays", "single_costs")
 
     cost: float
     delays: FloatArray
@@ -357,8 +361,8 @@ class Visits:
 
 
 @register
-@dataclass(frozen=True)
-class Prices:
+@dataclass(frozen=True, repr=False)
+class Prices(Readable):
     """Price of every feature, with discounts, bundles and visits.
 
     Attributes
@@ -383,6 +387,8 @@ class Prices:
     >>> prices.for_order(np.array([1, 0]))[0]
     array([3., 1.])
     """
+
+    _columns = ("full", "discounted", "groups", "bundles")
 
     full: FloatArray
     discounted: FloatArray

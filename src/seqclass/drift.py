@@ -16,6 +16,7 @@ from sklearn.base import clone
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import plain_data, with_texts
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_decision_costs, check_integer, check_real, class_numbers, plain_labels
 from seqclass.agent.agent import agent_of
@@ -23,6 +24,7 @@ from seqclass.agent.record import AcquisitionRecord
 from seqclass.fitting._steps import rows_of
 
 __all__ = ["DriftTest", "follow"]
+__dir__ = __all__.copy  # tab completion
 
 #: Stakes, as parts of the highest that cannot lose all.
 _STAKES = np.array([1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8])
@@ -73,8 +75,8 @@ class _Bets:
         self._rise = np.where(fell, total[-1] - total[lowest, columns], self._rise + total[-1])
 
 
-@dataclass(eq=False)
-class DriftTest:
+@dataclass(eq=False, repr=False)
+class DriftTest(Readable):
     """Tests case by case whether decisions cost more than beliefs expect; a false alarm has at most chance ``alpha``.
 
     When a case stops it has a belief, and the expected cost of its decision j is e = sum_i belief_i M_ij. Once the
@@ -128,6 +130,8 @@ class DriftTest:
     >>> test.update(clf.acquire(X[350:]), 1 - y[350:]).alarm >= 219  # what was benign is malignant
     True
     """
+
+    _columns = ("n_cases", "e_value", "alarm", "change", "alpha", "margin")
 
     decision_costs: npt.ArrayLike
     classes: npt.ArrayLike
@@ -297,8 +301,8 @@ def _upper_bound(values: FloatArray, low: float, high: float, delta: float) -> f
     return high if capital(high) <= 0 else float(brentq(capital, low, high))
 
 
-@dataclass(frozen=True)
-class Followed:
+@dataclass(frozen=True, repr=False)
+class Followed(Readable):
     """What happened, case by case, while a classifier followed a stream.
 
     Attributes
@@ -330,6 +334,9 @@ class Followed:
     0.52
     """
 
+    _shown = ("first", "cost", "n_features", "alarms", "changes", "switches", "fits", "seconds")
+    _axis = "row"
+
     first: int
     prices: FloatArray
     decision_costs: FloatArray
@@ -340,6 +347,14 @@ class Followed:
     fits: IntArray
     seconds: float
     classifier: Any = field(repr=False)
+
+    def _table(self) -> Any:
+        import pandas as pd
+
+        rows = self.first + np.arange(len(self.prices))
+        marks = {"alarm": self.alarms, "change": self.changes, "switch": self.switches, "fit": self.fits}
+        columns = {"price": self.prices, "decision_cost": self.decision_costs, "n_features": self.n_features}
+        return pd.DataFrame(columns | {name: np.isin(rows, at) for name, at in marks.items()}, index=rows)
 
     @property
     def cost(self) -> float:

@@ -20,6 +20,7 @@ import numpy as np
 from seqclass._utils.text import join_names, near, sentence, short_repr, value_text
 
 __all__ = ["Labels"]
+__dir__ = __all__.copy  # tab completion
 
 #: What a table may tell, in columns; a mapping has ``question`` for the text of a feature, and ``answers``.
 _COLUMNS = ("feature", "answer", "text", "help", "unit", "url")

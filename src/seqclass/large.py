@@ -23,6 +23,7 @@ from seqclass._chunks.source import Chunks
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray
 from seqclass._utils.files import remove_leftovers, replace_file
 from seqclass._utils.frames import FrameEncoder, Levels, plain_data
+from seqclass._utils.tables import Readable, plain_figures
 from seqclass._utils.text import near, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.agent._fingerprint import acting_fingerprint
@@ -33,6 +34,7 @@ from seqclass.agent.training_rows import is_outside_training
 from seqclass.pomdp.acquisition import Acquisition
 
 __all__ = ["Chunks", "from_dask", "predict_dask", "predict_parquet", "read_parquet"]
+__dir__ = __all__.copy  # tab completion
 
 
 def check_kept(clf: BaseSequentialClassifier, keep: Sequence[str], what: str = "keep") -> None:
@@ -145,8 +147,8 @@ _KEY, _OUTSIDE = b"seqclass", b"seqclass outside"
 _MOST_ROWS = 100_000
 
 
-@dataclass(frozen=True)
-class DecidedParts:
+@dataclass(frozen=True, repr=False)
+class DecidedParts(Readable):
     """Totals over the rows that `predict_parquet` decided.
 
     Attributes
@@ -175,6 +177,9 @@ class DecidedParts:
     cost: float
     decisions: dict[str, int]
     n_outside: int = 0
+
+    def _table(self) -> Any:
+        return [plain_figures(vars(self)) | self.decisions]
 
 
 def decide_parts(

@@ -21,6 +21,7 @@ from seqclass.evaluation.decision_curves import decision_curve
 from seqclass.evaluation.scores import score_rows
 
 __all__ = ["decision_curve", "realised_cost", "realised_cost_scorer", "score_rows"]
+__dir__ = __all__.copy  # tab completion
 
 
 def realised_cost(

@@ -12,6 +12,7 @@ from seqclass.discretize._edges import STRATEGIES
 from seqclass.pomdp import GridValueIteration, LinearThresholdSPSA, Perseus, Solver
 
 __all__ = ["etana", "f_etana", "ifc2f"]
+__dir__ = __all__.copy  # tab completion
 
 #: Settings of `ifc2f`: ours, and the paper's.
 _IFC2F: dict[str, Any] = {

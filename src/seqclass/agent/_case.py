@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import join_names, short_repr
 from seqclass.agent._warm_start import as_seen
 from seqclass.agent.agent import Agent, feature_name
@@ -21,8 +22,8 @@ from seqclass.pomdp.problem import CLOSED, OPEN, BeliefState
 from seqclass.pomdp.visits import order_panels
 
 
-@dataclass(frozen=True)
-class Feature:
+@dataclass(frozen=True, repr=False)
+class Feature(Readable):
     """One of the features that a question shows.
 
     Attributes
@@ -45,8 +46,8 @@ class Feature:
     categories: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Question:
+@dataclass(frozen=True, repr=False)
+class Question(Readable):
     """A question that a session may ask next: for a feature, or for a bundle of features that is seen at once.
 
     Attributes
@@ -88,8 +89,8 @@ class Question:
     saving_alone: float = math.nan
 
 
-@dataclass(frozen=True)
-class Answer:
+@dataclass(frozen=True, repr=False)
+class Answer(Readable):
     """One step of a session.
 
     Attributes

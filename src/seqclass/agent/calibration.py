@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import stored_array
+from seqclass._utils.tables import Readable
 
 __all__ = ["Calibration"]
 
 
 @register
-@dataclass(frozen=True, eq=False)
-class Calibration:
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration(Readable):
     """How much of the evidence that the model sees in each answer is confirmed by rows that it has not seen.
 
     Models learnt from few rows, and models that count repeated evidence as new, become too sure, and more so the more
@@ -45,6 +47,10 @@ class Calibration:
     (True, True)
     """
 
+    _shown = ("exponents", "n_rows", "loss", "loss_before")
+    _axis = "answer"
+    _units = {"loss": "nats", "loss_before": "nats"}
+
     exponents: FloatArray
     n_rows: FloatArray
     loss: FloatArray
@@ -57,17 +63,11 @@ class Calibration:
             lines.append(f"{k:>6}  {exponent:>8.2f}  {n:>4.0f}  {loss:>8.3f}  {before:>6.3f}")
         return "\n".join(lines)
 
-    def to_frame(self) -> object:
-        """Return the figures as a data frame, one row per answer.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+    def _table(self) -> Any:
         import pandas as pd
 
         columns = {name: getattr(self, name) for name in ("exponents", "n_rows", "loss", "loss_before")}
-        return pd.DataFrame(columns, index=pd.RangeIndex(1, len(self.exponents) + 1, name="answer"))
+        return pd.DataFrame(columns, index=pd.RangeIndex(1, len(self.exponents) + 1))
 
     def _check_stored(self) -> None:
         exponents = stored_array(self, "exponents", "f", None, low=0, high=1)

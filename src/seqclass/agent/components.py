@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import IntArray
+from seqclass._utils.tables import Readable, rows_of
 from seqclass._utils.text import visible
 from seqclass.agent.agent import Agent, feature_name, outcome_labels
 from seqclass.bn import ClassMixture
@@ -16,8 +17,8 @@ from seqclass.bn import ClassMixture
 __all__ = ["Component", "Likeness", "Trait"]
 
 
-@dataclass(frozen=True)
-class Trait:
+@dataclass(frozen=True, repr=False)
+class Trait(Readable):
     """A value that a component shows more often than others do.
 
     Attributes
@@ -50,8 +51,8 @@ class Trait:
         return visible(f"{self.name}{is_}{self.label} ({self.share:.0%} of them, {self.share_of_all:.0%} of all)")
 
 
-@dataclass(frozen=True)
-class Component:
+@dataclass(frozen=True, repr=False)
+class Component(Readable):
     """A kind of instances within a class.
 
     Attributes
@@ -80,6 +81,9 @@ class Component:
     share: float
     traits: tuple[Trait, ...]
 
+    def _table(self) -> Any:
+        return rows_of(self.traits)
+
     @property
     def name(self) -> str:
         """Class and number."""
@@ -89,8 +93,8 @@ class Component:
         return visible(f"{self.name} ({self.share:.0%} of the class): {'; '.join(map(str, self.traits))}")
 
 
-@dataclass(frozen=True)
-class Likeness:
+@dataclass(frozen=True, repr=False)
+class Likeness(Readable):
     """The component that an instance is most like, judging by its answers.
 
     Attributes
@@ -108,6 +112,9 @@ class Likeness:
 
     component: Component
     probability: float
+
+    def _table(self) -> Any:
+        return self.component.to_frame().assign(component=self.component.name, probability=self.probability)
 
     def __str__(self) -> str:
         traits = "; ".join(map(str, self.component.traits))

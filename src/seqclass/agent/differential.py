@@ -10,14 +10,15 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import register
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import percent
 
 __all__ = ["Differential"]
 
 
 @register
-@dataclass(frozen=True, eq=False)
-class Differential:
+@dataclass(frozen=True, eq=False, repr=False)
+class Differential(Readable):
     """Sets of classes that contain the true one with certified frequency; made by `seqclass.certify_differential`.
 
     A class is in the set of a case if its probability at the stop is at least its limit; the most probable class is
@@ -48,6 +49,9 @@ class Differential:
     Sets of classes that lack the true one in at most 10.0% of cases, with 90% confidence. On 100 rows: 1.30 classes a \
 set, 5.0% lack the true one.
     """
+
+    _columns = ("limits",)
+    _axis = "class"
 
     alpha: float
     delta: float

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import (
     answer_text,
     belief_text,
@@ -33,7 +34,7 @@ from seqclass.labels import Labels
 from seqclass.pomdp.ties import TIE
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 __all__ = ["Explanation", "ExplanationStep"]
 
@@ -161,8 +162,8 @@ _RENDERERS: dict[str, _Renderer] = {
 }
 
 
-@dataclass(frozen=True)
-class ExplanationStep:
+@dataclass(frozen=True, repr=False)
+class ExplanationStep(Readable):
     """One step of an explanation: a feature that was asked for.
 
     Attributes
@@ -231,8 +232,8 @@ class ExplanationStep:
         return best if change[best] > 1e-12 else None  # less is rounding
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Readable):
     """Why one instance was decided as it was.
 
     `SequentialClassifier.explain` makes it; ``str()`` turns it into text for people.
@@ -393,21 +394,17 @@ class Explanation:
             decision_costs={words.decision_text(label): self.decision_costs[label] for label in labels},
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the steps as a data frame, one row for each feature that was asked for.
+    def _summary(self) -> str:
+        belief, paid = belief_text(self.classes, self.posterior), money(self.cost, self.unit)
+        acquired = f"{self.n_features} feature{'' if self.n_features == 1 else 's'} acquired"
+        return f"{belief}; {acquired}, {paid} paid; decision {self.decision}"
 
-        Returns
-        -------
-        pandas.DataFrame
-            Columns ``name``, ``column``, ``value``, ``outcome``, ``label``, ``price``, ``paid``, ``expected_saving``,
-            and ``P(label)`` for each class after the answer.
-        """
+    def _table(self) -> Any:
         import pandas as pd
 
         told = [field.name for field in fields(ExplanationStep) if field.name not in ("before", "after")]
         rows = [[*(getattr(step, name) for name in told), *(float(p) for p in step.after)] for step in self.steps]
-        frame: pd.DataFrame = pd.DataFrame(rows, columns=[*told, *(f"P({label})" for label in self.classes)])
-        return frame
+        return pd.DataFrame(rows, columns=[*told, *(f"P({label})" for label in self.classes)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain lists, dicts, numbers and texts; `from_dict` reads it.

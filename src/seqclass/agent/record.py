@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.tables import Readable
+from seqclass._utils.text import money, shorten
 from seqclass.agent.differential import labels_of
 from seqclass.costs import Visits
 from seqclass.pomdp.acquisition import Acquisition
@@ -25,17 +27,22 @@ __all__ = ["AcquisitionRecord"]
 CLASSES, STEPS, BELIEFS = "n_classes", "longest", "longest + 1"
 
 
-def layout(*axes: str, in_table: bool = True, joined: bool = True) -> dict[str, Any]:
-    """What a field of a record says of itself: its axes, whether tables show it, and whether it outlives its part.
+def layout(*axes: str, in_table: bool = True, joined: bool = True, by_row: bool = True) -> dict[str, Any]:
+    """What a field of a record says of itself: its axes, if it goes by row, is in tables, and outlives its part.
 
     All that joins, cuts, tabulates, keeps and reads records goes by this; a field without it has one entry a row.
     """
-    return {"axes": axes, "in_table": in_table, "joined": joined}
+    return {"axes": axes, "in_table": in_table, "joined": joined, "by_row": by_row}
 
 
 def axes_of(held: Field[Any]) -> tuple[str, ...]:
     """Axes of a field of a record after that of the instances."""
     return tuple(held.metadata.get("axes", ()))
+
+
+def row_fields(record: Any) -> list[Field[Any]]:
+    """Fields of a record, or of its class, that have an entry a row."""
+    return [held for held in fields(record) if held.metadata.get("by_row", True)]
 
 
 class EncodedRows(NamedTuple):
@@ -46,8 +53,8 @@ class EncodedRows(NamedTuple):
     keys: Any
 
 
-@dataclass(frozen=True)
-class AcquisitionRecord:
+@dataclass(frozen=True, repr=False)
+class AcquisitionRecord(Readable):
     """A record of what was acquired for each of ``n`` instances, what it cost, and what was decided.
 
     Attributes
@@ -77,6 +84,13 @@ class AcquisitionRecord:
     differential : ndarray of bool of shape (n, n_classes) or None
         Whether each class may still be true; None if `seqclass.certify_differential` certifies nothing.
 
+    index : pandas.Index of shape (n,) or None
+        Index of the data frame that was given.
+    classes, names : ndarray or None
+        Labels of the classes, and names of the columns of ``X``.
+    unit : str
+        Unit of prices and costs, such as ``"EUR"``; empty if none was given.
+
     Examples
     --------
     >>> import numpy as np
@@ -85,6 +99,8 @@ class AcquisitionRecord:
     >>> record = SequentialClassifier().fit(X, np.repeat(["a", "b"], 20)).acquire([[0.1, 5.0]])
     >>> record.decision.tolist(), record.order.tolist(), record.cost.tolist()
     (['a'], [[0]], [0.01])
+    >>> record
+    <AcquisitionRecord: 1 case, 1 feature at 0.01 on average; decisions a 1>
     """
 
     decision: npt.NDArray[Any]
@@ -98,6 +114,10 @@ class AcquisitionRecord:
     visit: IntArray | None = field(default=None, metadata=layout(STEPS))
     time: FloatArray | None = None
     differential: BoolArray | None = field(default=None, metadata=layout(CLASSES))
+    index: Any = field(default=None, metadata=layout(in_table=False))
+    classes: Any = field(default=None, metadata=layout(in_table=False, by_row=False))
+    names: Any = field(default=None, metadata=layout(in_table=False, by_row=False))
+    unit: str = field(default="", metadata=layout(in_table=False, by_row=False))
 
     def __len__(self) -> int:
         return len(self.decision)
@@ -109,15 +129,25 @@ class AcquisitionRecord:
             return np.asarray((self.order >= 0).sum(axis=1))
         return np.asarray(self.visit.max(axis=1, initial=0))
 
+    def _summary(self) -> str:
+        n, most = len(self), 4  # decisions, the most frequent ones
+        labels, counts = np.unique(np.asarray(self.decision).astype(str), return_counts=True)
+        order = np.argsort(-counts, kind="stable")
+        told = [f"{shorten(labels[i])} {counts[i]:,}" for i in order[:most]]
+        told += [f"{len(order) - most} others"] if len(order) > most else []
+        asked, paid = (float(values.mean()) if n else 0.0 for values in (self.n_features, self.cost))
+        each = f"{asked:.3g} feature{'' if asked == 1 else 's'} at {money(paid, self.unit)} on average"
+        return f"{n:,} case{'' if n == 1 else 's'}, {each}; decisions {', '.join(told) or 'none'}"
+
     def to_frame(self, classes: Sequence[Any] | None = None, names: Sequence[Any] | None = None) -> pd.DataFrame:
         """Return the record as a data frame, one row per instance.
 
         Parameters
         ----------
         classes : sequence of length n_classes, optional
-            Labels of the classes, such as ``clf.classes_``; by default their numbers.
+            Labels of the classes instead of those that the record knows.
         names : sequence, optional
-            Names of the columns of ``X``, such as ``clf.feature_names_in_``; by default their numbers.
+            Names of the columns of ``X`` instead of those that the record knows; without any, their numbers.
 
         Returns
         -------
@@ -125,23 +155,29 @@ class AcquisitionRecord:
             Columns ``decision``, ``n_features``, ``cost``, ``asked`` (a tuple, in the order of asking), and
             ``P(label)`` for each class. If visits cost something there are also ``n_visits`` and ``time``, and
             ``asked`` is a tuple of visits. If sets of classes are certified there is ``differential``, a tuple with the
-            most probable class first.
+            most probable class first. Its index is that of the data frame that was given.
 
         Examples
         --------
-        >>> import numpy as np
+        >>> import pandas as pd
         >>> from seqclass import SequentialClassifier
-        >>> X = np.repeat([[0.0, 5.0], [1.0, 5.0]], 20, axis=0)
-        >>> clf = SequentialClassifier().fit(X, np.repeat(["a", "b"], 20))
-        >>> print(clf.acquire([[0.1, 5.0]]).to_frame(clf.classes_, ["dose", "age"]).round(3))
-          decision  n_features  cost    asked   P(a)   P(b)
-        0        a           1  0.01  (dose,)  0.955  0.045
+        >>> X = pd.DataFrame({"dose": [0.0, 1.0] * 20, "age": 5.0}, index=[f"case {i}" for i in range(40)])
+        >>> clf = SequentialClassifier().fit(X, ["a", "b"] * 20)
+        >>> print(clf.acquire(X[:2]).to_frame().round(3))
+               decision  n_features  cost    asked   P(a)   P(b)
+        case 0        a           1  0.01  (dose,)  0.955  0.045
+        case 1        b           1  0.01  (dose,)  0.045  0.955
         """
+        known = self.classes if classes is None else classes
+        named = replace(self, classes=known, names=self.names if names is None else names)
+        return super(AcquisitionRecord, named).to_frame()
+
+    def _table(self) -> Any:
         import pandas as pd
 
-        labels = range(self.posterior.shape[1]) if classes is None else classes
+        labels = range(self.posterior.shape[1]) if self.classes is None else self.classes
         asked = [
-            tuple(j if names is None else names[j] for j in row[: list(row).index(-1) if -1 in row else None])
+            tuple(j if self.names is None else self.names[j] for j in row[: list(row).index(-1) if -1 in row else None])
             for row in self.order.tolist()
         ]
         if self.visit is not None:
@@ -154,8 +190,9 @@ class AcquisitionRecord:
                 "differential": pd.Series(labels_of(sets, np.array(labels, dtype=object), self.posterior), dtype=object)
             },
         )
-        frame: pd.DataFrame = pd.DataFrame(columns | {f"P({c})": self.posterior[:, i] for i, c in enumerate(labels)})
-        return frame
+        columns |= {f"P({c})": self.posterior[:, i] for i, c in enumerate(labels)}
+        frame = pd.DataFrame(columns)
+        return frame if self.index is None else frame.set_axis(self.index)
 
     @classmethod
     def from_acquisition(
@@ -200,11 +237,16 @@ def join_records(records: Sequence[AcquisitionRecord]) -> AcquisitionRecord:
     """Records of parts of some rows as one."""
     steps = np.array([part.order.shape[1] for part in records])
     short, whole = (steps.max() - steps).tolist(), {}
-    for held in fields(records[0]):
+    for held in row_fields(records[0]):
         parts = [getattr(part, held.name) for part in records]
         if held.metadata.get("joined", True) and any(part is not None for part in parts):
-            whole[held.name] = np.concatenate([_pad_steps(part, n, axes_of(held)) for part, n in zip(parts, short)])
-    return type(records[0])(**whole)
+            whole[held.name] = _join([_pad_steps(part, n, axes_of(held)) for part, n in zip(parts, short)])
+    apart = {held.name: None for held in row_fields(records[0]) if held.name not in whole}
+    return replace(records[0], **apart | whole)
+
+
+def _join(parts: list[Any]) -> Any:
+    return parts[0].append(parts[1:]) if hasattr(parts[0], "append") else np.concatenate(parts)
 
 
 def _pad_steps(values: npt.NDArray[Any], short: int, axes: tuple[str, ...]) -> npt.NDArray[Any]:
@@ -217,7 +259,7 @@ def _pad_steps(values: npt.NDArray[Any], short: int, axes: tuple[str, ...]) -> n
 
 def select_rows(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
     """Some rows of a record."""
-    there: dict[str, Any] = {held.name: getattr(record, held.name) for held in fields(record)}
+    there: dict[str, Any] = {held.name: getattr(record, held.name) for held in row_fields(record)}
     return replace(record, **{name: value[rows] for name, value in there.items() if value is not None})
 
 

@@ -34,3 +34,4 @@ __all__ = [
     "value_of_information",
     "what_if",
 ]
+__dir__ = __all__.copy  # tab completion

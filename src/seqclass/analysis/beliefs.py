@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_real
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
@@ -15,8 +16,8 @@ from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.simple import FixedLengthPolicy
 
 
-@dataclass(frozen=True)
-class ReachableBeliefs:
+@dataclass(frozen=True, repr=False)
+class ReachableBeliefs(Readable):
     """Beliefs that a policy can meet, stage by stage; equal beliefs of a stage are merged.
 
     Attributes
@@ -33,6 +34,8 @@ class ReachableBeliefs:
         The cheapest decision at the belief.
     method : str
         ``"exact"`` or ``"simulation"``.
+    names : object or None
+        Names of questions, classes and decisions, as `AcquisitionProblem.names` has them.
 
     Examples
     --------
@@ -43,12 +46,16 @@ class ReachableBeliefs:
     (1, array([0.55, 0.45]))
     """
 
+    _spread = {"belief": "P({class})"}
+    _coded = {"decision": "decision"}
+
     stage: IntArray
     belief: FloatArray
     probability: FloatArray
     asked: FloatArray
     decision: IntArray
     method: str
+    names: Any = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.stage)
@@ -58,10 +65,14 @@ class ReachableBeliefs:
         """Most features that can be asked for."""
         return int(self.stage[-1])
 
+    def _summary(self) -> str:
+        n = self.belief.shape[1]
+        return f"{len(self):,} beliefs of {n} classes at stages 0 to {self.n_stages}, method {self.method}"
+
     def at_stage(self, stage: int) -> ReachableBeliefs:
         """Return the beliefs of one stage."""
         rows = self.stage == stage
-        own = {name: each[rows] for name, each in vars(self).items() if name != "method"}
+        own = {name: each[rows] for name, each in vars(self).items() if name not in ("method", "names")}
         return replace(self, **own)
 
 
@@ -124,7 +135,7 @@ def reachable_beliefs(
         simulation,
     )
     stage, belief, probability, asked, decision = (np.concatenate(column) for column in zip(*tally.levels))
-    return ReachableBeliefs(stage, belief, probability, asked, decision, served)
+    return ReachableBeliefs(stage, belief, probability, asked, decision, served, problem.names)
 
 
 class _Beliefs:
@@ -148,8 +159,8 @@ class _Beliefs:
         self.levels.append((stage, belief, probability, asked, self.problem.decide(belief)))
 
 
-@dataclass(frozen=True)
-class EntropyPath:
+@dataclass(frozen=True, repr=False)
+class EntropyPath(Readable):
     """Expected entropy of the belief after each stage, in nats; all arrays have shape (n_stages + 1,).
 
     Attributes
@@ -174,6 +185,10 @@ class EntropyPath:
     >>> round(entropy_path(problem, FirstK(None).solve(problem)).information, 3)
     0.275
     """
+
+    _shown = ("overall", "information", "method")
+    _axis = "stage"
+    _units = dict.fromkeys(("overall", "going_on", "stopped"), "nats")
 
     overall: FloatArray
     going_on: FloatArray

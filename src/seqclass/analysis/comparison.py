@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.tables import Readable
 from seqclass.analysis._walk import MAX_HISTORIES, Simulation
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
@@ -17,8 +18,8 @@ from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.walk import ALL, Level, check_questions, walk
 
 
-@dataclass(frozen=True)
-class Regret:
+@dataclass(frozen=True, repr=False)
+class Regret(Readable):
     """Expected cost of a policy minus that of another, by the stage at which they part.
 
     In a fixed order, two policies act alike on an instance until one of them stops, so the whole difference belongs to
@@ -49,6 +50,10 @@ class Regret:
     >>> round(regret(problem, FirstK(0).solve(problem), FirstK(None).solve(problem)).regret, 3)
     0.25
     """
+
+    _shown = ("cost", "other_cost", "regret", "std_error", "p_differ", "method")
+    _axis = "stage"
+    _costs = ("stopped_early", "stopped_late")
 
     cost: float
     other_cost: float

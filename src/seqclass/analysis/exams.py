@@ -10,6 +10,7 @@ import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer
 from seqclass.agent.agent import acquire_encoded, agent_of, feature_name, make_record
 from seqclass.agent.record import EncodedRows
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["ExamReport", "exam_report"]
 
 
-@dataclass(frozen=True)
-class ExamReport:
+@dataclass(frozen=True, repr=False)
+class ExamReport(Readable):
     """Exposure of each of ``m`` items, and precision in each of ``k`` bands of ability, for simulated persons.
 
     Attributes
@@ -54,6 +55,10 @@ class ExamReport:
     {'item': ['a'], 'exposure': [1.0]}
     """
 
+    _shown = ("items", "exposure", "ability", "errors", "rmse")
+    _columns = ("ability", "n_persons", "n_items", "errors", "bias", "rmse", "sd")
+    _axis = "band"
+
     items: tuple[str, ...]
     exposure: FloatArray
     ability: FloatArray
@@ -70,14 +75,6 @@ class ExamReport:
 
         order = np.argsort(-self.exposure, kind="stable")
         table: pd.DataFrame = pd.DataFrame({"item": [self.items[j] for j in order], "exposure": self.exposure[order]})
-        return table
-
-    def precision_table(self) -> pd.DataFrame:
-        """Return a data frame with one row per band of ability, the lowest first."""
-        import pandas as pd
-
-        names = ("ability", "n_persons", "n_items", "errors", "bias", "rmse", "sd")
-        table: pd.DataFrame = pd.DataFrame({name: getattr(self, name) for name in names})
         return table
 
 
@@ -112,7 +109,7 @@ def exam_report(
     >>> from seqclass.bn import ItemResponse
     >>> model = ItemResponse.from_items({"a": [1.5] * 6, "b": [-1, -0.5, 0, 0, 0.5, 1]}, cuts=[0.0], points=9)
     >>> report = exam_report(SequentialClassifier.from_model(model, feature_costs=0.02), 500, n_bands=2)
-    >>> float(report.exposure.max()), report.precision_table().shape
+    >>> float(report.exposure.max()), report.to_frame().shape
     (1.0, (2, 7))
     """
     check_integer(n_persons, "n_persons", 1)

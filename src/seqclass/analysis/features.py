@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.tables import Readable
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.one_step import deciding_cost
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 
 
-@dataclass(frozen=True)
-class FeatureValues:
+@dataclass(frozen=True, repr=False)
+class FeatureValues(Readable):
     """What each question is worth to instances that get there; all arrays have one entry per question.
 
     Costs are expectations per instance, in units of misclassification cost. Questions that no instance gets to are left
@@ -39,6 +40,8 @@ class FeatureValues:
         better for most. NaN for a policy without values.
     method : str
         ``"exact"`` or ``"simulation"``.
+    names : tuple of str or None
+        Names of the questions.
 
     Examples
     --------
@@ -49,6 +52,9 @@ class FeatureValues:
     array([0.35])
     """
 
+    _shown = ("names", "asked", "total_saving", "method")
+    _axis = "question"
+
     feature: IntArray
     reached: FloatArray
     asked: FloatArray
@@ -57,6 +63,7 @@ class FeatureValues:
     saving: FloatArray
     expected_saving: FloatArray
     method: str
+    names: Any = field(default=None, compare=False)
 
     @property
     def total_saving(self) -> float:
@@ -114,6 +121,7 @@ def feature_values(
         saving=ratio(saving[question], asked),
         expected_saving=ratio(expected[question], reached),
         method=served,
+        names=tuple(map(problem.names.question, question.tolist())),
     )
 
 
@@ -179,8 +187,8 @@ class _Features:
         return sums
 
 
-@dataclass(frozen=True)
-class ClassProfile:
+@dataclass(frozen=True, repr=False)
+class ClassProfile(Readable):
     """What happens to the instances of each class; NaN for a class that does not occur.
 
     Attributes
@@ -199,6 +207,8 @@ class ClassProfile:
         P(number of features asked | class), up to the length of the longest history.
     method : str
         ``"exact"`` or ``"simulation"``.
+    names : object or None
+        Names of questions, classes and decisions, as `AcquisitionProblem.names` has them.
 
     Examples
     --------
@@ -209,6 +219,10 @@ class ClassProfile:
     array([0.1, 0.2])
     """
 
+    _spread = {"decision_given_class": "P(decide {decision})", "stage_given_class": "P({stage} asked)"}
+    _shown = ("probability", "n_features", "cost", "error", "method")
+    _axis = "class"
+
     probability: FloatArray
     n_features: FloatArray
     price: FloatArray
@@ -217,6 +231,7 @@ class ClassProfile:
     decision_given_class: FloatArray
     stage_given_class: FloatArray
     method: str
+    names: Any = field(default=None, compare=False)
 
     @property
     def cost(self) -> FloatArray:
@@ -268,6 +283,7 @@ def class_profile(
         decision_given_class=ratio(joint, by_class[:, None]),
         stage_given_class=ratio(stages, by_class[:, None]),
         method=served,
+        names=problem.names,
     )
 
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_finite, check_integer, class_numbers
 from seqclass.agent.agent import agent_of, check_classifier, initial_row_beliefs
 from seqclass.pomdp import acquire
@@ -20,8 +21,8 @@ _LEAST = float(np.finfo(np.float64).eps)
 _MEASURES = ("accuracy", "n_features", "n_asked", "cost", "log_loss")
 
 
-@dataclass(frozen=True)
-class MissingSweep:
+@dataclass(frozen=True, repr=False)
+class MissingSweep(Readable):
     """Measures on test data at each of ``m`` shares of missing cells.
 
     Attributes
@@ -45,9 +46,12 @@ class MissingSweep:
     --------
     >>> import numpy as np
     >>> sweep = MissingSweep(np.array([0.0, 0.5]), *np.ones((10, 2)), n_repeats=5)
-    >>> len(sweep), sweep.as_dict()["share"]
+    >>> len(sweep), sweep.to_frame()["share"].tolist()
     (2, [0.0, 0.5])
     """
+
+    _shown = ("share", "accuracy", "n_features", "cost", "n_repeats")
+    _units = {"log_loss": "nats", "log_loss_error": "nats"}
 
     share: FloatArray
     accuracy: FloatArray
@@ -64,10 +68,6 @@ class MissingSweep:
 
     def __len__(self) -> int:
         return len(self.share)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the columns as a dict of lists, for a data frame or a file."""
-        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(self).items()}
 
 
 def missing_sweep(

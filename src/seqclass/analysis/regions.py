@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.analysis._stage_states import n_contexts, one_row, select_component, spread
@@ -17,8 +19,8 @@ from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.problem import BeliefState
 
 
-@dataclass(frozen=True)
-class StoppingRegions:
+@dataclass(frozen=True, repr=False)
+class StoppingRegions(Readable):
     """Where a policy stops at one stage, for which decision, and where it goes on.
 
     Attributes
@@ -33,6 +35,8 @@ class StoppingRegions:
         For two classes: values of P(second class) at which the region changes, ascending.
     between : ndarray of int of shape (m + 1,) or None
         For two classes: the regions before, between and after the edges.
+    names : object or None
+        Names of questions, classes and decisions, as `AcquisitionProblem.names` has them.
 
     Examples
     --------
@@ -44,12 +48,18 @@ class StoppingRegions:
     (array([0.2222, 0.7273]), array([ 0, -1,  1]))
     """
 
+    _columns = ("belief", "region")
+    _spread = {"belief": "P({class})"}
+    _coded = {"region": "decision"}
+    _shown = ("stage", "context", "edges", "go_on_share")
+
     stage: int
     context: int
     belief: FloatArray
     region: IntArray
     edges: FloatArray | None
     between: IntArray | None
+    names: Any = field(default=None, compare=False)
 
     @property
     def go_on(self) -> FloatArray:
@@ -138,13 +148,13 @@ def stopping_regions(
     row.component = select_component(policy, lot)
     region = _region(policy, row, belief)
     if problem.n_classes != 2:
-        return StoppingRegions(stage, context, belief, region, None, None)
+        return StoppingRegions(stage, context, belief, region, None, None, problem.names)
     edges, between = _edges(policy, row, belief[:, 1], region, tolerance)
-    return StoppingRegions(stage, context, belief, region, edges, between)
+    return StoppingRegions(stage, context, belief, region, edges, between, problem.names)
 
 
-@dataclass(frozen=True)
-class Thresholds:
+@dataclass(frozen=True, repr=False)
+class Thresholds(Readable):
     """Where a policy for two classes goes on and stops, at every stage; one row for each interval.
 
     Attributes
@@ -159,6 +169,8 @@ class Thresholds:
         The decision for which the policy stops there, or -1 where it goes on.
     feature : ndarray of int of shape (n_stages,)
         Feature that each stage asks for.
+    names : object or None
+        Names of questions, classes and decisions, as `AcquisitionProblem.names` has them.
 
     Examples
     --------
@@ -169,17 +181,31 @@ class Thresholds:
     array([ 0, -1,  1,  0, -1,  1])
     """
 
+    _shown = ("n_stages", "first_interval")
+    _coded = {"region": "decision", "question": "question"}
+
     stage: IntArray
     context: IntArray
     lower: FloatArray
     upper: FloatArray
     region: IntArray
     feature: IntArray
+    names: Any = field(default=None, compare=False)
+
+    def _table(self) -> Any:
+        columns = {name: getattr(self, name) for name in ("stage", "context", "lower", "upper", "region")}
+        return columns | {"question": self.stage}
 
     @property
     def go_on(self) -> BoolArray:
         """Rows in which the policy goes on, (n,)."""
         return np.asarray(self.region == DECIDE)
+
+    @property
+    def first_interval(self) -> tuple[float, float] | None:
+        """Least and largest P(second class) at which the first question is asked; None if it never is."""
+        rows = self.go_on & (self.stage == 0)
+        return (float(self.lower[rows].min()), float(self.upper[rows].max())) if rows.any() else None
 
     @property
     def n_stages(self) -> int:
@@ -237,7 +263,8 @@ def thresholds(
                 rows += [(stage, context, *row) for row in zip(ends, ends[1:], stages_found.between.tolist())]
     table = np.array(rows, dtype=np.float64).reshape(-1, 5)
     stages, contexts, regions = (table[:, k].astype(np.intp) for k in (0, 1, 4))
-    return Thresholds(stages, contexts, table[:, 2], table[:, 3], regions, problem.features[:n_stages].copy())
+    features = problem.features[:n_stages].copy()
+    return Thresholds(stages, contexts, table[:, 2], table[:, 3], regions, features, problem.names)
 
 
 def _region(policy: Policy, row: BeliefState, belief: FloatArray) -> IntArray:

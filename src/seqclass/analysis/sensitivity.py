@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_costs, check_distribution
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect
 from seqclass.pomdp import DECIDE, Policy, Solver
@@ -61,8 +62,8 @@ class HeldPolicy(BorrowedPolicy):
         return own
 
 
-@dataclass(frozen=True)
-class WhatIf:
+@dataclass(frozen=True, repr=False)
+class WhatIf(Readable):
     """A problem with some of its numbers changed, and its new solution.
 
     Attributes
@@ -87,11 +88,20 @@ class WhatIf:
     (0.0, 0.65)
     """
 
+    _shown = ("change", "saving_of_replanning")
+    _axis = "policy"
+
     problem: AcquisitionProblem
     policy: Policy
     before: Evaluation
     held: Evaluation
     after: Evaluation
+
+    def _table(self) -> Any:
+        import pandas as pd
+
+        names = ["before", "held", "after"]
+        return pd.concat([getattr(self, name).to_frame() for name in names]).set_axis(names)
 
     @property
     def change(self) -> float:
@@ -192,8 +202,8 @@ def _new_prices(problem: AcquisitionProblem, prices: npt.ArrayLike | Mapping[int
     return check_costs(new, "prices")
 
 
-@dataclass(frozen=True)
-class Sensitivity:
+@dataclass(frozen=True, repr=False)
+class Sensitivity(Readable):
     """Derivatives of a policy's expected cost; for an optimal policy, also those of the optimal cost.
 
     Attributes
@@ -209,6 +219,8 @@ class Sensitivity:
         The expected cost itself; if visits cost nothing, it equals the sum of all costs times their derivatives.
     method : str
         ``"exact"`` or ``"simulation"``.
+    names : object or None
+        Names of questions, classes and decisions, as `AcquisitionProblem.names` has them.
 
     Examples
     --------
@@ -219,11 +231,25 @@ class Sensitivity:
     array([1.])
     """
 
+    _shown = ("cost", "price", "decision_cost", "method")
+
     price: FloatArray
     full_price: FloatArray
     decision_cost: FloatArray
     cost: float
     method: str
+    names: Any = field(default=None, compare=False)
+
+    def _table(self) -> Any:
+        questions = self._labels("question", len(self.price))
+        classes, decisions = (self._labels(kind, n) for kind, n in zip(("class", "decision"), self.decision_cost.shape))
+        prices = {"price": self.price, "full_price": self.full_price}
+        rows = [(kind, one, value) for kind, of in prices.items() for one, value in zip(questions, of.tolist())]
+        rows += [
+            ("decision_cost", f"{decisions[j]} where {classes[i]} is true", value)
+            for (i, j), value in np.ndenumerate(self.decision_cost)
+        ]
+        return [dict(zip(("with_respect_to", "of", "derivative"), row)) for row in rows]
 
 
 def sensitivity(
@@ -265,7 +291,7 @@ def sensitivity(
     simulation = Simulation(method, n_paths, max_histories, random_state)
     tally, served = collect(problem, policy, lambda: _Shares(problem), simulation)
     cost = float(tally.paid + (tally.joint * problem.decision_costs).sum())
-    return Sensitivity(tally.price, tally.full, tally.joint, cost, served)
+    return Sensitivity(tally.price, tally.full, tally.joint, cost, served, problem.names)
 
 
 class _Shares:

@@ -27,3 +27,4 @@ __all__ = [
     "SkillProfile",
     "TreeNetwork",
 ]
+__dir__ = __all__.copy  # tab completion

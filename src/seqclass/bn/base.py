@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import is_fitted, stored_array, stored_numbers, stored_whole
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_distribution, check_integer, check_weights
 from seqclass.bn._checks import (
     Codes,
@@ -33,7 +35,8 @@ from seqclass.bn._checks import (
 __all__ = ["HiddenTables", "ObservationModel"]
 
 
-class HiddenTables(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class HiddenTables(Readable):
     """Hidden states, each of a class, given which the features are independent.
 
     Attributes
@@ -51,6 +54,8 @@ class HiddenTables(NamedTuple):
     >>> HiddenTables(np.ones(2), np.arange(2), np.full((1, 2, 2), 0.5)).classes
     array([0, 1])
     """
+
+    _columns = ("weights", "classes")
 
     weights: FloatArray
     classes: IntArray

@@ -17,6 +17,7 @@ from scipy.special import expit, softmax
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import exact_floats
 from seqclass._utils.model_files import Stored
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_choice, check_finite, check_real
 
@@ -47,8 +48,8 @@ _KIND_OF = {"grm": "graded", "graded": "graded"} | dict.fromkeys(("gpcm", "pcm",
 _KNOWN = "ItemParameters.from_table lists the forms that are known"
 
 
-@dataclass(frozen=True, eq=False)
-class ItemParameters(Stored):
+@dataclass(frozen=True, eq=False, repr=False)
+class ItemParameters(Readable, Stored):
     """What is known of the items of a test: P(outcome | ability) of each, in one form whatever package wrote it.
 
     A graded item (Samejima 1969) of outcomes 0..V-1 has

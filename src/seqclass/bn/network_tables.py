@@ -26,6 +26,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.files import check_regular
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import check_array
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import join_names, near, sentence, short_repr
 from seqclass.bn._structure import ancestors
 
@@ -34,7 +35,7 @@ __all__ = ["NetworkTables"]
 
 @register
 @dataclass(frozen=True, eq=False, repr=False)
-class NetworkTables:
+class NetworkTables(Readable):
     """A discrete Bayesian network: any directed acyclic graph, with a table for every node.
 
     Attributes
@@ -105,6 +106,10 @@ class NetworkTables:
     def __repr__(self) -> str:
         n_edges = sum(map(len, self.parents))
         return f"NetworkTables({len(self.names)} nodes, {n_edges} edge{'' if n_edges == 1 else 's'})"
+
+    def _table(self) -> Any:
+        above = [tuple(self.names[i] for i in parents) for parents in self.parents]
+        return {"node": self.names, "states": list(map(tuple, self.states)), "parents": above}
 
     @property
     def sizes(self) -> list[int]:

@@ -11,3 +11,4 @@ from seqclass.datasets.interviews import load_interviews
 from seqclass.datasets.missing import missing_mask
 
 __all__ = ["Dataset", "list_datasets", "load", "load_interviews", "missing_mask"]
+__dir__ = __all__.copy  # tab completion

@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_distribution, check_finite
 
 __all__ = ["Conditional"]
@@ -94,8 +95,8 @@ def _points(shape: Any) -> FloatArray:
     return shape.values if isinstance(shape, Values | Clipped) else np.empty(0)
 
 
-@dataclass(frozen=True, eq=False)
-class Conditional:
+@dataclass(frozen=True, eq=False, repr=False)
+class Conditional(Readable):
     """The distribution of one feature in each hidden state, out of a few.
 
     Attributes

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.frames import is_frame
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import join_names, short_repr, visible
 from seqclass._utils.validation import check_costs, check_real
 from seqclass.costs import Costs
@@ -21,8 +22,8 @@ from seqclass.datasets.world import Optimum, World
 __all__ = ["Dataset", "DatasetInfo"]
 
 
-@dataclass(frozen=True)
-class DatasetInfo:
+@dataclass(frozen=True, repr=False)
+class DatasetInfo(Readable):
     """Figures about a data set; ``str`` turns them into text.
 
     Attributes
@@ -65,6 +66,8 @@ class DatasetInfo:
     >>> info.missing_share
     0.0
     """
+
+    _shown = ("name", "n_samples", "n_features", "n_classes", "kind", "missing_share", "cost_range", "n_decisions")
 
     name: str
     n_samples: int

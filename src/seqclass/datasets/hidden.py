@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks, smallest_int
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_distribution, check_integer
 from seqclass.datasets.conditional import Conditional
 from seqclass.discretize._edges import count_edges
@@ -21,8 +22,8 @@ __all__ = ["HiddenStates"]
 _CHUNK = 2**22
 
 
-@dataclass(frozen=True, eq=False)
-class HiddenStates:
+@dataclass(frozen=True, eq=False, repr=False)
+class HiddenStates(Readable):
     """A hidden state, which determines the class, and features that are independent of one another given that state.
 
     With one hidden state per class this is naive Bayes. If a state is a class and a context, what a feature says may

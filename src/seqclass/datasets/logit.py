@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_choice, check_integer
 
 __all__ = ["SwitchedLogit"]
@@ -27,8 +28,8 @@ _RULES = {
 _STRENGTHS = {"sefa": (4.0, 1.2, 4.2), "invase": (1.0, 1.0, 4.0)}
 
 
-@dataclass(frozen=True)
-class SwitchedLogit:
+@dataclass(frozen=True, repr=False)
+class SwitchedLogit(Readable):
     """Independent normal features, and two classes whose odds follow from them by one of two known logits.
 
     Attributes

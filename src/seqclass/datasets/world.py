@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, smallest_int
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_distribution, check_integer
 from seqclass.costs import Costs, Prices
 
@@ -68,8 +69,8 @@ def _price(feature: int, known: tuple[int, ...], prices: Prices) -> float:
     return float((prices.discounted if shared else prices.full)[feature])
 
 
-@dataclass(frozen=True)
-class Optimum:
+@dataclass(frozen=True, repr=False)
+class Optimum(Readable):
     """Least expected costs, prices and decisions together, in a known distribution.
 
     Attributes
@@ -89,6 +90,8 @@ class Optimum:
     0.2
     """
 
+    _costs = ("in_order", "any_order", "full", "prior")
+
     in_order: float
     any_order: float | None
     full: float
@@ -99,8 +102,8 @@ class Optimum:
         return f"{any_order}{self.in_order:.4g} in column order, {self.prior:.4g} unasked, {self.full:.4g} all known"
 
 
-@dataclass(frozen=True, eq=False)
-class World:
+@dataclass(frozen=True, eq=False, repr=False)
+class World(Readable):
     """A class, and discrete features that each depend on the class and on at most one earlier feature.
 
     Attributes
@@ -133,6 +136,8 @@ class World:
     >>> print(world.optimum(feature_costs=0.1))
     0.25 in any order, 0.25 in column order, 0.5 unasked, 0.15 all known
     """
+
+    _axis = "class"
 
     prior: FloatArray
     parents: tuple[int, ...]

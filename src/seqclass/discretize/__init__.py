@@ -3,3 +3,4 @@
 from seqclass.discretize.discretizer import Discretizer
 
 __all__ = ["Discretizer"]
+__dir__ = __all__.copy  # tab completion

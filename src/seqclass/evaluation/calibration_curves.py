@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer
 from seqclass.fitting.held_out import Interval, row_interval
 
@@ -32,8 +33,8 @@ def calibration_error(y_true: npt.ArrayLike, proba: npt.ArrayLike, *, n_bins: in
     return float(np.abs(distance).sum() / truth.size)
 
 
-@dataclass(frozen=True)
-class QuestionCalibration:
+@dataclass(frozen=True, repr=False)
+class QuestionCalibration(Readable):
     """How sure the beliefs were, and how often right, in rows that stopped after a given number of questions.
 
     Both are about the likeliest class. With few rows `calibration_error` is above zero by chance alone; it is then

@@ -13,17 +13,18 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.model_files import register, save
 from seqclass._utils.stored import require, stored_whole
+from seqclass._utils.tables import Readable, rows_of
 from seqclass._utils.text import money, percent, short_repr
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.agent.session import Session
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 @register
-@dataclass(frozen=True)
-class GroupRisk:
+@dataclass(frozen=True, repr=False)
+class GroupRisk(Readable):
     """How a stopping rule did in a group of rows.
 
     Attributes
@@ -50,8 +51,8 @@ class GroupRisk:
 
 
 @register
-@dataclass(frozen=True)
-class Rung:
+@dataclass(frozen=True, repr=False)
+class Rung(Readable):
     """A stopping rule of the ladder, and how it did.
 
     Attributes
@@ -115,8 +116,8 @@ class Rung:
 
 
 @register
-@dataclass(frozen=True, eq=False)
-class CertifiedError:
+@dataclass(frozen=True, eq=False, repr=False)
+class CertifiedError(Readable):
     """A classifier with a certified error rate, or the finding that no rule has it; made by `certify_error`.
 
     If a rule is certified, this has the methods of a fitted classifier. `seqclass.load` reads what `save` wrote.
@@ -338,19 +339,9 @@ class CertifiedError:
             "rungs": [vars(rung) | {"groups": [vars(group) for group in rung.groups]} for rung in self.rungs],
         }
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the rules that were tried as a data frame, one row for each rung of the ladder.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The figures of `Rung` except for the groups, and ``chosen``.
-        """
-        import pandas as pd
-
-        rows = [{name: value for name, value in vars(rung).items() if name != "groups"} for rung in self.rungs]
-        frame: pd.DataFrame = pd.DataFrame(rows).assign(chosen=[number == self.chosen for number in range(len(rows))])
-        return frame
+    def _table(self) -> Any:
+        rows = rows_of(self.rungs)
+        return [row | {"chosen": number == self.chosen} for number, row in enumerate(rows)]
 
     def __str__(self) -> str:
         what, one = _metric_text(self.metric, self.target), self.metric == "cost"

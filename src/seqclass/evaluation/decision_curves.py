@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy.stats import t as student
 
 from seqclass._utils.arrays import BoolArray, FloatArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import near, short_repr
 from seqclass._utils.validation import (
     as_number,
@@ -61,8 +62,8 @@ def miss_cost(decision_costs: npt.ArrayLike, positive: int) -> float:
 _TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class DecisionCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionCurve(Readable):
     """Net benefit at each threshold probability ([1]_).
 
     To treat from a probability of p on means to hold a missed case for (1 - p) / p times as bad as a needless
@@ -109,6 +110,9 @@ class DecisionCurve:
     >>> curve.net_benefit, curve.after_price, curve.treat_all().net_benefit, curve.treat_none().net_benefit
     (array([0.25]), array([0.24]), array([0.]), array([0.]))
     """
+
+    _columns = ("thresholds", "net_benefit", "after_price", "lower", "upper")
+    _shown = ("name", "positive", "thresholds", "net_benefit", "after_price", "mean_price")
 
     name: str
     positive: str

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.tables import Readable, rows_of
 from seqclass._utils.validation import check_decision_costs, class_numbers, group_numbers
 from seqclass.agent.agent import agent_of, check_classifier
 from seqclass.agent.record import AcquisitionRecord, waits
@@ -52,8 +53,8 @@ def steps_of(record: AcquisitionRecord, taken: BoolArray) -> tuple[IntArray, Int
 _NONE: Interval = (float("nan"), float("nan"))
 
 
-@dataclass(frozen=True)
-class ClassScores:
+@dataclass(frozen=True, repr=False)
+class ClassScores(Readable):
     """Scores on the rows of one class.
 
     Attributes
@@ -95,8 +96,8 @@ class ClassScores:
     referred: float = float("nan")
 
 
-@dataclass(frozen=True)
-class GroupScores:
+@dataclass(frozen=True, repr=False)
+class GroupScores(Readable):
     """Scores on the rows of one group, such as a sex or a clinic; costs are as in `Scores`.
 
     Attributes
@@ -133,6 +134,8 @@ class GroupScores:
     >>> one.differs
     False
     """
+
+    _costs = ("difference", "difference_lower", "difference_upper")
 
     group: str
     n_rows: int
@@ -248,8 +251,8 @@ def _ends(values: FloatArray) -> Interval:
     return row_interval(values, 1.0) if len(values) else _NONE
 
 
-@dataclass(frozen=True)
-class Scores:
+@dataclass(frozen=True, repr=False)
+class Scores(Readable):
     """Scores of a classifier on given rows; costs are per row, in units of misclassification cost.
 
     Intervals are at 95%, for rows that the classifier was not fitted to.
@@ -295,6 +298,9 @@ class Scores:
     (75, True, 1.0)
     """
 
+    _shown = ("n_rows", "realised_cost", "realised_cost_interval", "accuracy", "mean_features", "mean_price", "groups")
+    _costs = GroupScores._costs
+
     n_rows: int
     realised_cost: float
     realised_cost_interval: Interval
@@ -316,6 +322,13 @@ class Scores:
         """Share of rows decided for a wrong class: what `accuracy` and `referred` leave."""
         right = sum(counts[number] for number, counts in enumerate(self.confusion))
         return (sum(sum(counts[: len(self.confusion)]) for counts in self.confusion) - right) / self.n_rows
+
+    def _table(self) -> Any:
+        rows = rows_of([self, *self.classes, *self.groups])
+        kinds = ["all rows", *["class"] * len(self.classes), *["group"] * len(self.groups)]
+        labels = ["", *(one.label for one in self.classes), *(one.group for one in self.groups)]
+        own = ({name: value for name, value in row.items() if name not in ("label", "group")} for row in rows)
+        return [{"rows": kind, "label": label} | row for kind, label, row in zip(kinds, labels, own)]
 
     def record(self) -> dict[str, Any]:
         """Return the figures as a plain record."""

@@ -19,3 +19,4 @@ __all__ = [
     "action_table",
     "afabench_log",
 ]
+__dir__ = __all__.copy  # tab completion

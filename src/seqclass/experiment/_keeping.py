@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from seqclass._utils.frames import is_frame
 from seqclass._utils.text import sentence
 from seqclass._utils.validation import check_integer
 from seqclass.agent.explanation import Explanation
-from seqclass.agent.record import BELIEFS, STEPS, AcquisitionRecord, axes_of
+from seqclass.agent.record import BELIEFS, STEPS, AcquisitionRecord, axes_of, row_fields
 from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices, charge_acquired
 from seqclass.datasets import Dataset
@@ -254,7 +254,7 @@ def unpack_json(content: bytes) -> Any:
 #: Names of the parts of a run's file.
 INSTANCES, EXPLANATIONS = "instances", "explanations"
 #: Before the names of what is kept of a record; what is kept of every method, or numbers a record alone, is apart.
-RECORD, _APART = "record.", frozenset({"decision", "posterior", "n_features", "cost", "history"})
+RECORD, _APART = "record.", frozenset({"decision", "posterior", "n_features", "cost", "history", "index"})
 #: Of instances, what their decisions cost.
 COSTS = "decision_costs"
 
@@ -332,7 +332,7 @@ def _instances(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
 
 def _ways(reached: Reached, record: AcquisitionRecord, chosen: IntArray) -> dict[str, npt.NDArray[Any]]:
     """All that a record holds; steps and beliefs of each history once, one after the other."""
-    there = {held: value[chosen] for held in fields(record) if (value := getattr(record, held.name)) is not None}
+    there = {held: value[chosen] for held in row_fields(record) if (value := getattr(record, held.name)) is not None}
     by_step = {held.name: value for held, value in there.items() if axes_of(held) == (STEPS,)}
     by_row = {held.name: value for held, value in there.items() if not {STEPS, BELIEFS}.intersection(axes_of(held))}
     every = np.concatenate(list(by_step.values()), axis=1)

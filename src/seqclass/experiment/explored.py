@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import IntArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer
 from seqclass.agent.explanation import Explanation
 
@@ -20,8 +21,8 @@ def evenly(n: int, most: int) -> IntArray:
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))
 
 
-@dataclass(frozen=True)
-class Explored:
+@dataclass(frozen=True, repr=False)
+class Explored(Readable):
     """Explained instances of one classifier.
 
     Attributes
@@ -53,6 +54,8 @@ class Explored:
     3
     """
 
+    _shown = ("explanations", "note")
+
     explanations: Sequence[Explanation]
     rows: Sequence[Any] | None = None
     truth: Sequence[Any] | None = None
@@ -69,6 +72,12 @@ class Explored:
             value = getattr(self, name)
             if value is not None and len(value) != n:
                 raise ValueError(f"{name} must have {n} entries, one an instance, got {len(value)}.")
+
+    def _table(self) -> Any:
+        figures = ("decision", "cost", "n_features")
+        columns: dict[str, Any] = {name: [getattr(one, name) for one in self.explanations] for name in figures}
+        rows = range(1, len(self.explanations) + 1) if self.rows is None else self.rows
+        return {"row": rows} | ({} if self.truth is None else {"truth": self.truth}) | columns
 
     def thin(self, n_instances: int) -> Explored:
         """Return some of the instances, evenly spaced.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.agent.record import CLASSES, STEPS, AcquisitionRecord, axes_of, join_records
+from seqclass._utils.tables import Readable
+from seqclass.agent.record import CLASSES, STEPS, AcquisitionRecord, axes_of, join_records, row_fields
 from seqclass.evaluation.decision_curves import DecisionCurve, class_position, decision_curve, miss_cost
 from seqclass.evaluation.scores import ClassScores, LabelledDecisions
 from seqclass.experiment._columns import LABELS
@@ -21,8 +22,8 @@ from seqclass.experiment._store import open_store, parts_of
 __all__ = ["LabelledRecord"]
 
 
-@dataclass(frozen=True, eq=False)
-class LabelledRecord:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelledRecord(Readable):
     """What a method of a run acquired for ``n`` instances that it was scored on, with their true classes.
 
     Attributes
@@ -65,6 +66,14 @@ class LabelledRecord:
 
     def __len__(self) -> int:
         return len(self.record)
+
+    def _summary(self) -> str:
+        return self.record._summary()
+
+    def _table(self) -> Any:
+        frame = self.record.to_frame(self.classes, self.names)
+        frame.insert(0, "truth", self.truth)
+        return frame.set_axis(self.rows).rename_axis("row")
 
 
 def instance_table(kept: Iterable[tuple[Mapping[str, Any], bytes]]) -> Any:
@@ -136,7 +145,7 @@ def _record(arrays: Arrays, about: Any, columns: Mapping[int, int], n_classes: i
     kept: dict[str, Any] = {name: _widen(arrays[name]) for name in ("n_features", "cost")}
     kept |= {"decision": np.array(about["decisions"])[arrays["decision"]], "posterior": arrays["proba"]}
     kept["beliefs"] = spread(arrays["beliefs"], known, n_classes)[at][history]
-    for held in fields(AcquisitionRecord):
+    for held in row_fields(AcquisitionRecord):
         if (name := f"{RECORD}{held.name}") in arrays:
             values = _widen(arrays[name])
             if axes_of(held) == (STEPS,):

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy.stats import t as student
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import brief, end_sentence, short_repr
 from seqclass._utils.validation import check_choice, check_real
 from seqclass.evaluation.decision_curves import DecisionCurve
@@ -170,8 +171,8 @@ def _verdicts(table: Any, higher: bool) -> Any:
     return np.where(np.isnan(lower), without, np.where(same, "the same", said))
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Readable):
     """A comparison of methods over data sets by one score.
 
     Attributes
@@ -212,6 +213,8 @@ class Comparison:
     b  0/1/1      -
     """
 
+    _shown = ("metric", "scores", "friedman", "nemenyi", "left_out", "prices", "budgets")
+
     metric: str
     scores: Any
     wins: WinTieLoss
@@ -222,10 +225,13 @@ class Comparison:
     prices: tuple[float, ...] = ()
     budgets: tuple[float, ...] = ()
 
+    def _table(self) -> Any:
+        return self.scores if self.differences is None else self.differences
+
     def __str__(self) -> str:
         # of one data set a win says nothing that the difference does not
         told = len(self.scores) > 1 or self.differences is None
-        lines = [f"wins/ties/losses by {self.metric}", self.wins.frame().to_string()] if told else []
+        lines = [f"wins/ties/losses by {self.metric}", self.wins.to_frame().to_string()] if told else []
         lines += [] if self.friedman is None else [str(self.friedman)]
         lines += [] if self.nemenyi is None else [f"average ranks: {self.nemenyi}"]
         lines += [f"left out, without a score: {', '.join(self.left_out)}"] if self.left_out else []
@@ -308,7 +314,7 @@ def failures(table: Any) -> str:
 METRICS = ("realised_cost", "accuracy", "n_features_mean", "cost_mean")
 
 
-class Results:
+class Results(Readable):
     """The finished cells of a run.
 
     Parameters
@@ -337,10 +343,13 @@ class Results:
         self.path = Path(path)
         self.keys = None if keys is None else list(keys)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> str:
         errors = self.table()["error"]
         counts = f"{len(errors)} cells, {self.n_missing} missing, {(errors != '').sum()} failed"
-        return f"Results({str(self.path)!r}, {counts})"
+        return f"{short_repr(str(self.path))}, {counts}"
+
+    def _table(self) -> Any:
+        return self.table()
 
     @classmethod
     def load(cls, path: str | Path) -> Results:

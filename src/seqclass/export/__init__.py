@@ -22,6 +22,7 @@ from seqclass.export._data import as_data
 from seqclass.report._markup import Markup, document, element, resource, script_json, together
 
 __all__ = ["export_policy", "page_words", "policy_data"]
+__dir__ = __all__.copy  # tab completion
 
 #: Most nodes of a decision graph, unless told.
 MAX_NODES = 20_000

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, effective_size
 from seqclass._utils.model_files import register
+from seqclass._utils.tables import Readable, rows_of
 from seqclass.fitting.held_out import HeldOut
 from seqclass.stats.paired import paired_t_test
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Interval = tuple[float, float]
 
 
 @register
-@dataclass(frozen=True)
-class Candidate:
+@dataclass(frozen=True, repr=False)
+class Candidate(Readable):
     """A way to learn a classifier, and what it cost on held-out rows.
 
     Attributes
@@ -51,6 +49,8 @@ class Candidate:
     0.08
     """
 
+    _costs = ("above", "above_std_error")
+
     name: str
     cost: float
     cost_interval: Interval
@@ -63,8 +63,8 @@ class Candidate:
 
 
 @register
-@dataclass(frozen=True)
-class Choice:
+@dataclass(frozen=True, repr=False)
+class Choice(Readable):
     """The candidates that were compared on the same folds of the training rows, and which one was chosen.
 
     The mixture of densities is the default. If the best candidate costs less by more than a standard error, that one is
@@ -89,17 +89,18 @@ class Choice:
     naive Bayes             0.0800  0.0600 to 0.1000      0.0000  0.0000  0.0500      3.00  *
     """
 
+    _shown = ("chosen", "candidates", "skipped")
+    _costs = Candidate._costs
+
     chosen: str
     candidates: tuple[Candidate, ...]
     skipped: tuple[str, ...] = ()
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table as a data frame, one row per candidate."""
+    def _table(self) -> Any:
         import pandas as pd
 
-        rows = [asdict(candidate) | {"chosen": candidate.name == self.chosen} for candidate in self.candidates]
-        frame: pd.DataFrame = pd.DataFrame(rows).set_index("name")
-        return frame
+        rows = rows_of(self.candidates)
+        return pd.DataFrame([row | {"chosen": row["name"] == self.chosen} for row in rows]).set_index("name")
 
     def __str__(self) -> str:
         rows = [("tried on rows held out", "cost", "95% interval", "above best", "se", "error", "features")]

@@ -10,6 +10,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, effective_size, mean_and_variance
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require, stored_array, stored_numbers
+from seqclass._utils.tables import Readable, plain_figures
 from seqclass.stats.intervals import mean_interval
 from seqclass.stats.paired import PairedTest, paired_t_test
 
@@ -19,8 +20,8 @@ Interval = tuple[float, float]
 
 
 @register
-@dataclass(frozen=True, eq=False)
-class HeldOut:
+@dataclass(frozen=True, eq=False, repr=False)
+class HeldOut(Readable):
     """What a classifier costs on rows that it has not seen, by cross-fitting.
 
     Every row is decided once, by a classifier that was fitted without the fold of this row; this includes its
@@ -90,6 +91,8 @@ class HeldOut:
     >>> held.compare(held.deciding_at_once).interval[1] < 0
     True
     """
+
+    _shown = ("name", "n_folds", "n_rows", "cost", "cost_interval", "price", "error", "n_features")
 
     name: str
     fold: IntArray
@@ -214,6 +217,12 @@ class HeldOut:
                 less = {"difference": test.difference, "difference_interval": list(test.interval or ())}
                 plain_record[name] = other.record() | less
         return plain_record | ({"advice": self.advice} if np.isfinite(self.expected_cost) else {})
+
+    def _table(self) -> Any:
+        others = [other for other in (self.deciding_at_once, self.linear) if other is not None]
+        figures = ("cost", "price", "decision_cost", "error", "n_features")
+        names = ("name", "n_rows", *(name for figure in figures for name in (figure, f"{figure}_interval")))
+        return [plain_figures({name: getattr(one, name) for name in names}) for one in (self, *others)]
 
     def __str__(self) -> str:
         lines = [f"{self.name}, held out ({self.n_folds} folds, {self.n_rows} rows): {self._figures()}"]

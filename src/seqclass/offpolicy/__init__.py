@@ -5,3 +5,4 @@ from __future__ import annotations
 from seqclass.offpolicy.evaluation import compare, estimate_cost
 
 __all__ = ["compare", "estimate_cost"]
+__dir__ = __all__.copy  # tab completion

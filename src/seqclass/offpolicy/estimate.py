@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import percent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: What each method is called in texts.
 NAMES = {
@@ -23,8 +21,8 @@ NAMES = {
 _SHOWN = ("estimate", "standard_error", "lower", "upper")
 
 
-@dataclass(frozen=True)
-class MeanEstimate:
+@dataclass(frozen=True, repr=False)
+class MeanEstimate(Readable):
     """An estimated mean over people.
 
     Attributes
@@ -52,8 +50,8 @@ class MeanEstimate:
     upper: float
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, repr=False)
+class Estimate(Readable):
     """What a policy would have cost the people in records, as estimated by one method; made by `estimate_cost`.
 
     Attributes
@@ -85,6 +83,9 @@ class Estimate:
     >>> found.cost, found.interval
     (0.2, (0.18, 0.22))
     """
+
+    _shown = ("method", "cost", "interval", "n_rows", "effective_rows", "warnings")
+    _axis = "figure"
 
     method: str
     parts: tuple[MeanEstimate, ...]
@@ -138,13 +139,11 @@ class Estimate:
         """Standard error of `cost`."""
         return self["cost"].standard_error
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the parts as a data frame, one row each."""
+    def _table(self) -> Any:
         import pandas as pd
 
         rows = [[getattr(part, name) for name in _SHOWN] for part in self.parts]
-        made: pd.DataFrame = pd.DataFrame(rows, index=[part.name for part in self.parts], columns=list(_SHOWN))
-        return made
+        return pd.DataFrame(rows, index=[part.name for part in self.parts], columns=list(_SHOWN))
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -169,8 +168,8 @@ _NOTES = {
 }
 
 
-@dataclass(frozen=True)
-class Estimates:
+@dataclass(frozen=True, repr=False)
+class Estimates(Readable):
     """What a policy would have cost, as estimated by several methods; made by `compare`.
 
     Attributes
@@ -185,13 +184,19 @@ class Estimates:
     0.2
     """
 
+    _axis = "method"
+    _costs = ("standard_error", "lower", "upper")
+
     estimates: tuple[Estimate, ...]
+
+    def _summary(self) -> str:
+        told = (f"{e.method} {e.cost:.4g} ({e.interval[0]:.4g} to {e.interval[1]:.4g})" for e in self.estimates)
+        return f"cost {', '.join(told)}; {self.estimates[0].n_rows:,} rows"
 
     def __getitem__(self, method: str) -> Estimate:
         return next(estimate for estimate in self.estimates if estimate.method == method)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the estimates of the cost as a data frame, one row per method, with how far records support them."""
+    def _table(self) -> Any:
         import pandas as pd
 
         rows = [
@@ -199,8 +204,7 @@ class Estimates:
             for e in self.estimates
         ]
         columns = ["cost", *_SHOWN[1:], "n_counted", "effective_rows", "largest_weight"]
-        made: pd.DataFrame = pd.DataFrame(rows, index=[e.method for e in self.estimates], columns=columns)
-        return made
+        return pd.DataFrame(rows, index=[e.method for e in self.estimates], columns=columns)
 
     def __str__(self) -> str:
         first = self.estimates[0]

@@ -3,3 +3,4 @@
 from seqclass._utils.model_files import ModelFileError, register, save
 
 __all__ = ["ModelFileError", "register", "save"]
+__dir__ = __all__.copy  # tab completion

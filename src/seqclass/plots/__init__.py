@@ -42,3 +42,4 @@ __all__ = [
     "ThresholdsDisplay",
     "ValueOfInformationDisplay",
 ]
+__dir__ = __all__.copy  # tab completion

@@ -96,7 +96,4 @@ __all__ = [
     "with_names",
     "write_pomdp",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy  # tab completion

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.tables import Readable
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import candidate_questions, deciding_cost, must_continue, row_parts
 from seqclass.pomdp.policy import DECIDE, Policy, decided
@@ -18,8 +19,8 @@ from seqclass.pomdp.walk import Level, check_questions, next_of, walk
 __all__ = ["Acquisition", "acquire"]
 
 
-@dataclass(frozen=True)
-class Expected:
+@dataclass(frozen=True, repr=False)
+class Expected(Readable):
     """What a policy expected before each question of each history, and at its stop; NaN beyond that.
 
     Attributes
@@ -44,8 +45,8 @@ class Expected:
     demanded: BoolArray
 
 
-@dataclass(frozen=True)
-class Acquisition:
+@dataclass(frozen=True, repr=False)
+class Acquisition(Readable):
     """What a policy acquired for each instance, and what it decided.
 
     Instances that share a history share its row in the arrays of leaves; `leaf` says which.
@@ -75,6 +76,8 @@ class Acquisition:
     leaf_visit : ndarray of int of shape (n_leaves, longest) or None
         Number of the visit, from 1, in which each question was asked; -1 beyond the stop. None where visits cost
         nothing.
+    names : object or None
+        Names of questions, classes and decisions, as `AcquisitionProblem.names` has them.
 
     Examples
     --------
@@ -85,6 +88,9 @@ class Acquisition:
     >>> acquired.leaf, acquired.leaf_outcome.ravel()
     (array([0, 1, 0]), array([0, 1], dtype=int32))
     """
+
+    _spread = {"leaf_belief": "P({class})"}
+    _coded = {"decision": "decision"}
 
     leaf: IntArray
     leaf_belief: FloatArray
@@ -97,6 +103,21 @@ class Acquisition:
     leaf_expected: Expected | None = None
     leaf_visit: IntArray | None = None
     leaf_spent: FloatArray | None = None
+    names: Any = field(default=None, compare=False)
+
+    def _summary(self) -> str:
+        asked = float((self.leaf_question >= 0).sum(axis=1)[self.leaf].mean()) if len(self.leaf) else 0.0
+        paid = float(self.leaf_price[self.leaf].mean()) if len(self.leaf) else 0.0
+        histories = f"{len(self.leaf_price):,} histories"
+        return f"{len(self.leaf):,} cases, {histories}, {asked:.4g} asked at {paid:.4g} on average"
+
+    def _table(self) -> Any:
+        labels = self._labels("question", len(self.features))
+        asked = [tuple(labels[one] for one in row if one >= 0) for row in self.leaf_question.tolist()]
+        columns = {"decision": self.leaf_decision, "price": self.leaf_price}
+        columns |= {"n_features": (self.leaf_outcome >= 0).sum(axis=1)}
+        columns |= self._spread_columns("leaf_belief", self.leaf_belief)
+        return {name: values[self.leaf] for name, values in columns.items()} | {"asked": [asked[i] for i in self.leaf]}
 
     @property
     def leaf_path(self) -> IntArray:
@@ -316,6 +337,7 @@ class Histories:
             leaf_expected=expected,
             leaf_visit=visit,
             leaf_spent=recorded.get("spent"),
+            names=self.policy.problem.names,
         )
 
     def _trace(self) -> tuple[IntArray, IntArray, IntArray | None, dict[str, FloatArray]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.progress import DeadlineExceeded, remaining_seconds
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
 from seqclass.pomdp.observations import ObservationSource
 from seqclass.pomdp.policy import Policy
@@ -18,8 +19,8 @@ from seqclass.pomdp.walk import ALL, MAX_HISTORIES, Simulation, walk_policy
 __all__ = ["Evaluation", "evaluate"]
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Readable):
     """Expected cost of a policy under its problem's own model.
 
     Attributes
@@ -52,6 +53,8 @@ class Evaluation:
     >>> evaluate(problem, LookaheadPolicy(StoppingValue(problem))).stage
     array([0., 1.])
     """
+
+    _shown = _columns = ("cost", "cost_std_error", "price", "n_features", "error", "method", "n_histories")
 
     cost: float
     n_features: float

@@ -12,6 +12,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.model_files import Stored, register
+from seqclass._utils.tables import Readable, rows_of
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_real
 from seqclass.pomdp.account import planned_prices, price_of_question
@@ -42,8 +43,8 @@ __all__ = [
 
 
 @register
-@dataclass(frozen=True)
-class OrderingCandidate:
+@dataclass(frozen=True, repr=False)
+class OrderingCandidate(Readable):
     """An ordering rule with stopping along it, on simulated cases.
 
     Attributes
@@ -71,6 +72,8 @@ class OrderingCandidate:
     0.01
     """
 
+    _costs = ("std_error", "above", "above_std_error")
+
     name: str
     cost: float
     std_error: float
@@ -82,8 +85,8 @@ class OrderingCandidate:
 
 
 @register
-@dataclass(frozen=True)
-class OrderingChoice:
+@dataclass(frozen=True, repr=False)
+class OrderingChoice(Readable):
     """What `Adaptive` tried, and what it chose.
 
     Attributes
@@ -110,11 +113,19 @@ class OrderingChoice:
     not tried for want of time or work: b
     """
 
+    _shown = ("chosen", "candidates", "observed", "skipped")
+    _costs = OrderingCandidate._costs
+
     chosen: str
     candidates: tuple[OrderingCandidate, ...]
     skipped: tuple[str, ...] = ()
     scope: str = "cases of the model itself, which says nothing about how right the model is"
     observed: tuple[OrderingCandidate, ...] = ()
+
+    def _table(self) -> Any:
+        parts = {"simulated": self.candidates, "training rows": self.observed}
+        rows = [{"on": on} | row for on, part in parts.items() for row in rows_of(part)]
+        return [row | {"chosen": row["name"] == self.chosen} for row in rows]
 
     def __str__(self) -> str:
         if not self.candidates and not self.observed:
@@ -165,8 +176,8 @@ _ADVICE = {
 
 
 @register
-@dataclass(frozen=True)
-class SolveStep:
+@dataclass(frozen=True, repr=False)
+class SolveStep(Readable):
     """How good a solver's policy was at a moment on the way.
 
     Attributes
@@ -184,6 +195,8 @@ class SolveStep:
     0.05
     """
 
+    _costs = ("upper", "lower")
+
     seconds: float
     n_beliefs: int
     upper: float
@@ -192,8 +205,8 @@ class SolveStep:
 
 
 @register
-@dataclass(frozen=True)
-class SolveInfo:
+@dataclass(frozen=True, repr=False)
+class SolveInfo(Readable):
     """What a solver reports about the policy it returns.
 
     Attributes
@@ -234,6 +247,9 @@ class SolveInfo:
     >>> info.status, info.advice.partition(":")[0]
     ('wide gap', 'the certified gap is above 2%')
     """
+
+    _shown = ("status", "upper", "lower", "gap", "confidence", "scope", "n_stages", "size", "seconds")
+    _costs = ("upper", "lower")
 
     status: str
     upper: float = float("nan")

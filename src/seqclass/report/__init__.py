@@ -11,3 +11,4 @@ from seqclass.report.explore import explore
 from seqclass.report.page import write_report
 
 __all__ = ["Explored", "explore", "write_report"]
+__dir__ = __all__.copy  # tab completion

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import money, value_text
 from seqclass._utils.validation import check_integer
 from seqclass.agent.explanation import Explanation, ExplanationStep, saving_text
@@ -21,8 +22,8 @@ __all__ = ["ExploredRun", "explore", "explore_run"]
 _MOST_CHARACTERS = 1_500_000
 
 
-@dataclass(frozen=True)
-class ExploredRun:
+@dataclass(frozen=True, repr=False)
+class ExploredRun(Readable):
     """Explained instances of the sequential methods of a run.
 
     Attributes
@@ -38,8 +39,13 @@ class ExploredRun:
     0
     """
 
+    _shown = ("n_instances", "methods", "note")
+
     methods: Mapping[str, Explored]
     note: str = ""
+
+    def _table(self) -> Any:
+        return [{"method": name, "n_instances": len(one.explanations)} for name, one in self.methods.items()]
 
     @property
     def n_instances(self) -> int:

@@ -115,7 +115,7 @@ def _comparison(comparison: Comparison, metric: str, words: str) -> list[Markup]
     parts = [element("h3", f"By {words}"), _differences(comparison, words)]
     if len(comparison.scores) == 1:
         return parts  # wins and ranks are over several data sets
-    frame = comparison.wins.frame()
+    frame = comparison.wins.to_frame()
     rows = [[name, *texts] for name, texts in zip(comparison.wins.names, frame.to_numpy().tolist())]
     caption = f"Wins/ties/losses of the row against the column by {words}, over {len(comparison.scores)} data sets"
     parts.append(table(caption, ["method", *comparison.wins.names], rows, sortable=False))

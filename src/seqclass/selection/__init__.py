@@ -37,3 +37,4 @@ __all__ = [
     "nogueira_stability",
     "prequential",
 ]
+__dir__ = __all__.copy  # tab completion

@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import register
+from seqclass._utils.tables import Readable
 
 
 @register
-@dataclass(frozen=True)
-class FeatureReasons:
+@dataclass(frozen=True, repr=False)
+class FeatureReasons(Readable):
     """What became of each feature, and because of which other one; held in arrays, so that millions of features fit.
 
     Attributes
@@ -48,6 +49,16 @@ class FeatureReasons:
 
     #: Kept; not relevant; redundant when it came; kept at first, until a better one came.
     DECISIONS = ("kept", "irrelevant", "redundant", "replaced")
+
+    def _summary(self) -> str:
+        told = ", ".join(f"{n:,} {what}" for what, n in self.counts().items() if n)
+        return f"{len(self.decision):,} features: {told}"
+
+    def _table(self) -> Any:
+        names = np.arange(len(self.decision)) if self.names is None else self.names
+        by = [None if j < 0 else names[j] for j in self.by.tolist()]
+        columns = {"feature": names, "decision": np.array(self.DECISIONS)[self.decision], "by": by}
+        return columns | {"relevance": self.relevance, "dependence": self.dependence}
 
     def counts(self) -> dict[str, int]:
         """Number of features with each decision."""

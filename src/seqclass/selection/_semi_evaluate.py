@@ -20,6 +20,7 @@ from sklearn.exceptions import FitFailedWarning
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import register
+from seqclass._utils.tables import Readable
 
 #: Scores closer than this, relative to their size, are equal.
 TOLERANCE = 1e-12
@@ -132,8 +133,8 @@ EVALUATIONS = np.dtype(
 
 
 @register
-@dataclass(frozen=True)
-class SemiRFSStep:
+@dataclass(frozen=True, repr=False)
+class SemiRFSStep(Readable):
     """One iteration of a search: a row of ``SemiRFS.history_``, and what its callback is given.
 
     Attributes
@@ -164,6 +165,8 @@ class SemiRFSStep:
     >>> SemiRFSStep(0, "start", 0, 0, 20, 0.6, 0.6, 0.6, True, True, 0.0, 0.0, 1, 0.02).n_features
     20
     """
+
+    _units = {"time": "seconds"}
 
     iteration: int
     move: str

@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer, plain_labels
 from seqclass.selection._base import naming_columns
 from seqclass.selection.stability import windowed_stability
@@ -22,8 +23,8 @@ from seqclass.selection.stability import windowed_stability
 __all__ = ["Prequential", "RiverClassifier", "prequential"]
 
 
-@dataclass(frozen=True)
-class Prequential:
+@dataclass(frozen=True, repr=False)
+class Prequential(Readable):
     """Results of a selector and a classifier on a stream of T batches.
 
     Attributes
@@ -54,6 +55,9 @@ class Prequential:
     (0.8, 0.2)
     """
 
+    _shown = ("accuracy", "mean_accuracy", "mean_stability", "n_features", "mean_seconds")
+    _axis = "batch"
+
     accuracy: FloatArray
     stability: FloatArray
     selected: tuple[IntArray, ...]
@@ -62,6 +66,11 @@ class Prequential:
     n_features: int
     selector: Any = field(default=None, repr=False)
     classifier: Any = field(default=None, repr=False)
+
+    def _table(self) -> Any:
+        columns = ("accuracy", "stability", "selection_seconds", "learning_seconds")
+        n_selected = [len(one) for one in self.selected] or [self.n_features] * len(self.accuracy)
+        return {name: getattr(self, name) for name in columns} | {"n_selected": n_selected}
 
     @property
     def mean_accuracy(self) -> float:

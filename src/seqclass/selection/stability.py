@@ -11,13 +11,14 @@ import numpy.typing as npt
 from scipy.stats import norm
 
 from seqclass._utils.arrays import BoolArray, FloatArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer, check_real
 
 __all__ = ["Stability", "nogueira_stability", "windowed_stability"]
 
 
-@dataclass(frozen=True)
-class Stability:
+@dataclass(frozen=True, repr=False)
+class Stability(Readable):
     """How much several selections agree, beyond chance.
 
     Attributes

@@ -11,3 +11,4 @@ from seqclass.stats.intervals import mean_interval
 from seqclass.stats.paired import paired_t_test
 
 __all__ = ["critical_difference", "friedman_test", "mean_interval", "paired_t_test"]
+__dir__ = __all__.copy  # tab completion

@@ -11,14 +11,15 @@ from scipy.special import gammaln
 from scipy.stats import chi2, f, studentized_range
 
 from seqclass._utils.arrays import FloatArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_real
 from seqclass.stats._scores import TOLERANCE, check_table, complete_rows, ranks
 
 __all__ = ["CriticalDifference", "FriedmanTest", "critical_difference", "friedman_test"]
 
 
-@dataclass(frozen=True, eq=False)
-class CriticalDifference:
+@dataclass(frozen=True, eq=False, repr=False)
+class CriticalDifference(Readable):
     """Average ranks of methods, and by how much they have to differ to be significant.
 
     Attributes
@@ -44,6 +45,10 @@ class CriticalDifference:
     >>> found.groups
     (('a', 'b'),)
     """
+
+    _columns = ("average_ranks", "p_values")
+    _spread = {"p_values": "p against {method}"}
+    _axis = "method"
 
     names: tuple[str, ...]
     average_ranks: FloatArray
@@ -133,8 +138,8 @@ def _groups(average: FloatArray, difference: float) -> list[list[int]]:
     return groups
 
 
-@dataclass(frozen=True, eq=False)
-class FriedmanTest:
+@dataclass(frozen=True, eq=False, repr=False)
+class FriedmanTest(Readable):
     """Outcome of Friedman's test.
 
     Attributes
@@ -157,6 +162,9 @@ class FriedmanTest:
     >>> friedman_test([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.8]]).average_ranks.round(2)
     array([1.  , 2.33, 2.67])
     """
+
+    _columns = ("average_ranks",)
+    _axis = "method"
 
     names: tuple[str, ...]
     average_ranks: FloatArray

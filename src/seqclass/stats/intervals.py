@@ -11,12 +11,13 @@ from scipy.stats import beta
 from scipy.stats import t as student
 
 from seqclass._utils.arrays import FloatArray, IntArray, effective_size, mean_and_variance
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_not_negative, check_real
 from seqclass.stats._scores import check_vector
 
 
-@dataclass(frozen=True)
-class MeanInterval:
+@dataclass(frozen=True, repr=False)
+class MeanInterval(Readable):
     """A mean and its confidence interval.
 
     Attributes

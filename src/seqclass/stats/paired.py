@@ -19,6 +19,7 @@ from seqclass._utils.arrays import (
     effective_size,
     mean_and_variance,
 )
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer, check_not_negative, check_real, group_numbers
 from seqclass.stats._scores import TOLERANCE, check_pairs, check_vector
 from seqclass.stats.intervals import interval_ends, standard_error
@@ -30,8 +31,8 @@ __all__ = ["LEAST_ROWS", "GroupDifference", "PairedTest", "group_differences", "
 LEAST_ROWS = 20
 
 
-@dataclass(frozen=True)
-class GroupDifference:
+@dataclass(frozen=True, repr=False)
+class GroupDifference(Readable):
     """How far the mean of a group is above that of all other rows.
 
     Attributes
@@ -179,8 +180,8 @@ class _Sides(NamedTuple):
         return np.where(varies, difference - below, np.nan), np.where(varies, difference + above, np.nan)
 
 
-@dataclass(frozen=True)
-class PairedTest:
+@dataclass(frozen=True, repr=False)
+class PairedTest(Readable):
     """Outcome of a two-sided paired test.
 
     Attributes

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import IntArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_real
 from seqclass.stats._scores import TOLERANCE, check_table
 
 
-@dataclass(frozen=True, eq=False)
-class WinTieLoss:
+@dataclass(frozen=True, eq=False, repr=False)
+class WinTieLoss(Readable):
     """Counts of data sets on which the method of the row wins against, ties with and loses to that of the column.
 
     Attributes
@@ -30,13 +31,14 @@ class WinTieLoss:
     [[0, 2], [0, 0]]
     """
 
+    _shown = ("names", "wins", "ties", "losses")
+
     names: tuple[str, ...]
     wins: IntArray
     ties: IntArray
     losses: IntArray
 
-    def frame(self) -> Any:
-        """Table of texts "wins/ties/losses", a row and a column a method."""
+    def _table(self) -> Any:
         import pandas as pd
 
         texts = [

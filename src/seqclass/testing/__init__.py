@@ -9,3 +9,4 @@ from seqclass.testing._models import check_observation_model
 from seqclass.testing.solvers import check_ordering_rule, check_policy, check_solver
 
 __all__ = ["check_observation_model", "check_ordering_rule", "check_policy", "check_solver"]
+__dir__ = __all__.copy  # tab completion

@@ -14,13 +14,14 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.progress import DeadlineExceeded, check_deadline, remaining_seconds, report_progress, time_limit
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.pomdp._simplex import SimplexGrid
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import BackupPoints, quick_values, sample_beliefs
 from seqclass.pomdp.bounds.drawn import DrawnCases, DrawnSearch, rate_of
 from seqclass.pomdp.bounds.dual import CONFIDENCE as CONFIDENCE
-from seqclass.pomdp.bounds.dual import DualPaths, Ends, ToFrameMixin, quantile
+from seqclass.pomdp.bounds.dual import DualPaths, Ends, quantile
 from seqclass.pomdp.bounds.hindsight import in_hindsight, surely_less
 from seqclass.pomdp.bounds.hints import MANY_STATES, bounds_of
 from seqclass.pomdp.bounds.optimum import OrderBounds, optimal_cost
@@ -407,8 +408,8 @@ _CROSSED = (
 _METHODS = ("auto", "exact", "simulation", "deterministic")
 
 
-@dataclass(frozen=True)
-class Certificate(ToFrameMixin):
+@dataclass(frozen=True, repr=False)
+class Certificate(Readable):
     """A certified interval around the optimal cost.
 
     Attributes
@@ -447,6 +448,8 @@ class Certificate(ToFrameMixin):
     >>> print(certificate)
     costs at most 0.25, and no policy in this order less than 0.25: at most 0.0% above the best in this order (certain)
     """
+
+    _costs = ("upper", "lower", "upper_mean", "lower_mean")
 
     upper: float
     lower: float

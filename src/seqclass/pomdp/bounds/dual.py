@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.observations import SampledObservations, TooLarge
@@ -27,9 +28,6 @@ from seqclass.pomdp.walk import (
     walk,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 __all__ = ["LowerBound", "dual_bound"]
 
 
@@ -37,30 +35,8 @@ __all__ = ["LowerBound", "dual_bound"]
 CONFIDENCE = 0.99
 
 
-class ToFrameMixin:
-    """Figures of a dataclass that can be put below those of others.
-
-    Examples
-    --------
-    >>> LowerBound(0.2, 0.2, 1.0, "exact", 0).to_frame().shape
-    (1, 5)
-    """
-
-    def to_frame(self: Any) -> pd.DataFrame:
-        """Return the figures as a data frame of one row, for `pandas.concat`.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        import pandas as pd
-
-        frame: pd.DataFrame = pd.DataFrame([asdict(self)])
-        return frame
-
-
-@dataclass(frozen=True)
-class LowerBound(ToFrameMixin):
+@dataclass(frozen=True, repr=False)
+class LowerBound(Readable):
     """A lower bound on the optimal cost.
 
     Attributes
@@ -81,6 +57,8 @@ class LowerBound(ToFrameMixin):
     >>> LowerBound(0.2, 0.2, 1.0, "exact", 0).value
     0.2
     """
+
+    _costs = ("value", "mean")
 
     value: float
     mean: float

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator, chunks
 from seqclass._utils.stored import require
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_distribution, check_integer, check_real
 from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
@@ -29,7 +30,7 @@ from seqclass.pomdp.walk import Simulation
 __all__ = ["RandomisedPolicy", "solve_for_budget", "within_budget"]
 
 
-class RandomisedPolicy(Policy):
+class RandomisedPolicy(Policy, Readable):
     """Draws for each instance, before anything is acquired, which of several policies it follows.
 
     The lot is a hash of the seed and of numbers that tell instances apart (`draw`), so that it depends neither on the
@@ -81,6 +82,9 @@ class RandomisedPolicy(Policy):
         self.policies = tuple(policies)
         self.probabilities = check_distribution(probabilities, len(policies), "probabilities")
         self.seed = int(as_generator(random_state).integers(2**62))
+
+    def _table(self) -> Any:
+        return {"policy": list(map(repr, self.policies)), "probability": self.probabilities}
 
     def initial_belief(self) -> tuple[BeliefState, FloatArray]:
         """Return a row for each policy, and their probabilities; see `Policy.initial_belief`."""

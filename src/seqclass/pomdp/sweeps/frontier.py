@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, another_stream, as_generator
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer, check_not_negative
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import optimal_costs
@@ -25,8 +26,8 @@ from seqclass.pomdp.walk import ALL, Fork, Level, Simulation, initial_histories_
 __all__ = ["CostFrontier", "cost_sweep"]
 
 
-@dataclass(frozen=True)
-class CostFrontier:
+@dataclass(frozen=True, repr=False)
+class CostFrontier(Readable):
     """Expected price paid against expected decision cost, a point for each multiplier of the prices.
 
     All arrays have shape (n_multipliers,) and are expectations per instance under the model.
@@ -67,6 +68,9 @@ class CostFrontier:
     >>> len(frontier), frontier.policies[0].action(problem.initial_belief())
     (2, array([0]))
     """
+
+    _shown = ("multipliers", "price", "decision_cost", "error", "n_features", "gap", "method", "seconds")
+    _costs = ("upper", "lower", "std_error")
 
     multipliers: FloatArray
     price: FloatArray
