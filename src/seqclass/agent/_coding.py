@@ -341,7 +341,7 @@ class OutcomeCoder:
         if self.discretizer_ is None:
             return check_outcomes(X)
         if not self.categories:
-            if type(self.discretizer_) is Discretizer and X.shape[1] == self.discretizer_.n_features_in_:
+            if type(self.discretizer_) is Discretizer and type(X) is np.ndarray and X.shape[1] == len(self.numeric_):
                 return self.discretizer_._codes(X)  # rows were checked before
             part = self.discretizer_.transform(X)
             if isinstance(self.discretizer_, Discretizer):

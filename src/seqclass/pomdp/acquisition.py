@@ -12,7 +12,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import candidate_questions, deciding_cost, must_continue, row_parts
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, decided
-from seqclass.pomdp.problem import BeliefState
+from seqclass.pomdp.problem import BeliefState, perfect_cost
 from seqclass.pomdp.tables import OneContext
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import ValueFunction
@@ -188,10 +188,10 @@ def _acquire_row(policy: Policy, row: IntArray, columns: IntArray | None, charge
     if any(part is not None for part in more) or type(values).plan_cost is not ValueFunction.plan_cost:
         return None
     seen = row[problem.features[:n_stages]] if columns is None else row[columns[problem.features[:n_stages]]]
-    outcomes, belief, paid, stage = seen.tolist(), problem.prior, 0.0, 0
+    outcomes, belief, paid, stage, known = seen.tolist(), problem.prior, 0.0, 0, perfect_cost(problem)
     while stage < n_stages:
         bar = float(problem.stopping_cost(belief[None])[0]) * (1 - TIE)
-        if bar <= prices[stage] + float(belief @ problem.perfect_cost):  # knowing the class would not pay
+        if bar <= prices[stage] + float(belief @ known):  # knowing the class would not pay
             break
         joint = problem.likelihoods[stage][: problem.n_outcomes[stage]] * belief
         if not prices[stage] + float(values.value(stage + 1, joint).sum()) < bar:
