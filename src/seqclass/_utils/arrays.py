@@ -114,6 +114,8 @@ def lower_envelope(X: FloatArray, vectors: FloatArray) -> FloatArray:
     if len(vectors) >= 8 and np.array_equal(vectors, 1 - np.eye(len(vectors))):
         # a mistake costs 1: all but the likeliest, and not as many products as there are pairs of classes
         return np.asarray((row_sums(rows) - rows.max(axis=1)).reshape(X.shape[:-1]))
+    if len(rows) * len(vectors) <= 2**15:  # one part
+        return np.asarray((vectors @ rows.T).min(axis=0).reshape(X.shape[:-1]))
     result = np.empty(len(rows))
     # numpy reduces short rows one by one and long ones at speed: the products lie vector by vector
     for part in chunks(len(rows), 8.0 * len(vectors), 2**18):

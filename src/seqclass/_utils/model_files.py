@@ -122,6 +122,8 @@ MAX_DEPTH = 60
 
 _T = TypeVar("_T", bound=type)
 _CLASSES: dict[str, Any] = {}
+#: Rooms that are only imported for a file which holds a class that is not known without them.
+_LATER = ("adaptive_classifier", "pomdp.sweeps.ladder", "evaluation.contract", "selection")
 _SPARSE = {cls.__name__: cls for cls in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)}
 _KINDS = "biufcmMUS"
 _ADVICE = (
@@ -287,7 +289,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     check_regular(path, ModelFileError)
     with open(path, "rb") as file:
-        _register_ours()
+        importlib.import_module("seqclass.persistence._checks")  # which checks what other rooms make
         try:
             return _read(file)
         except ModelFileError as error:
@@ -323,14 +325,7 @@ def suggest_parts(name: str, methods: Collection[str]) -> list[str]:
 
 def _register_ours() -> None:
     """Have the package's own classes known, whatever was imported so far."""
-    for room in (
-        "classifier",
-        "adaptive_classifier",
-        "selection",
-        "evaluation.contract",
-        "pomdp.sweeps.ladder",
-        "persistence._checks",
-    ):
+    for room in ("classifier", "persistence._checks", *_LATER):
         importlib.import_module(f"seqclass.{room}")
 
 
@@ -488,6 +483,9 @@ def _decode_entry(node: dict[str, Any], table: list[Any], archive: Archive) -> A
 
 
 def _class(name: str) -> Any:
+    rooms = iter(("classifier", "persistence._checks", *_LATER))
+    while name not in _CLASSES and (room := next(rooms, None)) is not None:
+        importlib.import_module(f"seqclass.{room}")
     if name not in _CLASSES or inspect.isabstract(_CLASSES[name]):
         raise ModelFileError(f"holds a {name}, which seqclass {__version__} lacks: it needs a newer seqclass")
     return _CLASSES[name]

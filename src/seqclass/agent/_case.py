@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import join_names, short_repr
 from seqclass.agent._warm_start import as_seen
-from seqclass.agent.agent import Agent, feature_name
+from seqclass.agent.agent import Agent, feature_name, whole_problem
 from seqclass.agent.choices import offered_categories
 from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
@@ -170,6 +170,22 @@ class Questions:
 
     def __init__(self, agent: Agent, problem: AcquisitionProblem, names: Any = None) -> None:
         self.agent, self.problem, self.names = agent, problem, names
+        self._features: dict[int, tuple[Feature, ...]] = {}
+
+    @classmethod
+    def of(cls, agent: Agent) -> Questions:
+        """Those of all that the model could ask, which all live cases share."""
+        if (kept := agent._kept.get("questions")) is None:
+            kept = agent._kept["questions"] = cls(agent, whole_problem(agent))
+        return kept
+
+    @cached_property
+    def known_at_start(self) -> frozenset[int]:
+        """Questions that show what is known of every case before the first one."""
+        if not self.agent.known.size:
+            return frozenset()
+        members, questions = self.problem.structure.members, range(self.problem.n_questions)
+        return frozenset(q for q in questions if np.isin(members(q), self.agent.known).any())
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -189,8 +205,11 @@ class Questions:
 
     def features(self, question: int) -> tuple[Feature, ...]:
         """What a question shows."""
-        columns = self.agent.support[self.problem.structure.members(question)].tolist()
-        return tuple(Feature(feature_name(self.agent, j, self.names), j, self._categories(j)) for j in columns)
+        if (known := self._features.get(question)) is None:
+            columns = self.agent.support[self.problem.structure.members(question)].tolist()
+            known = tuple(Feature(feature_name(self.agent, j, self.names), j, self._categories(j)) for j in columns)
+            self._features[question] = known
+        return known
 
     def values(self, question: int, name: str, value: Any) -> dict[str, Any]:
         """What each feature of a question showed, by name."""
@@ -237,39 +256,55 @@ class Case:
     belief: BeliefState
     known: frozenset[int] = frozenset()
     due: float = 0.0
+    #: What the policy does, by the questions that are asked first whatever it does; worked out once.
+    asked: dict[tuple[int, ...], tuple[list[int], float, float]] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def begin(cls, problem: AcquisitionProblem, belief: BeliefState) -> Case:
+    def begin(cls, questions: Questions, lot: int) -> Case:
         """A case of which nothing is known, in the problem of the facts and as the policy sees it."""
-        facts = problem.initial_belief()
-        facts.component = belief.component
-        return cls(facts, belief)
+        kept = questions.agent._kept
+        if ("begun", lot) not in kept:
+            belief = questions.agent.policy.initial_belief()[0][np.array([lot])]
+            facts = questions.problem.initial_belief()
+            facts.component = belief.component
+            kept["begun", lot] = cls(facts, belief)
+        return kept["begun", lot]  # type: ignore[no-any-return]
 
     def order(self, panel: BoolArray) -> Case:
         """What is known once a set of questions was ordered, (n_questions of the facts,)."""
         visits, n = self.facts.problem.visits, self.belief.problem.n_questions
         due = 0.0 if visits is None else float(visits.panel_costs(panel[None])[0])
         facts, belief = order_panels(self.facts, panel[None]), order_panels(self.belief, panel[None, :n])
-        return replace(self, facts=facts, belief=belief, due=self.due + due)
+        return Case(facts, belief, self.known, self.due + due)
 
     def leave(self) -> Case:
         """What is known where no more is waited for."""
         facts, belief = (
             state.replace(account=leave_panel(state.problem, state.account)) for state in (self.facts, self.belief)
         )
-        return replace(self, facts=facts, belief=belief, due=self.due + float(facts.spent[0] - self.facts.spent[0]))
+        return Case(facts, belief, self.known, self.due + float(facts.spent[0] - self.facts.spent[0]))
 
     def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool, needless: int = -1) -> Case:
         """What is known after an answer, which costs nothing if known before, and may make a question needless."""
-        before = self.facts
+        before, due = self.facts, 0.0
         facts = before.asking(question).update(np.array([outcome]), charge_missing=charge_missing and not known)
         if known:
             paid = replace(before.account, ordered=facts.account.ordered, ordering_is_known=False)
             facts = facts.replace(account=settle(facts.problem, paid))
+            due = self.due + float(facts.spent[0] - before.spent[0])
         if needless >= 0 and facts.observed is not None and facts.observed[0, needless] == OPEN:
             facts.observed[0, needless] = CLOSED
         all_known = self.known | {question} if known else self.known
-        return Case(facts, _policy_view(self.belief, facts, all_known), all_known)
+        return Case(facts, _policy_view(self.belief, facts, all_known), all_known, due)
+
+    def pass_over(self, question: int) -> BeliefState:
+        """What the policy sees where a question of a fixed order cannot be had."""
+        facts, nothing = self.facts, np.array([-1])
+        assert facts.observed is not None  # the problem of the facts is free
+        seen = facts.observed.copy()
+        seen[0, question] = -1
+        state = facts.problem.advance(question, facts.state, nothing)
+        return _policy_view(self.belief, facts.replace(observed=seen, state=state, stage=facts.stage + 1), self.known)
 
 
 def _policy_view(belief: BeliefState, facts: BeliefState, known: frozenset[int]) -> BeliefState:

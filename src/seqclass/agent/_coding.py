@@ -69,6 +69,10 @@ def _validate(estimator: Any, X: Any, **how: Any) -> Any:
     if how.get("reset", True) and isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iu":
         for j in range(X.shape[1]):
             refuse_numbers(X[:, j], j)
+    if not how.get("reset", True) and type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and len(X):
+        plain = X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_")
+        if plain and not np.isinf(X).any():  # which scikit-learn would give back as it is
+            return X
     try:
         # sums of hostile columns overflow, which tells scikit-learn what it wants to know
         with np.errstate(all="ignore"):
@@ -276,10 +280,14 @@ class OutcomeCoder:
 
     def code_values(self, column: int, values: FloatArray) -> IntArray:
         """Outcomes of some values of a column, -1 where missing and that is no outcome."""
-        coder = self.restrict(np.array([column]))
-        at = column if coder is self else 0
         outcome = np.full(len(values), self.missing_code[column], dtype=np.int32)
         there = np.flatnonzero(~np.isnan(values))
+        if isinstance(self.discretizer_, Discretizer) and column not in self.categories:
+            inner = column if not self.categories else int(np.searchsorted(self.numeric_, column))
+            outcome[there] = self.discretizer_._outcomes(values[there], inner)
+            return outcome
+        coder = self.restrict(np.array([column]))
+        at = column if coder is self else 0
         for part in chunks(there.size, 16.0 * coder.example_.shape[1]):
             rows = np.repeat(coder.example_.astype(np.float64), len(there[part]), axis=0)
             rows[:, at] = values[there[part]]
@@ -333,6 +341,8 @@ class OutcomeCoder:
         if self.discretizer_ is None:
             return check_outcomes(X)
         if not self.categories:
+            if type(self.discretizer_) is Discretizer and type(X) is np.ndarray and X.shape[1] == len(self.numeric_):
+                return self.discretizer_._codes(X)  # rows were checked before
             part = self.discretizer_.transform(X)
             if isinstance(self.discretizer_, Discretizer):
                 return part

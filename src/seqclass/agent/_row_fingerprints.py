@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.stats import binom
+from scipy import stats
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
@@ -66,7 +66,7 @@ class RowFingerprints:
         few = 2 * TUNING.twin_errors if coarse or self.n_twins or np.unique(marks).size < marks.size else 1.0
         twins = self.n_twins + TUNING.twin_errors * np.sqrt(2 * self.n_twins) + few
         share = min(1.0, 2 * twins / (self.n_rows + 1))
-        return n_familiar > 0 and float(binom.sf(n_familiar - 1, n_rows, share)) < TUNING.chance
+        return n_familiar > 0 and float(stats.binom.sf(n_familiar - 1, n_rows, share)) < TUNING.chance
 
     def recognise(self, marks: list[Marks]) -> tuple[IntArray, int] | None:
         """Rows, given by their marks, that look like training rows, of so many; None where that may be chance."""

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -145,6 +146,11 @@ class Agent:
         upper = self.policy.info.upper
         return evaluate(self.problem, self.policy).cost if np.isnan(upper) else float(upper)
 
+    @cached_property
+    def _kept(self) -> dict[Any, Any]:
+        """What all live cases share; it is neither stored nor copied by `replace`."""
+        return {}
+
     def acquire(
         self,
         X: Any,
@@ -283,8 +289,8 @@ def encode_rows(agent: Agent, X: Any, features: IntArray | None = None, whole: b
     column, wanted = np.zeros(agent.support.size, dtype=np.intp), agent.support[features]
     if not wanted.size:
         return EncodedRows(np.empty((X.shape[0], 0), dtype=np.int8), column, keys)
-    coder = agent.coder.restrict(wanted)
-    if coder is agent.coder or 2 * wanted.size >= X.shape[1]:
+    coder = agent.coder if 2 * wanted.size >= X.shape[1] else agent.coder.restrict(wanted)
+    if coder is agent.coder:
         return EncodedRows(agent.coder.transform(X), agent.support, keys)
     column[features] = np.arange(wanted.size)
     return EncodedRows(coder.transform(X[:, wanted]), column, keys)

@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -28,7 +27,7 @@ from seqclass.agent._case import (
 )
 from seqclass.agent._case import Question as Question
 from seqclass.agent._fingerprint import fingerprint
-from seqclass.agent.agent import agent_of, columns_by_name, feature_name, whole_problem
+from seqclass.agent.agent import agent_of, columns_by_name, feature_name
 from seqclass.agent.differential import labels_of
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.account import charge
@@ -154,7 +153,7 @@ class Session:
         first: Sequence[Any] = (),
     ) -> None:
         self._agent = agent = agent_of(classifier)
-        self._questions = Questions(agent, whole_problem(agent))
+        self._questions = Questions.of(agent)
         if isinstance(first, (str, Integral)):
             raise ValueError(f"first must be a list of names, got {short_repr(first)}.")
         self._first = [self._number(name) for name in first]
@@ -163,11 +162,10 @@ class Session:
             self._know(question, told)
 
     def _start(self, lot: int) -> None:
-        self._lot, begun = lot, self._agent.policy.initial_belief()[0]
-        self._cases = [Case.begin(self._questions.problem, begun[np.array([lot])])]
+        self._lot = lot
+        self._cases = [Case.begin(self._questions, lot)]
         self._answers: list[Answer] = []
         self._visits: list[Visit] = []
-        self._found: tuple[Case, tuple[list[int], float, float]] | None = None
 
     @property
     def next_feature(self) -> Question | None:
@@ -253,10 +251,10 @@ class Session:
 
     def _next_questions(self) -> tuple[list[int], float, float]:
         """Questions of the next panel, those that are waited for where any are, what going on saves, and they add."""
-        case = self._cases[-1]
-        if self._found is None or self._found[0] is not case:
-            self._found = case, self._ask_policy(case)
-        return self._found[1]
+        case, first = self._cases[-1], tuple(self._first)
+        if first not in case.asked:
+            case.asked[first] = self._ask_policy(case)
+        return case.asked[first]
 
     def _ask_policy(self, case: Case) -> tuple[list[int], float, float]:
         unknown = math.nan  # itself, so that what is equal is equal
@@ -279,8 +277,8 @@ class Session:
             asked = np.isin(np.arange(case.belief.problem.n_questions), numbers)[None]
             added = float(added_saving(policy, case.belief, asked, saving)[0])
         else:  # the next of the order that is not known
-            passed = case.learn(numbers[0], -1, known=True, charge_missing=False).belief
-            added = max(saving, 0.0) - max(float(expected_saving(policy, passed)[0]), 0.0)
+            without = expected_saving(policy, case.pass_over(numbers[0]))
+            added = max(saving, 0.0) - max(float(without[0]), 0.0)
         return numbers, unknown if math.isnan(saving) else saving, unknown if math.isnan(added) else added
 
     def _order_panel(self, numbers: Sequence[int], again: bool = False) -> Case:
@@ -321,7 +319,7 @@ class Session:
         check_integer(n, "n", 1)
         facts, asked = self._cases[-1].facts, self.next_feature
         saving = savings(facts)
-        saving[self._questions_known_at_start] = -np.inf  # what is known at the start is not asked for
+        saving[list(self._questions.known_at_start)] = -np.inf  # what is known at the start is not asked for
         if self._agent.policy.problem.rules is not None:
             may = self._cases[-1].belief.available[0]
             saving[~np.append(may, np.zeros(len(saving) - len(may), dtype=bool))] = -np.inf
@@ -344,12 +342,6 @@ class Session:
         feature = agent.needless[np.searchsorted(agent.known, problem.features[question]), outcome]
         questions = np.flatnonzero(problem.features == feature)
         return int(questions[0]) if questions.size and problem.structure.bundle(int(questions[0])) is None else -1
-
-    @property
-    def _questions_known_at_start(self) -> list[int]:
-        """Questions that show what is known of every case before the first one."""
-        problem = self._questions.problem
-        return [q for q in range(problem.n_questions) if np.isin(problem.structure.members(q), self._agent.known).any()]
 
     @property
     def belief(self) -> BeliefState:
@@ -383,7 +375,7 @@ class Session:
 
     def _is_as_planned(self) -> bool:
         """Whether the policy by itself would have come to the same answers, and ended there."""
-        agent, told = self._agent, self._questions_known_at_start
+        agent, told = self._agent, self._questions.known_at_start
         numbers = [self._number(answer.name) for answer in self._answers]
         n_told = next((place for place, number in enumerate(numbers) if number not in told), len(numbers))
         if any(self._lack_tells(self._questions.name(q)) for q in told if q not in numbers[:n_told]):
@@ -728,7 +720,7 @@ class Session:
         case, name = self._cases[-1], self._questions.name(question)
         if not unasked_questions(case.facts)[0, question]:
             raise ValueError(f"{short_repr(name)} was answered before; take that back by undo().")
-        known = known or question in self._questions_known_at_start  # whenever it is told
+        known = known or question in self._questions.known_at_start  # whenever it is told
         panel, saving, _ = (
             (list[int](), 0.0, 0.0) if known else self._next_questions()
         )  # of what is known nothing was expected
@@ -742,11 +734,9 @@ class Session:
             self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in ordered], True))
         needless = self._needless(question, outcome)
         try:
-            learnt = case.learn(question, outcome, known=known, charge_missing=charged, needless=needless)
+            following = case.learn(question, outcome, known=known, charge_missing=charged, needless=needless)
         except ImpossibleOutcome:
             raise ValueError(self._impossible_text(name, value, known)) from None
-        owed = float(learnt.facts.spent[0] - case.facts.spent[0])
-        following = replace(learnt, due=case.due + owed if known else 0.0)
         self._cases.append(following)
         self._answers.append(
             Answer(

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.stats import norm
+from scipy import sparse, stats
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
@@ -369,7 +368,7 @@ class ItemResponse(Tested):
         able, unable = np.nanargmax(steep, axis=1), np.nanargmin(steep, axis=1)
         reach = TUNING.reach
         for answers in (able, unable):
-            log_share = norm.logpdf(place) + log_chance[np.arange(len(items)), answers].sum(axis=0)
+            log_share = stats.norm.logpdf(place) + log_chance[np.arange(len(items)), answers].sum(axis=0)
             share = np.exp(log_share - log_share.max())
             beyond = np.bincount(np.round(abs(place) / step).astype(np.intp), share / share.sum())[::-1].cumsum()[::-1]
             if beyond[round(TUNING.reach / step)] > TUNING.max_beyond:
@@ -388,9 +387,9 @@ class ItemResponse(Tested):
             edges = np.concatenate([[-np.inf], edges, [np.inf]])
             # by the nearer tail, which keeps its digits
             upper = edges[:-1] > 0
-            mass = np.where(upper, norm.sf(edges[:-1]) - norm.sf(edges[1:]), np.diff(norm.cdf(edges)))
+            mass = np.where(upper, stats.norm.sf(edges[:-1]) - stats.norm.sf(edges[1:]), np.diff(stats.norm.cdf(edges)))
             kept = mass > 0
-            place = (norm.pdf(edges[:-1]) - norm.pdf(edges[1:]))[kept] / mass[kept]
+            place = (stats.norm.pdf(edges[:-1]) - stats.norm.pdf(edges[1:]))[kept] / mass[kept]
             place = np.clip(place, edges[:-1][kept], edges[1:][kept])
             return mean + sd * place, mass[kept] / mass[kept].sum()
         grid = check_finite(self.points, "points")
@@ -398,7 +397,7 @@ class ItemResponse(Tested):
             raise ValueError("points must be a number, or at least two rising abilities.")
         if self.weights is not None:
             return grid, check_distribution(self.weights, len(grid), "weights")
-        log_mass = norm.logpdf(grid, mean, sd)
+        log_mass = stats.norm.logpdf(grid, mean, sd)
         mass = np.exp(log_mass - log_mass.max())
         return grid, mass / mass.sum()
 

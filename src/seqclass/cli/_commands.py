@@ -6,6 +6,7 @@ import functools
 import pkgutil
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import click
@@ -34,13 +35,19 @@ from seqclass.cli._options import (
 )
 
 
+#: Commands that read a model, and begin no threads.
+_READERS = ("show", "explain", "predict")
+
+
 def runs(name: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
     """Have a declared command run `_command` of that module of `seqclass.cli`, which is loaded only then."""
 
     def declare(command: Callable[[], None]) -> Callable[..., None]:
         @functools.wraps(command)
         def run(**options: Any) -> None:
-            pkgutil.resolve_name(f"seqclass.cli.{name}:_command")(**options)
+            late = pkgutil.resolve_name("seqclass.cli._imports:late_imports") if name in _READERS else nullcontext
+            with late():
+                pkgutil.resolve_name(f"seqclass.cli.{name}:_command")(**options)
 
         return run
 

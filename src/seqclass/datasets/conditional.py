@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy import stats
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
@@ -55,7 +55,7 @@ class Clipped:
     """A normal distribution whose values beyond 0 and 1 are those numbers; of the same form."""
 
     def __init__(self, mean: float, std: float) -> None:
-        self.inner = norm(mean, std)
+        self.inner = stats.norm(mean, std)
         #: Numbers that have a probability, and these.
         self.values = np.array([0.0, 1.0])
         self.probabilities = np.array([self.inner.cdf(0), self.inner.sf(1)])
@@ -87,7 +87,7 @@ def clipped_normal(mean: float, std: float) -> Any:
 
 def normal(mean: float, std: float) -> Any:
     """A normal distribution, or without any deviation its mean alone."""
-    return norm(mean, std) if std > 0 else Values.certain(mean)
+    return stats.norm(mean, std) if std > 0 else Values.certain(mean)
 
 
 def _points(shape: Any) -> FloatArray:

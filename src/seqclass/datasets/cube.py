@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import uniform
+from scipy import stats
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.validation import check_choice, check_integer, check_real
@@ -85,7 +85,7 @@ def make_cube(
     check_integer(n_features, "n_features", BLOCK)
     check_real(noise_std, "noise_std", 0)
     check_choice(background, "background", ("uniform", "normal"))
-    other = normal(0.5, check_real(background_std, "background_std", 0)) if background == "normal" else uniform(0, 1)
+    other = normal(0.5, check_real(background_std, "background_std", 0)) if background == "normal" else stats.uniform(0, 1)
     classes = np.arange(CORNERS)
     rest = [Conditional((other,), np.zeros(CORNERS, dtype=np.int64))] * (n_features - BLOCK)
     return draw_set(

@@ -306,9 +306,9 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         return numbers(self.few_values_[j])
 
     def _outcomes(self, values: FloatArray, j: int) -> IntArray:
-        column = np.full(len(values), j)
-        outcomes = search_edges(values, self.bin_edges_, column)
-        self._relabel(values, outcomes, column, self._zero_rank())
+        """Outcomes of values of one column, by its number."""
+        outcomes: IntArray = self.bin_edges_[j].searchsorted(values, side="right")
+        self._relabel(values, outcomes, np.full(len(values), j))
         return outcomes
 
     def _interval_labels(self, j: int) -> list[str]:
@@ -367,14 +367,13 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
     def _transform_dense(self, X: Any) -> IntArray:
         edges = float32_at_least(self.bin_edges_) if X.dtype == np.float32 else self.bin_edges_
         codes = np.empty(X.shape, dtype=self._dtype())
-        rank = self._zero_rank()
         # small blocks: each is read once for every edge and should stay in cache
         for rows in chunks(len(X), 8 * X.shape[1], budget=2**19):
             block, out = X[rows], codes[rows]
             if X.dtype != np.float32:
                 block = block.astype(np.float64, copy=False)
             count_edges(block, edges, out)
-            self._relabel(block, out, slice(None), rank)
+            self._relabel(block, out, slice(None))
         return codes
 
     def _transform_sparse(self, X: Any) -> Any:
@@ -390,7 +389,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         for part in chunks(X.nnz, 64):
             values, columns = X.data[part].astype(np.float64), X.indices[part]
             codes[part] = search_edges(values, self.bin_edges_, columns)
-            self._relabel(values, codes[part], columns, rank)
+            self._relabel(values, codes[part], columns)
         result = type(X)((codes, X.indices.copy(), X.indptr.copy()), shape=X.shape)
         result.eliminate_zeros()
         return result
@@ -407,7 +406,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         apart = (self.own_bins_[:, 0] <= 0) & (self.own_bins_[:, 1] >= 0)
         return np.where(apart, 0, np.count_nonzero(self.bin_edges_ <= 0, axis=1) + self._has_own_bin)
 
-    def _relabel(self, values: npt.NDArray[Any], out: IntArray, columns: Any, rank: IntArray) -> None:
+    def _relabel(self, values: npt.NDArray[Any], out: IntArray, columns: Any) -> None:
         """Turn the number of edges at or below each value into its outcome, in place."""
         own = self._has_own_bin
         if own.any():
@@ -417,7 +416,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         # an infinite value passes the padding too
         np.minimum(out, (self.n_outcomes_ - 1).astype(out.dtype)[columns], out=out)
         if self.zero_first_:
-            first = rank.astype(out.dtype)[columns]
+            first = self._zero_rank().astype(out.dtype)[columns]
             holds_zero = out == first
             out += out < first
             out[holds_zero] = 0

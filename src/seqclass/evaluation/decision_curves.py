@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t as student
+from scipy import stats
 
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.tables import Readable
@@ -368,7 +368,7 @@ def _weighted_test(gains: FloatArray, curve: DecisionCurve) -> PairedTest:
     size = np.array([total**2 / float(weight @ weight)])
     lower, upper = interval_ends(np.array([mean]), np.array([error]), size, 0.95, (-np.inf, np.inf))
     statistic = mean / error if error > 0 else float(np.copysign(np.inf, mean)) if mean else 0.0
-    p_value = float(2 * student.sf(abs(statistic), max(float(size[0]) - 1, 1)))
+    p_value = float(2 * stats.t.sf(abs(statistic), max(float(size[0]) - 1, 1)))
     return PairedTest("weighted t", mean, statistic, p_value, (float(lower[0]), float(upper[0])), len(gains))
 
 

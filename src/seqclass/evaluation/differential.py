@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
+from scipy import stats
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
@@ -121,6 +121,6 @@ def certify_differential(
 
 def _limit(own: FloatArray, alpha: float, delta: float) -> float:
     """A probability that no more than alpha of the cases are below, but for a chance of delta; 0 of too few."""
-    rank = int(np.searchsorted(binom.cdf(np.arange(len(own)), len(own), alpha), delta, side="right"))
+    rank = int(np.searchsorted(stats.binom.cdf(np.arange(len(own)), len(own), alpha), delta, side="right"))
     # a little below the probability that it was found at: rounding never leaves a class out
     return float(np.sort(own)[rank - 1]) * (1 - 1e-9) if rank else 0.0

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t as student
+from scipy import stats
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.tables import Readable
@@ -145,7 +145,7 @@ def _paired_differences(d: FloatArray, group: IntArray, shared: FloatArray) -> d
     told = (n > 1) & ((spread > 0) | (mean == 0))  # one difference again and again says nothing of chance
     lower, upper = np.where(told, lower, np.nan), np.where(told, upper, np.nan)
     statistic = np.divide(np.abs(mean), error, out=np.where(mean == 0, 0.0, np.inf), where=error > 0)
-    p_value = np.where(told, 2 * student.sf(statistic, np.maximum(n - 1, 1)), np.nan)
+    p_value = np.where(told, 2 * stats.t.sf(statistic, np.maximum(n - 1, 1)), np.nan)
     return {"difference": mean, "lower": lower, "upper": upper, "p_value": p_value, "n": n}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t as student
+from scipy import stats
 from sklearn.base import clone
 
 from seqclass._base import BaseSequentialClassifier
@@ -318,7 +318,7 @@ def make_estimate(
     """Means with t intervals from scores of the rows; the rule's fit takes off what its own scores explain."""
     n, effective = len(scores), float(weights.sum() ** 2 / (weights**2).sum())
     errors = _standard_errors(scores - scores.mean(axis=0), gradients)
-    reach = float(student.ppf(0.5 + level / 2, effective - 1)) if effective > 1 else np.nan
+    reach = float(stats.t.ppf(0.5 + level / 2, effective - 1)) if effective > 1 else np.nan
     # no interval holds less often for ends within what can be; an estimate that was cut would be biased
     low, high = np.fmin(np.fmax(means - reach * errors, 0.0), most), np.fmax(np.fmin(means + reach * errors, most), 0.0)
     parts = tuple(

@@ -50,7 +50,7 @@ class SimplexGrid:
             low = values.take(index + offset, axis=-1)
             high = values.take(np.minimum(index + 1, self.resolution) + offset, axis=-1)
             return np.asarray(low + fraction[:, 0] * (high - low))
-        step = np.column_stack([np.diff(rank).take(column) for rank, column in zip(self._rank, level.T)])
+        step = np.stack([rise.take(column) for rise, column in zip(np.diff(self._rank), level.T)], axis=1)
         if level.shape[1] == 2:
             return self._interpolate_triangle(values, index, step, fraction, offset)
         order = np.argsort(-fraction, axis=1, kind="stable")
@@ -90,6 +90,10 @@ class SimplexGrid:
         # up to so many functions are interpolated one by one, more by a sparse matrix that serves all
         if values.ndim == 2 and values.shape[1] > 2:
             return self._read_many(values, normalised, total, interpolation, offset)
+        if values.ndim == 1 and belief.size <= 2**15:  # one part
+            if interpolation == "nearest":
+                return np.asarray(values[self.nearest(normalised) + offset] * total)
+            return self.interpolate(values, normalised, offset) * total
         columns = values if values.ndim == 2 else values[:, None]
         result = np.empty((len(belief), columns.shape[1]))
         for part in chunks(len(belief), 8.0 * 8 * belief.shape[1], 2**22):
@@ -157,8 +161,11 @@ class SimplexGrid:
         return np.asarray(self._rank[np.arange(tails.shape[1]), tails].sum(axis=1))
 
     def _tails(self, belief: FloatArray) -> FloatArray:
-        tails = np.cumsum(belief[:, :0:-1], axis=1)[:, ::-1] * self.resolution
-        return np.clip(tails, 0.0, self.resolution)
+        if belief.shape[1] == 2:  # nothing to add up
+            tails = belief[:, 1:] * self.resolution
+        else:
+            tails = belief[:, :0:-1].cumsum(axis=1)[:, ::-1] * self.resolution
+        return np.minimum(np.maximum(tails, 0.0), self.resolution)
 
     def _check_stored(self) -> None:
         points = stored_numbers(self, "points", None, None)

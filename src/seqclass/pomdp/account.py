@@ -218,7 +218,8 @@ def price_of_question(belief: PricedBelief) -> FloatArray:
     """Price of the question for each row, (n,)."""
     problem, question = belief.problem, belief.question
     mixed = belief._mixed
-    price: FloatArray = problem.prices[question] if mixed else np.full(len(belief), problem.prices[question])
+    price: FloatArray = problem.prices[question : question + 1] if len(belief) == 1 else problem.prices[question]
+    price = price if mixed or len(belief) == 1 else np.full(len(belief), price)
     if not _has_no_group(belief):
         price = np.where(pays_in_full(belief), problem.full_prices[question], price)
     if problem.visits is None:
@@ -254,7 +255,7 @@ def charge(belief: PricedBelief, acquired: BoolArray) -> tuple[FloatArray, Accou
         ordered[asked_at(belief)] = False
     if _has_no_group(belief):
         spent = account.spent + cost
-        return cost, replace(account, spent=spent, n_visits=visits, ordered=ordered, ordering_is_known=False)
+        return cost, Account(spent, account.groups_paid, visits, ordered, account.owed)
     assert account.groups_paid is not None and problem.groups is not None  # noqa: PT018 - it has a group
     group = np.broadcast_to(problem.groups[belief.question], len(belief))
     rows = np.flatnonzero(acquired & (group >= 0))

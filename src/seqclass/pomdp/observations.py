@@ -238,6 +238,8 @@ class DataObservations(ObservationSource):
 
 def _group_pairs(node: IntArray, outcome: IntArray, n_outcomes: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Number the distinct (history, outcome) pairs: child of each row; parent, outcome and size of each child."""
+    if len(node) == 1 and node[0] == 0:
+        return node, node, outcome.astype(np.intp), np.ones(1)
     width = n_outcomes + 1
     n_keys = (int(node.max(initial=-1)) + 1) * width
     if n_keys < 2**62:

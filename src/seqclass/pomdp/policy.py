@@ -18,6 +18,7 @@ from seqclass._utils.validation import check_real
 from seqclass.pomdp.account import planned_prices, price_of_question
 from seqclass.pomdp.one_step import (
     constraint_status,
+    cost_lower_bound,
     must_continue,
     one_step_costs,
     stopping_is_certain,
@@ -366,7 +367,7 @@ class Policy(Stored, ABC):
             if self.problem.any_order:
                 raise ValueError(f"{name} must name the question to ask: several are open in a problem in any order.")
             answer = np.where(answer, belief.stage, DECIDE)
-        return np.array(np.broadcast_to(answer, len(belief)), dtype=np.intp)
+        return np.array(answer if answer.ndim else np.broadcast_to(answer, len(belief)), dtype=np.intp)
 
     def panels(self, belief: BeliefState, least: int = 0) -> BoolArray | None:
         """What each row orders now, to be answered in one visit, (n, n_questions); None where it orders nothing ever.
@@ -473,7 +474,7 @@ def decided(policy: Policy, belief: FloatArray) -> IntArray:
     if answer.dtype.kind not in "biu" or answer.shape not in ((), (len(belief),)):
         got = f"{answer.dtype} of shape {answer.shape}"
     elif ((answer >= 0) & (answer <= last)).all():
-        return np.array(np.broadcast_to(answer, len(belief)), dtype=np.intp)
+        return np.array(answer if answer.ndim else np.broadcast_to(answer, len(belief)), dtype=np.intp)
     else:
         got = str(answer[(answer < 0) | (answer > last)].flat[0])
     raise ValueError(
@@ -509,6 +510,9 @@ class LookaheadPolicy(Policy):
 
     def _action(self, belief: BeliefState) -> IntArray:
         stop = stopping_threshold(belief)
+        if len(belief) == 1 and type(self.values).plan_cost is ValueFunction.plan_cost:  # no plan is known
+            on = stop[0] > cost_lower_bound(belief)[0] and self.continuation_cost(belief)[0] < stop[0]
+            return np.array([belief.stage if on else DECIDE])
         go_on = np.zeros(len(belief), dtype=bool)
         # look-ahead is spared where stopping is optimal for certain, or a known plan already pays
         rows = np.flatnonzero(~stopping_is_certain(belief))
@@ -518,14 +522,19 @@ class LookaheadPolicy(Policy):
         rows = rows[~pays]
         row_bytes = 8.0 * 3 * float(self.problem.n_outcomes[belief.stage]) * self.problem.n_classes
         for part in chunks(len(rows), row_bytes):
-            go_on[rows[part]] = self.continuation_cost(belief[rows[part]]) < stop[rows[part]]
+            some = belief if len(rows[part]) == len(belief) else belief[rows[part]]
+            go_on[rows[part]] = self.continuation_cost(some) < stop[rows[part]]
         return np.where(go_on, belief.stage, DECIDE)
 
     def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Price of the next question plus the expected value after it, (n,); inf at the horizon."""
         if belief.stage >= self.n_stages:
             return np.full(len(belief), np.inf)
-        return np.asarray(price_of_question(belief) + row_sums(self.values.successor_values(belief)))
+        known: tuple[Policy, FloatArray] | None = belief.__dict__.get("_continuation_cost")
+        if known is None or known[0] is not self:  # a live case asks for it after `action` did
+            cost = np.asarray(price_of_question(belief) + row_sums(self.values.successor_values(belief)))
+            belief.__dict__["_continuation_cost"] = known = (self, cost)
+        return known[1]
 
 
 class FunctionPolicy(Policy, stored=False):
@@ -653,5 +662,6 @@ class RepricedPolicy(BorrowedPolicy):
         if belief.problem.max_questions != self.problem.max_questions:  # there may be fewer than it was made for
             own.problem = own.problem.replace(max_questions=belief.problem.max_questions)
         own.account = replace(own.account, spent=belief.spent * self.multiplier)
-        own.__dict__.pop("_one_step_costs", None)
+        for name in ("_one_step_costs", "_continuation_cost"):
+            own.__dict__.pop(name, None)
         return own

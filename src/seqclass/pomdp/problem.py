@@ -537,7 +537,7 @@ class BeliefState:
             if question == known:
                 return self
         other = copy.copy(self)
-        for name in ("likelihood", "joint", "outcome_probabilities"):
+        for name in ("likelihood", "joint", "outcome_probabilities", "_continuation_cost"):
             other.__dict__.pop(name, None)
         other._question = question
         return other
@@ -549,7 +549,8 @@ class BeliefState:
         other = copy.copy(self)
         for name in [name for name in vars(other) if isinstance(getattr(type(self), name, None), cached_property)]:
             del other.__dict__[name]
-        other.__dict__.pop("_one_step_costs", None)
+        for name in ("_one_step_costs", "_continuation_cost"):
+            other.__dict__.pop(name, None)
         other.__dict__.update(changes)
         return other
 
@@ -601,7 +602,8 @@ class BeliefState:
     def likelihood(self) -> FloatArray:
         """P(outcome of the question | what was seen, class), (n, n_outcomes, n_classes); zero beyond its outcomes."""
         found = np.asarray(self.problem.likelihood(self.question, self.state))
-        widest = int(self.problem.n_outcomes[self.question].max(initial=1))
+        listed = self.problem.n_outcomes[self.question]
+        widest = int(listed.max(initial=1)) if self._mixed else int(listed)
         wanted = (len(self), widest, self.problem.n_classes)
         if found.shape != wanted:
             raise ValueError(
@@ -781,6 +783,8 @@ def check_outcomes(belief: BeliefState, outcome: IntArray) -> None:
         The message names the feature and the value.
     """
     n_outcomes = belief.problem.n_outcomes[belief.question] if belief._bundle is None else belief._bundle.n_codes
+    if len(outcome) == 1 and not belief._mixed and -1 <= int(outcome[0]) < n_outcomes:
+        return
     wrong = (outcome < -1) | (outcome >= n_outcomes)
     if wrong.any():
         row = int(wrong.argmax())

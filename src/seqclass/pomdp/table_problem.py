@@ -123,7 +123,7 @@ class TableProblem(AcquisitionProblem):
         if self.transitions is not None:
             return np.asarray(table[state])
         table = table[: self.n_outcomes[question]]
-        return np.broadcast_to(table, (len(state), *table.shape))
+        return np.asarray(table[None]) if len(state) == 1 else np.broadcast_to(table, (len(state), *table.shape))
 
     def advance(self, question: Any, state: Any, outcome: IntArray) -> IntArray:
         """Context of the next stage."""

@@ -11,7 +11,7 @@ from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import require, stored_part, stored_whole
 from seqclass.pomdp.one_step import context_of
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
-from seqclass.pomdp.tables import Tables
+from seqclass.pomdp.tables import OneContext, Tables
 
 __all__ = ["ProjectedValues", "StoppingValue", "ValueFunction"]
 
@@ -106,8 +106,9 @@ class ValueFunction(Stored, ABC):
     def _successors(self, belief: BeliefState) -> IntArray | None:
         """Context after each outcome of each row, one row after the other."""
         tables = self.problem.structure.tables
-        context = context_of(belief)
-        return None if tables is None or context is None else tables.successors(belief.stage, context).reshape(-1)
+        if tables is None or isinstance(tables, OneContext) or (context := context_of(belief)) is None:
+            return None
+        return tables.successors(belief.stage, context).reshape(-1)
 
     def _n_contexts(self, stage: int) -> int:
         """Contexts that values tell apart; those of `SharedVectors` none, of a problem that may have no tables."""

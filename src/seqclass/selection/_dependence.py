@@ -11,9 +11,8 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy import stats
 from scipy.special import xlogy
-from scipy.stats import f as f_distribution
-from scipy.stats import norm
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, chunks_by_size, smallest_int
 from seqclass._utils.information import _mutual_information, canonical, tables_of
@@ -358,13 +357,13 @@ class CorrelationDependence(Dependence):
             raise ValueError(f"measure='fisher_z' needs more than {n_classes if groups else 3} rows, got {n}.")
         if groups:
             # H0: eta^2 (n - C) / ((1 - eta^2) (C - 1)) is F distributed
-            critical = (n_classes - 1) / (n - n_classes) * f_distribution.isf(alpha, n_classes - 1, n - n_classes)
+            critical = (n_classes - 1) / (n - n_classes) * stats.f.isf(alpha, n_classes - 1, n - n_classes)
             self.threshold = float(np.sqrt(critical / (1 + critical)))
             sizes = np.bincount(codes, minlength=n_classes)
             centred = (codes[:, None] == np.arange(n_classes)) / np.sqrt(sizes) - np.sqrt(sizes) / n
             self.basis = np.linalg.svd(centred, full_matrices=False)[0][:, : n_classes - 1]
         else:
-            self.threshold = float(np.tanh(norm.isf(alpha / 2) / np.sqrt(n - 3)))
+            self.threshold = float(np.tanh(stats.norm.isf(alpha / 2) / np.sqrt(n - 3)))
             label = (codes if values is None else values).astype(np.float64)
             label = label - label.mean()
             self.basis = (label / np.linalg.norm(label))[:, None]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.stats import chi2, norm
+from scipy import stats
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_choice, check_real
@@ -153,8 +153,8 @@ class AlphaInvesting(FeatureStream):
             free = n - self._basis.shape[1] - 1
             error = (left - gain) / max(free, 1)
             ratio = np.sqrt(np.divide(gain, error, out=np.full_like(gain, np.inf), where=error > 0))
-            return np.where(gain > 0, 2 * norm.sf(ratio), 1.0)
-        return np.asarray(chi2.sf(n * q * gain / left, max(2, q)))
+            return np.where(gain > 0, 2 * stats.norm.sf(ratio), 1.0)
+        return np.asarray(stats.chi2.sf(n * q * gain / left, max(2, q)))
 
     def _add(self, column: Any) -> FloatArray:
         """Add a column to the model; return its new direction."""

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy import stats
 from scipy.special import xlogy
-from scipy.stats import chi2, norm
-from scipy.stats import f as f_distribution
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
@@ -107,7 +106,7 @@ class LikelihoodRatioTest(ConditionalTest):
             missing = (values < 0).sum(axis=0)
         n = len(self.codes) - missing
         freedom = np.maximum((columns.stats[:, 0] - 1) * (self.n_classes - 1), 1)
-        p_value = chi2.sf(2 * np.log(2) * n * relevance, freedom)
+        p_value = stats.chi2.sf(2 * np.log(2) * n * relevance, freedom)
         return columns, relevance, (p_value < self.alpha) & (n >= self.rows_per_freedom * freedom)
 
     def add(self, column: Columns) -> None:
@@ -140,7 +139,7 @@ class LikelihoodRatioTest(ConditionalTest):
         shape = (n_strata, self.sizes[member], self.n_classes)
         counts = np.bincount(index, minlength=int(np.prod(shape))).reshape(shape)
         total = _log_sum(counts) - _log_sum(counts.sum(axis=1)) - _log_sum(counts.sum(axis=2))
-        return float(chi2.sf(2 * (total + _log_sum(counts.sum(axis=(1, 2)))), freedom))
+        return float(stats.chi2.sf(2 * (total + _log_sum(counts.sum(axis=(1, 2)))), freedom))
 
 
 def _log_sum(counts: npt.NDArray[Any]) -> float:
@@ -266,8 +265,8 @@ def _critical(alpha: float, any_order: int, q: int) -> float:
     if any_order <= 0:
         return 2.0
     if q == 1:
-        return float(np.tanh(norm.isf(alpha / 2) / np.sqrt(any_order)))
-    critical = q / any_order * f_distribution.isf(alpha, q, any_order)
+        return float(np.tanh(stats.norm.isf(alpha / 2) / np.sqrt(any_order)))
+    critical = q / any_order * stats.f.isf(alpha, q, any_order)
     return float(np.sqrt(critical / (1 + critical)))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
+from scipy import stats
 
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.tables import Readable
@@ -107,7 +107,7 @@ def nogueira_stability(
     own = sizes / d
     phi = (Z @ frequency / d - own * share + value / 2 * (2 * share * own - own - share + 1)) / chance
     variance = float(4 / n**2 * np.sum((phi - phi.mean()) ** 2))
-    half = float(norm.ppf((1 + confidence) / 2)) * np.sqrt(variance) if variance else 0.0
+    half = float(stats.norm.ppf((1 + confidence) / 2)) * np.sqrt(variance) if variance else 0.0
     value = float(value)
     return Stability(value, float(value - half), float(value + half), variance, float(confidence), n, d)
 

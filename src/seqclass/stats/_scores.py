@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
+from scipy import stats
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_choice, check_real
@@ -61,7 +61,7 @@ def ranks(table: FloatArray, higher_is_better: bool, tolerance: float) -> FloatA
     """Ranks of the methods on each data set, 1 the best; equal scores share the mean of their ranks."""
     step = check_real(tolerance, "tolerance", 0)
     rounded = np.rint(table / step) if step else table
-    return np.asarray(rankdata(-rounded if higher_is_better else rounded, axis=1), dtype=np.float64)
+    return np.asarray(stats.rankdata(-rounded if higher_is_better else rounded, axis=1), dtype=np.float64)
 
 
 def _numbers(scores: Any, name: str) -> FloatArray:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from scipy.special import gammaln
-from scipy.stats import chi2, f, studentized_range
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.tables import Readable
@@ -118,10 +118,10 @@ def critical_difference(
     n, k = ranked.shape
     average = ranked.mean(axis=0)
     unit = np.sqrt(k * (k + 1) / (12 * n))  # the quantile's sqrt(2) is in it
-    difference = float(studentized_range.ppf(1 - alpha, k, np.inf) * unit)
+    difference = float(stats.studentized_range.ppf(1 - alpha, k, np.inf) * unit)
     p_values = np.ones((k, k))
     i, j = np.triu_indices(k, 1)
-    p_values[i, j] = p_values[j, i] = studentized_range.sf(np.abs(average[i] - average[j]) / unit, k, np.inf)
+    p_values[i, j] = p_values[j, i] = stats.studentized_range.sf(np.abs(average[i] - average[j]) / unit, k, np.inf)
     groups = tuple(tuple(labels[m] for m in group) for group in _groups(average, difference))
     return CriticalDifference(labels, average, difference, float(alpha), n, p_values, groups)
 
@@ -248,13 +248,13 @@ def friedman_test(
     rest = n * (n_methods - 1) - statistic
     ratio = (n - 1) * statistic / rest if rest > 1e-9 * n else float("inf")
     freedom = n_methods - 1
-    f_p = float(f.sf(ratio, freedom, freedom * (n - 1))) if np.isfinite(ratio) else _chance_of_agreement(ranked)
+    f_p = float(stats.f.sf(ratio, freedom, freedom * (n - 1))) if np.isfinite(ratio) else _chance_of_agreement(ranked)
     return FriedmanTest(
         names=labels,
         average_ranks=average,
         n_datasets=n,
         chi_square=statistic,
-        chi_square_p=float(chi2.sf(statistic, freedom)),
+        chi_square_p=float(stats.chi2.sf(statistic, freedom)),
         f=float(ratio),
         f_p=f_p,
     )

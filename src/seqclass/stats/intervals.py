@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import beta
-from scipy.stats import t as student
+from scipy import stats
 
 from seqclass._utils.arrays import FloatArray, IntArray, effective_size, mean_and_variance
 from seqclass._utils.tables import Readable
@@ -164,7 +163,7 @@ def _exact_ends(
     if alike:
         most = (1 - tail ** (1 / n)) * (high - low)
         return (high - most, high) if k else (low, low + most)
-    lower, upper = beta.ppf(tail, k, n - k + 1), beta.ppf(1 - tail, k + 1, n - k)
+    lower, upper = stats.beta.ppf(tail, k, n - k + 1), stats.beta.ppf(1 - tail, k + 1, n - k)
     return low + float(lower) * (high - low), low + float(upper) * (high - low)
 
 
@@ -172,7 +171,7 @@ def interval_ends(
     mean: FloatArray, error: FloatArray, n: IntArray | FloatArray, confidence: float, bounds: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
     """Ends of many intervals at once; see `mean_interval`."""
-    quantile = student.ppf(0.5 + confidence / 2, np.maximum(n - 1, 1))
+    quantile = stats.t.ppf(0.5 + confidence / 2, np.maximum(n - 1, 1))
     reach = np.multiply(quantile, error, out=np.zeros_like(error), where=error > 0)  # an infinite one times 0 is 0
     reach = np.where(n > 1, reach, np.nan)
     low, high = bounds

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t as student
-from scipy.stats import wilcoxon
+from scipy import stats
 
 from seqclass._utils.arrays import (
     BoolArray,
@@ -273,8 +272,8 @@ def paired_t_test(
         statistic, p_value, reach = (0.0 if mean == 0 else float(np.copysign(np.inf, mean))), float(mean == 0), 0.0
     else:
         statistic = mean / error
-        p_value = float(2 * student.sf(abs(statistic), n - 1))
-        reach = error * float(student.ppf(0.5 + confidence / 2, n - 1))
+        p_value = float(2 * stats.t.sf(abs(statistic), n - 1))
+        reach = error * float(stats.t.ppf(0.5 + confidence / 2, n - 1))
     name = "corrected paired t" if test_to_train else "paired t"
     return PairedTest(name, mean, statistic, p_value, (mean - reach, mean + reach), differences.size)
 
@@ -322,7 +321,7 @@ def wilcoxon_test(
     if not steps.any():
         half = differences.size * (differences.size + 1) / 4
         return PairedTest("Wilcoxon signed rank", median, half, 1.0, None, differences.size)
-    outcome = wilcoxon(steps, zero_method="zsplit")
+    outcome = stats.wilcoxon(steps, zero_method="zsplit")
     return PairedTest(
         "Wilcoxon signed rank", median, float(outcome.statistic), float(outcome.pvalue), None, differences.size
     )

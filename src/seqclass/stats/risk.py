@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 from scipy.optimize import brentq
-from scipy.stats import beta, binom
 
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.validation import check_integer, check_not_negative, check_real
@@ -17,7 +17,7 @@ def binomial_p_value(n_errors: int, n: int, alpha: float) -> float:
     """P-value of "the error rate is above alpha", exact."""
     check_integer(n, "n", 1)
     check_integer(n_errors, "n_errors", 0, n)
-    return float(binom.cdf(n_errors, n, check_real(alpha, "alpha", 0, 1)))
+    return float(stats.binom.cdf(n_errors, n, check_real(alpha, "alpha", 0, 1)))
 
 
 def binomial_upper_bound(n_errors: int, n: int, delta: float) -> float:
@@ -25,7 +25,7 @@ def binomial_upper_bound(n_errors: int, n: int, delta: float) -> float:
     check_integer(n, "n", 1)
     check_integer(n_errors, "n_errors", 0, n)
     check_real(delta, "delta", 0, 1)
-    return 1.0 if n_errors == n else float(beta.ppf(1 - delta, n_errors + 1, n - n_errors))
+    return 1.0 if n_errors == n else float(stats.beta.ppf(1 - delta, n_errors + 1, n - n_errors))
 
 
 def hoeffding_bentkus_p_value(mean: float, n: int, alpha: float) -> float:
@@ -38,7 +38,7 @@ def hoeffding_bentkus_p_value(mean: float, n: int, alpha: float) -> float:
     check_integer(n, "n", 1)
     check_real(alpha, "alpha", 0, 1)
     # a sum of losses is a whole number of errors but for rounding, where they are all 0 or 1
-    bentkus = float(np.e * binom.cdf(np.ceil(n * mean - 1e-9), n, alpha))
+    bentkus = float(np.e * stats.binom.cdf(np.ceil(n * mean - 1e-9), n, alpha))
     return min(1.0, float(np.exp(-n * _divergence(min(mean, alpha), alpha))), bentkus)
 
 

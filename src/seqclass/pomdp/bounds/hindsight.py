@@ -12,7 +12,7 @@ from math import comb
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t as student
+from scipy import stats
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.progress import DeadlineExceeded, check_deadline, now, remaining_seconds, time_limit
@@ -412,7 +412,7 @@ def _choices(problem: AcquisitionProblem, deepest: int) -> Iterator[tuple[int, i
 
 def margin(n: int, spread: float, confidence: float) -> float:
     """How far the mean of ``n`` values of this standard deviation may be above their expectation."""
-    return float(student.ppf(confidence, n - 1)) * spread / float(np.sqrt(n))
+    return float(stats.t.ppf(confidence, n - 1)) * spread / float(np.sqrt(n))
 
 
 def surely_less(values: FloatArray, confidence: float) -> float:

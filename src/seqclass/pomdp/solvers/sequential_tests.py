@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy import stats
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.text import short_repr
@@ -122,7 +122,7 @@ class FisherInformation(OrderingRule):
             at_cuts = self.items.information(_check_cuts(self.cuts)).sum(axis=1)
             return np.tile(at_cuts[features], (len(belief), 1))
         points = self.mean + self.sd * np.linspace(-_REACH, _REACH, _POINTS)
-        ability, _ = _Abilities(self.items, points).estimate(belief, norm.logpdf(points, self.mean, self.sd))
+        ability, _ = _Abilities(self.items, points).estimate(belief, stats.norm.logpdf(points, self.mean, self.sd))
         place = np.clip(np.rint((ability - points[0]) / (points[1] - points[0])), 0, _POINTS - 1).astype(np.intp)
         return np.asarray(self.items.information(points)[features][:, place].T)
 
@@ -244,8 +244,8 @@ class SequentialTestPolicy(Policy):
         test, cuts = self.test, _check_cuts(self.test.cuts)
         if test.stop == "CI":
             points = self._abilities.ability
-            mean, sd = self._abilities.estimate(belief, norm.logpdf(points, test.mean, test.sd))
-            half = norm.isf(test.error) * sd
+            mean, sd = self._abilities.estimate(belief, stats.norm.logpdf(points, test.mean, test.sd))
+            half = stats.norm.isf(test.error) * sd
             return np.asarray((np.abs(mean[:, None] - cuts) > half[:, None]).all(axis=1))
         log_likelihood, limit = self._abilities.log_likelihood(belief), np.log((1 - test.error) / test.error)
         points, sure = self._abilities.ability, np.ones(len(belief), dtype=bool)
