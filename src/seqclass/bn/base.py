@@ -30,8 +30,6 @@ from seqclass.bn._checks import (
     resolve_prior,
 )
 
-__all__ = ["HiddenTables", "ObservationModel"]
-
 
 class HiddenTables(NamedTuple):
     """Hidden states, each of a class, given which the features are independent.

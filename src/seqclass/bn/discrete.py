@@ -23,8 +23,6 @@ from seqclass.bn._junction import Factor, JunctionTree, cut_factor
 from seqclass.bn.base import ObservationModel
 from seqclass.bn.network_tables import NetworkTables, read_network
 
-__all__ = ["DiscreteNetwork"]
-
 
 @dataclass(frozen=True)
 class NetworkTuning:

@@ -20,8 +20,6 @@ from seqclass._utils.model_files import Stored
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_choice, check_finite, check_real
 
-__all__ = ["ItemParameters"]
-
 #: Columns that say nothing about the answers: counts and means that TAM writes beside the parameters.
 _BESIDE = {"N", "M", "xsi.item", "est.guess"}
 #: Names of the single parameters; what stands for the number k of an outcome follows below.

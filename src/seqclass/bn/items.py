@@ -49,8 +49,6 @@ from seqclass.bn.mixture import LatentStateModel
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["ItemResponse"]
-
 
 @dataclass(frozen=True)
 class AbilityTuning:

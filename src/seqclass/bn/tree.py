@@ -34,8 +34,6 @@ from seqclass.bn._tables import log_table, temper_family
 from seqclass.bn.base import CodedChunks, ObservationModel
 from seqclass.bn.ordering import check_order
 
-__all__ = ["TreeNetwork"]
-
 
 def pack_graph(structure: Any) -> Any:
     """Turn a networkx graph into plain data; leave a name as it is."""

@@ -14,8 +14,6 @@ from seqclass.datasets.dataset import Dataset
 from seqclass.datasets.generated import draw_set
 from seqclass.datasets.hidden import HiddenStates
 
-__all__ = ["make_cube", "make_cube_nm", "make_cube_nm_ar", "make_cube_nuc"]
-
 #: Corners of the cube, and so classes.
 CORNERS = 8
 #: Features of a block, of which each class has three of its own.

@@ -13,8 +13,6 @@ from seqclass._utils.stored import require, stored_array, stored_numbers
 from seqclass.stats.intervals import mean_interval
 from seqclass.stats.paired import PairedTest, paired_t_test
 
-__all__ = ["HeldOut"]
-
 Interval = tuple[float, float]
 
 

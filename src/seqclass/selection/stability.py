@@ -13,8 +13,6 @@ from scipy.stats import norm
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.validation import check_integer, check_real
 
-__all__ = ["Stability", "nogueira_stability", "windowed_stability"]
-
 
 @dataclass(frozen=True)
 class Stability:
