@@ -181,9 +181,8 @@ class ItemParameters(Stored):
         bare = np.flatnonzero(self.n_outcomes < 2)
         if bare.size:
             warnings.warn(
-                f"to_table: items {join_names([labels[item] for item in bare])} have one outcome and so no "
-                f"parameters, and "
-                "are left out; learn them from rows with other answers too.",
+                f"to_table: items {join_names([labels[item] for item in bare])} have one outcome and so no parameters, "
+                "and are left out; learn them from rows with other answers too.",
                 stacklevel=2,
             )
         rows = []

@@ -111,8 +111,7 @@ def _report(
     network: Any = clf.model_
     n_questions = content["n_features"] - len(content["known"])
     click.echo(
-        f"Planned for {file}: {count(len(network.network_.names), 'node')}, "
-        f"{count(n_questions, 'question')}, "
+        f"Planned for {file}: {count(len(network.network_.names), 'node')}, {count(n_questions, 'question')}, "
         f"{count(len(content['classes']), 'class', 'classes')}, in {seconds:.1f} s."
     )
     click.echo(wrap(expected_text(clf, "the network", "questions", expected)))

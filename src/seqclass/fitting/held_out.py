@@ -244,9 +244,8 @@ class HeldOut:
         if not (self.expected_cost < lower or self.expected_cost > upper):
             return ""
         told = (
-            f"The model expects a cost of {self.expected_cost:.3g} and had "
-            f"{_with_interval(self.cost, (lower, upper))} on rows "
-            "that it had not seen: it is "
+            f"The model expects a cost of {self.expected_cost:.3g} and had {_with_interval(self.cost, (lower, upper))} "
+            "on rows that it had not seen: it is "
         )
         if self.expected_cost > upper:
             return f"{told}less sure than it could be."
