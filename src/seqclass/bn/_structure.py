@@ -118,14 +118,11 @@ def sum_pairs(
     """Joint counts of all outcomes of all features within each class, (n_classes, S, S)."""
     S = int(sizes.sum())
     result = np.zeros((n_classes, S, S))
-    outcome = np.arange(S) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    feature = np.repeat(np.arange(len(sizes)), sizes)
     by_row = X.tocsr() if sparse.issparse(X) else X
     # without weights whole numbers, which single precision holds exactly in a chunk of rows
     dtype = np.float32 if weight is None else np.float64
     for rows in chunks(len(codes), 24.0 * S):
-        block = dense_columns(by_row[rows], np.arange(len(sizes)))
-        indicator = (block[:, feature] == outcome).astype(dtype)
+        indicator = _indicators(by_row[rows], np.arange(len(sizes)), sizes, dtype)[0]
         for c in range(n_classes):
             own = indicator[codes[rows] == c]
             w = 1 if weight is None else weight[rows][codes[rows] == c, None]
@@ -336,14 +333,15 @@ def shared_nats(joint: FloatArray, starts_a: IntArray, starts_b: IntArray) -> tu
     return told, both
 
 
-def _indicators(X: Codes, columns: IntArray, sizes: IntArray) -> tuple[FloatArray, IntArray]:
+def _indicators(
+    X: Codes, columns: IntArray, sizes: IntArray, dtype: npt.DTypeLike = np.float64
+) -> tuple[FloatArray, IntArray]:
     """Indicators of all outcomes of some features, and where each feature's begin."""
     block = dense_columns(X, columns)
     ends = np.cumsum(sizes[columns])
     starts = ends - sizes[columns]
     outcome = np.arange(ends[-1]) - np.repeat(starts, sizes[columns])
-    indicator = (np.repeat(block, sizes[columns], axis=1) == outcome).astype(np.float64)
-    return indicator, starts
+    return (np.repeat(block, sizes[columns], axis=1) == outcome).astype(dtype), starts
 
 
 def maximum_spanning_tree(weights: FloatArray) -> IntArray:
@@ -455,28 +453,20 @@ def read_graph(graph: Any, n: int, scores: FloatArray) -> list[IntArray]:
         result: list[IntArray] = [np.array(sorted(p), dtype=np.intp) for p in parents]
         topological(result)
         return result
-    _check_forest(edges, n)
+    _check_forest(edges)
     return orient(np.array(edges, dtype=np.intp).reshape(-1, 2), scores)
 
 
-def _check_forest(edges: list[tuple[int, int]], n: int) -> None:
+def _check_forest(edges: list[tuple[int, int]]) -> None:
     """Raise if an undirected graph has a cycle."""
-    of = list(range(n))
+    import networkx as nx
 
-    def find(node: int) -> int:
-        while of[node] != node:
-            of[node] = of[of[node]]
-            node = of[node]
-        return node
-
-    for a, b in edges:
-        first, second = find(a), find(b)
-        if first == second:
-            raise ValueError(
-                f"structure has a cycle through the edge between {a} and {b}: an undirected graph must be a tree or "
-                "a forest; give a DiGraph for features with several parents."
-            )
-        of[first] = second
+    if cycles := nx.cycle_basis(nx.Graph(edges)):
+        first, second = cycles[0][:2]
+        raise ValueError(
+            f"structure has a cycle through the edge between {first} and {second}: an undirected graph must be a tree "
+            "or a forest; give a DiGraph for features with several parents."
+        )
 
 
 def ancestors(nodes: Sequence[int], parents: Sequence[Any]) -> list[int]:
