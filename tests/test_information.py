@@ -14,8 +14,8 @@ from seqclass._utils.information import (
     contingency_table,
     mutual_information,
 )
+from seqclass._utils.pair_counts import indicators, joint_information
 from seqclass.bn._structure import conditional_mutual_information
-from seqclass.selection._dependence import indicators, joint_information
 
 KINDS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
 

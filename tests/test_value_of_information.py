@@ -17,7 +17,7 @@ from seqclass.analysis import value_of_information
 from seqclass.costs import Visits
 from seqclass.plots import ValueOfInformationDisplay
 from seqclass.pomdp import ExactFreeOrder, ExactValueIteration, FirstK, Lookahead, TableProblem, evaluate
-from seqclass.pomdp.problem import initial_beliefs
+from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.visits import with_visits
 
 matplotlib.use("Agg")

@@ -95,8 +95,7 @@ def _check_kind(classes: list[Any], decided: npt.NDArray[Any], at: npt.NDArray[A
     if other and (texts or (len(other) > 1 and (at < 0).all())):
         raise ValueError(
             f"decision holds {short_repr(other[0])}, which cannot be compared with the labels of y_true, "
-            f"{join_names(classes)}: "
-            "give both as labels, or both as their numbers."
+            f"{join_names(classes)}: give both as labels, or both as their numbers."
         )
 
 

@@ -139,9 +139,8 @@ def refuse_numbers(column: Any, name: Any) -> None:
         if same.size:
             pair = " and ".join(map(str, known[same[0] : same[0] + 2].tolist()))
             raise ValueError(
-                f"column {short_repr(name)} holds {pair}, which are one number to a float: take off what they "
-                f"share, or "
-                "leave the column out if it numbers the rows."
+                f"column {short_repr(name)} holds {pair}, which are one number to a float: take off what they share, "
+                "or leave the column out if it numbers the rows."
             )
 
 
@@ -443,9 +442,8 @@ def _refuse_many(name: Any, categories: npt.NDArray[Any], n_present: int, declar
     if len(categories) > n_present // 2 or (_match_mostly(_DATE, texts) and not declared):
         fewer = " or declare fewer, as cat.remove_unused_categories() of pandas does" if declared else ""
         raise ValueError(
-            f"column {short_repr(name)} has {len(categories)} different texts in {n_present} rows, too many for "
-            f"a category"
-            f"{hint and '.'}{hint or f'; drop it or group its values{fewer}.'}"
+            f"column {short_repr(name)} has {len(categories)} different texts in {n_present} rows, too many for a "
+            f"category{hint and '.'}{hint or f'; drop it or group its values{fewer}.'}"
         )
 
 

@@ -31,9 +31,6 @@ from seqclass._utils.archive import Archive, check_size, write_archive
 from seqclass._utils.files import check_regular, replace_file
 from seqclass._utils.text import brief
 
-__all__ = ["ModelFileError", "load", "register", "save"]
-
-
 _CHECKS: dict[type, Callable[[Any], None]] = {}
 _LAST: dict[type, Callable[[Any], None]] = {}
 

@@ -42,9 +42,8 @@ def _places(own: list[Any], wanted: list[Any], name: str, what: str) -> list[int
     texts, asked = [value_text(label) for label in own], [value_text(label) for label in wanted]
     if sorted(texts) != sorted(asked):
         raise ValueError(
-            f"{name}: its {what} are called {join_names(own)}, which should be {join_names(wanted)}; call them "
-            f"so, or give an "
-            "array in that order."
+            f"{name}: its {what} are called {join_names(own)}, which should be {join_names(wanted)}; call them so, or "
+            "give an array in that order."
         )
     return [texts.index(text) for text in asked]
 

@@ -29,6 +29,24 @@ TUNING = JunctionTuning()
 Factor = tuple[tuple[int, ...], FloatArray]
 
 
+def network_factor(node: int, parents: Sequence[int], table: Any) -> Factor:
+    """Table of a node, (own outcomes, parents' ..., classes), as a factor."""
+    family = [node, *parents]
+    order = sorted(range(len(family)), key=family.__getitem__)
+    return tuple(sorted(family)), table.transpose(*order, len(family))[..., None]
+
+
+def cut_factor(factor: Factor, seen: Mapping[int, IntArray]) -> Factor:
+    """A table at what rows have seen, a state that is left."""
+    scope, table = factor
+    fixed = [axis for axis, i in enumerate(scope) if i in seen]
+    if not fixed:
+        return factor
+    free = [axis for axis in range(table.ndim - 1) if axis not in fixed]
+    cut = table[..., 0].transpose(*fixed, *free)[tuple(seen[scope[axis]] for axis in fixed)]
+    return scope, np.expand_dims(np.moveaxis(cut, 0, -1), tuple(fixed))
+
+
 @dataclass
 class _Clique:
     """Variables of a clique in increasing order, its table, (classes or 1, ..., rows or 1), and its place."""

@@ -18,7 +18,8 @@ from scipy.special import xlogy
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks, smallest_int
 from seqclass._utils.information import _mutual_information, canonical, contingency_table, label_codes
-from seqclass.bn._checks import Codes
+from seqclass._utils.pair_counts import Indicators, joint_counts, n_log_n
+from seqclass.bn._checks import Codes, count_outcomes
 from seqclass.bn._cpds import (
     count_family,
     count_pairs,
@@ -58,32 +59,24 @@ def conditional_mutual_information(
     X = canonical(X).tocsc()[:, pick] if sp.issparse(X) else np.asarray(X)[:, pick]
     values = X.data if sp.issparse(X) else X
     missing = bool(values.size) and bool(values.min() < 0)
-    sizes = _column_sizes(X)
-    # in order of falling size the columns that have an outcome v are the first ones of any block
-    order = np.argsort(-sizes, kind="stable")
-    sizes = sizes[order]
-    groups = [X[codes == c][:, order] for c in range(n_classes)]
+    sizes = count_outcomes(X) if len(pick) else np.empty(0, dtype=np.intp)
+    order = np.argsort(-sizes, kind="stable")  # features of about as many outcomes go together
+    of_class = [X[codes == c] for c in range(n_classes)]
     result = np.empty((len(pick), len(pick)), dtype=dtype)
-    blocks = list(_feature_blocks(sizes))
+    blocks = [order[part] for part in _feature_blocks(sizes[order])]
     for i, left in enumerate(blocks):
+        a = _class_indicators(of_class, left, sizes, missing)
         for right in blocks[i:]:
-            parts = [_pair_information(rows, left, right, sizes, missing) for rows in groups]
-            present = np.maximum(sum(n for _, n in parts), 1)
-            value = np.maximum(sum(information for information, _ in parts) / present, 0)
-            if left == right:
-                # rounding differs between the two orders of summation
-                value = (value + value.T) / 2
-            result[np.ix_(order[left], order[right])] = value
-            result[np.ix_(order[right], order[left])] = value.T
+            b = a if right is left else _class_indicators(of_class, right, sizes, missing)
+            for parts in zip(*map(joint_counts, a, b)):
+                rows, others, _ = parts[0]
+                told, present = map(sum, zip(*(_shared(counts, X.shape[0]) for _, _, counts in parts)))
+                value = np.maximum(told / np.maximum(present, 1), 0)
+                result[np.ix_(left[rows], right[others])] = value
+                result[np.ix_(right[others], left[rows])] = value.T
+        within = np.ix_(left, left)
+        result[within] = (result[within] + result[within].T) / 2  # rounding differs between the two orders of summation
     return result
-
-
-def _column_sizes(X: Any) -> IntArray:
-    if not sp.issparse(X):
-        return np.asarray(X.max(axis=0, initial=0), dtype=np.int64) + 1
-    largest = np.zeros(X.shape[1], dtype=np.int64)
-    np.maximum.at(largest, np.repeat(np.arange(X.shape[1]), np.diff(X.indptr)), X.data)
-    return largest + 1
 
 
 def _feature_blocks(sizes: IntArray) -> Iterator[slice]:
@@ -94,98 +87,19 @@ def _feature_blocks(sizes: IntArray) -> Iterator[slice]:
         start = stop
 
 
-def _pair_indicators(X: Any, widths: list[int], missing: bool) -> Any:
-    """Columns that say which cells are missing, which are 1, 2, ...: outcome v + 1 of the first widths[v]."""
-    if sp.issparse(X):
-        parts = []
-        if missing:
-            parts.append(X.copy())
-            parts[0].data = (X.data < 0).astype(np.float64)
-        for v, width in enumerate(widths):
-            part = X[:, :width]
-            part.data = (part.data == v + 1).astype(np.float64)
-            parts.append(part)
-        stacked = sp.hstack(parts, format="csc") if parts else sp.csc_array((X.shape[0], 0))
-        stacked.eliminate_zeros()
-        return stacked
-    result = np.empty((len(X), missing * X.shape[1] + sum(widths)), dtype=np.float32)
-    at = missing * X.shape[1]
-    if missing:
-        result[:, :at] = X < 0
-    for v, width in enumerate(widths):
-        result[:, at : at + width] = X[:, :width] == v + 1
-        at += width
-    return result
+def _class_indicators(of_class: list[Any], features: IntArray, sizes: IntArray, missing: bool) -> list[Indicators]:
+    """Some features of the rows of each class, ready to be counted jointly with others."""
+    width = max(2, int(sizes[features].max()))
+    return [Indicators(features, X[:, features], width, missing, np.empty(0)) for X in of_class]
 
 
-def _joint_counts(
-    X: Any, left: slice, right: slice, widths: tuple[list[int], list[int]], missing: bool
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Products of the two blocks' indicators over the rows, and the sums of each."""
-    if sp.issparse(X):
-        a, b = (_pair_indicators(X[:, block], w, missing) for block, w in zip((left, right), widths))
-        return (a.T @ b).toarray(), np.asarray(a.sum(axis=0)).ravel(), np.asarray(b.sum(axis=0)).ravel()
-    n_a, n_b = (missing * (block.stop - block.start) + sum(w) for block, w in zip((left, right), widths))
-    # up to which float32 holds integers exactly
-    joint = np.zeros((n_a, n_b), dtype=np.float32 if len(X) < 2**24 else np.float64)
-    sum_a, sum_b = np.zeros(n_a), np.zeros(n_b)
-    for rows in chunks(len(X), 4 * (n_a + n_b), budget=CHUNK_BYTES // 2):
-        a = _pair_indicators(X[rows, left], widths[0], missing)
-        b = a if left == right else _pair_indicators(X[rows, right], widths[1], missing)
-        joint += a.T @ b
-        sum_a += a.sum(axis=0)
-        sum_b += b.sum(axis=0)
-    return joint, sum_a, sum_b
-
-
-def _pair_information(
-    X: Any, left: slice, right: slice, sizes: IntArray, missing: bool
-) -> tuple[FloatArray, FloatArray]:
-    """Information of each pair within a class times the rows with both present, and their number."""
-    n_l, n_r = left.stop - left.start, right.stop - right.start
-    k_l, k_r = ([int((sizes[s] > v).sum()) for v in range(1, int(sizes[s.start]))] for s in (left, right))
-    joint, sum_l, sum_r = _joint_counts(X, left, right, (k_l, k_r), missing)
-    m_l, m_r = missing * n_l, missing * n_r
-    n = np.full((n_l, n_r), float(X.shape[0]))
-    if missing:
-        n += joint[:m_l, :m_r] - sum_l[:m_l, None] - sum_r[:m_r]
-    table: FloatArray = xlogy(np.arange(X.shape[0] + 1.0), np.arange(X.shape[0] + 1.0))
-
-    def f(count: npt.NDArray[Any]) -> FloatArray:
-        return np.take(table, count.astype(np.intp))
-
-    # outcome 0 has no indicator: its counts are what the others leave of the marginals
-    total = f(n)
-    zero_left, zero_right = n.copy(), n.copy()
-    columns = _marginals(k_r, sum_r[m_r:, None] - joint[:m_l, m_r:].T if missing else sum_r[:, None])
-    rest = [np.repeat(c.T, n_l, axis=0) if len(c.T) == 1 else c.T.copy() for c in columns]
-    at_l = m_l
-    for row in _marginals(k_l, sum_l[m_l:, None] - joint[m_l:, :m_r] if missing else sum_l[:, None]):
-        zero_left[: len(row)] -= row
-        total[: len(row)] -= f(row)
-        left_over = np.repeat(row, n_r, axis=1) if row.shape[1] == 1 else row.copy()
-        at_r = m_r
-        for below in rest:
-            width = below.shape[1]
-            cell = joint[at_l : at_l + len(row), at_r : at_r + width]
-            total[: len(row), :width] += f(cell)
-            left_over[:, :width] -= cell
-            below[: len(row)] -= cell
-            at_r += width
-        total[: len(row)] += f(left_over)
-        at_l += len(row)
-    total -= f(zero_left)
-    for column, below in zip(columns, rest):
-        width = below.shape[1]
-        zero_right[:, :width] -= column.T
-        total[:, :width] += f(below) - f(column.T)
-        zero_left[:, :width] -= below
-    return total - f(zero_right) + f(zero_left), n
-
-
-def _marginals(widths: list[int], stacked: FloatArray) -> list[FloatArray]:
-    """Cut stacked rows into those of outcome 1, 2, ..."""
-    return np.split(stacked, np.cumsum(widths)[:-1]) if widths else []
+def _shared(counts: IntArray, n: int) -> tuple[FloatArray, IntArray]:
+    """Information of each pair times the rows with both present, and their number."""
+    present = counts.sum(axis=(0, 1))
+    of_right = n_log_n(present, n) - n_log_n(counts.sum(axis=0), n).sum(axis=0)
+    # of a constant feature exactly nothing
+    given_left = n_log_n(counts.sum(axis=1), n).sum(axis=0) - n_log_n(counts, n).sum(axis=0).sum(axis=0)
+    return of_right - given_left, present
 
 
 def check_pairs(sizes: IntArray, n_classes: int) -> None:
@@ -204,14 +118,11 @@ def sum_pairs(
     """Joint counts of all outcomes of all features within each class, (n_classes, S, S)."""
     S = int(sizes.sum())
     result = np.zeros((n_classes, S, S))
-    outcome = np.arange(S) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    feature = np.repeat(np.arange(len(sizes)), sizes)
     by_row = X.tocsr() if sparse.issparse(X) else X
     # without weights whole numbers, which single precision holds exactly in a chunk of rows
     dtype = np.float32 if weight is None else np.float64
     for rows in chunks(len(codes), 24.0 * S):
-        block = dense_columns(by_row[rows], np.arange(len(sizes)))
-        indicator = (block[:, feature] == outcome).astype(dtype)
+        indicator = _indicators(by_row[rows], np.arange(len(sizes)), sizes, dtype)[0]
         for c in range(n_classes):
             own = indicator[codes[rows] == c]
             w = 1 if weight is None else weight[rows][codes[rows] == c, None]
@@ -422,14 +333,15 @@ def shared_nats(joint: FloatArray, starts_a: IntArray, starts_b: IntArray) -> tu
     return told, both
 
 
-def _indicators(X: Codes, columns: IntArray, sizes: IntArray) -> tuple[FloatArray, IntArray]:
+def _indicators(
+    X: Codes, columns: IntArray, sizes: IntArray, dtype: npt.DTypeLike = np.float64
+) -> tuple[FloatArray, IntArray]:
     """Indicators of all outcomes of some features, and where each feature's begin."""
     block = dense_columns(X, columns)
     ends = np.cumsum(sizes[columns])
     starts = ends - sizes[columns]
     outcome = np.arange(ends[-1]) - np.repeat(starts, sizes[columns])
-    indicator = (np.repeat(block, sizes[columns], axis=1) == outcome).astype(np.float64)
-    return indicator, starts
+    return (np.repeat(block, sizes[columns], axis=1) == outcome).astype(dtype), starts
 
 
 def maximum_spanning_tree(weights: FloatArray) -> IntArray:
@@ -541,28 +453,20 @@ def read_graph(graph: Any, n: int, scores: FloatArray) -> list[IntArray]:
         result: list[IntArray] = [np.array(sorted(p), dtype=np.intp) for p in parents]
         topological(result)
         return result
-    _check_forest(edges, n)
+    _check_forest(edges)
     return orient(np.array(edges, dtype=np.intp).reshape(-1, 2), scores)
 
 
-def _check_forest(edges: list[tuple[int, int]], n: int) -> None:
+def _check_forest(edges: list[tuple[int, int]]) -> None:
     """Raise if an undirected graph has a cycle."""
-    of = list(range(n))
+    import networkx as nx
 
-    def find(node: int) -> int:
-        while of[node] != node:
-            of[node] = of[of[node]]
-            node = of[node]
-        return node
-
-    for a, b in edges:
-        first, second = find(a), find(b)
-        if first == second:
-            raise ValueError(
-                f"structure has a cycle through the edge between {a} and {b}: an undirected graph must be a tree or "
-                "a forest; give a DiGraph for features with several parents."
-            )
-        of[first] = second
+    if cycles := nx.cycle_basis(nx.Graph(edges)):
+        first, second = cycles[0][:2]
+        raise ValueError(
+            f"structure has a cycle through the edge between {first} and {second}: an undirected graph must be a tree "
+            "or a forest; give a DiGraph for features with several parents."
+        )
 
 
 def ancestors(nodes: Sequence[int], parents: Sequence[Any]) -> list[int]:

@@ -32,8 +32,6 @@ from seqclass.bn._checks import (
     resolve_prior,
 )
 
-__all__ = ["HiddenTables", "ObservationModel"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HiddenTables(Readable):

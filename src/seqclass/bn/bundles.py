@@ -9,8 +9,6 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.bn.base import ObservationModel
 
-__all__: list[str] = []
-
 
 def joint_likelihood(model: ObservationModel, features: IntArray, state: Any) -> FloatArray:
     """P(joint outcome of several features | what the state has seen, class)."""

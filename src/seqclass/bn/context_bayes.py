@@ -32,8 +32,6 @@ from seqclass.bn.contexts import TUNING as GROUPS
 from seqclass.bn.contexts import Contexts, coarse, contexts_of, halve
 from seqclass.bn.mixture import Mixture
 
-__all__ = ["ContextBayes"]
-
 
 @dataclass(frozen=True)
 class ContextTuning:

@@ -21,8 +21,6 @@ from seqclass.bn._cpds import dense_columns
 from seqclass.bn.base import ObservationModel
 from seqclass.bn.ordering import check_order
 
-__all__ = ["StageContexts", "stage_contexts"]
-
 
 @dataclass(frozen=True)
 class GroupTuning:

@@ -19,11 +19,9 @@ from seqclass._utils.stored import require, stored_array, stored_part
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.bn._checks import check_codes, check_labels, check_n_outcomes
-from seqclass.bn._junction import Factor, JunctionTree
+from seqclass.bn._junction import Factor, JunctionTree, cut_factor
 from seqclass.bn.base import ObservationModel
 from seqclass.bn.network_tables import NetworkTables, read_network
-
-__all__ = ["DiscreteNetwork"]
 
 
 @dataclass(frozen=True)
@@ -470,7 +468,9 @@ class DiscreteNetwork(ObservationModel):
         network, nodes, sizes = self.network_, self._nodes, list(self.network_.sizes)
         seen = {nodes[k]: evidence[:, k].astype(np.intp) for k in np.flatnonzero(evidence[0] >= 0).tolist()}
         above = network.ancestors([*self.targets_, *seen, *(nodes[k] for k in features)])
-        factors = _keep_connected([_cut(self._factor(j), seen) for j in above], seen, {nodes[k] for k in features})
+        factors = _keep_connected(
+            [cut_factor(self._factor(j), seen) for j in above], seen, {nodes[k] for k in features}
+        )
         for j in seen:
             sizes[j] = 1
         tree = JunctionTree(factors, sizes, len(self._states), self.max_cells, TUNING.small_tree)
@@ -608,17 +608,6 @@ def _keep_connected(factors: list[Factor], seen: Mapping[int, IntArray], wanted:
         left = [part for part in left if not part[0] & reached]
         reached |= set().union(*(any_order for any_order, _ in near))
     return [factor for _, factor in connected]
-
-
-def _cut(factor: Factor, seen: Mapping[int, IntArray]) -> Factor:
-    """A table at what rows have seen, a state that is left."""
-    scope, table = factor
-    fixed = [axis for axis, i in enumerate(scope) if i in seen]
-    if not fixed:
-        return factor
-    free = [axis for axis in range(table.ndim - 1) if axis not in fixed]
-    cut = table[..., 0].transpose(*fixed, *free)[tuple(seen[scope[axis]] for axis in fixed)]
-    return scope, np.expand_dims(np.moveaxis(cut, 0, -1), tuple(fixed))
 
 
 def as_tables(network: Any) -> NetworkTables:

@@ -19,8 +19,6 @@ from seqclass.bn._checks import check_labels
 from seqclass.bn.ordering import rank
 from seqclass.discretize.outcomes import check_outcomes
 
-__all__ = ["InformationFilter"]
-
 
 @dataclass(repr=False, eq=False)
 class InformationFilter(Stored, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -21,8 +21,6 @@ from seqclass._utils.tables import Readable
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_choice, check_finite, check_real
 
-__all__ = ["ItemParameters"]
-
 #: Columns that say nothing about the answers: counts and means that TAM writes beside the parameters.
 _BESIDE = {"N", "M", "xsi.item", "est.guess"}
 #: Names of the single parameters; what stands for the number k of an outcome follows below.
@@ -184,9 +182,8 @@ class ItemParameters(Readable, Stored):
         bare = np.flatnonzero(self.n_outcomes < 2)
         if bare.size:
             warnings.warn(
-                f"to_table: items {join_names([labels[item] for item in bare])} have one outcome and so no "
-                f"parameters, and "
-                "are left out; learn them from rows with other answers too.",
+                f"to_table: items {join_names([labels[item] for item in bare])} have one outcome and so no parameters, "
+                "and are left out; learn them from rows with other answers too.",
                 stacklevel=2,
             )
         rows = []
@@ -337,6 +334,9 @@ def _read_item(cells: dict[str, float], label: str, kind: str | None, logits: bo
         matches = ((re.fullmatch(_NUMBERED[form], name), value) for name, value in cells.items())
         return {int(match[1]): value for match, value in matches if match}
 
+    def series(form: str, first: int = 1) -> list[float]:
+        return _consecutive(numbers_of(form), first, {"B": "B.Cat", "AXsi_": "AXsi_.Cat"}.get(form, form), label)
+
     def is_(*single: str, optional: Sequence[str] = (), **many: str) -> bool:
         allowed = {*single, *optional}
         for name in have - allowed:
@@ -370,41 +370,33 @@ def _read_item(cells: dict[str, float], label: str, kind: str | None, logits: bo
         slope = D * cells["alpha"]
         return "graded", [slope], [-slope * cells["beta"]], *asymptotes("guess", "u")
     if is_("a1", d="d") and 0 not in numbers_of("d"):
-        return _graded_item(D * cells["a1"], [D * d for d in _consecutive(numbers_of("d"), 1, "d", label)], label)
+        return _graded_item(D * cells["a1"], [D * d for d in series("d")], label)
     if is_("alphaj", b="betaj"):
         slope = D * cells["alphaj"]
-        return _graded_item(slope, [-slope * b for b in _consecutive(numbers_of("betaj"), 1, "betaj", label)], label)
+        return _graded_item(slope, [-slope * b for b in series("betaj")], label)
     if is_("alphaj", b="deltaj"):
-        return _partial(D * cells["alphaj"], _consecutive(numbers_of("deltaj"), 1, "deltaj", label))
+        return _partial(D * cells["alphaj"], series("deltaj"))
     if is_("a", b="b"):
-        steps = _consecutive(numbers_of("b"), 1, "b", label)
+        steps = series("b")
         if kind is None and len(steps) > 1:
             raise ValueError(
                 f'{label}: a, b1, b2, ... may be graded or partial credit; say kind="graded" or kind="partial credit".'
             )
         slope = D * cells["a"]
-        return (
-            _partial(slope, steps)
-            if kind == "partial credit"
-            else _graded_item(slope, [-slope * b for b in steps], label)
-        )
+        if kind == "partial credit":
+            return _partial(slope, steps)
+        return _graded_item(slope, [-slope * b for b in steps], label)
     if is_("a1", ak="ak", d="d"):
-        slopes, levels = _consecutive(numbers_of("ak"), 0, "ak", label), _consecutive(numbers_of("d"), 0, "d", label)
+        slopes, levels = series("ak", 0), series("d", 0)
         return _nominal([D * cells["a1"] * ak for ak in slopes], [D * d for d in levels], label)
     if is_(a="a", c="c"):
-        slopes, levels = _consecutive(numbers_of("a"), 1, "a", label), _consecutive(numbers_of("c"), 1, "c", label)
+        slopes, levels = series("a"), series("c")
         return _nominal([D * a for a in slopes], [D * c for c in levels], label)
     if is_(a="alphaj", c="cj"):
-        slopes, levels = (
-            _consecutive(numbers_of("alphaj"), 1, "alphaj", label),
-            _consecutive(numbers_of("cj"), 1, "cj", label),
-        )
+        slopes, levels = series("alphaj"), series("cj")
         return _nominal([0.0, *(D * a for a in slopes)], [0.0, *(D * c for c in levels)], label)
     if is_(a="AXsi_", b="B", optional=("guess",)):
-        slopes, levels = (
-            _consecutive(numbers_of("B"), 1, "B.Cat", label),
-            _consecutive(numbers_of("AXsi_"), 1, "AXsi_.Cat", label),
-        )
+        slopes, levels = series("B"), series("AXsi_")
         if len(slopes) == len(levels) == 1:
             return "graded", [D * slopes[0]], [-D * levels[0]], *asymptotes("guess", "u")
         if cells.get("guess", 0.0):

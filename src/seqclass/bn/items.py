@@ -48,8 +48,6 @@ from seqclass.bn.mixture import LatentStateModel
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["ItemResponse"]
-
 
 @dataclass(frozen=True)
 class AbilityTuning:
@@ -115,8 +113,7 @@ class Tested(LatentStateModel):
         if named is not None and self.classes_.tolist() != np.unique(named).tolist():
             raise ValueError(
                 f"y holds the classes {join_names(self.classes_.tolist())} and the model has "
-                f"{join_names(named.tolist())}: "
-                "give rows of every class and no others, or fit the model without y."
+                f"{join_names(named.tolist())}: give rows of every class and no others, or fit the model without y."
             )
         self._learn(_dense(X), codes, np.ones(len(codes)) if sample_weight is None else sample_weight)
 

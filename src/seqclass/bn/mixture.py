@@ -49,8 +49,6 @@ from seqclass.bn.contexts import coarse
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["ClassMixture"]
-
 
 class LatentStateModel(ObservationModel):
     """Inference where each class has hidden states, given which the features are independent.

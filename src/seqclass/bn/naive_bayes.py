@@ -24,8 +24,6 @@ from seqclass.bn._checks import (
 from seqclass.bn._tables import smooth, state_posterior, temper
 from seqclass.bn.base import CodedChunks, ObservationModel
 
-__all__ = ["NaiveBayes"]
-
 
 @dataclass(repr=False, eq=False)
 class NaiveBayes(ObservationModel):

@@ -30,8 +30,6 @@ from seqclass._utils.tables import Readable
 from seqclass._utils.text import join_names, near, sentence, short_repr
 from seqclass.bn._structure import ancestors
 
-__all__ = ["NetworkTables"]
-
 
 @register
 @dataclass(frozen=True, eq=False, repr=False)

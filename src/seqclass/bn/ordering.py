@@ -25,13 +25,6 @@ from seqclass.bn._checks import Codes, check_codes, check_labels, check_n_outcom
 if TYPE_CHECKING:
     from seqclass.bn.base import ObservationModel
 
-__all__ = [
-    "as_order",
-    "blanket_order",
-    "check_order",
-    "conditional_order",
-]
-
 
 @dataclass(frozen=True)
 class OrderTuning:

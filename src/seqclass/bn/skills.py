@@ -31,8 +31,6 @@ from seqclass.bn.items import Tested, check_class_labels
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["SkillProfile"]
-
 
 @dataclass(frozen=True)
 class SkillTuning:

@@ -17,7 +17,7 @@ from seqclass._utils.stored import check_array, require
 from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
 from seqclass.bn import _pgmpy
 from seqclass.bn._checks import Codes, check_outcome, raise_impossible
-from seqclass.bn._junction import Factor, JunctionTree
+from seqclass.bn._junction import JunctionTree, network_factor
 from seqclass.bn._messages import (
     Columns,
     Elimination,
@@ -33,8 +33,6 @@ from seqclass.bn._structure import CLASS_NODE, Learner, ancestors, draw
 from seqclass.bn._tables import log_table, temper_family
 from seqclass.bn.base import CodedChunks, ObservationModel
 from seqclass.bn.ordering import check_order
-
-__all__ = ["TreeNetwork"]
 
 
 def pack_graph(structure: Any) -> Any:
@@ -195,13 +193,6 @@ class NetworkState:
 def _columns(evidence: Any) -> Columns:
     seen = np.flatnonzero((evidence >= 0).any(axis=0))
     return {int(j): column for j, column in zip(seen, np.ascontiguousarray(evidence[:, seen].T))}
-
-
-def _factor(feature: int, parents: list[int], cpd: FloatArray) -> Factor:
-    """Table of a feature with variables in increasing order, class and rows last."""
-    family = [feature, *parents]
-    order = sorted(range(len(family)), key=family.__getitem__)
-    return tuple(sorted(family)), cpd.transpose(*order, len(family))[..., None]
 
 
 _STRUCTURES = ("tree", "forest", "line", "random", "clique")
@@ -580,7 +571,7 @@ class TreeNetwork(ObservationModel):
             return None
         chosen = np.asarray(features).tolist()
         above = ancestors(chosen, self.parents_)
-        factors = [_factor(j, self.parents_[j].tolist(), self.cpds_[j]) for j in above]
+        factors = [network_factor(j, self.parents_[j].tolist(), self.cpds_[j]) for j in above]
         try:
             return JunctionTree(factors, self.n_outcomes_.tolist(), len(self.classes_), 2**20).tables(chosen)
         except ValueError:

@@ -124,9 +124,8 @@ def _show_warning(message: Warning | str, *_: Any) -> None:
 
 def _not_in_terminal(error: UnicodeEncodeError) -> str:
     return (
-        f"the output holds {short_repr(error.object[error.start : error.end])}, which {error.encoding} cannot "
-        f"write: set "
-        "PYTHONIOENCODING=utf-8, or write to a file with -o where there is that option."
+        f"the output holds {short_repr(error.object[error.start : error.end])}, which {error.encoding} cannot write: "
+        "set PYTHONIOENCODING=utf-8, or write to a file with -o where there is that option."
     )
 
 

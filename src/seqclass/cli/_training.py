@@ -135,9 +135,8 @@ def read_prices(
     unknown = np.isnan(prices)
     if unknown.any():
         raise InputError(
-            f"{path} has no price for {short_repr(names[int(unknown.argmax())])}; fill it in, or give one for "
-            f"the rest with "
-            f"{option}."
+            f"{path} has no price for {short_repr(names[int(unknown.argmax())])}; fill it in, or give one for the rest "
+            f"with {option}."
         )
     if "discounted_costs" in settings:
         full = settings["feature_costs"]

@@ -28,9 +28,6 @@ from seqclass.experiment.protocols import StratifiedFolds
 from seqclass.fitting.held_out import HeldOut
 from seqclass.plots import AccuracyFeaturesDisplay, BeliefPathDisplay
 
-__all__ = []
-
-
 #: Price of a measurement; a wrong diagnosis costs 1.
 PRICE = 0.01
 #: The method whose model tells the story.

@@ -55,9 +55,8 @@ def _from_table(
     if "feature" not in columns or "cost" not in columns or not set(columns) <= set(_COLUMNS):
         hint = "; 'discounted' is the price that is left, not what is taken off" if "discount" in columns else ""
         raise ValueError(
-            f"{path} must have the columns feature and cost, and may have discounted, group, bundle and "
-            f"delay{hint}; it has "
-            f"{join_names(columns)}."
+            f"{path} must have the columns feature and cost, and may have discounted, group, bundle and delay{hint}; "
+            f"it has {join_names(columns)}."
         )
     frame = read_frame(path, text=_COLUMNS, form=form)
     frame = frame[~frame["feature"].isin(list(others))]
@@ -100,9 +99,8 @@ def _column(frame: Any, column: str, places: list[int], rest: FloatArray, path: 
             values[j] = form.number(text)
             if not 0 <= values[j] < np.inf:
                 raise ValueError(
-                    f"{path}: column {short_repr(column)} must hold numbers of at least 0, but row {row} "
-                    f"({feature}) has "
-                    f"{short_repr(text)}."
+                    f"{path}: column {short_repr(column)} must hold numbers of at least 0, but row {row} ({feature}) "
+                    f"has {short_repr(text)}."
                 )
     return values
 
@@ -200,9 +198,8 @@ def _check_complete(priced: set[str], names: list[str], path: Path) -> None:
     absent = [name for name in names if name not in priced]
     if absent:
         raise ValueError(
-            f"{path} names {len(names) - len(absent)} of {len(names)} features, and not "
-            f"{short_repr(absent[0])}; name every "
-            "one, and leave the price empty where it is not known."
+            f"{path} names {len(names) - len(absent)} of {len(names)} features, and not {short_repr(absent[0])}; name "
+            "every one, and leave the price empty where it is not known."
         )
 
 

@@ -266,9 +266,8 @@ def _warn_of_none(path: Path, opener: Opener, form: CsvForm, unique: list[str], 
         as_written = _read_rows(path, opener, form, unique, dict.fromkeys(unique, str), True, usecols=lacking)
         if named := [name for name in lacking if (as_written[name] == "None").any()]:
             warnings.warn(
-                f"{path}: the word None counts as missing, in {join_names(named)}; if it is an answer or a "
-                f"class, say what "
-                "is missing, na_values=['NA'] (--na-values NA on the command line).",
+                f"{path}: the word None counts as missing, in {join_names(named)}; if it is an answer or a class, say "
+                "what is missing, na_values=['NA'] (--na-values NA on the command line).",
                 UserWarning,
                 stacklevel=4,
             )

@@ -20,8 +20,6 @@ from seqclass.datasets.syn import make_madelon_like, make_syn
 from seqclass.datasets.synthetic_mnist import make_synthetic_mnist
 from seqclass.datasets.text import make_sparse_text
 
-__all__ = ["list_datasets", "load"]
-
 #: Names the folder of the user's own sets.
 VARIABLE = "SEQCLASS_DATA"
 _OPENML = "openml:"

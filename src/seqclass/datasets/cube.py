@@ -14,8 +14,6 @@ from seqclass.datasets.dataset import Dataset
 from seqclass.datasets.generated import draw_set
 from seqclass.datasets.hidden import HiddenStates
 
-__all__ = ["make_cube", "make_cube_nm", "make_cube_nm_ar", "make_cube_nuc"]
-
 #: Corners of the cube, and so classes.
 CORNERS = 8
 #: Features of a block, of which each class has three of its own.
@@ -85,7 +83,8 @@ def make_cube(
     check_integer(n_features, "n_features", BLOCK)
     check_real(noise_std, "noise_std", 0)
     check_choice(background, "background", ("uniform", "normal"))
-    other = normal(0.5, check_real(background_std, "background_std", 0)) if background == "normal" else stats.uniform(0, 1)
+    std = check_real(background_std, "background_std", 0)
+    other = normal(0.5, std) if background == "normal" else stats.uniform(0, 1)
     classes = np.arange(CORNERS)
     rest = [Conditional((other,), np.zeros(CORNERS, dtype=np.int64))] * (n_features - BLOCK)
     return draw_set(

@@ -19,8 +19,6 @@ from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.logit import SwitchedLogit
 from seqclass.datasets.world import Optimum, World
 
-__all__ = ["Dataset", "DatasetInfo"]
-
 
 @dataclass(frozen=True, repr=False)
 class DatasetInfo(Readable):

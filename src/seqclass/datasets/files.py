@@ -30,8 +30,6 @@ from seqclass.datasets._tables import (
 )
 from seqclass.datasets.dataset import Dataset
 
-__all__ = ["load_embedded", "load_file", "load_openml"]
-
 _LOADERS: dict[str, tuple[Callable[..., Any], str]] = {
     "breast_cancer": (load_breast_cancer, "Wisconsin diagnostic: measures of cell nuclei, malignant or benign."),
     "digits": (load_digits, "Handwritten digits, 8 x 8 pixels of 0 to 16."),

@@ -16,8 +16,6 @@ from seqclass.datasets.dataset import Dataset
 from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.world import World
 
-__all__ = ["make_naive_bayes_world", "make_tree_world"]
-
 
 def make_set(name: str, X: Any, y: IntArray, n_classes: int, **fields: Any) -> Dataset:
     """A generated set, whose classes are numbers."""

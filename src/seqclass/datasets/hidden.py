@@ -16,8 +16,6 @@ from seqclass._utils.validation import check_distribution, check_integer
 from seqclass.datasets.conditional import Conditional
 from seqclass.discretize._edges import count_edges
 
-__all__ = ["HiddenStates"]
-
 #: Bytes that the weights of a part of the rows may take: they are gone through once a feature.
 _CHUNK = 2**22
 

@@ -18,8 +18,6 @@ from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass.datasets._tables import check_input, read_npz
 from seqclass.datasets.dataset import Dataset
 
-__all__ = ["Interviews", "load_interviews"]
-
 #: What an answer may be, by its code; and what was volunteered, where silence is one more.
 ANSWERS = ("no", "yes", "not sure")
 SILENT = "not mentioned"

@@ -13,8 +13,6 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_choice, check_integer
 
-__all__ = ["SwitchedLogit"]
-
 #: Columns that each of the three logits looks at.
 _LOOKS_AT = {1: slice(0, 2), 2: slice(2, 6), 3: slice(6, 10)}
 #: Column whose sign says which logit counts.

@@ -11,8 +11,6 @@ from scipy.special import expit, logit
 from seqclass._utils.arrays import BoolArray, FloatArray, as_generator
 from seqclass._utils.validation import check_choice, check_real
 
-__all__ = ["missing_mask"]
-
 MECHANISMS = ("mcar", "mar", "mnar_logistic", "mnar_self")
 
 

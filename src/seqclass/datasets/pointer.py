@@ -14,8 +14,6 @@ from seqclass.datasets.generated import draw_set
 from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.world import Optimum, World
 
-__all__ = ["make_indicator", "make_sensors", "make_xor_noisy_shortcut"]
-
 
 def make_xor_noisy_shortcut(
     n_samples: int = 20000,

@@ -13,8 +13,6 @@ from seqclass.datasets.dataset import Dataset
 from seqclass.datasets.generated import make_set
 from seqclass.datasets.logit import SwitchedLogit
 
-__all__ = ["make_madelon_like", "make_syn"]
-
 
 def make_madelon_like(
     n_samples: int = 2600,

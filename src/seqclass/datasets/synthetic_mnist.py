@@ -13,8 +13,6 @@ from seqclass.datasets.dataset import Dataset
 from seqclass.datasets.generated import draw_set
 from seqclass.datasets.hidden import HiddenStates
 
-__all__ = ["make_synthetic_mnist"]
-
 _SIDE = 28
 
 

@@ -11,8 +11,6 @@ from seqclass._utils.arrays import FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.datasets.dataset import Dataset
 
-__all__ = ["make_sparse_text"]
-
 
 def make_sparse_text(
     n_samples: int = 2000,

@@ -14,8 +14,6 @@ from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_distribution, check_integer
 from seqclass.costs import Costs, Prices
 
-__all__ = ["Optimum", "World"]
-
 #: Cells of the joint table up to which it is made.
 MAX_CELLS = 2**22
 

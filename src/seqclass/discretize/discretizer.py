@@ -37,8 +37,6 @@ from seqclass.discretize._edges import (
     search_edges,
 )
 
-__all__ = ["Discretizer"]
-
 
 def leave_one_out_information(codes: Any, y: npt.ArrayLike, n_outcomes: IntArray) -> FloatArray:
     """Mean log-probability of each row's label given its outcome, counted on all other rows, over the label's own."""

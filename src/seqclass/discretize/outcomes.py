@@ -12,8 +12,6 @@ from seqclass._utils.arrays import BoolArray, IntArray, chunks, smallest_int, un
 from seqclass._utils.information import canonical
 from seqclass._utils.text import short_repr
 
-__all__: list[str] = []
-
 
 def check_outcomes(X: Any, n_outcomes: int | npt.ArrayLike | None = None, *, n_features: int | None = None) -> Any:
     """Bring the output of any transformer to outcomes into the form of a discretised matrix."""

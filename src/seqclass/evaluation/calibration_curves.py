@@ -12,8 +12,6 @@ from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer
 from seqclass.fitting.held_out import Interval, row_interval
 
-__all__ = ["QuestionCalibration", "calibration_by_questions", "calibration_error"]
-
 
 def calibration_error(y_true: npt.ArrayLike, proba: npt.ArrayLike, *, n_bins: int = 15) -> float:
     """Return the expected calibration error (ECE) of the likeliest class.

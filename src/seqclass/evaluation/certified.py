@@ -490,9 +490,8 @@ class LabelledCases:
             named = self.X.index[rows] if hasattr(self.X, "iloc") else rows  # as errors of columns name rows
             raise ValueError(
                 f"X holds rows that the classifier was fitted to, as they were or rounded ({rows.size} of the {n} that "
-                f"could be compared: rows {join_names(named.tolist())}), by which nothing can be certified: "
-                f"leave rows out "
-                "of the fit and give them here. If they are others that happen to be equal, say allow_seen=True."
+                f"could be compared: rows {join_names(named.tolist())}), by which nothing can be certified: leave rows "
+                "out of the fit and give them here. If they are others that happen to be equal, say allow_seen=True."
             )
 
 

@@ -29,8 +29,6 @@ from seqclass.stats.paired import PairedTest
 if TYPE_CHECKING:
     from seqclass._base import BaseSequentialClassifier
 
-__all__ = ["DecisionCurve", "acquired_curve", "decision_curve", "miss_cost"]
-
 
 def class_position(classes: npt.NDArray[Any], positive: Any = None, name: str = "positive") -> int:
     """Position of the class to be found among the classes, by value; by default the last in sorted order."""

@@ -17,8 +17,6 @@ from seqclass.agent.differential import Differential, prediction_sets
 from seqclass.evaluation.certified import LabelledCases, check_level
 from seqclass.stats.risk import rows_needed
 
-__all__ = ["certify_differential"]
-
 Clf = TypeVar("Clf", bound=BaseSequentialClassifier)
 
 

@@ -22,8 +22,6 @@ from seqclass.stats.paired import group_differences
 if TYPE_CHECKING:
     from seqclass._base import BaseSequentialClassifier
 
-__all__ = ["ClassScores", "GroupScores", "Scores", "score_rows"]
-
 
 def step_prices(record: AcquisitionRecord, prices: Prices, charge_missing: bool = False) -> FloatArray:
     """What each step costs, (n, longest): one of a group in full, the others less; 0 beyond the stop.

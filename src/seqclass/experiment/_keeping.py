@@ -39,6 +39,7 @@ from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices, charge_acquired
 from seqclass.datasets import Dataset
 from seqclass.experiment.explored import Explored, evenly
+from seqclass.fitting._steps import rows_of
 
 #: Steps whose output column j needs input column j and no other, where there are as many out as in.
 _BY_COLUMN = (
@@ -358,14 +359,15 @@ def _beliefs(reached: Reached, rows: IntArray, asked: npt.NDArray[np.bool_]) -> 
     # there is a belief at the start and one after each step
     there = np.concatenate([np.ones((len(asked), 1), dtype=bool), asked], axis=1)
     for part in chunks(len(rows), 16.0 * there.shape[1] * n_known):
-        beliefs: Any = reached.acquire(take(reached.X, rows[part]), record_beliefs=True).beliefs
+        beliefs: Any = reached.acquire(rows_of(reached.X, rows[part]), record_beliefs=True).beliefs
         parts.append(beliefs[there[part, : beliefs.shape[1]]].astype(np.float32))
     return np.concatenate(parts)
 
 
 def _explanations(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
     assert scored.reached is not None
-    explanations = scored.reached.classifier.explain(take(scored.reached.X, chosen), feature_names=scored.reached.names)
+    X, names = rows_of(scored.reached.X, chosen), scored.reached.names
+    explanations = scored.reached.classifier.explain(X, feature_names=names)
     labels = dict(enumerate((*data.class_names, *data.decisions)))
     rows = scored.rows[chosen]
     explored = Explored(
@@ -422,13 +424,6 @@ def _code_decisions(decision: npt.NDArray[Any], labels: list[str]) -> tuple[IntA
 
 def _small(values: IntArray) -> IntArray:
     return np.asarray(values).astype(smallest_int(int(values.max(initial=0))))
-
-
-def take(X: Any, rows: IntArray) -> Any:
-    """Some rows of a matrix or a data frame."""
-    if is_frame(X):
-        return X.iloc[rows]
-    return X.tocsr()[rows] if sp.issparse(X) and X.format not in ("csr", "csc") else X[rows]
 
 
 def spread(proba: FloatArray, known: npt.NDArray[Any], n_classes: int) -> FloatArray:

@@ -20,8 +20,6 @@ from seqclass.evaluation.scores import step_prices, steps_of
 from seqclass.experiment.protocols import HoldOut
 from seqclass.pomdp.ties import budget_of
 
-__all__ = ["AFABENCH_COLUMNS", "ShuffledSplit", "action_table", "afabench_log"]
-
 
 def action_table(clf: BaseSequentialClassifier, X: Any, *, known: Sequence[Any] = (), budget: int | None = None) -> Any:
     """Acquire for every row, and list each action: what was asked, at what price, with what belief.

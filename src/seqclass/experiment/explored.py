@@ -13,8 +13,6 @@ from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer
 from seqclass.agent.explanation import Explanation
 
-__all__ = ["Explored"]
-
 
 def evenly(n: int, most: int) -> IntArray:
     """Positions of at most so many of ``n``, the first and the last among them, evenly apart."""

@@ -47,8 +47,6 @@ from seqclass.experiment.results import Results, failures
 from seqclass.fitting._steps import PREPROCESSING
 from seqclass.pomdp import evaluate
 
-__all__ = ["Done", "Experiment"]
-
 _PROCESS = Path("/proc/self")
 
 

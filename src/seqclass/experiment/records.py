@@ -19,8 +19,6 @@ from seqclass.experiment._columns import LABELS
 from seqclass.experiment._keeping import COSTS, INSTANCES, RECORD, Arrays, as_damaged_part, spread, unpack
 from seqclass.experiment._store import open_store, parts_of
 
-__all__ = ["LabelledRecord"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelledRecord(Readable):

@@ -30,8 +30,6 @@ from seqclass.stats.intervals import interval_ends
 from seqclass.stats.paired import paired_t_test
 from seqclass.stats.wins import WinTieLoss, win_tie_loss
 
-__all__ = ["Comparison", "Results"]
-
 _PROPORTIONS = frozenset(
     {"accuracy", "referred", "macro_f1", "sensitivity", "specificity", "auroc", "calibration_error"}
 )

@@ -116,17 +116,15 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
     by_ending = _ENDINGS.get(ending.lower())
     if format is None and by_ending is None:
         raise ValueError(
-            f"{short_repr(str(path))} must end in .html, .json or .c, or format='json' (--format json on the "
-            f"command line) "
-            "say what to write."
+            f"{short_repr(str(path))} must end in .html, .json or .c, or format='json' (--format json on the command "
+            "line) say what to write."
         )
     if format is not None:
         check_choice(format, "format", ("html", "json", "c"))
         if by_ending not in (None, format):
             raise ValueError(
-                f"format is {format!r}, and {short_repr(str(path))} ends in {ending}; leave the format out, or "
-                f"name another "
-                "file."
+                f"format is {format!r}, and {short_repr(str(path))} ends in {ending}; leave the format out, or name "
+                "another file."
             )
     return str(format or by_ending)
 

@@ -274,9 +274,8 @@ def _reading_rule(agent: Agent, column: int) -> dict[str, Any]:
     if not isinstance(coder.discretizer_, Discretizer):
         name = type(coder.discretizer_).__name__
         raise ValueError(
-            f"feature {short_repr(feature_name(agent, column))} is binned by {name}, whose bins cannot be "
-            f"written as data; "
-            "fit with seqclass's Discretizer."
+            f"feature {short_repr(feature_name(agent, column))} is binned by {name}, whose bins cannot be written as "
+            "data; fit with seqclass's Discretizer."
         )
     bins = coder.discretizer_
     at = int(np.searchsorted(coder.numeric_, column))

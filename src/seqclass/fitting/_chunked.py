@@ -77,9 +77,8 @@ def add_rows(
         settings.check()
         if given is not None and not np.array_equal(given, known := before[0].classes):
             raise ValueError(
-                f"classes: those of the first call were {join_names(known.tolist())}, and they stay; leave "
-                f"classes out, or "
-                "begin with partial_fit on a clone."
+                f"classes: those of the first call were {join_names(known.tolist())}, and they stay; leave classes "
+                "out, or begin with partial_fit on a clone."
             )
         agent, kept = _continue_rows(settings, before[0], before[1], X, labels, timings)
     weight = None if settings.half_life is None else decay_weights(kept.age, settings.half_life)
@@ -204,9 +203,8 @@ def _learnt(
     assert settings.half_life is not None  # `_check` has looked
     if absent := np.setdiff1d(np.arange(len(classes)), kept.classes).tolist():
         raise ValueError(
-            f"y: class {short_repr(classes.tolist()[absent[0]])} has no row yet, and a {type(model).__name__} "
-            f"cannot learn "
-            "it from none: give rows of every class in the first call, or use NaiveBayes."
+            f"y: class {short_repr(classes.tolist()[absent[0]])} has no row yet, and a {type(model).__name__} cannot "
+            "learn it from none: give rows of every class in the first call, or use NaiveBayes."
         )
     weight = decay_weights(kept.age, settings.half_life)
     return fit_model(model, kept.codes, classes[kept.classes], coder.n_outcomes_, {}, weight)

@@ -191,9 +191,8 @@ def without_price(prices: Prices, known: IntArray, names: Any) -> Prices:
             column = int(part.argmax())
             name = short_repr(column if names is None else str(names[column]))
             raise ValueError(
-                f"known names {name}, one of the bundle {short_repr(prices.bundle_names[bundles[column]])}: "
-                f"name all of the "
-                "bundle, or none."
+                f"known names {name}, one of the bundle {short_repr(prices.bundle_names[bundles[column]])}: name all "
+                "of the bundle, or none."
             )
     assert full is not None
     assert discounted is not None

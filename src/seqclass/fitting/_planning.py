@@ -72,9 +72,8 @@ def _drop_known(rules: Rules, known: set[int], members: list[IntArray], names: l
             left.append(question)
     if gone := [column for column in rules.mandatory if column in closed]:
         raise ValueError(
-            f"rules: mandatory names {short_repr(names[gone[0]])}, an enemy of "
-            f"{short_repr(names[closed[gone[0]]])}, which is "
-            "known at the start: take one of them out."
+            f"rules: mandatory names {short_repr(names[gone[0]])}, an enemy of {short_repr(names[closed[gone[0]]])}, "
+            "which is known at the start: take one of them out."
         )
     if not left:
         raise ValueError(

@@ -63,8 +63,7 @@ def check_row_weights(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Flo
     if len(left := np.unique(labels[kept])) < 2 <= len(np.unique(labels)):
         raise ValueError(
             f"y holds only one class, {short_repr(left.tolist()[0])}, in the rows of a sample_weight above 0; a "
-            f"classifier "
-            "needs at least two."
+            "classifier needs at least two."
         )
     return rows_of(plain_data(X), kept), labels[kept], weight[kept]
 

@@ -14,8 +14,6 @@ from seqclass._utils.tables import Readable, plain_figures
 from seqclass.stats.intervals import mean_interval
 from seqclass.stats.paired import PairedTest, paired_t_test
 
-__all__ = ["HeldOut"]
-
 Interval = tuple[float, float]
 
 
@@ -255,9 +253,8 @@ class HeldOut(Readable):
         if not (self.expected_cost < lower or self.expected_cost > upper):
             return ""
         told = (
-            f"The model expects a cost of {self.expected_cost:.3g} and had "
-            f"{_with_interval(self.cost, (lower, upper))} on rows "
-            "that it had not seen: it is "
+            f"The model expects a cost of {self.expected_cost:.3g} and had {_with_interval(self.cost, (lower, upper))} "
+            "on rows that it had not seen: it is "
         )
         if self.expected_cost > upper:
             return f"{told}less sure than it could be."

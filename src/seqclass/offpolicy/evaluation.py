@@ -22,8 +22,6 @@ from seqclass.offpolicy._records import NEVER, Chances, Records, check_chances, 
 from seqclass.offpolicy.estimate import NAMES, Estimate, Estimates, MeanEstimate
 from seqclass.pomdp import acquire
 
-__all__ = ["METHODS", "compare", "estimate_cost"]
-
 #: What is estimated of a policy, the last axis of `Replay.leaf_parts`.
 PARTS = ("cost", "price", "decision_cost", "error", "n_features")
 

@@ -202,11 +202,7 @@ def _series(run: Prequential, measure: str) -> FloatArray:
 
 def smooth(value: FloatArray, window: int) -> FloatArray:
     """Mean of each value and the ``window`` - 1 before it, as far as they are known; NaN where the value is not."""
-    known = ~np.isnan(value)
-    sums = np.concatenate([[0.0], np.cumsum(np.where(known, value, 0.0))])
-    counts = np.concatenate([[0], np.cumsum(known)])
-    end = np.arange(1, len(value) + 1)
-    start = np.maximum(end - window, 0)
-    mean = np.full(len(value), np.nan)
-    np.divide(sums[end] - sums[start], counts[end] - counts[start], out=mean, where=known)
-    return mean
+    import pandas as pd
+
+    series = pd.Series(value)
+    return np.asarray(series.rolling(window, min_periods=1).mean().where(series.notna()))

@@ -30,8 +30,6 @@ from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 
-__all__ = ["StoppingRegionDisplay", "ThresholdsDisplay"]
-
 #: Steps along an edge of the simplex, by number of classes.
 _RESOLUTION = {2: 1000, 3: 250}
 

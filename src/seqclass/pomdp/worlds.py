@@ -11,8 +11,9 @@ from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.text import short_repr
 from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations
+from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.policy import Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, initial_beliefs, question_is_sampled
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, question_is_sampled
 from seqclass.pomdp.table_problem import in_any_order
 
 __all__: list[str] = []

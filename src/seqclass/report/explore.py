@@ -16,8 +16,6 @@ from seqclass.experiment.explored import Explored
 from seqclass.labels import Labels
 from seqclass.report._markup import Markup, element, script_json
 
-__all__ = ["ExploredRun", "explore", "explore_run"]
-
 #: How much of a page the instances may take.
 _MOST_CHARACTERS = 1_500_000
 

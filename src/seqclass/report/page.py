@@ -35,8 +35,6 @@ from seqclass.report._markup import (
 from seqclass.report._pictures import acquisition_section, decision_section, picture_section, rank_diagram
 from seqclass.report.explore import ExploredRun, explore_run, explorer_section, sequential_methods
 
-__all__ = ["write_report"]
-
 #: What the summary has with intervals, and what without.
 METRICS = ("realised_cost", "accuracy", "n_features_mean")
 MEANS = ("cost_mean", "gap", "seconds_fit", "seconds_classify")

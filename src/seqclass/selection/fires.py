@@ -17,8 +17,6 @@ from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.selection._base import RowStream, still_constant
 
-__all__ = ["FIRES", "MODELS", "FiresModel", "fires_weights"]
-
 
 @dataclass(frozen=True)
 class FiresTuning:

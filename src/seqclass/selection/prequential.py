@@ -20,8 +20,6 @@ from seqclass._utils.validation import check_integer, plain_labels
 from seqclass.selection._base import naming_columns
 from seqclass.selection.stability import windowed_stability
 
-__all__ = ["Prequential", "RiverClassifier", "prequential"]
-
 
 @dataclass(frozen=True, repr=False)
 class Prequential(Readable):

@@ -23,8 +23,6 @@ from seqclass.selection._dependence import (
 )
 from seqclass.selection._reasons import FeatureReasons, ReasonLog
 
-__all__ = ["SAOLA"]
-
 
 @dataclass(frozen=True)
 class SaolaTuning:

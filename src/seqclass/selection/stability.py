@@ -14,8 +14,6 @@ from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer, check_real
 
-__all__ = ["Stability", "nogueira_stability", "windowed_stability"]
-
 
 @dataclass(frozen=True, repr=False)
 class Stability(Readable):
@@ -123,19 +121,9 @@ def windowed_stability(
     window = check_integer(window, "window", 2)
     fewest = window if min_supports is None else check_integer(min_supports, "min_supports", 2, window)
     Z = as_masks(supports, n_features)
-    n, d = Z.shape
-    result = np.full(n, np.nan)
-    counts = np.zeros(d, dtype=np.int64)
-    for t in range(n):
-        counts += Z[t]
-        if t >= window:
-            counts -= Z[t - window]
-        here = min(t + 1, window)
-        if here >= fewest:
-            frequency = counts / here
-            share = frequency.mean()
-            variance = here / (here - 1) * np.mean(frequency * (1 - frequency))
-            result[t] = 1 - variance / (share * (1 - share)) if 0 < share < 1 else 1.0
+    result = np.full(len(Z), np.nan)
+    for stop in range(fewest, len(Z) + 1):
+        result[stop - 1] = nogueira_stability(Z[max(0, stop - window) : stop]).value
     return result
 
 

@@ -15,8 +15,6 @@ from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_real
 from seqclass.stats._scores import TOLERANCE, check_table, complete_rows, ranks
 
-__all__ = ["CriticalDifference", "FriedmanTest", "critical_difference", "friedman_test"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CriticalDifference(Readable):

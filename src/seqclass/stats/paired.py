@@ -23,9 +23,6 @@ from seqclass._utils.validation import check_integer, check_not_negative, check_
 from seqclass.stats._scores import TOLERANCE, check_pairs, check_vector
 from seqclass.stats.intervals import interval_ends, standard_error
 
-__all__ = ["LEAST_ROWS", "GroupDifference", "PairedTest", "group_differences", "paired_t_test", "wilcoxon_test"]
-
-
 #: Rows that a group, and all others together, must have before anything is said of their difference.
 LEAST_ROWS = 20
 

@@ -254,12 +254,19 @@ def _check_scores(rule: OrderingRule, belief: BeliefState, rng: np.random.Genera
     scores_asked = scores[asks, asked[asks]]
     close = (scores_asked == best[asks]) | (scores_asked >= best[asks] - ROUNDING * np.maximum(1, np.abs(best[asks])))
     require(bool(close.all()), f"{where}: next asks a question that does not score best")
-    order = np.arange(n)[::-1]
-    require(are_same(rule.next(belief[order]), asked[order]), f"{where}: the answer depends on the order of the rows")
-    some = rng.permutation(n)[:20]
-    alone = [int(rule.next(belief[np.array([row])])[0]) for row in some]
-    require(are_same(alone, asked[some]), f"{where}: the answer for a row depends on the other rows")
-    require(are_same(rule.next(belief), asked), f"{where}: the same question asked twice has two answers")
+    _check_row_by_row(rule.next, belief, asked, rng, where)
+
+
+def _check_row_by_row(
+    answer: Callable[[BeliefState], Any], belief: BeliefState, told: IntArray, rng: np.random.Generator, where: str
+) -> None:
+    """Check that answers depend on nothing but the row that they are for."""
+    order = np.arange(len(belief))[::-1]
+    require(are_same(answer(belief[order]), told[order]), f"{where}: the answer depends on the order of the rows")
+    some = rng.permutation(len(belief))[:20]
+    alone = [int(answer(belief[np.array([row])])[0]) for row in some]
+    require(are_same(alone, told[some]), f"{where}: the answer for a row depends on the other rows")
+    require(are_same(answer(belief), told), f"{where}: the same question asked twice has two answers")
 
 
 def _check_actions(policy: Policy, belief: BeliefState, rng: np.random.Generator) -> None:
@@ -273,14 +280,7 @@ def _check_actions(policy: Policy, belief: BeliefState, rng: np.random.Generator
     wrong = np.flatnonzero((action != DECIDE) & ~_is_allowed(policy, belief, action))
     may = "-1 and the questions that are open" if policy.problem.any_order else "-1 and, before the horizon, the stage"
     require(not wrong.size, f"{where}: act must answer one of {may}, got {action[wrong[:1]]}")
-    order = np.arange(len(belief))[::-1]
-    require(
-        are_same(policy.action(belief[order]), action[order]), f"{where}: the answer depends on the order of the rows"
-    )
-    some = rng.permutation(len(belief))[:20]
-    alone = [int(policy.action(belief[np.array([row])])[0]) for row in some]
-    require(are_same(alone, action[some]), f"{where}: the answer for a row depends on the other rows")
-    require(are_same(policy.action(belief), action), f"{where}: the same question asked twice has two answers")
+    _check_row_by_row(policy.action, belief, action, rng, where)
     going = np.flatnonzero(action != DECIDE)
     told = np.asarray(policy.next_question(belief))[going]
     require(are_same(told, action[going]), f"{where}: following names other questions than act asks")
