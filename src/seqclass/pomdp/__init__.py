@@ -6,7 +6,7 @@ from seqclass.costs import Visits
 from seqclass.pomdp.acquisition import acquire
 from seqclass.pomdp.bounds.certificate import certify
 from seqclass.pomdp.bounds.dual import dual_bound
-from seqclass.pomdp.bounds.optimum import optimal_cost
+from seqclass.pomdp.bounds.optimum import optimal_cost, optimal_values
 from seqclass.pomdp.bridge import PomdpPyPlanner, to_pomdp_py
 from seqclass.pomdp.episodes import Episodes, simulate, stepthrough
 from seqclass.pomdp.evaluation import evaluate
@@ -88,6 +88,7 @@ __all__ = [
     "evaluate",
     "in_any_order",
     "optimal_cost",
+    "optimal_values",
     "read_policy",
     "simulate",
     "solve_for_budget",

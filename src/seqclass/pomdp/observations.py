@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import BeliefState, check_outcomes, question_is_sampled
+from seqclass.pomdp.problem import DECIDE, BeliefState, check_outcomes, question_is_sampled
 
 if TYPE_CHECKING:
     from seqclass.pomdp.problem import AcquisitionProblem

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.validation import check_integer
 from seqclass.pomdp.account import pays_in_full, planned_prices, price_of_question
 from seqclass.pomdp.constraints import ConstraintStatus
 from seqclass.pomdp.problem import CLOSED, AcquisitionProblem, BeliefState
@@ -179,3 +181,32 @@ def without_questions(belief: BeliefState, questions: BoolArray) -> BeliefState:
     if belief.observed is None:
         return belief.update(np.full(len(belief), -1))
     return belief.replace(observed=np.where(questions, CLOSED, belief.observed))
+
+
+def as_belief(problem: AcquisitionProblem, probabilities: npt.ArrayLike, stage: int = 0) -> BeliefState:
+    """P(class) of cases of which nothing else is known, (n_classes,) or (n, n_classes), as a belief.
+
+    Raises
+    ------
+    ValueError
+        If it is no such array, or the problem's next likelihood depends on more than P(class).
+    """
+    chances = np.atleast_2d(np.asarray(probabilities, dtype=np.float64))
+    if chances.ndim != 2 or chances.shape[1] != problem.n_classes:
+        raise ValueError(
+            f"belief must be a BeliefState, or P(class) of shape ({problem.n_classes},) or (n, {problem.n_classes}), "
+            f"got shape {np.shape(probabilities)}."
+        )
+    if not ((chances >= 0).all() and np.allclose(chances.sum(axis=1), 1.0, atol=1e-9, rtol=0)):
+        raise ValueError("belief must hold probabilities of the classes, which are not negative and have sum 1.")
+    belief = problem.initial_belief(len(chances)).replace(probabilities=chances)
+    check_integer(stage, "stage", 0, problem.n_stages)
+    if stage == 0:
+        return belief
+    tables = problem.structure.tables
+    if problem.any_order or tables is None or (stage < problem.n_stages and tables.n_contexts(stage) > 1):
+        raise ValueError(
+            "stage says enough only in a fixed order of questions that are independent given the class: here what was "
+            "answered counts as well; take a belief and update it."
+        )
+    return belief.replace(stage=stage)

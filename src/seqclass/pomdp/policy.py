@@ -6,9 +6,10 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.model_files import Stored, register
@@ -16,7 +17,9 @@ from seqclass._utils.tables import Readable, rows_of
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_real
 from seqclass.pomdp.account import planned_prices, price_of_question
+from seqclass.pomdp.action_values import action_costs, action_frame, cost_to_go
 from seqclass.pomdp.one_step import (
+    as_belief,
     constraint_status,
     cost_lower_bound,
     must_continue,
@@ -25,9 +28,13 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
     without_questions,
 )
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import DECIDE, AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import ValueFunction
+from seqclass.pomdp.walk import MAX_HISTORIES, Simulation
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "DECIDE",
@@ -154,9 +161,6 @@ class OrderingChoice(Readable):
                 lines.append(f"{shown}{difference} to {'the one chosen' if known else best}")
         return lines
 
-
-#: What `Policy.action` answers where it is time to decide.
-DECIDE = -1
 
 #: A certified gap above this is wide.
 WIDE_GAP = 0.02
@@ -291,6 +295,7 @@ class Policy(Stored, ABC):
     Examples
     --------
     >>> import numpy as np
+    import numpy.typing as npt
     >>> from seqclass.pomdp import TableProblem, evaluate
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> class AskAll(Policy):
@@ -326,7 +331,7 @@ class Policy(Stored, ABC):
     def _action(self, belief: BeliefState) -> IntArray:
         """Question to ask of each row, or -1 to decide, at a stage before the horizon."""
 
-    def action(self, belief: BeliefState) -> IntArray:
+    def action(self, belief: BeliefState | npt.ArrayLike) -> IntArray:
         """Question to ask next of each row, or -1 to decide; in a fixed order the question is the stage's.
 
         Parameters
@@ -343,6 +348,8 @@ class Policy(Stored, ABC):
         ValueError
             If a policy of your own answers anything but a bool or an int for each row.
         """
+        if not isinstance(belief, BeliefState):
+            belief = as_belief(self.problem, belief)
         ended = belief.stage >= self.n_stages
         question = np.full(len(belief), DECIDE) if ended else self._questions(self._action(belief), belief)
         if (
@@ -354,6 +361,99 @@ class Policy(Stored, ABC):
             costs = np.where(constraint_status(some).serves & some.available, one_step_costs(some), np.inf)
             question[row] = (costs <= costs.min(axis=1, keepdims=True) * (1 + TIE)).argmax(axis=1)
         return question
+
+    def value(
+        self,
+        belief: BeliefState | npt.ArrayLike,
+        *,
+        stage: int = 0,
+        method: str = "auto",
+        n_paths: int = 10_000,
+        max_histories: int = MAX_HISTORIES,
+        random_state: Any = 0,
+    ) -> FloatArray:
+        """Expected cost from a belief on where one goes on as this policy does, prices paid before left out.
+
+        Parameters
+        ----------
+        belief : BeliefState, or array-like of shape (n_classes,) or (n, n_classes)
+            What is known of ``n`` cases; or P(class) alone, of cases of which nothing else is known.
+        stage : int
+            Where P(class) alone is given, in a fixed order: the stage at which it is looked at.
+        method : {"auto", "exact", "simulation"}
+            Enumerate every history, sample them, or enumerate if they are at most ``max_histories``.
+        n_paths : int
+            Sampled paths of each case, for simulation; `action_values` gives the standard error.
+        max_histories : int
+            Most histories to enumerate, of all cases together.
+        random_state : int, generator or None
+            Seed of the simulation.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            In units of the costs.
+
+        Raises
+        ------
+        ValueError
+            If P(class) is none, or ``method="exact"`` meets more than ``max_histories`` histories.
+
+        Examples
+        --------
+        >>> import numpy as np
+        import numpy.typing as npt
+        >>> from seqclass.pomdp import Lookahead, TableProblem
+        >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+        >>> Lookahead(1).solve(problem).value([[0.5, 0.5], [0.95, 0.05]]).round(3)  # .1 + .15; decide at once
+        array([0.25, 0.05])
+        """
+        if not isinstance(belief, BeliefState):
+            belief = as_belief(self.problem, belief, stage)
+        return cost_to_go(self, belief, Simulation(method, n_paths, max_histories, random_state))[0]
+
+    def action_values(
+        self,
+        belief: BeliefState | npt.ArrayLike,
+        *,
+        stage: int = 0,
+        method: str = "auto",
+        n_paths: int = 10_000,
+        max_histories: int = MAX_HISTORIES,
+        random_state: Any = 0,
+    ) -> pd.DataFrame:
+        """What deciding now costs, and asking each question that is open and then going on as this policy does.
+
+        Parameters
+        ----------
+        belief, stage, method, n_paths, max_histories, random_state
+            See `value`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for deciding and for each question, of each case: its ``price``, the expected cost ``after`` it, the
+            ``total``, what it ``adds``, by how much it is cheaper than the cheapest other one, and ``std_error`` where
+            it was simulated; in units of the costs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        import numpy.typing as npt
+        >>> from seqclass.pomdp import Lookahead, TableProblem, with_names
+        >>> likelihoods = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
+        >>> problem = with_names(TableProblem([0.5, 0.5], likelihoods, prices=0.1, any_order=True), ["test", "look"])
+        >>> Lookahead(1).solve(problem).action_values(problem.initial_belief()).round(3)
+                price  after  total  adds
+        action
+        decide    0.0   0.50   0.50 -0.25
+        test      0.1   0.15   0.25  0.10
+        look      0.1   0.25   0.35 -0.10
+        """
+        if not isinstance(belief, BeliefState):
+            belief = as_belief(self.problem, belief, stage)
+        simulation = Simulation(method, n_paths, max_histories, random_state)
+        return action_frame(belief, *action_costs(self, belief, simulation))
 
     def _questions(self, answer: Any, belief: BeliefState) -> IntArray:
         """What `_action` answers, as numbers of questions: of an own policy it may be anything."""
@@ -498,6 +598,7 @@ class LookaheadPolicy(Policy):
     Examples
     --------
     >>> import numpy as np
+    import numpy.typing as npt
     >>> from seqclass.pomdp import StoppingValue, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> LookaheadPolicy(StoppingValue(problem)).action(problem.initial_belief())  # .1 + .15 < .5: buy feature 0
@@ -558,6 +659,7 @@ class FunctionPolicy(Policy, stored=False):
     Examples
     --------
     >>> import numpy as np
+    import numpy.typing as npt
     >>> from seqclass.pomdp import FunctionPolicy, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> FunctionPolicy(problem, lambda info: info.probabilities.max(axis=1) < 0.9).action(problem.initial_belief())

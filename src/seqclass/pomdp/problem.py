@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["AcquisitionProblem", "BeliefState"]
 
 
+#: What `Policy.action` answers where it is time to decide.
+DECIDE = -1
 #: In `BeliefState.observed`: the question was not asked.
 OPEN = -2
 #: The question cannot be had, or what is known at the start has made it needless: it is never asked.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from seqclass._utils.progress import DeadlineExceeded, check_deadline, remaining
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.observations import AllObservations, ObservationSource, SampledObservations, TooLarge
 from seqclass.pomdp.one_step import initial_beliefs
-from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import DECIDE, AcquisitionProblem, BeliefState
 from seqclass.pomdp.visits import order_panels
 
 __all__: list[str] = []
@@ -31,6 +30,19 @@ _FEW = 64
 MAX_HISTORIES = 100_000
 #: Every outcome, none missing.
 ALL = AllObservations()
+
+
+class PolicyLike(Protocol):
+    """What a walk asks of a policy: see `Policy`."""
+
+    @property
+    def problem(self) -> AcquisitionProblem: ...
+
+    def action(self, belief: BeliefState) -> IntArray: ...
+
+    def panels(self, belief: BeliefState, least: int = 0) -> BoolArray | None: ...
+
+    def initial_belief(self) -> tuple[BeliefState, FloatArray]: ...
 
 
 class Fork(NamedTuple):
@@ -233,7 +245,7 @@ def first_open(belief: BeliefState) -> IntArray:
 
 def initial_histories(
     problem: AcquisitionProblem,
-    policy: Policy,
+    policy: PolicyLike,
     total: float,
     answers: ObservationSource = ALL,
     start: tuple[BeliefState, FloatArray] | None = None,
@@ -260,7 +272,7 @@ def initial_histories_without_policy(
     return first[drawn], weight[drawn]
 
 
-def check_same_questions(problem: AcquisitionProblem, policy: Policy) -> None:
+def check_same_questions(problem: AcquisitionProblem, policy: PolicyLike) -> None:
     """Refuse a policy whose questions stand for other features than the problem's."""
     other = policy.problem
     if other is problem:
@@ -277,7 +289,7 @@ def check_same_questions(problem: AcquisitionProblem, policy: Policy) -> None:
 
 def walk_policy(
     problem: AcquisitionProblem,
-    policy: Policy,
+    policy: PolicyLike,
     total: float,
     answers: ObservationSource = ALL,
     max_histories: float = np.inf,
@@ -288,13 +300,13 @@ def walk_policy(
     return walk(belief, weight, lambda level: next_of(policy, level, max_histories), answers, max_histories)
 
 
-def order_next_panel(policy: Policy, belief: BeliefState) -> BeliefState:
+def order_next_panel(policy: PolicyLike, belief: BeliefState) -> BeliefState:
     """What is known once each row has ordered what a policy orders now; see `Policy.panels`."""
     panels = policy.panels(belief)
     return belief if panels is None else order_panels(belief, panels)
 
 
-def next_of(policy: Policy, level: Level, max_histories: float = np.inf) -> IntArray:
+def next_of(policy: PolicyLike, level: Level, max_histories: float = np.inf) -> IntArray:
     """What each history of a level asks next, after it has ordered what it orders now.
 
     Where all of them are likely to have too many branches, some are looked at first, and may show that.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,11 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_costs, check_integer
 from seqclass.pomdp.account import groups_paid_after, prices_beside
+from seqclass.pomdp.action_values import action_frame, ask_each
 from seqclass.pomdp.latent import by_question, unpad_tables
 from seqclass.pomdp.observations import PlannedAnswers
 from seqclass.pomdp.one_step import (
+    as_belief,
     constraint_status,
     cost_lower_bound,
     initial_beliefs,
@@ -28,9 +30,12 @@ from seqclass.pomdp.one_step import (
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE, affords
-from seqclass.pomdp.walk import MAX_HISTORIES, Fork, Level, walk
+from seqclass.pomdp.walk import ALL, MAX_HISTORIES, Fork, Level, walk
 
-__all__ = ["optimal_cost"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["optimal_cost", "optimal_values"]
 
 
 #: Up to so many partial answers all are visited, and of those that leave more to ask within a limit.
@@ -182,6 +187,57 @@ def optimal_cost(
     0.25
     """
     return float(optimal_costs(problem, [1.0], n_stages=n_stages, max_histories=max_histories)[0])
+
+
+def optimal_values(
+    problem: AcquisitionProblem,
+    belief: BeliefState | npt.ArrayLike,
+    *,
+    stage: int = 0,
+    max_histories: int = MAX_HISTORIES,
+) -> pd.DataFrame:
+    """What deciding now costs, and asking each open question and then going on as well as can be.
+
+    Parameters
+    ----------
+    problem : AcquisitionProblem
+        The problem; where visits cost something, questions are asked one at a time.
+    belief : BeliefState, or array-like of shape (n_classes,) or (n, n_classes)
+        What is known of ``n`` cases; or P(class) alone.
+    stage : int
+        Where P(class) alone is given, in a fixed order: the stage at which it is looked at.
+    max_histories : int
+        Most histories to visit.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As of `Policy.action_values`, exact: the least ``total`` is the optimal cost from here on.
+
+    Raises
+    ------
+    ValueError
+        If there are more histories than ``max_histories``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqclass.pomdp import TableProblem, optimal_values, with_names
+    >>> likelihoods = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
+    >>> problem = with_names(TableProblem([0.5, 0.5], likelihoods, prices=0.1, any_order=True), ["test", "look"])
+    >>> optimal_values(problem, [0.5, 0.5])["total"].round(3).to_dict()
+    {'decide': 0.5, 'test': 0.25, 'look': 0.35}
+    """
+    start = belief if isinstance(belief, BeliefState) else as_belief(problem, belief, stage)
+    row, question = np.nonzero(start.available)
+    after = ask_each(start, row, question, 1.0, ALL, max_histories)
+    cost: FloatArray = np.empty(0)
+    if after is not None:
+        known = after.belief
+        value = expand(known, problem.n_stages - known.stage, max_histories=max_histories).values(np.ones(1))[:, 0]
+        paid = known.spent - start.spent[row][after.entry]
+        cost = np.asarray(np.bincount(after.entry, after.weight * (paid + value), len(row)), dtype=np.float64)
+    return action_frame(start, row, question, cost)
 
 
 def optimal_costs(

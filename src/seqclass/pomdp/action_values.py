@@ -1,0 +1,134 @@
+"""What it is expected to cost to go on from a belief: as a policy does, and after asking each question first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass.pomdp.observations import ObservationSource
+from seqclass.pomdp.problem import DECIDE, BeliefState
+from seqclass.pomdp.walk import ALL, Fork, Level, PolicyLike, Simulation, next_of, walk
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__: list[str] = []
+
+
+def cost_to_go(policy: PolicyLike, belief: BeliefState, simulation: Simulation) -> tuple[FloatArray, FloatArray]:
+    """Expected cost of each row from here on as the policy goes on, (n,), and its standard error, 0 where exact."""
+    lots, chance = policy.initial_belief()
+    if lots.component is None or belief.component is not None:
+        rows = np.arange(len(belief))
+        return _sums(policy, belief, rows, belief.spent, simulation)
+    # which lot the case drew is not known yet: any of them
+    row, lot = np.divmod(np.arange(len(belief) * len(chance)), len(chance))
+    drawn = belief[row]
+    drawn.component = lots.component[lot]
+    cost, error = _sums(policy, drawn, np.arange(len(row)), drawn.spent, simulation)
+    shape = (len(belief), len(chance))
+    return cost.reshape(shape) @ chance, np.sqrt(error.reshape(shape) ** 2 @ chance**2)
+
+
+def action_costs(
+    policy: PolicyLike, belief: BeliefState, simulation: Simulation
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Expected cost of asking each available question and going on as the policy does.
+
+    The row and the question of each, the cost from here on, and its standard error, 0 where exact.
+    """
+    lots, _ = policy.initial_belief()
+    if lots.component is not None and belief.component is None:
+        raise ValueError("this policy draws a lot for each case: take a belief of policy.initial_belief().")
+    row, question = np.nonzero(belief.available)
+
+    def run(answers: ObservationSource, most: float) -> tuple[FloatArray, FloatArray]:
+        after = ask_each(belief, row, question, simulation.total(answers), answers, most)
+        if after is None:
+            return np.empty(0), np.empty(0)
+        paid = belief.spent[row]
+        return _follow(policy, after.belief, after.weight, after.entry, paid, simulation, answers, most)
+
+    cost, error = simulation.run(run)
+    return row, question, cost, error
+
+
+def ask_each(
+    belief: BeliefState, row: IntArray, question: IntArray, total: float, answers: ObservationSource, most: float
+) -> Level | None:
+    """What is known once rows asked a question each; ``entry`` of the level says which of these. None if none asks."""
+
+    def ask(level: Level) -> IntArray | Fork:
+        if level.belief is belief:
+            return Fork(row, question, np.full(row.size, total))
+        return np.full(len(level.belief), DECIDE)
+
+    levels = walk(belief, np.full(len(belief), total), ask, answers, most)
+    next(levels, None)
+    return next(levels, None)
+
+
+def _sums(
+    policy: PolicyLike, belief: BeliefState, root: IntArray, paid: FloatArray, simulation: Simulation
+) -> tuple[FloatArray, FloatArray]:
+    def run(answers: ObservationSource, most: float) -> tuple[FloatArray, FloatArray]:
+        weight = np.full(len(belief), simulation.total(answers))
+        return _follow(policy, belief, weight, root, paid, simulation, answers, most)
+
+    return simulation.run(run)
+
+
+def _follow(
+    policy: PolicyLike,
+    belief: BeliefState,
+    weight: FloatArray,
+    root: IntArray,
+    paid: FloatArray,
+    simulation: Simulation,
+    answers: ObservationSource,
+    most: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Mean cost of the histories of each root, less what was paid before, and its standard error."""
+    cost, square, total = np.zeros(len(paid)), np.zeros(len(paid)), simulation.total(answers)
+    for level in walk(belief, weight, lambda level: next_of(policy, level, most), answers, most):
+        root = root[level.parent]
+        stop = ~level.go_on
+        ended, at = level.belief[stop], root[stop]
+        each = ended.spent + ended.stopping_cost - paid[at]
+        cost += np.bincount(at, level.weight[stop] * each, len(paid))
+        square += np.bincount(at, level.weight[stop] * each**2, len(paid))
+    mean = cost / total
+    variance = np.maximum(square / total - mean**2, 0.0) if answers is not ALL else np.zeros(len(paid))
+    return mean, np.sqrt(variance / total)
+
+
+def action_frame(
+    belief: BeliefState, row: IntArray, question: IntArray, cost: FloatArray, error: FloatArray | None = None
+) -> pd.DataFrame:
+    """A row for deciding and for each question of each case: price, expected cost after it, total, and what it adds."""
+    import pandas as pd
+
+    names, n = belief.problem.names, len(belief)
+    prices = np.broadcast_to(belief.prices, (n, belief.problem.n_questions))[row, question]
+    at, total = np.append(np.arange(n), row), np.append(belief.stopping_cost, cost)
+    order = np.argsort(at, kind="stable")
+    price = np.append(np.zeros(n), prices)
+    actions = np.array(["decide"] * n + [names.question(int(q)) for q in question], dtype=object)
+    # by how much it is cheaper than the cheapest of the others
+    least = np.full((n, 2), np.inf)
+    for case in range(n):
+        some = np.sort(total[at == case])[:2]
+        least[case, : len(some)] = some
+    other = np.where(total == least[at, 0], least[at, 1], least[at, 0])
+    with np.errstate(invalid="ignore"):
+        columns = {"price": price, "after": total - price, "total": total, "adds": other - total}
+    if error is not None and error.any():
+        columns["std_error"] = np.append(np.zeros(n), error)
+    index: pd.Index | pd.MultiIndex = pd.Index(actions[order], name="action")
+    if n != 1:
+        index = pd.MultiIndex.from_arrays([at[order], actions[order]], names=["case", "action"])
+    frame: pd.DataFrame = pd.DataFrame({name: values[order] for name, values in columns.items()}, index=index)
+    frame.attrs["units"] = dict.fromkeys(columns, "units of the costs")
+    return frame
