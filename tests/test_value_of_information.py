@@ -227,7 +227,7 @@ def test_a_classifier_has_names_and_begins_as_its_cases_do(irises: seqclass.Sequ
     text = found._repr_html_()
     assert "petal width (cm)" in text
     assert "EVPI" in text
-    assert len(repr(found).splitlines()) == 3
+    assert len(str(found).splitlines()) == 3
 
 
 def test_pictures(irises: seqclass.SequentialClassifier) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["TestTable", "compare_strategies"]
+__dir__ = __all__.copy  # tab completion
 
 #: The node of the class in a network of tests.
 TARGET = "diagnosis"

@@ -26,6 +26,7 @@ except ImportError:
     gymnasium, Env, VectorEnv = None, object, object
 
 __all__ = ["AcquisitionEnv", "AcquisitionVectorEnv"]
+__dir__ = __all__.copy  # tab completion
 
 Observation = dict[str, Any]
 Info = dict[str, Any]

@@ -357,7 +357,7 @@ def test_names_are_those_of_the_columns(fitted: Any) -> None:
     names = clf.problem_.names
     for question, shown in frame[["question", "observation"]].dropna().drop_duplicates().itertuples(index=False):
         assert shown in names.outcomes(question)
-    assert "&lt;Episodes: 20 cases" in episodes._repr_html_()
+    assert "<p>Episodes: 20 cases" in episodes._repr_html_()
     step = next(episodes.replay(0))
     assert repr(step) == f"<Step: asks {step.question}, sees {step.outcome}>"
     assert step.question in X.columns

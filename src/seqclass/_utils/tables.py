@@ -80,6 +80,9 @@ class Readable:
             numbers = frame[column].tolist()
             labels = self._labels(kind, max(numbers, default=-1) + 1)
             frame[column] = pd.Series([labels[i] if i >= 0 else "go on" for i in numbers], frame.index, dtype=object)
+        return self._with_units(frame)
+
+    def _with_units(self, frame: pd.DataFrame) -> pd.DataFrame:
         frame.attrs["units"] = {name: unit for name in map(str, frame.columns) if (unit := self._unit(name))}
         return frame
 

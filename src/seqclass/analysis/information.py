@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import importlib
 import itertools
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_distribution, check_integer, check_real
 from seqclass.agent.agent import agent_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class ValueOfInformation:
+class ValueOfInformation(Readable):
     """What information is worth to a case, in the unit of the decision costs; arrays have one entry a question.
 
     Attributes
@@ -68,11 +68,13 @@ class ValueOfInformation:
     >>> import numpy as np
     >>> from seqclass.pomdp import TableProblem
     >>> tests = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
-    >>> value_of_information(TableProblem([0.5, 0.5], tests, prices=0.1, any_order=True))
+    >>> print(value_of_information(TableProblem([0.5, 0.5], tests, prices=0.1, any_order=True)))
     Deciding at once costs 0.5; perfect information is worth 0.5 (EVPI).
     Alone 1 of 2 questions is worth more than the price, most of all feature 0: 0.35 for 0.1, net 0.25.
     Along the policy: 0.35 for 0.1, net 0.25 (exact).
     """
+
+    _costs = ("value", "net", "value_when_asked", "value_std_error", "synergy", "std_error", "population_net")
 
     names: tuple[str, ...]
     stopping_cost: float
@@ -102,7 +104,7 @@ class ValueOfInformation:
         """What the policy is expected to save on decisions, its prices not yet paid."""
         return self.policy_net + self.policy_price
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         net = self.net
         pays, known = int((net > 0).sum()), int(np.isfinite(net).sum())
         asks = f"{known:,} question{'' if known == 1 else 's'}"
@@ -154,12 +156,7 @@ class ValueOfInformation:
         if self.population is not None:
             columns["population_net"] = self._many(net)
         order = np.arange(2) if of == "summary" else np.argsort(-net, kind="stable")
-        frame: pd.DataFrame = pd.DataFrame(columns).take(order).reset_index(drop=True)
-        return frame
-
-    def _repr_html_(self) -> str:
-        told = "<br>".join(html.escape(line) for line in repr(self).splitlines())
-        return f"<p>{told}</p>{self.to_frame().to_html(index=False, max_rows=20, float_format='{:.4g}'.format)}"
+        return self._with_units(pd.DataFrame(columns).take(order).reset_index(drop=True))
 
     def plot(self, ax: Any = None, **settings: Any) -> Any:
         """Draw value against price: `seqclass.plots.ValueOfInformationDisplay`.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
+from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.acquisition import Acquisition, Histories
@@ -61,8 +61,8 @@ class RecordedObservations(ObservationSource):
         return Branches(np.zeros(1, dtype=np.intp), self.outcomes[belief.stage : belief.stage + 1], weight)
 
 
-@dataclass(frozen=True, eq=False)
-class Step:
+@dataclass(frozen=True, eq=False, repr=False)
+class Step(Readable):
     """One step of an episode, which unpacks into belief, action and observation.
 
     Attributes
@@ -103,14 +103,18 @@ class Step:
         """Name of what was seen, None where it is decided."""
         return None if self.observation is None else outcome_name(self.belief.problem, self.action, self.observation)
 
-    def __repr__(self) -> str:
+    def _table(self) -> Any:
+        decision = None if self.decision is None else self.belief.problem.names.decisions[self.decision]
+        return [{"question": self.question, "observation": self.outcome, "decision": decision}]
+
+    def _summary(self) -> str:
         if self.decision is not None:
-            return f"<Step: decides {self.belief.problem.names.decisions[self.decision]}>"
-        return f"<Step: asks {self.question}, sees {self.outcome}>"
+            return f"decides {self.belief.problem.names.decisions[self.decision]}"
+        return f"asks {self.question}, sees {self.outcome}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Episodes:
+class Episodes(Readable):
     """What cases were asked step by step, what was believed and decided, and what it cost.
 
     Attributes
@@ -153,7 +157,7 @@ class Episodes:
     def __len__(self) -> int:
         return len(self.acquired.leaf)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> str:
         text = f"{len(self):,} case{'' if len(self) == 1 else 's'}"
         if len(self):
             text += f", cost {self.cost.mean():.3g}"
@@ -164,10 +168,7 @@ class Episodes:
             if self.true_class is not None:
                 wrong = (self.decision != self.true_class) & (self.decision < self.problem.n_classes)
                 text += f", {wrong.mean():.1%} wrong"
-        return f"<Episodes: {text}>"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(notebook=True, max_rows=10)}"
+        return text
 
     @property
     def decision(self) -> IntArray:
@@ -240,8 +241,9 @@ class Episodes:
         2     1       0.500  feature 0           1            0.1
         3     1       0.889                         class 1   0.1
         """
-        import pandas as pd
+        return super().to_frame()
 
+    def _table(self) -> Any:
         acquired, names = self.acquired, self.problem.names
         beliefs, spent = acquired.leaf_beliefs, acquired.leaf_spent
         assert beliefs is not None and spent is not None  # noqa: PT018 - they are recorded
@@ -269,8 +271,7 @@ class Episodes:
         columns["decision"] = _named(names.decisions, np.where(last, self.decision[case], -1))
         if self.true_class is not None:
             columns["true_class"] = _named(names.classes, self.true_class[case])
-        frame: pd.DataFrame = pd.DataFrame(columns)
-        return frame
+        return columns
 
     def replay(self, case: int) -> Iterator[Step]:
         """Go through an episode once more, step by step.
