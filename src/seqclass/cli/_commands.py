@@ -34,7 +34,6 @@ from seqclass.cli._options import (
     visit_options,
 )
 
-
 #: Commands that read a model, and begin no threads.
 _READERS = ("show", "explain", "predict")
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 from scipy import stats
+from scipy.optimize import brentq
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable

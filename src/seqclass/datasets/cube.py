@@ -85,7 +85,9 @@ def make_cube(
     check_integer(n_features, "n_features", BLOCK)
     check_real(noise_std, "noise_std", 0)
     check_choice(background, "background", ("uniform", "normal"))
-    other = normal(0.5, check_real(background_std, "background_std", 0)) if background == "normal" else stats.uniform(0, 1)
+    other = stats.uniform(0, 1)
+    if background == "normal":
+        other = normal(0.5, check_real(background_std, "background_std", 0))
     classes = np.arange(CORNERS)
     rest = [Conditional((other,), np.zeros(CORNERS, dtype=np.int64))] * (n_features - BLOCK)
     return draw_set(
