@@ -11,9 +11,9 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.one_step import candidate_questions, deciding_cost, must_continue, row_parts
+from seqclass.pomdp.one_step import candidate_questions, deciding_cost, must_continue, perfect_cost, row_parts
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, decided
-from seqclass.pomdp.problem import BeliefState, perfect_cost
+from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.tables import OneContext
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import ValueFunction
