@@ -9,10 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 from seqclass import Costs, SequentialClassifier, etana, ifc2f, load
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
+from seqclass.discretize import Discretizer
 from seqclass.pomdp import FirstK, GridValueIteration, Lookahead
 from seqclass.selection import SAOLA
 
@@ -432,3 +434,39 @@ def test_a_bundle_is_answered_by_names(recipe, rows):
     alone = clf.session(known={"worst area": 900.0})
     assert alone.next_feature is None or alone.next_feature.name != "cells"
     assert alone.cost == 0
+
+
+def test_cases_share_what_does_not_depend_on_them(clf, rows, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("it is built anew")
+
+    case = clf.session()
+    first, name = case.next_feature, case.next_feature.name
+    for place in ("whole_problem", "Feature"):
+        monkeypatch.setattr(f"seqclass.agent._case.{place}", refuse)
+    monkeypatch.setattr(type(clf.policy_), "action", refuse)
+    other = clf.session()
+    assert other.next_panel == (first,)
+    monkeypatch.undo()
+    other.observe(name, rows[name].iloc[0])
+    assert (len(other.history), len(case.history), case.next_feature.name) == (1, 0, name)
+    play(case, rows.to_numpy()[1])
+    play(other, rows.to_numpy()[0])
+    assert [case.decision, other.decision] == clf.acquire(rows.iloc[[1, 0]]).decision.tolist()
+    assert [case.cost, other.cost] == pytest.approx(clf.acquire(rows.iloc[[1, 0]]).cost.tolist())
+
+
+@pytest.mark.parametrize("zero_bin", [True, False, "auto"])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_value_is_coded_as_a_column_is(kind, zero_bin):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)).round(1) * (rng.random((60, 4)) < 0.5)
+    X[:, 3] = 1.0
+    settings = Discretizer(4, strategy="quantile", zero_bin=zero_bin)
+    coder = SequentialClassifier(discretizer=settings).fit(kind(X), rng.integers(2, size=60)).coder_
+    more = np.vstack([X, [[np.nan, 0.0, -9.0, np.inf], [-np.inf, np.nan, 0.0, 0.0]]])
+    codes = coder.transform(more if kind is np.asarray else X)
+    for column, values in enumerate((more if kind is np.asarray else X).T):
+        coded = coder.code_values(column, values)
+        whole = codes[:, [column]].toarray()[:, 0] if sparse.issparse(codes) else codes[:, column]
+        assert coded.tolist() == np.asarray(whole).tolist()

@@ -185,3 +185,18 @@ def test_settings_of_python_are_told_as_options(command: str, message: str, told
     assert running is not None
     with click.Context(running):
         assert as_options(message) == (message if told is None else told)
+
+
+def test_what_show_does_not_need_is_not_imported(model: str) -> None:
+    """Nor what scikit-learn imports for others, which takes longer than all else."""
+    code = (
+        "import sys\nfrom seqclass.cli import main\n"
+        "try: main(['show', sys.argv[1]])\n"
+        "except SystemExit as end: assert end.code == 0\n"
+        "print(*sys.modules)"
+    )
+    command = [sys.executable, "-c", code, model]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=BARE)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "sklearn.base" in loaded
+    assert not loaded & {"pandas._libs", "scipy.stats._stats_py", "sklearn.feature_selection", "seqclass.selection"}

@@ -85,7 +85,10 @@ def test_equals_a_loop_over_instances(contexts, charge_missing, make_case, polic
             policies.Fixed(case.problem),
         ):
             result = acquire(policy, X, charge_missing=charge_missing, record_beliefs=True)
-            check(result, one_by_one(case, policy, X, charge_missing))
+            expected = one_by_one(case, policy, X, charge_missing)
+            check(result, expected)
+            for i in range(4):  # a row by itself
+                check(acquire(policy, X[i : i + 1], charge_missing=charge_missing), expected[i : i + 1])
 
 
 @pytest.mark.parametrize("charge_missing", [False, True])

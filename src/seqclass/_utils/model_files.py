@@ -119,8 +119,6 @@ MAX_DEPTH = 60
 
 _T = TypeVar("_T", bound=type)
 _CLASSES: dict[str, Any] = {}
-#: Rooms that are only imported for a file which holds a class that is not known without them.
-_LATER = ("adaptive_classifier", "pomdp.sweeps.ladder", "evaluation.contract", "selection")
 _SPARSE = {cls.__name__: cls for cls in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)}
 _KINDS = "biufcmMUS"
 _ADVICE = (
@@ -286,7 +284,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     check_regular(path, ModelFileError)
     with open(path, "rb") as file:
-        importlib.import_module("seqclass.persistence._checks")  # which checks what other rooms make
+        _register_ours("Agent")
         try:
             return _read(file)
         except ModelFileError as error:
@@ -320,10 +318,19 @@ def suggest_parts(name: str, methods: Collection[str]) -> list[str]:
     return [f"{'.'.join(known[key].__module__.split('.')[:2])}.{known[key].__name__}()" for key in matching]
 
 
-def _register_ours() -> None:
-    """Have the package's own classes known, whatever was imported so far."""
-    for room in ("classifier", "persistence._checks", *_LATER):
+def _register_ours(name: str = "") -> None:
+    """Have the package's own classes known, whatever was imported so far; or only as many as it takes to know one."""
+    for room in (
+        "persistence._checks",  # which checks what other rooms make
+        "classifier",
+        "adaptive_classifier",
+        "evaluation.contract",
+        "pomdp.sweeps.ladder",
+        "selection",
+    ):
         importlib.import_module(f"seqclass.{room}")
+        if name in _CLASSES:
+            return
 
 
 def _name(cls: type) -> str:
@@ -480,9 +487,8 @@ def _decode_entry(node: dict[str, Any], table: list[Any], archive: Archive) -> A
 
 
 def _class(name: str) -> Any:
-    rooms = iter(("classifier", "persistence._checks", *_LATER))
-    while name not in _CLASSES and (room := next(rooms, None)) is not None:
-        importlib.import_module(f"seqclass.{room}")
+    if name not in _CLASSES:
+        _register_ours(name)
     if name not in _CLASSES or inspect.isabstract(_CLASSES[name]):
         raise ModelFileError(f"holds a {name}, which seqclass {__version__} lacks: it needs a newer seqclass")
     return _CLASSES[name]

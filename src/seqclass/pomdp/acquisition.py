@@ -211,8 +211,10 @@ def _acquire_row(policy: Policy, row: IntArray, columns: IntArray | None, charge
     values, prices, n_stages = policy.values, problem.prices.tolist(), policy.n_stages
     if any(part is not None for part in more) or type(values).plan_cost is not ValueFunction.plan_cost:
         return None
-    seen = row[problem.features[:n_stages]] if columns is None else row[columns[problem.features[:n_stages]]]
-    outcomes, belief, paid, stage, known = seen.tolist(), problem.prior, 0.0, 0, perfect_cost(problem)
+    at = problem.features[:n_stages] if columns is None else columns[problem.features[:n_stages]]
+    if row.dtype.kind not in "iu" or at.max(initial=0) >= len(row):
+        return None
+    outcomes, belief, paid, stage, known = row[at].tolist(), problem.prior, 0.0, 0, perfect_cost(problem)
     while stage < n_stages:
         bar = float(problem.stopping_cost(belief[None])[0]) * (1 - TIE)
         if bar <= prices[stage] + float(belief @ known):  # knowing the class would not pay
