@@ -136,3 +136,20 @@ def test_an_enumeration_that_comes_to_too_much_is_seen_from_few_rows(any_order: 
         evaluate(select_questions(problem, np.arange(2)), FunctionPolicy(problem, ask), max_histories=2551).method
         == "exact"
     )
+
+
+def test_one_history_is_asked_once_and_its_paths_are_drawn_without_bias(monkeypatch):
+    """A draw that is thrown away if its paths part would let those that stay together come too often."""
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.7], [0.1, 0.3]]]), 0.01)
+    policy, asked = FunctionPolicy(problem, lambda belief: np.full(len(belief), belief.stage < 1)), []
+    draw = SampledObservations.branch
+
+    def branch(self, belief, weight, rows):
+        asked.append(belief.stage)
+        return draw(self, belief, weight, rows)
+
+    monkeypatch.setattr(SampledObservations, "branch", branch)
+    costs = [evaluate(problem, policy, method="simulation", n_paths=2, random_state=seed) for seed in range(400)]
+    assert asked == [0] * 400
+    apart = np.mean([cost.n_histories == 3 for cost in costs])  # the first, and two after it
+    assert apart == pytest.approx(2 * 0.8 * 0.2, abs=0.06)

@@ -162,13 +162,13 @@ def _next_level(
     max_histories: float,
 ) -> Level:
     check_questions(level.belief, row, question)
-    if len(level.belief) == 1:  # one case: there is nothing to group
+    if len(level.belief) == row.size == 1:  # one history: there is nothing to group
         part = level.belief.asking(int(question[0]))
-        one = answers.branch(part, weight, row)
-        if one.parent.size == 1:
-            _check_visited(level.visited + 1, max_histories)
-            belief = part.update(one.outcome, charge_missing=answers.charge_missing)
-            return Level(belief, one.weight, row, row, one.outcome, level.visited + 1, np.full(1, DECIDE))
+        parent, outcome, weight = answers.branch(part, weight, row)  # once: another draw would not be independent of it
+        visited, rows = level.visited + parent.size, parent if parent.size > 1 else None
+        _check_visited(visited, max_histories)
+        belief = part.update(outcome, rows=rows, charge_missing=answers.charge_missing)
+        return Level(belief, weight, row[parent], parent, outcome, visited, np.full(parent.size, DECIDE))
     n, visited, branches_of_parts = len(level.belief), level.visited, []
     # each has one branch at least: what would be too many is not copied first
     _check_visited(visited + row.size, max_histories)
