@@ -436,7 +436,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
         >>> clf = SequentialClassifier(order="adaptive").fit(X, load_iris().target_names[y])
         >>> clf.belief({"petal length (cm)": 1.4}).update("petal width (cm)", 0.2)
-        <BeliefState: setosa 100.0%, versicolor 0.0%, virginica 0.0%; 2 of 4 asked, 0.01 paid>
+        <BeliefState: setosa 99.9%, versicolor <0.1%, virginica <0.1%; 2 of 4 asked, 0.01 paid>
         """
         return self.session(known=known).belief
 

@@ -14,6 +14,7 @@ from seqclass.pomdp import (
     FunctionPolicy,
     GridValueIteration,
     Lookahead,
+    Perseus,
     Policy,
     TableProblem,
     evaluate,
@@ -147,3 +148,28 @@ def test_too_many_histories_are_said() -> None:
         ask_all.value(problem.initial_belief(), method="exact", max_histories=3)
     with pytest.raises(ValueError, match="max_histories=3"):
         optimal_values(problem, problem.initial_belief(), max_histories=3)
+
+
+def test_alpha_vectors_say_where_each_is_least() -> None:
+    likelihoods = np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 2)).transpose(0, 2, 1)
+    problem = with_names(TableProblem([0.5, 0.5], likelihoods, prices=0.02), ["a", "b", "c"], classes=["ill", "well"])
+    values = Perseus(certificate_paths=0).solve(problem).values
+    assert repr(values).startswith("<AlphaVectors: ")
+    assert "<table" in values._repr_html_()
+    frame = values.to_frame()
+    assert list(frame.columns) == ["stage", "context", "action", "ill", "well", "lower", "upper"]
+    grid = np.linspace(0, 1, 101)
+    for stage, one in frame.groupby("stage"):
+        lines = one["ill"].to_numpy()[:, None] * grid + one["well"].to_numpy()[:, None] * (1 - grid)
+        inside = (one["lower"].to_numpy()[:, None] <= grid) & (grid <= one["upper"].to_numpy()[:, None])
+        assert (lines[inside] <= lines.min(axis=0)[np.nonzero(inside)[1]] + 1e-9).all()
+        assert inside.any(axis=0).all()  # each belief has a vector
+        np.testing.assert_allclose(
+            lines.min(axis=0), values.value(int(stage), np.column_stack([grid, 1 - grid])), atol=1e-9
+        )
+        for number, (low, high) in enumerate(zip(one["lower"], one["upper"])):
+            region = values.dominating_region(number, int(stage))
+            assert (region is not None) == bool(high - low > 1e-12)
+            assert region is None or low - 1e-9 <= region[0][0] <= high + 1e-9
+    with pytest.raises(ValueError, match="vector"):
+        values.dominating_region(10_000)

@@ -126,7 +126,7 @@ def action_frame(
         columns = {"price": price, "after": total - price, "total": total, "adds": other - total}
     if error is not None and error.any():
         columns["std_error"] = np.append(np.zeros(n), error)
-    index: pd.Index | pd.MultiIndex = pd.Index(actions[order], name="action")
+    index: pd.Index | pd.MultiIndex = pd.Index(actions[order])
     if n != 1:
         index = pd.MultiIndex.from_arrays([at[order], actions[order]], names=["case", "action"])
     frame: pd.DataFrame = pd.DataFrame({name: values[order] for name, values in columns.items()}, index=index)

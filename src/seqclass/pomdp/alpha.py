@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import linprog
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require, stored_array, stored_list, stored_numbers
+from seqclass._utils.validation import check_integer
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.one_step import context_of, stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
@@ -17,6 +19,9 @@ from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.values import ProjectedValues, StoppingValue, ValueFunction
 from seqclass.pomdp.walk import Fork, Level, initial_histories_without_policy, walk
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["AlphaSet", "AlphaVectors", "SharedVectors", "backup"]
 
@@ -183,6 +188,19 @@ def cover(belief: FloatArray, vectors: FloatArray, values: FloatArray, tolerance
     return np.sort(np.concatenate(kept)) if kept else np.empty(0, dtype=np.intp)
 
 
+def _regions(vectors: FloatArray) -> FloatArray:
+    """Where each of vectors of two classes is least, in P(first class), (m, 2); NaN where it is nowhere."""
+    slope, ends = vectors[:, 0] - vectors[:, 1], np.empty((len(vectors), 2))
+    for number, (own, at_zero) in enumerate(zip(slope, vectors[:, 1])):
+        steeper, rest = own - slope, vectors[:, 1] - at_zero  # steeper * p <= rest
+        with np.errstate(divide="ignore", invalid="ignore"):
+            crossing = rest / steeper
+        lower, upper = crossing[steeper < 0].max(initial=0.0), crossing[steeper > 0].min(initial=1.0)
+        some = lower <= upper and (rest[steeper == 0] >= 0).all()
+        ends[number] = (lower, upper) if some else np.nan
+    return ends
+
+
 def _distinct(vectors: FloatArray) -> IntArray:
     """First row of each distinct vector, in increasing order; now and then a repetition passes."""
     rows = np.argsort(vectors @ np.sqrt(np.arange(2.0, vectors.shape[1] + 2)), kind="stable")
@@ -218,6 +236,94 @@ class AlphaVectors(ValueFunction):
     def __init__(self, problem: AcquisitionProblem, sets: Sequence[AlphaSet]) -> None:
         super().__init__(problem, len(sets))
         self.sets = list(sets)
+
+    def __repr__(self) -> str:
+        return f"<AlphaVectors: {self.size:,} of {self.n_stages} stages, {self.problem.n_classes} classes>"
+
+    def _repr_html_(self) -> str:
+        return self.to_frame().to_html(notebook=True, max_rows=20)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row a vector, of each stage those of deciding first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Its ``stage``, ``context`` and ``action`` (a decision, or the question that is asked), a column with its
+            cost for each class, and with two classes ``lower`` and ``upper``: between these probabilities of the first
+            class no other vector of the stage is less; NaN where there is no such belief.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass.pomdp import Perseus, TableProblem, with_names
+        >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+        >>> named = with_names(problem, ["test"], classes=["ill", "well"])
+        >>> Perseus(certificate_paths=0).solve(named).values.to_frame().round(2)
+           stage  context action  ill  well  lower  upper
+        0      0        0    ill  0.0   1.0   0.78   1.00
+        1      0        0   well  1.0   0.0   0.00   0.27
+        2      0        0   test  0.2   0.3   0.27   0.78
+        """
+        import pandas as pd
+
+        names, rows = self.problem.names, list[list[Any]]()
+        for stage in range(self.n_stages):
+            for context in range(self._n_contexts(stage)):
+                vectors = self._all_vectors(stage, context)
+                n = len(vectors) - self.problem.n_decisions
+                actions = [*names.decisions, *[names.question(stage)] * n]
+                ends = _regions(vectors) if self.problem.n_classes == 2 else np.empty((len(vectors), 0))
+                rows += [[stage, context, a, *v, *e] for a, v, e in zip(actions, vectors.tolist(), ends.tolist())]
+        more = ["lower", "upper"] if self.problem.n_classes == 2 else []
+        frame: pd.DataFrame = pd.DataFrame(rows, columns=["stage", "context", "action", *names.classes, *more])
+        return frame
+
+    def dominating_region(self, vector: int, stage: int = 0, context: int = 0) -> tuple[FloatArray, float] | None:
+        """Find where one vector of a stage is below all others, by a linear program.
+
+        Parameters
+        ----------
+        vector : int
+            Its number among those of the stage and context, in the order of `to_frame`.
+        stage, context : int
+            Stage, and context there.
+
+        Returns
+        -------
+        belief : ndarray of shape (n_classes,)
+            The belief at which it is below the others by most.
+        margin : float
+            By how much. None in place of both where it is nowhere below all others.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass.pomdp import TableProblem
+        >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
+        >>> values = AlphaVectors(problem, [AlphaSet(np.array([[0.2, 0.3], [0.6, 0.7]]))])
+        >>> belief, margin = values.dominating_region(2)
+        >>> belief.round(3), round(margin, 3), values.dominating_region(3)
+        (array([0.5, 0.5]), 0.25, None)
+        """
+        vectors = self._all_vectors(stage, context)
+        check_integer(vector, "vector", 0, len(vectors) - 1)
+        others, n = np.delete(vectors, vector, axis=0), self.problem.n_classes
+        # the most of m where this vector, plus m, is no more than any other at a belief
+        result = linprog(
+            np.append(np.zeros(n), -1.0),
+            A_ub=np.column_stack([vectors[vector] - others, np.ones(len(others))]),
+            b_ub=np.zeros(len(others)),
+            A_eq=np.append(np.ones(n), 0.0)[None],
+            b_eq=np.ones(1),
+            bounds=[(0, None)] * n + [(None, None)],
+        )
+        return None if not -result.fun > 0 else (np.asarray(result.x[:n]), float(-result.fun))
+
+    def _all_vectors(self, stage: int, context: int) -> FloatArray:
+        check_integer(stage, "stage", 0, self.n_stages - 1)
+        check_integer(context, "context", 0, self._n_contexts(stage) - 1)
+        return np.concatenate([self.problem.decision_costs.T, self.sets[stage].vectors_in(context)])
 
     @property
     def size(self) -> int:

@@ -295,7 +295,6 @@ class Policy(Stored, ABC):
     Examples
     --------
     >>> import numpy as np
-    import numpy.typing as npt
     >>> from seqclass.pomdp import TableProblem, evaluate
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> class AskAll(Policy):
@@ -402,7 +401,6 @@ class Policy(Stored, ABC):
         Examples
         --------
         >>> import numpy as np
-        import numpy.typing as npt
         >>> from seqclass.pomdp import Lookahead, TableProblem
         >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
         >>> Lookahead(1).solve(problem).value([[0.5, 0.5], [0.95, 0.05]]).round(3)  # .1 + .15; decide at once
@@ -439,13 +437,11 @@ class Policy(Stored, ABC):
         Examples
         --------
         >>> import numpy as np
-        import numpy.typing as npt
         >>> from seqclass.pomdp import Lookahead, TableProblem, with_names
         >>> likelihoods = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
         >>> problem = with_names(TableProblem([0.5, 0.5], likelihoods, prices=0.1, any_order=True), ["test", "look"])
         >>> Lookahead(1).solve(problem).action_values(problem.initial_belief()).round(3)
                 price  after  total  adds
-        action
         decide    0.0   0.50   0.50 -0.25
         test      0.1   0.15   0.25  0.10
         look      0.1   0.25   0.35 -0.10
@@ -598,7 +594,6 @@ class LookaheadPolicy(Policy):
     Examples
     --------
     >>> import numpy as np
-    import numpy.typing as npt
     >>> from seqclass.pomdp import StoppingValue, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> LookaheadPolicy(StoppingValue(problem)).action(problem.initial_belief())  # .1 + .15 < .5: buy feature 0
@@ -659,7 +654,6 @@ class FunctionPolicy(Policy, stored=False):
     Examples
     --------
     >>> import numpy as np
-    import numpy.typing as npt
     >>> from seqclass.pomdp import FunctionPolicy, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     >>> FunctionPolicy(problem, lambda info: info.probabilities.max(axis=1) < 0.9).action(problem.initial_belief())
