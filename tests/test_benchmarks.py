@@ -75,6 +75,7 @@ MEMORYLESS = {
     "ifc2f.py",
     "selection_stage.py",
     "small_sets.py",
+    "speed.py",
     "tuned_peers.py",
 }
 #: Scripts beside figures that are with the real data.

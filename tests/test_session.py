@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer
 from seqclass import Costs, SequentialClassifier, etana, ifc2f, load
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
 from seqclass.discretize import Discretizer
-from seqclass.pomdp import FirstK, GridValueIteration, Lookahead
+from seqclass.pomdp import FirstK, GridValueIteration, Lookahead, TableProblem
 from seqclass.selection import SAOLA
 
 QUICK = GridValueIteration(200, certificate_paths=0)
@@ -442,9 +442,8 @@ def test_cases_share_what_does_not_depend_on_them(clf, rows, monkeypatch):
 
     case = clf.session()
     first, name = case.next_feature, case.next_feature.name
-    for place in ("whole_problem", "Feature"):
-        monkeypatch.setattr(f"seqclass.agent._case.{place}", refuse)
-    monkeypatch.setattr(type(clf.policy_), "action", refuse)
+    for place in (TableProblem, "__init__"), (TableProblem, "initial_belief"), (type(clf.policy_), "action"):
+        monkeypatch.setattr(*place, refuse)
     other = clf.session()
     assert other.next_panel == (first,)
     monkeypatch.undo()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -247,6 +249,24 @@ def test_a_tree_that_is_too_large_changes_no_answer(seed: int, n_targets: int, z
         possible = model.posterior(others)[:, None] > 0  # of a class that cannot be any distribution will do
         found, wanted = (np.where(possible, one.likelihood(j, X), 0) for one in (pruned, model))
         np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+@settings(max_examples=settings.default.max_examples // 2)
+@given(st.integers(0, 10**6), st.integers(1, 2), st.floats(0, 0.6), st.floats(0.1, 0.9))
+def test_rows_of_a_batch_share_what_they_have_seen(seed: int, n_targets: int, zeros: float, share: float) -> None:
+    network = random_network(seed, 8, zeros=zeros)
+    model = DiscreteNetwork(network, "n0" if n_targets == 1 else ["n0", "n1"]).fit().prepare()
+    X, _ = model.sample(12, seed)
+    X = np.where(np.random.default_rng(seed).random(X.shape) < share, X, -1)
+    tree: Any = model._tree_or_error
+    known = {model._nodes[k]: X[:, k] for k in range(X.shape[1])}
+    home = sys.modules[type(tree).__module__]
+    with mock.patch.object(home, "TUNING", replace(home.TUNING, group_products=0, copies=0.0)):
+        total = tree.totals(known, len(X))
+    alone = np.vstack([model.posterior(row[None]) for row in X])
+    np.testing.assert_allclose((total / total.sum(axis=0)).T, alone, atol=1e-12)
+    with mock.patch.object(home, "TUNING", replace(home.TUNING, group_products=2**60)):
+        assert tree.totals(known, len(X)) is None or (X < 0).all()  # then it has less to do without
 
 
 @given(st.integers(0, 10**6))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,8 @@ class JunctionTuning:
 
     chunk_bytes: int = 2**23  #: largest table of a chunk of rows: small enough to stay near the cache
     call_products: int = 200_000  #: products that a clique's share of a call costs, whatever the rows
+    group_products: int = 15_000  #: products that a message of some rows costs, however few they are
+    copies: float = 2.0  #: products that go through a table which each row has for itself cost so many of others
     max_message_bytes: int = 2**26  #: messages kept for the evidence that they carry; beyond it all are forgotten
 
 
@@ -110,6 +112,19 @@ class _Collected:
         return np.asarray(product.transpose(0, *(1 + order.index(i) for i in kept), product.ndim - 1))
 
 
+class _SharedStep(NamedTuple):
+    """Which rows have the same message at a clique."""
+
+    told: BoolArray
+    """Rows that have seen something behind it, (n,)."""
+    kind: IntArray
+    """Number of the message of each row, (n,)."""
+    rows: IntArray
+    """A row of each message."""
+    groups: list[tuple[list[int], list[int], IntArray]]
+    """Variables that have been seen, children with messages that are not the bare ones, and the messages."""
+
+
 class JunctionTree:
     """Marginals of all variables in two passes of messages, given the class and evidence that differs by row.
 
@@ -127,6 +142,8 @@ class JunctionTree:
         self.cliques, self.home = self._hung(scopes, factors)
         self.largest = max(clique.table[0, ..., 0].size for clique in self.cliques) * n_classes
         self.total = sum(clique.table[0, ..., 0].size for clique in self.cliques) * n_classes
+        #: Numbers in the largest message, over all classes.
+        self.widest = max(math.prod(self.sizes[i] for i in clique.shared) for clique in self.cliques) * n_classes
         self.holding: dict[int, list[int]] = {j: [] for j in self.home}
         for number, clique in enumerate(self.cliques):
             for j in clique.scope:
@@ -184,6 +201,96 @@ class JunctionTree:
                 shown = np.arange(self.sizes[j])[:, None] == fixed[j]
                 marginals[j] = marginals[j] * shown
         return [marginals[j] for j in wanted], np.broadcast_to(total, (self.n_classes, n))
+
+    def totals(self, known: Mapping[int, IntArray], n: int) -> FloatArray | None:
+        """P(class, evidence) of each row up to a factor, (n_classes, n); None where `marginals` has less work to do.
+
+        Evidence enters at the highest clique that holds its variable, where it has one state. A message is worked out
+        once for all rows that have seen the same behind it.
+        """
+        steps = self._shared_steps(known, n)
+        cells = {number: self._cells(self.cliques[number], ()) * self.n_classes for number in steps}
+        work = sum(
+            len(group) * (TUNING.copies * self._cells(self.cliques[number], fixed) * self.n_classes)
+            + TUNING.group_products
+            for number, step in steps.items()
+            for fixed, _, group in step.groups
+        )
+        if work > n * sum(cells.values()):
+            return None
+        total: FloatArray = np.ones((self.n_classes, n))
+        sent: dict[int, FloatArray] = {}
+        for number, clique in enumerate(self.cliques):
+            if (step := steps.get(number)) is None:
+                total *= 1.0 if clique.parent >= 0 else self._bare[number].up
+                continue
+            messages: FloatArray | None = None
+            for fixed, below, group in step.groups:
+                cut = 8.0 * self._cells(clique, fixed) * self.n_classes
+                for part in chunks(len(group), cut, TUNING.chunk_bytes):
+                    rows = step.rows[group[part]]
+                    own = {child: sent[child][..., steps[child].kind[rows]] for child in below}
+                    message = self._message(number, {j: known[j][rows] for j in fixed}, own)
+                    if messages is None:
+                        messages = np.empty((*message.shape[:-1], len(step.rows)))
+                    elif len(messages) < len(message):
+                        messages = np.repeat(messages, len(message), axis=0)
+                    messages[..., group[part]] = message
+            for child in clique.children:
+                sent.pop(child, None)
+            assert messages is not None  # some row has seen something behind it
+            if clique.parent >= 0:
+                sent[number] = messages
+                continue
+            if not step.told[step.rows[0]]:
+                messages[:, 0] = self._bare[number].up[:, 0]
+            total *= messages[:, step.kind]
+        return total
+
+    def _shared_steps(self, known: Mapping[int, IntArray], n: int) -> dict[int, _SharedStep]:
+        """What rows have seen the same behind each clique behind which any has seen something."""
+        entering: dict[int, list[int]] = {}
+        for j in sorted(known):
+            entering.setdefault(max(self.holding[j]), []).append(j)
+        steps: dict[int, _SharedStep] = {}
+        for number, clique in enumerate(self.cliques):
+            seen, below = entering.get(number, []), [child for child in clique.children if child in steps]
+            told = [*(known[j] >= 0 for j in seen), *(steps[child].told for child in below)]
+            pattern = sum((some.astype(np.int64) << place for place, some in enumerate(told)), np.zeros(n, np.int64))
+            if not pattern.any():
+                continue
+            kind = pattern
+            for column in (*(known[j] for j in seen), *(steps[child].kind for child in below)):
+                kind = np.unique(kind * (int(column.max()) + 2) + column + 1, return_inverse=True)[1].reshape(-1)
+            # nothing comes first, if there are such rows
+            _, rows, kind = np.unique(np.where(pattern > 0, kind + 1, 0), return_index=True, return_inverse=True)
+            groups: list[tuple[list[int], list[int], IntArray]] = []
+            for value in np.unique(pattern[rows]).tolist():
+                if value:
+                    fixed = [j for place, j in enumerate(seen) if value >> place & 1]
+                    children = [child for place, child in enumerate(below, len(seen)) if value >> place & 1]
+                    groups.append((fixed, children, np.flatnonzero(pattern[rows] == value)))
+            steps[number] = _SharedStep(pattern > 0, kind.reshape(-1), rows, groups)
+        return steps
+
+    def _message(self, number: int, states: Mapping[int, IntArray], own: Mapping[int, FloatArray]) -> FloatArray:
+        """What a clique tells its parent where some variables have been seen, and some messages are rows' own."""
+        clique, parts = self.cliques[number], []
+        for child in clique.children:
+            if (message := own.get(child, self._bare[child].up)) is None:
+                continue
+            message = _spread(message, self.cliques[child].shared, clique.scope)
+            for j in states.keys() & set(self.cliques[child].shared):
+                place = states[j].reshape((1,) * (message.ndim - 1) + (-1,))
+                message = np.take_along_axis(message, place, axis=1 + clique.scope.index(j))
+            parts.append(message)
+        full = _table_at(clique, list(states.items()))
+        product: Any = None
+        for part in sorted(parts, key=lambda part: part.size):  # so that the large table is gone through once
+            product = part if product is None else product * part
+        full = full if product is None else full * product
+        message = full.sum(axis=clique.axes(clique.shared))
+        return message if clique.parent < 0 else _scale(message)
 
     def _collect(self, known: Mapping[int, IntArray], fixed: Mapping[int, IntArray]) -> list[_Collected]:
         """Messages towards the roots."""

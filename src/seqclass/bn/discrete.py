@@ -31,6 +31,9 @@ class NetworkTuning:
     max_bytes: int = 2**28  #: remembered; beyond it all is forgotten, but for what the last call was about
     #: numbers in all tables, over all classes, at which no other order of elimination is looked for
     small_tree: int = 2**18
+    #: numbers in all tables, over all classes, up to which what rows share is not looked for
+    simple_tree: int = 2**15
+    batch_bytes: int = 2**26  #: messages of all rows of a batch of queries, for one clique
     large_tree: int = 2**20  #: numbers beyond which not all tables are gone through for one question
     max_classes: int = 64  #: joint states of the targets, beyond which they are refused
 
@@ -307,11 +310,26 @@ class DiscreteNetwork(ObservationModel):
             belief = np.empty((len(codes), len(self.classes_)))
             self._one_by_one(codes, [], np.empty((len(codes), 0, len(self.classes_))), belief)
         else:
-            belief = self._compute(codes, [])[1]
+            belief = self._beliefs(codes)
         impossible = np.flatnonzero(~(belief.sum(axis=1) > 0))
         if impossible.size:
             self._explain(evidence[impossible[0]])
         return np.asarray(belief)
+
+    def _beliefs(self, codes: IntArray) -> FloatArray:
+        """P(class | evidence) of each row, 0 if impossible."""
+        tree, belief = self._tree_or_error, np.empty((len(codes), len(self.classes_)))
+        if len(codes) == 1 or isinstance(tree, ValueError) or tree.total <= TUNING.simple_tree:
+            return self._compute(codes, [])[1]
+        for rows in chunks(len(codes), 8.0 * tree.widest, TUNING.batch_bytes):
+            some = codes[rows]
+            known = {self._nodes[k]: some[:, k] for k in np.flatnonzero((some >= 0).any(axis=0)).tolist()}
+            if (total := tree.totals(known, len(some))) is None:
+                belief[rows] = self._compute(some, [])[1]
+                continue
+            sums = total.sum(axis=0)
+            belief[rows] = (total / np.where(sums > 0, sums, 1.0)).T
+        return belief
 
     def _explain(self, row: IntArray) -> None:
         """Raise the error that names the feature whose outcome leaves no class."""
