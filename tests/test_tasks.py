@@ -1,0 +1,21 @@
+"""The page of ten tasks keeps its promise: each is a few lines."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).resolve().parents[1] / "docs" / "tasks.md").read_text("utf-8")
+#: Most lines of each task, printing included.
+LINES = {1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 3, 7: 1, 8: 4, 9: 1, 10: 4}
+
+
+@pytest.mark.parametrize("number", LINES)
+def test_a_task_takes_few_lines(number: int) -> None:
+    section = re.search(rf"^## {number}\. .*?(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    assert section is not None
+    block = re.search(r"```python\n(.*?)```", section[0], re.DOTALL)
+    assert block is not None
+    assert 0 < sum(bool(line.strip()) for line in block[1].splitlines()) <= LINES[number]
