@@ -363,15 +363,15 @@ class TestTable:
         return with_visits(named, None if self.prices.visits is None else self.prices.visits.take(order))
 
     def _numbers(self, tests: Sequence[str | int] | None) -> IntArray:
-        found = []
+        numbers = []
         for test in range(len(self.names)) if tests is None else tests:
             if isinstance(test, str) and test not in self.names:
                 raise ValueError(f"tests: there is no {short_repr(test)}; {near(test, self.names, 'there are')}")
             named = isinstance(test, str)
-            found.append(self.names.index(test) if named else check_integer(test, "tests", 0, len(self.names) - 1))
-        if len({*found}) < len(found):
+            numbers.append(self.names.index(test) if named else check_integer(test, "tests", 0, len(self.names) - 1))
+        if len({*numbers}) < len(numbers):
             raise ValueError("tests must name each test once: a second result of the same test tells nothing new here.")
-        return np.array(found, dtype=np.intp)
+        return np.array(numbers, dtype=np.intp)
 
     def network(self) -> NetworkTables:
         """Return the tests as a Bayesian network, whose node ``"diagnosis"`` is the class.
@@ -441,8 +441,8 @@ def compare_strategies(
     --------
     >>> costs = Costs([1, 4], decision_costs=[[0, 100], [20, 0]])
     >>> tests = TestTable(["swab", "scan"], 0.2, sensitivity=[0.8, 0.95], specificity=[0.9, 0.95], costs=costs)
-    >>> found = compare_strategies(tests).set_index("strategy")
-    >>> found.total.round(2).iloc[[0, 2, 4, 5]]
+    >>> strategies = compare_strategies(tests).set_index("strategy")
+    >>> strategies.total.round(2).iloc[[0, 2, 4, 5]]
     strategy
     decide at once                                    16.00
     all positive, in series (believe the negative)     6.84

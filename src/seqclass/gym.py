@@ -13,7 +13,7 @@ from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.one_step import must_continue
 from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.walk import split_by_question
-from seqclass.pomdp.worlds import Game, Rows, World, class_numbers, game_of
+from seqclass.pomdp.worlds import DrawnCaseSource, Game, Rows, class_numbers, game_of
 
 try:  # whoever does not play needs none of it
     import gymnasium
@@ -41,7 +41,7 @@ class _Table:
         self.problem, self.agent = game_of(game)
         self.n, self.expected = n, check_choice(reward, "reward", ("realised", "expected")) == "expected"
         if observations is None:
-            self.usual: World | Rows = World(self.problem, world, n, self.agent)
+            self.usual: DrawnCaseSource | Rows = DrawnCaseSource(self.problem, world, n, self.agent)
             if true_class is not None:
                 raise ValueError(
                     "true_class goes with observations; reset(options={'true_class': ...}) takes one alone."
@@ -88,7 +88,7 @@ class _Table:
             self.source, row = told, np.arange(self.n)
         elif options or len(cases) == self.n:
             self.source = self.usual
-        if isinstance(self.source, World):
+        if isinstance(self.source, DrawnCaseSource):
             self.source.fixed[cases] = -1
             if observations is None and options.get("true_class") is not None:
                 label = class_numbers(self.problem, self.agent, options["true_class"])

@@ -310,7 +310,7 @@ def _first(problem: AcquisitionProblem, belief: BeliefState | npt.ArrayLike | No
 
 
 def _in_any_order(belief: BeliefState) -> BeliefState:
-    """The same cases where any question not yet asked may come next, if the problem can be asked so."""
+    """Cases where any question not yet asked may come next, if the problem can be asked so."""
     problem = belief.problem
     if problem.any_order:
         return belief

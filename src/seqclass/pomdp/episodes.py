@@ -22,9 +22,9 @@ from seqclass.pomdp.walk import Level, check_same_questions, next_of, order_next
 from seqclass.pomdp.worlds import (
     AgentLike,
     CaseObservations,
+    DrawnCaseSource,
     Game,
     Rows,
-    World,
     class_numbers,
     game_of,
     n_features_of,
@@ -340,13 +340,13 @@ def _start(
     n = next(iter(known.values()), 1)
     label = None if label is None else np.array(np.broadcast_to(label, n))
     check_same_questions(problem, policy)
-    source: World | Rows
+    source: DrawnCaseSource | Rows
     if observations is not None:
         source = Rows(problem, agent, observations, n, label, policy)
         start = source.begin(np.arange(n), rng, np.arange(n))
         first = source.first
     else:
-        source = World(problem, world, n, agent)
+        source = DrawnCaseSource(problem, world, n, agent)
         if label is not None:
             source.fixed = label
         start, label = source.begin(np.arange(n), rng), source.label

@@ -77,7 +77,7 @@ class CaseSource(Protocol):
         """All cases that were asked have answered."""
 
 
-class World:
+class DrawnCaseSource:
     """Cases of a problem, or of another world: of each the class is drawn, and what it shows given that."""
 
     charge_missing = False
