@@ -411,13 +411,16 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
             session.restore(saved)
         return session
 
-    def belief(self, known: Mapping[Any, Any] | None = None) -> BeliefState:
+    def belief(self, known: Mapping[Any, Any] | None = None, *, key: str | int | None = None) -> BeliefState:
         """What is believed of a case, once some of its features are known.
 
         Parameters
         ----------
         known : mapping of str or int to value, optional
             What is known, by name or number of a column, as raw values or categories; it costs nothing.
+        key : str or int, optional
+            Name of the case, which seeds the draw of a randomised policy (``target_cost``); None: it is drawn at
+            random.
 
         Returns
         -------
@@ -438,7 +441,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         >>> clf.belief({"petal length (cm)": 1.4}).update("petal width (cm)", 0.2)
         <BeliefState: setosa 99.9%, versicolor <0.1%, virginica <0.1%; 2 of 4 asked, 0.01 paid>
         """
-        return self.session(known=known).belief
+        return self.session(key=key, known=known).belief
 
     def save(self, path: Any) -> None:
         """Write the fitted classifier to a file, completely or not at all; `seqclass.load` reads it.

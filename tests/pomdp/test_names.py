@@ -132,3 +132,15 @@ def test_a_fitted_classifier_gives_beliefs_by_its_columns(order: str, tmp_path: 
             start.update("sex", "x")
         with pytest.raises(ValueError, match="blood shows 'iron', 'zinc' at once"):
             start.update("blood", 3)
+
+
+def test_a_missing_value_that_tells_is_an_answer() -> None:
+    frame = FRAME[["the age", "iron"]].astype(float)
+    frame.loc[LABELS == "ill", "iron"] = np.nan
+    frame.loc[:3, "iron"] = 1.0
+    clf = SequentialClassifier(order="adaptive", missing="informative").fit(frame, LABELS)
+    case, start = clf.session(), clf.belief()
+    case.unavailable("iron")
+    for value in (None, np.nan, pd.NA):
+        np.testing.assert_allclose(start.update("iron", value).probabilities[0], case.posterior, atol=1e-12)
+    assert abs(case.posterior - start.probabilities[0]).max() > 0.1

@@ -18,6 +18,7 @@ from seqclass.agent.agent import Agent, feature_name, whole_problem
 from seqclass.agent.choices import offered_categories
 from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
+from seqclass.pomdp.names import is_missing
 from seqclass.pomdp.problem import CLOSED, OPEN, BeliefState
 from seqclass.pomdp.visits import order_panels
 
@@ -156,13 +157,6 @@ def savings(belief: BeliefState) -> FloatArray:
 def without_missing(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values that are there: neither None nor NaN, nor what pandas has for it."""
     return {name: v for name, v in values.items() if not is_missing(v)}
-
-
-def is_missing(value: Any) -> bool:
-    # the NA of pandas is neither like itself nor not, and of an array no one can say
-    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
-        return True
-    return np.ndim(value) == 0 and bool(value != value)
 
 
 class Questions:

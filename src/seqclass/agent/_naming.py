@@ -66,6 +66,11 @@ class ColumnNaming(Naming):
             raise ValueError(f"{self.feature(feature)} must be a finite number, got {short_repr(value)}.")
         return self.coder.code_value(column, number)
 
+    def missing(self, feature: int) -> int:
+        """-1, or the outcome that missing values are where that is informative."""
+        assert self.coder is not None
+        return int(self.coder.missing_code[self._column(feature)])
+
     def bundle(self, features: Sequence[int]) -> str:
         """Name of the bundle that shows these features."""
         assert self.prices is not None

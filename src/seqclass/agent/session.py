@@ -21,7 +21,6 @@ from seqclass.agent._case import (
     Feature,
     Questions,
     finite,
-    is_missing,
     savings,
     without_missing,
 )
@@ -32,7 +31,7 @@ from seqclass.agent.differential import labels_of
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.account import charge
 from seqclass.pomdp.acquisition import added_saving
-from seqclass.pomdp.names import ImpossibleOutcome
+from seqclass.pomdp.names import ImpossibleOutcome, is_missing
 from seqclass.pomdp.one_step import deciding_cost, unasked_questions
 from seqclass.pomdp.policy import decided
 from seqclass.pomdp.problem import BeliefState

@@ -98,6 +98,10 @@ class Naming(Stored):
             f"{short_repr(value)}."
         )
 
+    def missing(self, feature: int) -> int:
+        """What stands for a missing value of a feature: -1, or the outcome that missing values are."""
+        return -1
+
     def bundle(self, features: Sequence[int]) -> str:
         """Name of a question that shows several features at once."""
         return " and ".join(map(self.feature, features))
@@ -230,9 +234,9 @@ class Names:
         number, naming = self.number(question), self._naming
         bundle, features = self._problem.structure.bundle(number), self._features(number)
         if bundle is None:
-            return -1 if _is_missing(value) else naming.code(features[0], value, int(self._problem.n_outcomes[number]))
-        if _is_missing(value):
-            return -1
+            n_outcomes = int(self._problem.n_outcomes[number])
+            return naming.missing(features[0]) if is_missing(value) else naming.code(features[0], value, n_outcomes)
+        value = {} if is_missing(value) else value
         called = list(map(naming.feature, features))
         if not isinstance(value, Mapping) or not value.keys() <= set(called):
             raise ValueError(
@@ -240,7 +244,7 @@ class Names:
                 f"{short_repr(value)}."
             )
         parts = [
-            -1 if _is_missing(value.get(name)) else naming.code(feature, value[name], int(size))
+            naming.missing(feature) if is_missing(value.get(name)) else naming.code(feature, value[name], int(size))
             for name, feature, size in zip(called, features, bundle.sizes)
         ]
         return int(bundle.encode([parts])[0])
@@ -389,5 +393,9 @@ def _word(name: str) -> str:
     return re.sub(r"\W+", "_", name).strip("_").casefold()
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ == "NAType" or bool(np.ndim(value) == 0 and value != value)
+def is_missing(value: Any) -> bool:
+    """Whether a value is none: None, NaN, or what numpy and pandas have for it."""
+    # the NA of pandas is neither like itself nor not, and of an array no one can say
+    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
+        return True
+    return np.ndim(value) == 0 and bool(value != value)
