@@ -298,8 +298,8 @@ def test_what_is_too_much_work_at_each_partial_answer_is_not_enumerated():
 def test_no_further_candidate_is_begun_when_the_time_is_up():
     problem = free_case(4).problem
     with count_ticks() as looks:
-        info = Adaptive(max_nodes=0, max_seconds=550, certificate_paths=0).solve(problem).info
-        assert looks() < 560
+        info = Adaptive(max_nodes=0, max_seconds=450, certificate_paths=0).solve(problem).info
+        assert looks() < 460
     assert 1 < len(info.ordering.candidates) < 5
     assert "LookaheadSaving()" in info.ordering.skipped
     assert info.status == "limit"

@@ -425,7 +425,8 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         Returns
         -------
         BeliefState
-            One case of ``problem_``, as ``policy_`` takes it, with the names of columns and classes.
+            One case of ``problem_``, as ``policy_`` takes it, with the names of columns and classes. In a fixed order
+            what is known counts in the belief, and the stage stays at the first question that is not known.
 
         Raises
         ------

@@ -125,9 +125,9 @@ def test_vectors_are_taken_where_a_belief_is_meant() -> None:
     assert policy.value([0.5, 0.5], stage=1) == pytest.approx(policy.value(first))
     assert policy.value([0.5, 0.5], stage=2)[0] == 0.5
     for wrong, message in (
-        ([0.5, 0.4], "have sum 1"),
+        ([0.5, 0.4], "one sums to 0.9"),
         ([0.5, 0.2, 0.3], "of shape \\(2,\\)"),
-        ([-0.5, 1.5], "negative"),
+        ([-0.5, 1.5], "the least is -0.5"),
     ):
         with pytest.raises(ValueError, match=message):
             policy.value(wrong)
@@ -173,3 +173,14 @@ def test_alpha_vectors_say_where_each_is_least() -> None:
             assert region is None or low - 1e-9 <= region[0][0] <= high + 1e-9
     with pytest.raises(ValueError, match="vector"):
         values.dominating_region(10_000)
+
+
+def test_a_plan_from_the_prior_on_takes_no_bare_probabilities() -> None:
+    problem = random_problem(6)
+    plan = ExactFreeOrder().solve(problem)
+    for call in (plan.value, plan.action, plan.action_values):
+        with pytest.raises(ValueError, match="has a plan for partial answers from the fitted prior on"):
+            call(np.full(problem.n_classes, 1 / problem.n_classes))
+    other = next(p for p in map(random_problem, range(20)) if p.n_classes != problem.n_classes)
+    with pytest.raises(ValueError, match="belief is of a problem with"):
+        plan.action(other.initial_belief())

@@ -60,7 +60,7 @@ def test_a_batch_is_the_same_type() -> None:
     [
         (lambda b: b.update("the tast", 1), "is no question of this problem; did you mean 'the test'"),
         (lambda b: b.update("the test", "±"), "the test shows '\\+', '-'"),
-        (lambda b: b.update("the test", 1).update("the test", 1), "'the test' may not be asked here, or not again"),
+        (lambda b: b.update("the test", 1).update("the test", 1), "'the test' was asked before"),
         (lambda b: b.update("the test", [1, 0]), "1 cases need as many answers"),
         (lambda b: b.update(7, 0), "there is no question 7"),
         (lambda b: b.asking(0).update(np.array([5])), "the test: outcome 5 is not in 0..1"),

@@ -174,6 +174,11 @@ class Questions:
         return kept
 
     @cached_property
+    def lots(self) -> FloatArray:
+        """Probability of each lot that a case may draw."""
+        return self.agent.policy.initial_belief()[1]
+
+    @cached_property
     def known_at_start(self) -> frozenset[int]:
         """Questions that show what is known of every case before the first one."""
         if not self.agent.known.size:

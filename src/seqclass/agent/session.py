@@ -156,7 +156,7 @@ class Session:
         if isinstance(first, (str, Integral)):
             raise ValueError(f"first must be a list of names, got {short_repr(first)}.")
         self._first = [self._number(name) for name in first]
-        self._start(_draw_lot(agent.policy, key))
+        self._start(_draw_lot(agent.policy, self._questions.lots, key))
         for question, told in self._read_known({} if known is None else known).items():
             self._know(question, told)
 
@@ -553,7 +553,7 @@ class Session:
         ValueError
             If the text is not a session, or is one of another model.
         """
-        told = read_session(saved, len(self._agent.policy.initial_belief()[1]))
+        told = read_session(saved, len(self._questions.lots))
         if told.model != fingerprint(self._agent):
             raise ValueError("this session was saved with another model.")
         fresh = Session(self._agent, first=told.first)
@@ -767,9 +767,8 @@ def expected_saving(policy: Policy, belief: BeliefState) -> FloatArray:
     return np.asarray(deciding_cost(belief) - policy.continuation_cost(belief))
 
 
-def _draw_lot(policy: Policy, key: str | int | None) -> int:
+def _draw_lot(policy: Policy, probability: FloatArray, key: str | int | None) -> int:
     """The lot of one case, as far as the policy leaves anything to chance."""
-    probability = policy.initial_belief()[1]
     if len(probability) == 1:
         return 0
     if key is None:

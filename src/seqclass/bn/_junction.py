@@ -284,11 +284,7 @@ class JunctionTree:
                 place = states[j].reshape((1,) * (message.ndim - 1) + (-1,))
                 message = np.take_along_axis(message, place, axis=1 + clique.scope.index(j))
             parts.append(message)
-        full = _table_at(clique, list(states.items()))
-        product: Any = None
-        for part in sorted(parts, key=lambda part: part.size):  # so that the large table is gone through once
-            product = part if product is None else product * part
-        full = full if product is None else full * product
+        full = _product(_table_at(clique, list(states.items())), parts)
         message = full.sum(axis=clique.axes(clique.shared))
         return message if clique.parent < 0 else _scale(message)
 
@@ -335,10 +331,7 @@ class JunctionTree:
         for child in clique.children:
             if (message := collected[child].up) is not None:
                 parts.append(_spread(message, self.cliques[child].shared, clique.scope))
-        result: Any = None
-        for part in sorted(parts, key=lambda part: part.size):  # so that the large table is gone through once
-            result = part if result is None else result * part
-        return table if result is None else np.asarray(table * result)
+        return _product(table, parts)
 
     def _distribute(self, collected: list[_Collected], wanted: tuple[int, ...]) -> dict[int, FloatArray]:
         """Messages from the roots to where something is wanted, and the marginals there."""
@@ -416,6 +409,14 @@ def _table_at(clique: _Clique, fixed: list[tuple[int, IntArray]]) -> FloatArray:
     free = [axis for axis in range(clique.table.ndim - 1) if axis not in axes]
     cut = clique.table[..., 0].transpose(*axes, *free)[tuple(codes for _, codes in fixed)]
     return np.ascontiguousarray(np.expand_dims(np.moveaxis(cut, 0, -1), axes))
+
+
+def _product(table: FloatArray, parts: Sequence[FloatArray]) -> FloatArray:
+    """A table times some messages, with which the large table is gone through once."""
+    result: Any = 1.0
+    for part in sorted(parts, key=lambda part: part.size):
+        result = result * part
+    return np.asarray(table * result) if parts else table
 
 
 def _size(table: FloatArray, scope: list[int], some: tuple[int, ...]) -> int:

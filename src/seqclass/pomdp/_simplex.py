@@ -45,11 +45,12 @@ class SimplexGrid:
         fraction = tails - level
         if level.shape[1] == 0:  # one class: the simplex is a point
             return np.asarray(values.take(np.zeros(len(belief), dtype=np.intp) + offset, axis=-1))
-        index = sum(rank.take(column) for rank, column in zip(self._rank, level.T))
+        index: Any = level[:, 0]
         if level.shape[1] == 1:  # two classes: the triangulation is the line
             low = values.take(index + offset, axis=-1)
             high = values.take(np.minimum(index + 1, self.resolution) + offset, axis=-1)
             return np.asarray(low + fraction[:, 0] * (high - low))
+        index = sum(rank.take(column) for rank, column in zip(self._rank, level.T))
         step = np.stack([rise.take(column) for rise, column in zip(np.diff(self._rank), level.T)], axis=1)
         if level.shape[1] == 2:
             return self._interpolate_triangle(values, index, step, fraction, offset)

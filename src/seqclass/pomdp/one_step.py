@@ -198,7 +198,9 @@ def as_belief(problem: AcquisitionProblem, probabilities: npt.ArrayLike, stage: 
             f"got shape {np.shape(probabilities)}."
         )
     if not ((chances >= 0).all() and np.allclose(chances.sum(axis=1), 1.0, atol=1e-9, rtol=0)):
-        raise ValueError("belief must hold probabilities of the classes, which are not negative and have sum 1.")
+        least, sums = float(chances.min()), chances.sum(axis=1)
+        wrong = f"the least is {least:.4g}" if least < 0 else f"one sums to {sums[abs(sums - 1).argmax()]:.4g}"
+        raise ValueError(f"belief must hold probabilities of the classes, not negative and of sum 1; {wrong}.")
     belief = problem.initial_belief(len(chances)).replace(probabilities=chances)
     check_integer(stage, "stage", 0, problem.n_stages)
     if stage == 0:

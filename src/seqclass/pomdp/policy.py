@@ -304,6 +304,9 @@ class Policy(Stored, ABC):
     0.25
     """
 
+    #: Whether it answers for any P(class), not only for what may follow from the problem's own prior.
+    _knows_any_belief = True
+
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None, info: SolveInfo | None = None) -> None:
         if not isinstance(problem, AcquisitionProblem):
             raise TypeError(f"problem must be an AcquisitionProblem, got {short_repr(problem)}.")
@@ -347,8 +350,7 @@ class Policy(Stored, ABC):
         ValueError
             If a policy of your own answers anything but a bool or an int for each row.
         """
-        if not isinstance(belief, BeliefState):
-            belief = as_belief(self.problem, belief)
+        belief = self._as_belief(belief)
         ended = belief.stage >= self.n_stages
         question = np.full(len(belief), DECIDE) if ended else self._questions(self._action(belief), belief)
         if (
@@ -406,8 +408,7 @@ class Policy(Stored, ABC):
         >>> Lookahead(1).solve(problem).value([[0.5, 0.5], [0.95, 0.05]]).round(3)  # .1 + .15; decide at once
         array([0.25, 0.05])
         """
-        if not isinstance(belief, BeliefState):
-            belief = as_belief(self.problem, belief, stage)
+        belief = self._as_belief(belief, stage)
         return cost_to_go(self, belief, Simulation(method, n_paths, max_histories, random_state))[0]
 
     def action_values(
@@ -446,10 +447,26 @@ class Policy(Stored, ABC):
         test      0.1   0.15   0.25  0.10
         look      0.1   0.25   0.35 -0.10
         """
-        if not isinstance(belief, BeliefState):
-            belief = as_belief(self.problem, belief, stage)
+        belief = self._as_belief(belief, stage)
         simulation = Simulation(method, n_paths, max_histories, random_state)
         return action_frame(belief, *action_costs(self, belief, simulation))
+
+    def _as_belief(self, belief: BeliefState | npt.ArrayLike, stage: int = 0) -> BeliefState:
+        """A belief of a problem of as many classes, also of P(class) alone where the policy goes by that."""
+        if not isinstance(belief, BeliefState):
+            if not self._knows_any_belief:
+                raise ValueError(
+                    f"belief: a {type(self).__name__} has a plan for partial answers from the fitted prior on, so that "
+                    "P(class) alone does not say where it stands; give a belief of clf.belief() or "
+                    "problem.initial_belief(), or take optimal_values, or a policy such as Lookahead()."
+                )
+            return as_belief(self.problem, belief, stage)
+        if belief.probabilities.shape[1] != self.problem.n_classes:
+            raise ValueError(
+                f"belief is of a problem with {belief.probabilities.shape[1]} classes, the policy's has "
+                f"{self.problem.n_classes}: take the problem that it was made for."
+            )
+        return belief
 
     def _questions(self, answer: Any, belief: BeliefState) -> IntArray:
         """What `_action` answers, as numbers of questions: of an own policy it may be anything."""

@@ -253,6 +253,8 @@ class AcquisitionProblem(Stored, ABC):
         Such as ``prior``, ``prices``, ``full_prices`` or ``decision_costs``; all else is shared. Where there are rules,
         prices and limits by which they cannot be met are refused.
         """
+        numbers = {"prior", "prices", "full_prices", "decision_costs"} & changes.keys()
+        changes |= {name: np.asarray(changes[name], dtype=np.float64) for name in numbers}
         other = copy.copy(self)
         other.__dict__.pop("_put_off", None)
         if "likelihoods" in changes:
@@ -704,9 +706,9 @@ class BeliefState:
         for question, value in [*([answer] if answer else []), *answers.items()]:
             number = belief._next_is(self.problem.names.number(question))
             if not belief.available[:, number].all():
-                raise ValueError(
-                    f"{short_repr(self.problem.names.question(number))} may not be asked here, or not again."
-                )
+                again = belief.observed is not None and bool((belief.observed[:, number] >= -1).any())
+                why = "was asked before" if again else "may not be asked now, by what was spent, a limit or rules"
+                raise ValueError(f"{short_repr(self.problem.names.question(number))} {why}.")
             several = isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 1
             if several and len(value) != len(belief):
                 raise ValueError(f"{len(belief)} cases need as many answers, or one for all; got {len(value)}.")

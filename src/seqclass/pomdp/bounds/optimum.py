@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -189,8 +189,15 @@ def optimal_cost(
     return float(optimal_costs(problem, [1.0], n_stages=n_stages, max_histories=max_histories)[0])
 
 
+class Fitted(Protocol):
+    """A fitted classifier."""
+
+    @property
+    def problem_(self) -> AcquisitionProblem: ...
+
+
 def optimal_values(
-    problem: AcquisitionProblem,
+    problem: AcquisitionProblem | Fitted,
     belief: BeliefState | npt.ArrayLike,
     *,
     stage: int = 0,
@@ -200,7 +207,7 @@ def optimal_values(
 
     Parameters
     ----------
-    problem : AcquisitionProblem
+    problem : AcquisitionProblem or fitted classifier
         The problem; where visits cost something, questions are asked one at a time.
     belief : BeliefState, or array-like of shape (n_classes,) or (n, n_classes)
         What is known of ``n`` cases; or P(class) alone.
@@ -228,6 +235,7 @@ def optimal_values(
     >>> optimal_values(problem, [0.5, 0.5])["total"].round(3).to_dict()
     {'decide': 0.5, 'test': 0.25, 'look': 0.35}
     """
+    problem = problem if isinstance(problem, AcquisitionProblem) else problem.problem_
     start = belief if isinstance(belief, BeliefState) else as_belief(problem, belief, stage)
     row, question = np.nonzero(start.available)
     after = ask_each(start, row, question, 1.0, ALL, max_histories)

@@ -227,6 +227,8 @@ def _with_bounds(policy: PlannedPolicy, lower: float, upper: float, confidence: 
 class PlannedPolicy(Policy):
     """A table of what to ask after each partial answer, and another policy wherever it says nothing."""
 
+    _knows_any_belief = False
+
     def __init__(
         self,
         problem: AcquisitionProblem,
