@@ -323,9 +323,9 @@ def test_limits_end_the_search_with_bounds_that_hold():
     assert short.size < longer.size < 900
     assert short.lower <= longer.lower < longer.upper <= short.upper
     with count_ticks() as looks:
-        timed = ExactFreeOrder(max_seconds=100, certificate_paths=0).solve(problem).info
+        timed = ExactFreeOrder(max_seconds=60, certificate_paths=0).solve(problem).info
     assert timed.status == "limit"
-    assert looks() < 110
+    assert looks() < 70
     assert 1 < timed.size < longer.size
     assert timed.lower <= longer.lower
     wanted = ExactFreeOrder(target_gap=0.1, certificate_paths=0).solve(problem).info
@@ -455,7 +455,7 @@ def test_a_missing_answer_of_a_group_leaves_the_full_price_to_be_paid():
 def test_the_time_binds_where_all_are_enumerated():
     problem = many_sensors(6, n_classes=2)
     best = ExactFreeOrder().solve(problem).info.upper
-    for limit in (0, 3, 9):
+    for limit in (0, 2, 5):
         with count_ticks() as looks:
             policy = ExactFreeOrder(max_seconds=limit, certificate_paths=0).solve(problem)
         assert looks() < limit + 10
