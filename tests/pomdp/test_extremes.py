@@ -171,7 +171,7 @@ class Never(Policy):
 def test_wrong_arguments_of_a_policy() -> None:
     problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
     info = SolveInfo("converged")
-    with pytest.raises(TypeError, match=r"n_stages must be an integer, got SolveInfo.*; what .* goes by info="):
+    with pytest.raises(TypeError, match=r"n_stages must be an integer, got <SolveInfo.*; what .* goes by info="):
         Never(problem, info)  # type: ignore[arg-type]
     for wrong in (1.5, "1", True):
         with pytest.raises(TypeError, match="n_stages must be an integer"):
