@@ -86,7 +86,7 @@ def test_what_is_known_of_rows_with_questions_of_their_own(kind: str) -> None:
             some = rng.permutation(40)[:7]
             assert (mixed[some].question == question[some]).all()
             assert mixed[some].outcome_probabilities == pytest.approx(mixed.outcome_probabilities[some], abs=1e-14)
-            repeated = mixed.update(outcome[some], some, charge_missing=charged)
+            repeated = mixed.update(outcome[some], rows=some, charge_missing=charged)
             assert repeated.probabilities == pytest.approx(after.probabilities[some], abs=1e-14)
         belief = after
 
