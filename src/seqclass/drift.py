@@ -334,7 +334,7 @@ class Followed(Readable):
     0.52
     """
 
-    _shown = ("first", "cost", "n_features", "alarms", "changes", "switches", "fits", "seconds")
+    _in_summary = ("first", "cost", "n_features", "alarms", "changes", "switches", "fits", "seconds")
     _axis = "row"
 
     first: int

@@ -36,7 +36,7 @@ class Readable:
     """
 
     #: Attributes that the repr tells of; where there are none what `str` says, or else all fields.
-    _shown: ClassVar[tuple[str, ...]] = ()
+    _in_summary: ClassVar[tuple[str, ...]] = ()
     #: Attributes that are columns of the table; by default the arrays as long as the first one, or plain figures.
     _columns: ClassVar[tuple[str, ...]] = ()
     #: What columns of arrays of two axes are called, with what the second axis has: "P({class})".
@@ -118,9 +118,9 @@ class Readable:
         return getattr(names, known, range(n))
 
     def _summary(self) -> str:
-        if not self._shown and type(self).__str__ is not object.__str__:
+        if not self._in_summary and type(self).__str__ is not object.__str__:
             return str(self)
-        names = self._shown or tuple(held.name for held in fields(self))  # type: ignore[arg-type]
+        names = self._in_summary or tuple(held.name for held in fields(self))  # type: ignore[arg-type]
         return ", ".join(filter(None, (summary_text(name, getattr(self, name)) for name in names)))
 
 

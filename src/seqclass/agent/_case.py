@@ -165,13 +165,16 @@ class Questions:
     def __init__(self, agent: Agent, problem: AcquisitionProblem, names: Any = None) -> None:
         self.agent, self.problem, self.names = agent, problem, names
         self._features: dict[int, tuple[Feature, ...]] = {}
+        #: How cases begin, by lot.
+        self.begun: dict[int, Case] = {}
 
     @classmethod
     def of(cls, agent: Agent) -> Questions:
         """Those of all that the model could ask, which all live cases share."""
-        if (kept := agent._kept.get("questions")) is None:
-            kept = agent._kept["questions"] = cls(agent, whole_problem(agent))
-        return kept
+        parts = agent._live_case_parts
+        if "questions" not in parts:
+            parts["questions"] = cls(agent, whole_problem(agent))
+        return parts["questions"]  # type: ignore[no-any-return]
 
     @cached_property
     def lots(self) -> FloatArray:
@@ -261,13 +264,12 @@ class Case:
     @classmethod
     def begin(cls, questions: Questions, lot: int) -> Case:
         """A case of which nothing is known, in the problem of the facts and as the policy sees it."""
-        kept = questions.agent._kept
-        if ("begun", lot) not in kept:
+        if lot not in questions.begun:
             belief = questions.agent.policy.initial_belief()[0][np.array([lot])]
             facts = questions.problem.initial_belief()
             facts.component = belief.component
-            kept["begun", lot] = cls(facts, belief)
-        return kept["begun", lot]  # type: ignore[no-any-return]
+            questions.begun[lot] = cls(facts, belief)
+        return questions.begun[lot]
 
     def order(self, panel: BoolArray) -> Case:
         """What is known once a set of questions was ordered, (n_questions of the facts,)."""

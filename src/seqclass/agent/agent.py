@@ -147,8 +147,8 @@ class Agent:
         return evaluate(self.problem, self.policy).cost if np.isnan(upper) else float(upper)
 
     @cached_property
-    def _kept(self) -> dict[Any, Any]:
-        """What all live cases share; it is neither stored nor copied by `replace`."""
+    def _live_case_parts(self) -> dict[str, Any]:
+        """What all live cases share, see `Questions.of`; it is neither stored nor copied by `replace`."""
         return {}
 
     def acquire(

@@ -47,7 +47,7 @@ class Calibration(Readable):
     (True, True)
     """
 
-    _shown = ("exponents", "n_rows", "loss", "loss_before")
+    _in_summary = ("exponents", "n_rows", "loss", "loss_before")
     _axis = "answer"
     _units = {"loss": "nats", "loss_before": "nats"}
 

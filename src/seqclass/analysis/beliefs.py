@@ -186,7 +186,7 @@ class EntropyPath(Readable):
     0.275
     """
 
-    _shown = ("overall", "information", "method")
+    _in_summary = ("overall", "information", "method")
     _axis = "stage"
     _units = dict.fromkeys(("overall", "going_on", "stopped"), "nats")
 

@@ -51,7 +51,7 @@ class Regret(Readable):
     0.25
     """
 
-    _shown = ("cost", "other_cost", "regret", "std_error", "p_differ", "method")
+    _in_summary = ("cost", "other_cost", "regret", "std_error", "p_differ", "method")
     _axis = "stage"
     _costs = ("stopped_early", "stopped_late")
 

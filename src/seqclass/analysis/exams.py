@@ -55,7 +55,7 @@ class ExamReport(Readable):
     {'item': ['a'], 'exposure': [1.0]}
     """
 
-    _shown = ("items", "exposure", "ability", "errors", "rmse")
+    _in_summary = ("items", "exposure", "ability", "errors", "rmse")
     _columns = ("ability", "n_persons", "n_items", "errors", "bias", "rmse", "sd")
     _axis = "band"
 

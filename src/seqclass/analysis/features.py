@@ -52,7 +52,7 @@ class FeatureValues(Readable):
     array([0.35])
     """
 
-    _shown = ("names", "asked", "total_saving", "method")
+    _in_summary = ("names", "asked", "total_saving", "method")
     _axis = "question"
 
     feature: IntArray
@@ -220,7 +220,7 @@ class ClassProfile(Readable):
     """
 
     _spread = {"decision_given_class": "P(decide {decision})", "stage_given_class": "P({stage} asked)"}
-    _shown = ("probability", "n_features", "cost", "error", "method")
+    _in_summary = ("probability", "n_features", "cost", "error", "method")
     _axis = "class"
 
     probability: FloatArray

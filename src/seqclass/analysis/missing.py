@@ -50,7 +50,7 @@ class MissingSweep(Readable):
     (2, [0.0, 0.5])
     """
 
-    _shown = ("share", "accuracy", "n_features", "cost", "n_repeats")
+    _in_summary = ("share", "accuracy", "n_features", "cost", "n_repeats")
     _units = {"log_loss": "nats", "log_loss_error": "nats"}
 
     share: FloatArray

@@ -51,7 +51,7 @@ class StoppingRegions(Readable):
     _columns = ("belief", "region")
     _spread = {"belief": "P({class})"}
     _coded = {"region": "decision"}
-    _shown = ("stage", "context", "edges", "go_on_share")
+    _in_summary = ("stage", "context", "edges", "go_on_share")
 
     stage: int
     context: int
@@ -181,7 +181,7 @@ class Thresholds(Readable):
     array([ 0, -1,  1,  0, -1,  1])
     """
 
-    _shown = ("n_stages", "first_interval")
+    _in_summary = ("n_stages", "first_interval")
     _coded = {"region": "decision", "question": "question"}
 
     stage: IntArray

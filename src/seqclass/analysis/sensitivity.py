@@ -88,7 +88,7 @@ class WhatIf(Readable):
     (0.0, 0.65)
     """
 
-    _shown = ("change", "saving_of_replanning")
+    _in_summary = ("change", "saving_of_replanning")
     _axis = "policy"
 
     problem: AcquisitionProblem
@@ -231,7 +231,7 @@ class Sensitivity(Readable):
     array([1.])
     """
 
-    _shown = ("cost", "price", "decision_cost", "method")
+    _in_summary = ("cost", "price", "decision_cost", "method")
 
     price: FloatArray
     full_price: FloatArray

@@ -64,9 +64,7 @@ def stratified_folds(codes: IntArray, n_classes: int, cv: int, rng: np.random.Ge
 class EMTuning:
     """How mixtures are fitted, and how many components they have."""
 
-    max_sparse_density: float = (
-        0.17  #: share of ones, one in 6 bins, up to which a sparse product is faster than a dense
-    )
+    max_sparse_density: float = 0.17  #: share of ones, of one in 6 bins, up to which sparse products are faster
     max_kept_bytes: int = 4 * CHUNK_BYTES  #: up to which a dense matrix is kept between products
     min_rows: int = 3  #: rows a component has at least, in the mean: classes of few rows have fewer components
     spare_rows: float = 1.0  #: rows that each component has beside its own, so that none is left without a weight

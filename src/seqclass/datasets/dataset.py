@@ -65,7 +65,7 @@ class DatasetInfo(Readable):
     0.0
     """
 
-    _shown = ("name", "n_samples", "n_features", "n_classes", "kind", "missing_share", "cost_range", "n_decisions")
+    _in_summary = ("name", "n_samples", "n_features", "n_classes", "kind", "missing_share", "cost_range", "n_decisions")
 
     name: str
     n_samples: int

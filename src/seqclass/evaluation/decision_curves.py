@@ -110,7 +110,7 @@ class DecisionCurve(Readable):
     """
 
     _columns = ("thresholds", "net_benefit", "after_price", "lower", "upper")
-    _shown = ("name", "positive", "thresholds", "net_benefit", "after_price", "mean_price")
+    _in_summary = ("name", "positive", "thresholds", "net_benefit", "after_price", "mean_price")
 
     name: str
     positive: str

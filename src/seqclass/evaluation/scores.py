@@ -296,7 +296,15 @@ class Scores(Readable):
     (75, True, 1.0)
     """
 
-    _shown = ("n_rows", "realised_cost", "realised_cost_interval", "accuracy", "mean_features", "mean_price", "groups")
+    _in_summary = (
+        "n_rows",
+        "realised_cost",
+        "realised_cost_interval",
+        "accuracy",
+        "mean_features",
+        "mean_price",
+        "groups",
+    )
     _costs = GroupScores._costs
 
     n_rows: int

@@ -52,7 +52,7 @@ class Explored(Readable):
     3
     """
 
-    _shown = ("explanations", "note")
+    _in_summary = ("explanations", "note")
 
     explanations: Sequence[Explanation]
     rows: Sequence[Any] | None = None

@@ -211,7 +211,7 @@ class Comparison(Readable):
     b  0/1/1      -
     """
 
-    _shown = ("metric", "scores", "friedman", "nemenyi", "left_out", "prices", "budgets")
+    _in_summary = ("metric", "scores", "friedman", "nemenyi", "left_out", "prices", "budgets")
 
     metric: str
     scores: Any

@@ -89,7 +89,7 @@ class Choice(Readable):
     naive Bayes             0.0800  0.0600 to 0.1000      0.0000  0.0000  0.0500      3.00  *
     """
 
-    _shown = ("chosen", "candidates", "skipped")
+    _in_summary = ("chosen", "candidates", "skipped")
     _costs = Candidate._costs
 
     chosen: str

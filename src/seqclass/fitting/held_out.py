@@ -90,7 +90,7 @@ class HeldOut(Readable):
     True
     """
 
-    _shown = ("name", "n_folds", "n_rows", "cost", "cost_interval", "price", "error", "n_features")
+    _in_summary = ("name", "n_folds", "n_rows", "cost", "cost_interval", "price", "error", "n_features")
 
     name: str
     fold: IntArray

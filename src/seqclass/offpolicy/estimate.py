@@ -84,7 +84,7 @@ class Estimate(Readable):
     (0.2, (0.18, 0.22))
     """
 
-    _shown = ("method", "cost", "interval", "n_rows", "effective_rows", "warnings")
+    _in_summary = ("method", "cost", "interval", "n_rows", "effective_rows", "warnings")
     _axis = "figure"
 
     method: str

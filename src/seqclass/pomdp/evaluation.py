@@ -54,7 +54,7 @@ class Evaluation(Readable):
     array([0., 1.])
     """
 
-    _shown = _columns = ("cost", "cost_std_error", "price", "n_features", "error", "method", "n_histories")
+    _in_summary = _columns = ("cost", "cost_std_error", "price", "n_features", "error", "method", "n_histories")
 
     cost: float
     n_features: float

@@ -180,7 +180,7 @@ class DataObservations(ObservationSource):
             position = np.empty(int(rows.max()) + 1, dtype=np.intp)
             position[rows] = np.arange(len(rows))
             place = position[place]
-        outcome = self._shown(belief, some, place)
+        outcome = self._outcomes_of_rows(belief, some, place)
         if together:
             n_outcomes = int(problem.n_outcomes[question].max())
             check_outcomes(belief._take(place), outcome)
@@ -196,7 +196,7 @@ class DataObservations(ObservationSource):
         self._n_children += len(parent)
         return Branches(parent, seen, count)
 
-    def _shown(self, belief: BeliefState, some: Any, place: IntArray) -> IntArray:
+    def _outcomes_of_rows(self, belief: BeliefState, some: Any, place: IntArray) -> IntArray:
         """What some instances under way show of their histories' question; these are the belief's rows ``place``."""
         if isinstance(belief.question, np.ndarray):
             return self._of_each(belief.problem, belief.question[place])

@@ -121,7 +121,7 @@ class OrderingChoice(Readable):
     not tried for want of time or work: b
     """
 
-    _shown = ("chosen", "candidates", "observed", "skipped")
+    _in_summary = ("chosen", "candidates", "observed", "skipped")
     _costs = OrderingCandidate._costs
 
     chosen: str
@@ -253,7 +253,7 @@ class SolveInfo(Readable):
     ('wide gap', 'the certified gap is above 2%')
     """
 
-    _shown = ("status", "upper", "lower", "gap", "confidence", "scope", "n_stages", "size", "seconds")
+    _in_summary = ("status", "upper", "lower", "gap", "confidence", "scope", "n_stages", "size", "seconds")
     _costs = ("upper", "lower")
 
     status: str

@@ -226,7 +226,7 @@ class CaseObservations(DataObservations):
         super().level(question)
         self.source.settle()
 
-    def _shown(self, belief: BeliefState, some: Any, place: IntArray) -> IntArray:
+    def _outcomes_of_rows(self, belief: BeliefState, some: Any, place: IntArray) -> IntArray:
         return self.source.draw(belief, place, self.rows[some], self.rng)
 
 

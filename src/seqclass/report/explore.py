@@ -37,7 +37,7 @@ class ExploredRun(Readable):
     0
     """
 
-    _shown = ("n_instances", "methods", "note")
+    _in_summary = ("n_instances", "methods", "note")
 
     methods: Mapping[str, Explored]
     note: str = ""

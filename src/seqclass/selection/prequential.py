@@ -53,7 +53,7 @@ class Prequential(Readable):
     (0.8, 0.2)
     """
 
-    _shown = ("accuracy", "mean_accuracy", "mean_stability", "n_features", "mean_seconds")
+    _in_summary = ("accuracy", "mean_accuracy", "mean_stability", "n_features", "mean_seconds")
     _axis = "batch"
 
     accuracy: FloatArray

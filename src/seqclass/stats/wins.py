@@ -31,7 +31,7 @@ class WinTieLoss(Readable):
     [[0, 2], [0, 0]]
     """
 
-    _shown = ("names", "wins", "ties", "losses")
+    _in_summary = ("names", "wins", "ties", "losses")
 
     names: tuple[str, ...]
     wins: IntArray

@@ -69,7 +69,7 @@ class CostFrontier(Readable):
     (2, array([0]))
     """
 
-    _shown = ("multipliers", "price", "decision_cost", "error", "n_features", "gap", "method", "seconds")
+    _in_summary = ("multipliers", "price", "decision_cost", "error", "n_features", "gap", "method", "seconds")
     _costs = ("upper", "lower", "std_error")
 
     multipliers: FloatArray
