@@ -11,12 +11,9 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.one_step import candidate_questions, deciding_cost, must_continue, perfect_cost, row_parts
-from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, decided
+from seqclass.pomdp.one_step import candidate_questions, deciding_cost, must_continue, row_parts
+from seqclass.pomdp.policy import DECIDE, Policy, decided
 from seqclass.pomdp.problem import BeliefState
-from seqclass.pomdp.tables import OneContext
-from seqclass.pomdp.ties import TIE
-from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import Level, check_questions, next_of, walk
 
 __all__ = ["Acquisition", "acquire"]
@@ -186,9 +183,6 @@ def acquire(
     """
     if record_expected and ask is not None:
         raise ValueError("record_expected is about what the policy asks by itself: leave it or ask out.")
-    alone = not record_beliefs and not record_expected and start is None and ask is None and X.shape[0] == 1
-    if alone and isinstance(X, np.ndarray) and (found := _acquire_row(policy, X[0], columns, charge_missing)):
-        return found
     if start is None:
         belief, node = initial_rows(policy, X if keys is None else keys)
     else:
@@ -200,46 +194,6 @@ def acquire(
     for _ in walk(belief, np.zeros(len(belief)), tree.ask, data):
         pass
     return tree.result()
-
-
-def _acquire_row(policy: Policy, row: IntArray, columns: IntArray | None, charge_missing: bool) -> Acquisition | None:
-    """What a single row acquires by look-ahead over one table a stage; None where the walk has to go through it."""
-    problem: Any = policy.problem
-    if type(policy) is not LookaheadPolicy or not isinstance(problem.structure.tables, OneContext):
-        return None
-    more = (problem.groups, problem.visits, problem.bundles, problem.rules, problem.starts)
-    values, prices, n_stages = policy.values, problem.prices.tolist(), policy.n_stages
-    if any(part is not None for part in more) or type(values).plan_cost is not ValueFunction.plan_cost:
-        return None
-    at = problem.features[:n_stages] if columns is None else columns[problem.features[:n_stages]]
-    if row.dtype.kind not in "iu" or at.max(initial=0) >= len(row):
-        return None
-    outcomes, belief, paid, stage, known = row[at].tolist(), problem.prior, 0.0, 0, perfect_cost(problem)
-    while stage < n_stages:
-        bar = float(problem.stopping_cost(belief[None])[0]) * (1 - TIE)
-        if bar <= prices[stage] + float(belief @ known):  # knowing the class would not pay
-            break
-        joint = problem.likelihoods[stage][: problem.n_outcomes[stage]] * belief
-        if not prices[stage] + float(values.value(stage + 1, joint).sum()) < bar:
-            break
-        outcome = outcomes[stage]
-        if outcome >= 0:
-            if outcome >= len(joint) or (total := float(joint[outcome].sum())) <= 0:
-                return None  # which says what is wrong
-            belief = joint[outcome] / total
-        elif outcome < -1:
-            return None
-        paid += prices[stage] if outcome >= 0 or charge_missing else 0.0
-        stage += 1
-    return Acquisition(
-        leaf=np.zeros(1, dtype=np.intp),
-        leaf_belief=belief[None],
-        leaf_decision=decided(policy, belief[None]),
-        leaf_price=np.array([paid]),
-        leaf_question=np.arange(stage, dtype=np.int32)[None],
-        leaf_outcome=np.array([outcomes[:stage]], dtype=np.int32),
-        features=problem.features,
-    )
 
 
 def initial_rows(policy: Policy, keys: Any) -> tuple[BeliefState, IntArray]:
