@@ -97,7 +97,7 @@ class _Table:
         kept = [(rows[on], belief[on]) for rows, belief in self.batches if (on := ~np.isin(rows, cases)).any()]
         self.batches, self._masks = _by_stage([*kept, (cases, self.source.first[start])]), None
         self.playing[cases], self.seen[cases], self.decision[cases] = True, 0, -1
-        self._look(cases, self.source.first[start])
+        self.belief[cases] = self.source.first[start].probabilities
 
     def act(self, action: IntArray, rng: np.random.Generator) -> FloatArray:
         """Ask and decide, where cases are under way; the rewards, (n,)."""
@@ -120,7 +120,7 @@ class _Table:
                 answered = part.update(outcome, charge_missing=self.source.charge_missing)
                 reward[cases] = part.spent - answered.spent
                 self._note(cases, chosen[go[place]] - 1, outcome)
-                self._look(cases, answered)
+                self.belief[cases] = answered.probabilities
                 after.append((cases, answered))
         self.source.settle()
         self.batches, self._masks = _by_stage(after), None
@@ -137,13 +137,6 @@ class _Table:
             at, bundle = np.flatnonzero(question == asked), self.problem.structure.bundle(asked)
             shown = outcome[at, None] if bundle is None else bundle.decode(outcome[at])
             self.seen[cases[at][:, None], self.columns[asked]] = shown + 2
-
-    def _look(self, cases: IntArray, belief: BeliefState) -> None:
-        self.belief[cases] = belief.probabilities
-
-    def true_class(self, case: int) -> int:
-        """Class of a case by number, -1 if it is not known."""
-        return int(self.source.label[case])
 
     def masks(self) -> BoolArray:
         """Which actions may be taken, (n, n_questions + 1); of a case that has ended all that decides."""
@@ -319,7 +312,7 @@ class AcquisitionEnv(Env):  # type: ignore[misc]
         ended = not table.playing[0]
         info: Info = {"action_mask": self.action_masks().astype(np.int8)}
         if ended:
-            info |= {"decision": int(table.decision[0]), "true_class": table.true_class(0)}
+            info |= {"decision": int(table.decision[0]), "true_class": int(table.source.label[0])}
         return self._observe(), float(reward[0]), ended, False, info
 
     def _observe(self) -> Observation:
@@ -460,7 +453,7 @@ class AcquisitionVectorEnv(VectorEnv):  # type: ignore[misc]
         ended[over] = False
         info = {}
         if ended.any():
-            label = np.array([table.true_class(case) for case in range(self.num_envs)])
+            label = table.source.label.copy()
             info = {"decision": table.decision.copy(), "_decision": ended, "true_class": label, "_true_class": ended}
         if over.size:
             table.begin(over, self.np_random)

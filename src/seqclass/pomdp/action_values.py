@@ -21,13 +21,12 @@ def cost_to_go(policy: PolicyLike, belief: BeliefState, simulation: Simulation) 
     """Expected cost of each row from here on as the policy goes on, (n,), and its standard error, 0 where exact."""
     lots, chance = policy.initial_belief()
     if lots.component is None or belief.component is not None:
-        rows = np.arange(len(belief))
-        return _sums(policy, belief, rows, belief.spent, simulation)
+        return _from_each(policy, belief, simulation)
     # which lot the case drew is not known yet: any of them
     row, lot = np.divmod(np.arange(len(belief) * len(chance)), len(chance))
     drawn = belief[row]
     drawn.component = lots.component[lot]
-    cost, error = _sums(policy, drawn, np.arange(len(row)), drawn.spent, simulation)
+    cost, error = _from_each(policy, drawn, simulation)
     shape = (len(belief), len(chance))
     return cost.reshape(shape) @ chance, np.sqrt(error.reshape(shape) ** 2 @ chance**2)
 
@@ -70,12 +69,10 @@ def ask_each(
     return next(levels, None)
 
 
-def _sums(
-    policy: PolicyLike, belief: BeliefState, root: IntArray, paid: FloatArray, simulation: Simulation
-) -> tuple[FloatArray, FloatArray]:
+def _from_each(policy: PolicyLike, belief: BeliefState, simulation: Simulation) -> tuple[FloatArray, FloatArray]:
     def run(answers: ObservationSource, most: float) -> tuple[FloatArray, FloatArray]:
         weight = np.full(len(belief), simulation.total(answers))
-        return _follow(policy, belief, weight, root, paid, simulation, answers, most)
+        return _follow(policy, belief, weight, np.arange(len(belief)), belief.spent, simulation, answers, most)
 
     return simulation.run(run)
 
@@ -117,11 +114,10 @@ def action_frame(
     price = np.append(np.zeros(n), prices)
     actions = np.array(["decide"] * n + [names.question(int(q)) for q in question], dtype=object)
     # by how much it is cheaper than the cheapest of the others
-    least = np.full((n, 2), np.inf)
-    for case in range(n):
-        some = np.sort(total[at == case])[:2]
-        least[case, : len(some)] = some
-    other = np.where(total == least[at, 0], least[at, 1], least[at, 0])
+    by_action = np.full((n, 2 + belief.problem.n_questions), np.inf)
+    by_action[:, 0], by_action[row, 1 + question] = belief.stopping_cost, cost
+    least, second = np.partition(by_action, 1, axis=1)[:, :2].T
+    other = np.where(total == least[at], second[at], least[at])
     with np.errstate(invalid="ignore"):
         columns = {"price": price, "after": total - price, "total": total, "adds": other - total}
     if error is not None and error.any():

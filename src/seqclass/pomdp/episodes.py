@@ -351,10 +351,8 @@ def _start(
             source.fixed = label
         start, label = source.begin(np.arange(n), rng), source.label
         components, probability = policy.initial_belief()
-        if len(components) > 1:
-            start = start * len(components) + rng.choice(len(components), n, p=probability)
-        start, component = np.divmod(start, len(components))
-        pairs, start = np.unique(start * len(components) + component, return_inverse=True)
+        lot = rng.choice(len(components), n, p=probability) if len(components) > 1 else 0
+        pairs, start = np.unique(start * len(components) + lot, return_inverse=True)
         first = source.first[pairs // len(components)]
         first.component = None if components.component is None else components.component[pairs % len(components)]
     return policy, first, start.reshape(-1), CaseObservations(source, start.reshape(-1), rng), label

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE, affords
 from seqclass.pomdp.walk import ALL, MAX_HISTORIES, Fork, Level, walk
+from seqclass.pomdp.worlds import Game, game_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,15 +190,8 @@ def optimal_cost(
     return float(optimal_costs(problem, [1.0], n_stages=n_stages, max_histories=max_histories)[0])
 
 
-class Fitted(Protocol):
-    """A fitted classifier."""
-
-    @property
-    def problem_(self) -> AcquisitionProblem: ...
-
-
 def optimal_values(
-    problem: AcquisitionProblem | Fitted,
+    problem: Game,
     belief: BeliefState | npt.ArrayLike,
     *,
     stage: int = 0,
@@ -235,7 +229,7 @@ def optimal_values(
     >>> optimal_values(problem, [0.5, 0.5])["total"].round(3).to_dict()
     {'decide': 0.5, 'test': 0.25, 'look': 0.35}
     """
-    problem = problem if isinstance(problem, AcquisitionProblem) else problem.problem_
+    problem, _ = game_of(problem)
     start = belief if isinstance(belief, BeliefState) else as_belief(problem, belief, stage)
     row, question = np.nonzero(start.available)
     after = ask_each(start, row, question, 1.0, ALL, max_histories)
