@@ -46,6 +46,8 @@ from seqclass.metrics import score_rows
 from seqclass.pomdp import (
     FirstK,
     GridValueIteration,
+    MixtureProblem,
+    Perseus,
     SolveInfo,
     TableProblem,
     Visits,
@@ -58,9 +60,11 @@ from seqclass.pomdp import (
     stepthrough,
     with_names,
 )
+from seqclass.pomdp.alpha import AlphaSet, SharedVectors
 from seqclass.pomdp.bounds.dual import LowerBound
 from seqclass.pomdp.policy import OrderingCandidate, OrderingChoice, SolveStep
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy
+from seqclass.pomdp.unrolled import FreeNodes, NodeVectors
 from seqclass.report import Explored
 from seqclass.report.explore import ExploredRun
 from seqclass.selection import SAOLA, nogueira_stability
@@ -141,6 +145,15 @@ def problem() -> TableProblem:
     return with_names(plain, ["fever", "cough"], classes=["ill", "well"], decisions=["treat", "leave"])
 
 
+def node_vectors() -> NodeVectors:
+    """One vector a node of a problem of three hidden states, in any order."""
+    chances = np.array([[[0.9, 0.5, 0.2], [0.1, 0.5, 0.8]]] * 2)
+    mixed = MixtureProblem([0.3, 0.3, 0.4], [0, 0, 1], chances, prices=0.05, any_order=True)
+    nodes = FreeNodes(with_names(mixed, classes=["ill", "well"]).initial_belief(), 2, "a test")
+    sizes = [len(level) for level in nodes.levels[:2]]
+    return NodeVectors(nodes, [AlphaSet(np.full((n, 3), 0.2), np.arange(n + 1)) for n in sizes])
+
+
 @cache
 def policy() -> Any:
     return GridValueIteration().solve(problem())
@@ -195,7 +208,9 @@ FLU = {"names": ["flu", "fever"], "states": [["no", "yes"]] * 2, "parents": [[],
 EXAMPLES: dict[str, Callable[[], Any]] = {
     "Acquisition": lambda: acquire(policy(), np.array([[0, 1], [1, 0], [0, 0]])),
     "AcquisitionRecord": lambda: clf().acquire(rows()[0]),
+    "AlphaVectors": lambda: Perseus(certificate_paths=0).solve(problem()).values,
     "Answer": lambda: session().history[0],
+    "BeliefState": lambda: problem().initial_belief(3),
     "Calibration": lambda: clf().calibration_,
     "Candidate": lambda: TRIED,
     "Certificate": lambda: certify(problem(), policy()),
@@ -251,6 +266,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "MeanEstimate": lambda: offline()["direct"].parts[0],
     "MeanInterval": lambda: mean_interval([0.8, 0.9, 0.85]),
     "MissingSweep": lambda: MissingSweep(np.array([0.0, 0.5]), *np.ones((10, 2)), n_repeats=5),
+    "NodeVectors": lambda: node_vectors(),
     "NetworkTables": lambda: NetworkTables(**FLU, tables=[np.array([0.9, 0.1]), np.full((2, 2), 0.5)]),
     "Optimum": lambda: EXAMPLES["World"]().optimum(feature_costs=0.1),
     "OrderingCandidate": lambda: RULE,
@@ -266,6 +282,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "Results": run,
     "Rung": lambda: EXAMPLES["CertifiedError"]().rungs[0],
     "Scores": scores,
+    "SharedVectors": lambda: SharedVectors(problem(), [AlphaSet(np.array([[0.2, 0.3]]))]),
     "SemiRFSStep": lambda: results()["SemiRFSStep"](0, "start", 0, 0, 20, 0.6, 0.6, 0.6, True, True, 0.0, 0.0, 1, 0.02),
     "Sensitivity": lambda: analysis.sensitivity(problem(), policy()),
     "SolveInfo": lambda: SolveInfo("wide gap", 0.2, 0.19, 0.05, trace=(STEP,), ordering=EXAMPLES["OrderingChoice"]()),
@@ -322,6 +339,16 @@ def test_results_have_their_repr_from_one_place() -> None:
     own = [name for name, one in results().items() if issubclass(one, Readable) and "__repr__" in vars(one)]
     assert own == ["NetworkTables"], "give a summary instead"
     assert [name for name, one in results().items() if not issubclass(one, Readable)] == []
+
+
+def test_vectors_of_hidden_states_have_their_own_columns() -> None:
+    values = node_vectors()
+    frame = values.to_frame()
+    assert list(frame.columns) == ["stage", "context", "action", "ill, state 0", "ill, state 1", "well, state 0"]
+    assert frame["action"].tolist() == ["ill", "well", "go on"] * (1 + len(values.nodes.levels[1]))
+    np.testing.assert_array_equal(frame.iloc[0, 3:].tolist(), values.nodes.costs[:, 0])
+    belief, margin = values.dominating_region(2) or (None, None)
+    assert (margin, belief is not None and belief.sum()) == (pytest.approx(0.3), pytest.approx(1.0))
 
 
 class Rows(HTMLParser):

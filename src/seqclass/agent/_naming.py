@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.frames import FrameEncoder
@@ -30,7 +31,7 @@ class ColumnNaming(Naming):
         See `Agent`.
     """
 
-    names: Any = None
+    names: npt.NDArray[Any] | None = None
     encoder: FrameEncoder | None = None
     coder: OutcomeCoder | None = None
     support: IntArray | None = None

@@ -12,6 +12,7 @@ from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_real
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
+from seqclass.pomdp.names import Names
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.simple import FixedLengthPolicy
 
@@ -55,7 +56,7 @@ class ReachableBeliefs(Readable):
     asked: FloatArray
     decision: IntArray
     method: str
-    names: Any = field(default=None, compare=False)
+    names: Names | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.stage)

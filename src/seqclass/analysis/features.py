@@ -11,6 +11,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.tables import Readable
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import DECIDE, Policy
+from seqclass.pomdp.names import Names
 from seqclass.pomdp.one_step import deciding_cost
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 
@@ -63,7 +64,7 @@ class FeatureValues(Readable):
     saving: FloatArray
     expected_saving: FloatArray
     method: str
-    names: Any = field(default=None, compare=False)
+    names: tuple[str, ...] | None = field(default=None, compare=False)
 
     @property
     def total_saving(self) -> float:
@@ -231,7 +232,7 @@ class ClassProfile(Readable):
     decision_given_class: FloatArray
     stage_given_class: FloatArray
     method: str
-    names: Any = field(default=None, compare=False)
+    names: Names | None = field(default=None, compare=False)
 
     @property
     def cost(self) -> FloatArray:

@@ -15,6 +15,7 @@ from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.analysis._stage_states import n_contexts, one_row, select_component, spread
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
+from seqclass.pomdp.names import Names
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.problem import BeliefState
 
@@ -59,7 +60,7 @@ class StoppingRegions(Readable):
     region: IntArray
     edges: FloatArray | None
     between: IntArray | None
-    names: Any = field(default=None, compare=False)
+    names: Names | None = field(default=None, compare=False)
 
     @property
     def go_on(self) -> FloatArray:
@@ -190,7 +191,7 @@ class Thresholds(Readable):
     upper: FloatArray
     region: IntArray
     feature: IntArray
-    names: Any = field(default=None, compare=False)
+    names: Names | None = field(default=None, compare=False)
 
     def _table(self) -> Any:
         columns = {name: getattr(self, name) for name in ("stage", "context", "lower", "upper", "region")}

@@ -17,6 +17,7 @@ from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect
 from seqclass.pomdp import DECIDE, Policy, Solver
 from seqclass.pomdp.account import pays_in_full, prices_without_visits
 from seqclass.pomdp.evaluation import Evaluation, evaluate_policy
+from seqclass.pomdp.names import Names
 from seqclass.pomdp.policy import BorrowedPolicy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import policy_of
@@ -238,7 +239,7 @@ class Sensitivity(Readable):
     decision_cost: FloatArray
     cost: float
     method: str
-    names: Any = field(default=None, compare=False)
+    names: Names | None = field(default=None, compare=False)
 
     def _table(self) -> Any:
         questions = self._labels("question", len(self.price))

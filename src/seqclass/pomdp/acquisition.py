@@ -10,6 +10,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
+from seqclass.pomdp.names import Names
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import candidate_questions, deciding_cost, must_continue, row_parts
 from seqclass.pomdp.policy import DECIDE, Policy, decided
@@ -103,7 +104,7 @@ class Acquisition(Readable):
     leaf_expected: Expected | None = None
     leaf_visit: IntArray | None = None
     leaf_spent: FloatArray | None = None
-    names: Any = field(default=None, compare=False)
+    names: Names | None = field(default=None, compare=False)
 
     def _summary(self) -> str:
         asked = float((self.leaf_question >= 0).sum(axis=1)[self.leaf].mean()) if len(self.leaf) else 0.0

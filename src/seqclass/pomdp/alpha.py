@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require, stored_array, stored_list, stored_numbers
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.one_step import context_of, stopping_is_certain
@@ -209,7 +210,7 @@ def _distinct(vectors: FloatArray) -> IntArray:
     return np.sort(rows[~repeated])
 
 
-class AlphaVectors(ValueFunction):
+class AlphaVectors(Readable, ValueFunction):
     """A value function given by alpha vectors of going on, one set a stage.
 
     A vector is the cost, class by class, of a conditional plan, so the value is never below the optimal cost. Stopping
@@ -237,11 +238,8 @@ class AlphaVectors(ValueFunction):
         super().__init__(problem, len(sets))
         self.sets = list(sets)
 
-    def __repr__(self) -> str:
-        return f"<AlphaVectors: {self.size:,} of {self.n_stages} stages, {self.problem.n_classes} classes>"
-
-    def _repr_html_(self) -> str:
-        return self.to_frame().to_html(notebook=True, max_rows=20)
+    def _summary(self) -> str:
+        return f"{self.size:,} of {self.n_stages} stages, {len(self._state_names)} {self._kind_of_states}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a vector, of each stage those of deciding first.
@@ -265,19 +263,28 @@ class AlphaVectors(ValueFunction):
         1      0        0   well  1.0   0.0   0.00   0.27
         2      0        0   test  0.2   0.3   0.27   0.78
         """
+        return super().to_frame()
+
+    def _table(self) -> Any:
         import pandas as pd
 
-        names, rows = self.problem.names, list[list[Any]]()
+        names, states, rows = self.problem.names, self._state_names, list[list[Any]]()
         for stage in range(self.n_stages):
             for context in range(self._n_contexts(stage)):
                 vectors = self._all_vectors(stage, context)
                 n = len(vectors) - self.problem.n_decisions
-                actions = [*names.decisions, *[names.question(stage)] * n]
-                ends = _regions(vectors) if self.problem.n_classes == 2 else np.empty((len(vectors), 0))
+                actions = [*names.decisions, *["go on" if self.problem.any_order else names.question(stage)] * n]
+                ends = _regions(vectors) if len(states) == 2 else np.empty((len(vectors), 0))
                 rows += [[stage, context, a, *v, *e] for a, v, e in zip(actions, vectors.tolist(), ends.tolist())]
-        more = ["lower", "upper"] if self.problem.n_classes == 2 else []
-        frame: pd.DataFrame = pd.DataFrame(rows, columns=["stage", "context", "action", *names.classes, *more])
-        return frame
+        more = ["lower", "upper"] if len(states) == 2 else []
+        return pd.DataFrame(rows, columns=["stage", "context", "action", *states, *more])
+
+    #: What a vector has a number for.
+    _kind_of_states = "classes"
+
+    @property
+    def _state_names(self) -> list[str]:
+        return self.problem.names.classes
 
     def dominating_region(self, vector: int, stage: int = 0, context: int = 0) -> tuple[FloatArray, float] | None:
         """Find where one vector of a stage is below all others, by a linear program.
@@ -308,7 +315,7 @@ class AlphaVectors(ValueFunction):
         """
         vectors = self._all_vectors(stage, context)
         check_integer(vector, "vector", 0, len(vectors) - 1)
-        others, n = np.delete(vectors, vector, axis=0), self.problem.n_classes
+        others, n = np.delete(vectors, vector, axis=0), vectors.shape[1]
         # the most of m where this vector, plus m, is no more than any other at a belief
         result = linprog(
             np.append(np.zeros(n), -1.0),
@@ -323,7 +330,11 @@ class AlphaVectors(ValueFunction):
     def _all_vectors(self, stage: int, context: int) -> FloatArray:
         check_integer(stage, "stage", 0, self.n_stages - 1)
         check_integer(context, "context", 0, self._n_contexts(stage) - 1)
-        return np.concatenate([self.problem.decision_costs.T, self.sets[stage].vectors_in(context)])
+        return np.concatenate([self._stopping_vectors, self.sets[stage].vectors_in(context)])
+
+    @property
+    def _stopping_vectors(self) -> FloatArray:
+        return np.asarray(self.problem.decision_costs.T)
 
     @property
     def size(self) -> int:

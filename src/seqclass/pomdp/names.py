@@ -12,7 +12,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored, register
-from seqclass._utils.text import belief_text, join_names, near, short_repr, visible
+from seqclass._utils.text import join_names, near, short_repr
 from seqclass.pomdp.structure import Structure
 
 if TYPE_CHECKING:
@@ -272,27 +272,6 @@ class Names:
                 texts.append(f"{self._naming.feature(feature)}={shown}")
         return ", ".join(texts)
 
-    def describe_beliefs(self, probabilities: FloatArray, asked: str, paid: FloatArray) -> str:
-        """Write a belief, or how several are on average, in one line.
-
-        Parameters
-        ----------
-        probabilities : ndarray of shape (n, n_classes)
-            P(class) of each case.
-        asked : str
-            How many questions were asked.
-        paid : ndarray of shape (n,)
-            Prices paid.
-
-        Returns
-        -------
-        str
-        """
-        n = len(probabilities)
-        mean = belief_text(self.classes, probabilities.mean(axis=0).tolist()) if n else "no belief"
-        cases, average = ("", "") if n == 1 else (f"{n:,} cases; on average ", " on average")
-        return visible(f"<BeliefState: {cases}{mean}; {asked}, {paid.mean() if n else 0:.4g} paid{average}>")
-
     def _features(self, question: int) -> list[int]:
         return [int(feature) for feature in self._problem.structure.members(question)]
 
@@ -372,14 +351,18 @@ def with_names(
     shown = [None] * problem.n_questions if outcomes is None else list(outcomes)
     if len(shown) != problem.n_questions:
         raise ValueError(f"outcomes must have one entry a question, {problem.n_questions}, got {len(shown)}.")
-    single = [q for q in range(problem.n_questions) if problem.structure.bundle(q) is None]
-    features, of_features = [""] * (int(problem.features.max(initial=-1)) + 1), list[tuple[str, ...]]()
-    of_features += [()] * len(features)
-    for q in single:
-        feature, texts = int(problem.features[q]), tuple(map(str, shown[q] or ()))
-        if shown[q] is not None and len(texts) != problem.n_outcomes[q]:
+    n_features = int(problem.features.max(initial=-1)) + 1
+    features = [""] * n_features
+    of_features: list[tuple[str, ...]] = [()] * n_features
+    for q, known in enumerate(shown):
+        if problem.structure.bundle(q) is not None:
+            continue
+        texts = tuple(map(str, known or ()))
+        if known is not None and len(texts) != problem.n_outcomes[q]:
             raise ValueError(f"outcomes of question {q} must have {problem.n_outcomes[q]} names, got {len(texts)}.")
-        features[feature], of_features[feature] = (checked["questions"] or {q: ""})[q], texts
+        of_features[problem.features[q]] = texts
+        if questions is not None:
+            features[problem.features[q]] = checked["questions"][q]
     naming = Naming(tuple(features), tuple(of_features), checked["classes"], checked["decisions"])
     renamed: _Problem = problem.replace(_naming=naming)
     return renamed

@@ -14,7 +14,8 @@ from scipy.special import entr
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelope, pick, row_sums, smallest_int
 from seqclass._utils.model_files import Stored
-from seqclass._utils.text import short_repr
+from seqclass._utils.tables import Readable
+from seqclass._utils.text import belief_text, short_repr
 from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real
 from seqclass.costs import Visits
 from seqclass.pomdp.account import Account, charge, join_accounts, new_account, prices_of_all
@@ -300,7 +301,7 @@ def select_questions(problem: AcquisitionProblem, questions: IntArray) -> Acquis
     return problem.replace(**changes, visits=None if problem.visits is None else problem.visits.take(questions))
 
 
-class BeliefState:
+class BeliefState(Readable):
     """What is known of a batch of cases that were asked equally many questions.
 
     What may be seen next (`likelihood`, `joint`, `outcome_probabilities`) and `update` are about one *question*: in a
@@ -358,12 +359,11 @@ class BeliefState:
     def __len__(self) -> int:
         return int(self.probabilities.shape[0])
 
-    def __repr__(self) -> str:
-        asked = f"{self.stage:,} of {self.problem.n_questions:,} asked"
-        return self.problem.names.describe_beliefs(self.probabilities, asked, self.spent)
-
-    def _repr_html_(self) -> str:
-        return self.to_frame().to_html(notebook=True)
+    def _summary(self) -> str:
+        n, paid = len(self), self.spent.mean() if len(self) else 0.0
+        mean = belief_text(self.problem.names.classes, self.probabilities.mean(axis=0).tolist()) if n else "no belief"
+        cases, average = ("", "") if n == 1 else (f"{n:,} cases; on average ", " on average")
+        return f"{cases}{mean}; {self.stage:,} of {self.problem.n_questions:,} asked, {paid:.4g} paid{average}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a case: P(class), what was asked, what was paid, and what deciding now would cost.
@@ -385,15 +385,16 @@ class BeliefState:
         0  0.82  0.18      1   0.1           0.18      ill   test=0
         1  0.11  0.89      1   0.1           0.11     well   test=1
         """
-        import pandas as pd
+        return super().to_frame()
 
+    def _table(self) -> Any:
         names = self.problem.names
-        frame: pd.DataFrame = pd.DataFrame(self.probabilities, columns=names.classes)
-        frame["asked"], frame["paid"], frame["stopping_cost"] = self.stage, self.spent, self.stopping_cost
-        frame["decision"] = np.array(names.decisions, dtype=object)[self.problem.decide(self.probabilities)]
+        columns: dict[str, Any] = dict(zip(names.classes, self.probabilities.T))
+        columns |= {"asked": np.full(len(self), self.stage), "paid": self.spent, "stopping_cost": self.stopping_cost}
+        columns["decision"] = np.array(names.decisions, dtype=object)[self.problem.decide(self.probabilities)]
         if self.observed is not None:
-            frame["observed"] = [names.describe(row) for row in self.observed]
-        return frame
+            columns["observed"] = [names.describe(row) for row in self.observed]
+        return columns
 
     @property
     def posterior(self) -> pd.Series[float] | pd.DataFrame:

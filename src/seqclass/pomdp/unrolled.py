@@ -168,11 +168,30 @@ def most_nodes(problem: AcquisitionProblem, belief: BeliefState, n_more: int, by
 
 
 class NodeVectors(AlphaVectors, stored=False):
-    """Alpha vectors of going on at the nodes of a problem in any order, each the cost of a plan by hidden state."""
+    """Alpha vectors of going on at the nodes of a problem in any order, each the cost of a plan by hidden state.
+
+    A node is a context of its stage.
+    """
+
+    _kind_of_states = "hidden states"
 
     def __init__(self, nodes: FreeNodes, sets: Sequence[AlphaSet]) -> None:
         super().__init__(nodes.problem, sets)
         self.nodes = nodes
+
+    @property
+    def _state_names(self) -> list[str]:
+        names, classes = self.problem.names.classes, self.nodes.classes.tolist()
+        if self.nodes.n_hidden == self.problem.n_classes:
+            return [names[c] for c in classes]
+        return [f"{names[c]}, state {classes[:h].count(c)}" for h, c in enumerate(classes)]
+
+    @property
+    def _stopping_vectors(self) -> FloatArray:
+        return np.asarray(self.nodes.costs.T)
+
+    def _n_contexts(self, stage: int) -> int:
+        return len(self.nodes.levels[stage])
 
     def value(self, stage: int, belief: FloatArray, context: IntArray | None = None) -> FloatArray:
         """Cost-to-go of beliefs in the hidden states, the context being the node; -1 where there is none."""
