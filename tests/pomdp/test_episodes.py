@@ -383,3 +383,14 @@ def test_steps_unpack_and_show_themselves() -> None:
     ]
     pairs = itertools.islice(stepthrough(problem, policy, world=problem, true_class=1, random_state=0), 1)
     assert [step.belief.stage for step in pairs] == [0]
+
+
+def test_rows_that_all_draw_the_same_lot_have_it():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X.iloc[:, :6]
+    clf = seqclass.SequentialClassifier(target_cost=0.02).fit(X[:300], y[:300])
+    record = clf.acquire(X[300:320])
+    for row in range(300, 320):  # a row by itself draws one lot
+        steps = list(stepthrough(clf, case=X.iloc[row]))
+        assert len(steps) - 1 == record.n_features[row - 300]
+        assert simulate(clf, observations=X[row : row + 1]).paid[0] == pytest.approx(record.cost[row - 300])

@@ -185,9 +185,10 @@ class Rows:
                 )
         if begun is None:
             begun = (problem.initial_belief(), np.zeros(X.shape[0], dtype=np.intp))
-            if policy is not None and len((components := initial_rows(policy, X if keys is None else keys))[0]) > 1:
-                begun = (problem.initial_belief(len(components[0])), components[1])
-                begun[0].component = components[0].component
+            if policy is not None:
+                drawn, node = initial_rows(policy, X if keys is None else keys)
+                begun = (problem.initial_belief(len(drawn)), node)
+                begun[0].component = drawn.component
         self.first: BeliefState = begun[0]
         self._node: IntArray = begun[1]
         self._data = DataObservations(X, columns, self._node)

@@ -153,7 +153,7 @@ class RandomisedPolicy(Policy, Readable):
 
     def _by_component(self, belief: BeliefState) -> list[tuple[Policy, IntArray]]:
         if belief.component is None:
-            raise ValueError("a randomised policy acts once lots are drawn: start from its begin().")
+            raise ValueError("a randomised policy acts once lots are drawn: start from its initial_belief().")
         pairs = [(policy, np.flatnonzero(belief.component == number)) for number, policy in enumerate(self.policies)]
         return [(policy, rows) for policy, rows in pairs if rows.size]
 

@@ -239,7 +239,7 @@ class ExposurePolicy(Policy):
     def _draw_question(self, belief: BeliefState) -> tuple[IntArray, BoolArray]:
         """What is asked of each row, and which questions came up before it and are not for its lot."""
         if belief.component is None:
-            raise ValueError("exposure control acts once lots are drawn: start from its begin().")
+            raise ValueError("exposure control acts once lots are drawn: start from its initial_belief().")
         scores = np.where(belief.available, rank_questions(self.policy, belief), -np.inf)
         admitted = (self.chance <= self.keep)[belief.component]
         own = np.where(admitted, scores, -np.inf)
