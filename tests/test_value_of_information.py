@@ -16,7 +16,15 @@ from seqclass import Costs
 from seqclass.analysis import value_of_information
 from seqclass.costs import Visits
 from seqclass.plots import ValueOfInformationDisplay
-from seqclass.pomdp import ExactFreeOrder, ExactValueIteration, FirstK, Lookahead, TableProblem, evaluate
+from seqclass.pomdp import (
+    ExactFreeOrder,
+    ExactValueIteration,
+    FirstK,
+    Lookahead,
+    TableProblem,
+    evaluate,
+    optimal_values,
+)
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.visits import with_visits
 
@@ -273,3 +281,15 @@ def test_what_is_no_problem_is_refused() -> None:
     with pytest.raises(ValueError, match="of must be"):
         value_of_information(two_tests()).to_frame("answers")
     assert value_of_information(two_tests(), population=3).population == 3  # a period, no discount
+
+
+def test_at_another_belief_the_policy_is_planned_for_that_belief():
+    """A plan of partial answers from the prior on says nothing of another belief."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        tests = rng.dirichlet(np.ones(2), size=(3, 3)).transpose(0, 2, 1)
+        problem = TableProblem(rng.dirichlet(np.ones(3)), tests, prices=0.03, any_order=True)
+        belief = rng.dirichlet(np.ones(3) * 0.5)
+        values = value_of_information(problem, belief=belief)
+        least = optimal_values(problem, belief)["total"].min()
+        assert values.policy_net == pytest.approx(values.stopping_cost - least, abs=1e-9)

@@ -198,8 +198,8 @@ def value_of_information(
     policy : Policy, optional
         The policy; by default that of the classifier, or of a problem what its default solver finds.
     belief : BeliefState or array-like of shape (n_classes,), optional
-        What is known: a belief, or probabilities of the classes when nothing has been asked. Of a batch of cases all
-        figures are means. By default, how cases begin.
+        What is known: a belief, or probabilities of the classes when nothing has been asked, for which the policy is
+        then planned if none is given. Of a batch of cases all figures are means. By default, how cases begin.
     max_pairs : int
         Most pairs to work out, exactly, by the joint likelihood of their answers. If there are more, they are those of
         the questions that are worth most alone; 0 leaves pairs out.
@@ -257,6 +257,11 @@ def value_of_information(
     check_integer(max_pairs, "max_pairs", 0)
     simulation = Simulation(method, n_paths, max_histories, random_state)
     many = None if population is None else _n_cases(population, periods, discount)
+    if belief is not None and not isinstance(belief, BeliefState):
+        probability = check_distribution(belief, problem.n_classes, "belief")
+        if policy is None:  # it is planned for these cases, not for those of the prior
+            problem = problem.replace(prior=probability)
+        belief = problem.initial_belief().replace(probabilities=probability[None])
     first, weight = _first(problem, belief)
     if policy is None:
         policy = without_certificate(default_solver(problem, random_state)).solve(problem)
@@ -297,13 +302,10 @@ def _n_cases(population: float, periods: float, discount: float) -> float:
     return cases * (lasts if rate == 0 else float(-np.expm1(-rate * lasts)) / rate)
 
 
-def _first(problem: AcquisitionProblem, belief: BeliefState | npt.ArrayLike | None) -> tuple[BeliefState, FloatArray]:
+def _first(problem: AcquisitionProblem, belief: BeliefState | None) -> tuple[BeliefState, FloatArray]:
     """The cases that are meant, and the share of each."""
     if belief is None:
         return initial_beliefs(problem)
-    if not isinstance(belief, BeliefState):
-        probability = check_distribution(belief, problem.n_classes, "belief")
-        return problem.initial_belief().replace(probabilities=probability[None]), np.ones(1)
     if not len(belief) or belief.problem.n_questions != problem.n_questions:
         raise ValueError("belief must be about at least one case of this problem: see problem.initial_belief().")
     return belief, np.full(len(belief), 1 / len(belief))
