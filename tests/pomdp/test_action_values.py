@@ -14,9 +14,11 @@ from seqclass.pomdp import (
     FunctionPolicy,
     GridValueIteration,
     Lookahead,
+    Panels,
     Perseus,
     Policy,
     TableProblem,
+    Visits,
     evaluate,
     optimal_cost,
     optimal_values,
@@ -24,6 +26,7 @@ from seqclass.pomdp import (
     with_names,
 )
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.visits import with_visits
 
 
 def random_problem(seed: int) -> TableProblem:
@@ -178,7 +181,9 @@ def test_alpha_vectors_say_where_each_is_least() -> None:
 def test_a_plan_from_the_prior_on_takes_no_bare_probabilities() -> None:
     problem = random_problem(6)
     plan = ExactFreeOrder().solve(problem)
-    for call in (plan.value, plan.action, plan.action_values):
+    cheaper = solve_for_budget(problem, 0.6 * evaluate(problem, plan).price, ExactFreeOrder())
+    panels = Panels().solve(with_visits(problem, Visits(0.01, np.zeros(problem.n_questions), 0.0)))
+    for call in (plan.value, plan.action, plan.action_values, cheaper.value, panels.value):
         with pytest.raises(ValueError, match="has a plan for partial answers from the fitted prior on"):
             call(np.full(problem.n_classes, 1 / problem.n_classes))
     other = next(p for p in map(random_problem, range(20)) if p.n_classes != problem.n_classes)

@@ -304,9 +304,6 @@ class Policy(Stored, ABC):
     0.25
     """
 
-    #: Whether it answers for any P(class), not only for what may follow from the problem's own prior.
-    _knows_any_belief = True
-
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None, info: SolveInfo | None = None) -> None:
         if not isinstance(problem, AcquisitionProblem):
             raise TypeError(f"problem must be an AcquisitionProblem, got {short_repr(problem)}.")
@@ -450,6 +447,11 @@ class Policy(Stored, ABC):
         belief = self._as_belief(belief, stage)
         simulation = Simulation(method, n_paths, max_histories, random_state)
         return action_frame(belief, *action_costs(self, belief, simulation))
+
+    @property
+    def _knows_any_belief(self) -> bool:
+        """Whether it answers for any P(class), not only for what may follow from the problem's own prior."""
+        return True
 
     def _as_belief(self, belief: BeliefState | npt.ArrayLike, stage: int = 0) -> BeliefState:
         """A belief of a problem of as many classes, also of P(class) alone where the policy goes by that."""
@@ -717,6 +719,10 @@ class BorrowedPolicy(Policy, stored=False):
     def __init__(self, policy: Policy, problem: AcquisitionProblem) -> None:
         super().__init__(problem, policy.n_stages, policy.info)
         self.policy = policy
+
+    @property
+    def _knows_any_belief(self) -> bool:
+        return self.policy._knows_any_belief
 
     @abstractmethod
     def _own(self, belief: BeliefState) -> BeliefState:

@@ -227,7 +227,9 @@ def _with_bounds(policy: PlannedPolicy, lower: float, upper: float, confidence: 
 class PlannedPolicy(Policy):
     """A table of what to ask after each partial answer, and another policy wherever it says nothing."""
 
-    _knows_any_belief = False
+    @property
+    def _knows_any_belief(self) -> bool:
+        return False
 
     def __init__(
         self,

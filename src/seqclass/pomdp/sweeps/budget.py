@@ -151,6 +151,10 @@ class RandomisedPolicy(Policy, Readable):
             question[rows] = getattr(policy, method)(belief[rows])
         return question
 
+    @property
+    def _knows_any_belief(self) -> bool:
+        return all(policy._knows_any_belief for policy in self.policies)
+
     def _by_component(self, belief: BeliefState) -> list[tuple[Policy, IntArray]]:
         if belief.component is None:
             raise ValueError("a randomised policy acts once lots are drawn: start from its initial_belief().")
