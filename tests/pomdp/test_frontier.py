@@ -224,7 +224,7 @@ def test_lots_do_not_depend_on_the_batch(make_case):
         np.testing.assert_array_equal(alone.leaf_belief[0], whole.leaf_belief[whole.leaf[i]])
     other = acquire(RandomisedPolicy(parts, [0.3, 0.7], random_state=1), X, keys=keys)
     assert ((other.leaf_path >= 0).sum(axis=1)[other.leaf] != asked).any()
-    with pytest.raises(ValueError, match="start from its begin"):
+    with pytest.raises(ValueError, match="start from its initial_belief"):
         policy.action(problem.initial_belief())
 
 
@@ -459,5 +459,5 @@ def test_what_going_on_costs_is_told_at_the_prices_of_the_policy(make_case):
         )
     assert np.isnan(cost[2])
     assert np.isnan(RepricedPolicy(FirstK(1).solve(problem), problem, 1.0).continuation_cost(belief)).all()
-    with pytest.raises(ValueError, match="start from its begin"):
+    with pytest.raises(ValueError, match="start from its initial_belief"):
         mixed.continuation_cost(problem.initial_belief())
