@@ -32,17 +32,9 @@ from _real import absent, add_data_option, data_folder
 from sklearn.model_selection import StratifiedKFold
 
 from seqclass import Rules, SequentialClassifier
-from seqclass.bn import ClassMixture, ItemResponse, ObservationModel
-from seqclass.pomdp import (
-    Adaptive,
-    ClassInformation,
-    ExposureControl,
-    FirstK,
-    FisherInformation,
-    MixtureProblem,
-    SequentialTest,
-    certify,
-)
+from seqclass.bn import ClassMixture, ObservationModel
+from seqclass.exams import ExposureControl, FisherInformation, ItemResponse, SequentialTest
+from seqclass.pomdp import Adaptive, ClassInformation, FirstK, MixtureProblem, certify
 
 MODELS: dict[str, Callable[[], ObservationModel]] = {
     "1PL": lambda: ItemResponse("1PL", points=41, standard_errors=False),

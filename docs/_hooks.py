@@ -53,7 +53,6 @@ MET = {
         "analysis.beliefs.EntropyPath",
         "analysis.beliefs.ReachableBeliefs",
         "analysis.comparison.Regret",
-        "analysis.exams.ExamReport",
         "analysis.features.ClassProfile",
         "analysis.features.FeatureValues",
         "analysis.information.ValueOfInformation",
@@ -65,6 +64,7 @@ MET = {
         "agent.components.Component",
     ),
     "seqclass.bn": ("bn.base.HiddenTables",),
+    "seqclass.exams": ("exams.report.ExamReport",),
     "seqclass.datasets": (
         "datasets.dataset.DatasetInfo",
         "datasets.hidden.HiddenStates",

@@ -12,12 +12,12 @@ import pytest
 import seqclass.pomdp
 from seqclass import SequentialClassifier
 from seqclass.bn import ClassMixture, NaiveBayes
+from seqclass.exams import FisherInformation
 from seqclass.experiment import afabench_log
 from seqclass.pomdp import (
     DECIDE,
     Adaptive,
     FirstK,
-    FisherInformation,
     FunctionPolicy,
     HiddenInformation,
     OrderingRule,

@@ -12,22 +12,10 @@ import pytest
 from scipy.stats import norm
 
 from seqclass import Costs, Rules, SequentialClassifier, load
-from seqclass.analysis import exam_report
-from seqclass.bn import ItemResponse, NaiveBayes
+from seqclass.bn import NaiveBayes
+from seqclass.exams import ExposureControl, FisherInformation, ItemResponse, SequentialTest, exam_report
 from seqclass.export import policy_data
-from seqclass.pomdp import (
-    Adaptive,
-    ClassInformation,
-    ExposureControl,
-    FirstK,
-    FisherInformation,
-    Lookahead,
-    SequentialTest,
-    TableProblem,
-    certify,
-    evaluate,
-    optimal_cost,
-)
+from seqclass.pomdp import Adaptive, ClassInformation, FirstK, Lookahead, TableProblem, certify, evaluate, optimal_cost
 
 QUICK = Adaptive([ClassInformation()], n_paths=200, n_cases=300, max_rounds=0, certificate_paths=0)
 RNG = np.random.default_rng(5)

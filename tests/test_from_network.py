@@ -17,7 +17,8 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 import seqclass
 from seqclass import Costs, SequentialClassifier
-from seqclass.bn import DiscreteNetwork, ItemResponse, NaiveBayes, NetworkTables, TreeNetwork
+from seqclass.bn import DiscreteNetwork, NaiveBayes, NetworkTables, TreeNetwork
+from seqclass.exams import ItemResponse
 from seqclass.pomdp import Adaptive, ClassInformation, CrossEntropy, FirstK, TableProblem, certify, evaluate
 from seqclass.pomdp.solvers.ordering.cases import model_cases
 

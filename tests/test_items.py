@@ -13,9 +13,10 @@ from sklearn.base import clone
 
 import seqclass
 from seqclass import Costs, SequentialClassifier
-from seqclass.bn import ClassMixture, ItemResponse, NaiveBayes, SkillProfile
+from seqclass.bn import ClassMixture, NaiveBayes
 from seqclass.cli import main
 from seqclass.evaluation.certified import certify_error
+from seqclass.exams import ItemResponse, SkillProfile
 from seqclass.export import export_policy
 from seqclass.pomdp import Adaptive, ClassInformation, certify, evaluate
 

@@ -12,16 +12,9 @@ from live_cases import reader, row_by_row
 
 import seqclass
 from seqclass import Costs, SequentialClassifier
-from seqclass.bn import (
-    ClassMixture,
-    ContextBayes,
-    DiscreteNetwork,
-    ItemResponse,
-    NaiveBayes,
-    NetworkTables,
-    TreeNetwork,
-)
+from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, NetworkTables, TreeNetwork
 from seqclass.evaluation.certified import certify_error
+from seqclass.exams import ItemResponse
 from seqclass.export import policy_data
 from seqclass.pomdp import Adaptive, ClassInformation, Lookahead
 

@@ -29,7 +29,7 @@ from seqclass.agent.agent import agent_of
 from seqclass.agent.components import Component, Likeness, Trait
 from seqclass.agent.record import join_records, select_rows
 from seqclass.analysis.missing import MissingSweep
-from seqclass.bn import ItemParameters, ItemResponse, NetworkTables
+from seqclass.bn import NetworkTables
 from seqclass.bn.base import HiddenTables
 from seqclass.datasets import Dataset, load
 from seqclass.datasets.conditional import Conditional
@@ -37,6 +37,7 @@ from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.logit import SwitchedLogit
 from seqclass.datasets.world import World
 from seqclass.drift import DriftTest, Followed
+from seqclass.exams import ItemParameters, ItemResponse, exam_report
 from seqclass.experiment import Experiment, Results
 from seqclass.experiment.records import LabelledRecord
 from seqclass.experiment.results import Comparison
@@ -233,7 +234,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "Estimate": lambda: offline()["direct"],
     "Estimates": offline,
     "Evaluation": lambda: evaluate(problem(), policy()),
-    "ExamReport": lambda: analysis.exam_report(
+    "ExamReport": lambda: exam_report(
         SequentialClassifier.from_model(
             ItemResponse.from_items({"a": [1.5] * 6, "b": [-1, -0.5, 0, 0, 0.5, 1]}, cuts=[0.0], points=9),
             feature_costs=0.02,

@@ -14,14 +14,14 @@ from click.testing import CliRunner
 import seqclass
 from seqclass import Costs, Rules, SequentialClassifier, load
 from seqclass.analysis import what_if
-from seqclass.bn import ItemResponse, NaiveBayes, SkillProfile
+from seqclass.bn import NaiveBayes
 from seqclass.cli import main
+from seqclass.exams import ExposureControl, ItemResponse, SkillProfile
 from seqclass.export import export_policy, policy_data
 from seqclass.pomdp import (
     Adaptive,
     ClassInformation,
     ExactFreeOrder,
-    ExposureControl,
     FirstK,
     Lookahead,
     TableProblem,

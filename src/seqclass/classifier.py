@@ -480,7 +480,7 @@ class SequentialClassifier(BaseSequentialClassifier):
         Parameters
         ----------
         model : ObservationModel
-            A fitted model, such as the one that `seqclass.bn.ItemResponse.from_items` makes from a bank of items.
+            A fitted model, such as the one that `seqclass.exams.ItemResponse.from_items` makes from a bank of items.
         feature_costs : float, array-like of shape (n_features,), dict or Costs
             Price of each feature in units of misclassification cost: one for all, one each, or by the model's names.
         order : str or array-like
@@ -502,7 +502,7 @@ class SequentialClassifier(BaseSequentialClassifier):
         Examples
         --------
         >>> from seqclass import SequentialClassifier
-        >>> from seqclass.bn import ItemResponse
+        >>> from seqclass.exams import ItemResponse
         >>> model = ItemResponse.from_items({"a": [2.0, 1.0], "b": [0.0, 0.5]}, cuts=[0.0], labels=["fail", "pass"])
         >>> session = SequentialClassifier.from_model(model, feature_costs=0.02).session()
         >>> session.next_feature.name, session.observe("x0", 1), str(session.decision)

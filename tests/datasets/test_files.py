@@ -15,8 +15,8 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.tree import DecisionTreeClassifier
 
 from seqclass import SequentialClassifier
-from seqclass.bn import ItemParameters
 from seqclass.datasets.files import load_file
+from seqclass.exams import ItemParameters
 
 CSV = "size,colour,class\n1.5,red,b\n,blue,a\n3,?,b\n"
 PRICES = "feature,cost,discounted,group\ncolour,2,0.5,eyes\nsize,1.5,,\n"

@@ -19,9 +19,10 @@ from network_cases import random_network
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from seqclass import Costs, SequentialClassifier, certify_differential, ifc2f, load
-from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, ItemResponse, NaiveBayes, SkillProfile, TreeNetwork
+from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, TreeNetwork
 from seqclass.cli import main
 from seqclass.discretize import Discretizer
+from seqclass.exams import ItemResponse, SkillProfile
 from seqclass.pomdp import (
     EC2,
     Adaptive,

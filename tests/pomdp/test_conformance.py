@@ -12,7 +12,7 @@ import pytest
 from sklearn.base import clone
 
 import seqclass.pomdp
-from seqclass.bn import ItemParameters
+from seqclass.exams import ItemParameters
 from seqclass.pomdp import DECIDE, ClassInformation, FirstK, OrderingRule, Solver, TableProblem
 from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule

@@ -2,7 +2,7 @@
 
 Most functions take a problem and a policy; a fitted classifier has them as ``problem_`` and ``policy_``. Results are
 exact if histories are few, and simulated if they are many. `missing_sweep` needs a classifier and test data,
-`describe_components` and `exam_report` a classifier.
+`describe_components` a classifier.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from seqclass.analysis.beliefs import entropy_path, reachable_beliefs
 from seqclass.analysis.comparison import regret
 from seqclass.analysis.components import describe_components
 from seqclass.analysis.decision_graph import decision_graph
-from seqclass.analysis.exams import exam_report
 from seqclass.analysis.features import class_profile, feature_values
 from seqclass.analysis.information import value_of_information
 from seqclass.analysis.missing import missing_sweep
@@ -23,7 +22,6 @@ __all__ = [
     "decision_graph",
     "describe_components",
     "entropy_path",
-    "exam_report",
     "feature_values",
     "missing_sweep",
     "reachable_beliefs",

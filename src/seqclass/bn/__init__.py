@@ -6,12 +6,9 @@ from seqclass.bn.base import ObservationModel
 from seqclass.bn.context_bayes import ContextBayes
 from seqclass.bn.discrete import DiscreteNetwork
 from seqclass.bn.filter import InformationFilter
-from seqclass.bn.item_parameters import ItemParameters
-from seqclass.bn.items import ItemResponse
 from seqclass.bn.mixture import ClassMixture
 from seqclass.bn.naive_bayes import NaiveBayes
 from seqclass.bn.network_tables import NetworkTables
-from seqclass.bn.skills import SkillProfile
 from seqclass.bn.tree import TreeNetwork
 
 __all__ = [
@@ -19,12 +16,9 @@ __all__ = [
     "ContextBayes",
     "DiscreteNetwork",
     "InformationFilter",
-    "ItemParameters",
-    "ItemResponse",
     "NaiveBayes",
     "NetworkTables",
     "ObservationModel",
-    "SkillProfile",
     "TreeNetwork",
 ]
 __dir__ = __all__.copy  # tab completion

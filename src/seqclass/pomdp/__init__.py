@@ -33,11 +33,9 @@ from seqclass.pomdp.solvers.ordering.rules import (
 )
 from seqclass.pomdp.solvers.panels import FixedPanels, Panels
 from seqclass.pomdp.solvers.perseus import Perseus
-from seqclass.pomdp.solvers.sequential_tests import FisherInformation, SequentialTest
 from seqclass.pomdp.solvers.simple import FirstK, Lookahead, PosteriorThreshold
 from seqclass.pomdp.solvers.thresholds import LinearThresholdSPSA
 from seqclass.pomdp.sweeps.budget import solve_for_budget
-from seqclass.pomdp.sweeps.exposure import ExposureControl
 from seqclass.pomdp.sweeps.frontier import cost_sweep
 from seqclass.pomdp.table_problem import TableProblem, in_any_order
 from seqclass.pomdp.values import StoppingValue, ValueFunction
@@ -54,9 +52,7 @@ __all__ = [
     "ExactFreeOrder",
     "ExactValueIteration",
     "ExpectedSaving",
-    "ExposureControl",
     "FirstK",
-    "FisherInformation",
     "FittedValueIteration",
     "FixedPanels",
     "FunctionPolicy",
@@ -73,7 +69,6 @@ __all__ = [
     "PomdpPyPlanner",
     "PosteriorThreshold",
     "ProjectedValueIteration",
-    "SequentialTest",
     "SolveInfo",
     "Solver",
     "StoppingValue",

@@ -62,7 +62,7 @@ class Rules:
 
     Examples
     --------
-    >>> from seqclass.bn import ItemResponse
+    >>> from seqclass.exams import ItemResponse
     >>> from seqclass import Rules, SequentialClassifier
     >>> exam = ItemResponse.from_items({"b": [-1, -0.5, 0, 0.5, 1]}, cuts=[0.0])
     >>> rules = Rules(areas={"algebra": {"items": ["x0", "x1"], "at_least": 1}}, enemies=[["x1", "x2"]], first=["x3"])

@@ -78,7 +78,7 @@ class FisherInformation(OrderingRule):
     Parameters
     ----------
     items : ItemParameters
-        The items, such as ``model.items_`` of an `seqclass.bn.ItemResponse`.
+        The items, such as ``model.items_`` of an `seqclass.exams.ItemResponse`.
     cuts : array-like of shape (n_cuts,), optional
         Abilities at which information is summed; None: at the mean of the ability given the answers.
     mean, sd : float
@@ -91,7 +91,7 @@ class FisherInformation(OrderingRule):
 
     Examples
     --------
-    >>> from seqclass.bn import ItemParameters
+    >>> from seqclass.exams import ItemParameters
     >>> from seqclass.pomdp import MixtureProblem
     >>> items = ItemParameters.from_table({"a": [1.0, 1.0], "b": [-2.0, 0.1]})
     >>> tables = items.probabilities([-1.0, 1.0])
@@ -143,7 +143,7 @@ class SequentialTest(Solver):
     Parameters
     ----------
     items : ItemParameters
-        The items, such as ``model.items_`` of an `seqclass.bn.ItemResponse`.
+        The items, such as ``model.items_`` of an `seqclass.exams.ItemResponse`.
     cuts : array-like of shape (n_cuts,)
         Rising abilities.
     stop : {"SPRT", "GLR", "CI"}
@@ -172,7 +172,7 @@ class SequentialTest(Solver):
     Examples
     --------
     >>> from seqclass import SequentialClassifier
-    >>> from seqclass.bn import ItemResponse
+    >>> from seqclass.exams import ItemResponse
     >>> model = ItemResponse.from_items({"a": [1.5] * 20, "b": [0.0] * 20}, cuts=[0.0])
     >>> test = SequentialTest(model.items_, [0.0], delta=0.5, certificate_paths=0)
     >>> case = SequentialClassifier.from_model(model, solver=test).session()

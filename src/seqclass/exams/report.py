@@ -14,7 +14,7 @@ from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer
 from seqclass.agent.agent import acquire_encoded, agent_of, feature_name, make_record
 from seqclass.agent.record import EncodedRows
-from seqclass.bn import ItemResponse
+from seqclass.exams.items import ItemResponse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +86,7 @@ def exam_report(
     Parameters
     ----------
     clf : SequentialClassifier
-        A fitted classifier whose model is an `seqclass.bn.ItemResponse` of outcomes.
+        A fitted classifier whose model is an `seqclass.exams.ItemResponse` of outcomes.
     n_persons : int
         Number of persons, who are drawn from the model with the class prior of the classifier.
     n_bands : int
@@ -106,7 +106,7 @@ def exam_report(
     Examples
     --------
     >>> from seqclass import SequentialClassifier
-    >>> from seqclass.bn import ItemResponse
+    >>> from seqclass.exams import ItemResponse
     >>> model = ItemResponse.from_items({"a": [1.5] * 6, "b": [-1, -0.5, 0, 0, 0.5, 1]}, cuts=[0.0], points=9)
     >>> report = exam_report(SequentialClassifier.from_model(model, feature_costs=0.02), 500, n_bands=2)
     >>> float(report.exposure.max()), report.to_frame().shape

@@ -62,7 +62,7 @@ class ExposureControl(Solver):
     Examples
     --------
     >>> from seqclass import SequentialClassifier
-    >>> from seqclass.bn import ItemResponse
+    >>> from seqclass.exams import ItemResponse
     >>> from seqclass.pomdp import Adaptive, ClassInformation
     >>> model = ItemResponse.from_items({"a": [1.5, 1.4] * 10, "b": [0.0] * 20}, cuts=[0.0], points=11)
     >>> plan = Adaptive([ClassInformation()], max_rounds=0, n_paths=300, n_cases=500, certificate_paths=0)

@@ -18,7 +18,7 @@ from scipy.special import expit
 from scipy.stats import chi2, norm
 
 import seqclass
-from seqclass.bn import ItemParameters, ItemResponse
+from seqclass.exams import ItemParameters, ItemResponse
 from seqclass.testing import check_observation_model
 
 BANK = {"a": [1.5, 0.8, 2.0, 1.1], "b": [-0.5, 0.0, 0.5, 1.5], "c": [0.2, 0.0, 0.25, 0.1], "d": [1.0, 0.95, 1.0, 0.9]}

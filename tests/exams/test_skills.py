@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2
 
 import seqclass
-from seqclass.bn import SkillProfile
+from seqclass.exams import SkillProfile
 from seqclass.testing import check_observation_model
 
 Q = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1]])

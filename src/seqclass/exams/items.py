@@ -27,7 +27,9 @@ from seqclass._utils.validation import (
     plain_labels,
 )
 from seqclass.bn._checks import Codes, check_codes, check_n_outcomes, count_outcomes, resolve_prior
-from seqclass.bn._item_curves import (
+from seqclass.bn._tables import state_posterior
+from seqclass.bn.mixture import LatentStateModel
+from seqclass.exams._item_curves import (
     TINY,
     Answers,
     Asymptotic,
@@ -41,9 +43,7 @@ from seqclass.bn._item_curves import (
     posterior_of,
     tables_of,
 )
-from seqclass.bn._tables import state_posterior
-from seqclass.bn.item_parameters import ItemParameters
-from seqclass.bn.mixture import LatentStateModel
+from seqclass.exams.item_parameters import ItemParameters
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -24,9 +24,9 @@ from seqclass._utils.validation import (
 )
 from seqclass.bn._checks import resolve_prior
 from seqclass.bn._em import Design
-from seqclass.bn._item_curves import TINY, Answers, covariances, expected_counts, item_scores, posterior_of
 from seqclass.bn._tables import state_posterior
-from seqclass.bn.items import Tested, check_class_labels
+from seqclass.exams._item_curves import TINY, Answers, covariances, expected_counts, item_scores, posterior_of
+from seqclass.exams.items import Tested, check_class_labels
 
 if TYPE_CHECKING:
     from typing_extensions import Self
