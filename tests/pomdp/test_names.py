@@ -144,3 +144,14 @@ def test_a_missing_value_that_tells_is_an_answer() -> None:
     for value in (None, np.nan, pd.NA):
         np.testing.assert_allclose(start.update("iron", value).probabilities[0], case.posterior, atol=1e-12)
     assert abs(case.posterior - start.probabilities[0]).max() > 0.1
+
+
+def test_names_that_are_not_given_stay() -> None:
+    named = with_names(problem(), decisions=["treat", "leave"])
+    again = with_names(named, classes=["sick", "fine"])
+    assert again.names.questions == ["the test", "Look"]
+    assert again.names.outcomes(0) == ["+", "-"]
+    assert again.names.classes == ["sick", "fine"]
+    assert again.names.decisions == ["sick", "fine"]  # they follow the classes
+    asked = with_names(again, questions=["a", "b"]).names
+    assert (asked.questions, asked.classes, asked.outcomes("a")) == (["a", "b"], ["sick", "fine"], ["+", "-"])

@@ -42,6 +42,9 @@ class NamedProblem(Protocol):
     @property
     def structure(self) -> Structure[Any]: ...
 
+    @property
+    def _naming(self) -> Naming: ...
+
     def replace(self, **changes: Any) -> Any: ...
 
 
@@ -306,16 +309,17 @@ def with_names(
     classes: Sequence[Any] | None = None,
     decisions: Sequence[Any] | None = None,
 ) -> _Problem:
-    """Return the same problem with names, which beliefs, frames, pictures and errors then show.
+    """Return the same problem with names, which beliefs, frames, pictures and errors then show; others stay.
 
     Parameters
     ----------
     problem : AcquisitionProblem
-        The problem; it stays as it is.
+        The problem; it stays as it is. Where it is a fitted classifier's, values go by the names of their bins from
+        here on, not by raw numbers.
     questions : sequence of str of length n_questions, optional
         Name of each question. Those that show several features at once are called by these.
     outcomes : sequence of length n_questions, optional
-        For each question the names of what it may show; None where these are numbers.
+        For each question the names of what it may show; None where these stay.
     classes : sequence of length n_classes, optional
         Name of each class.
     decisions : sequence of length n_decisions, optional
@@ -351,19 +355,23 @@ def with_names(
     shown = [None] * problem.n_questions if outcomes is None else list(outcomes)
     if len(shown) != problem.n_questions:
         raise ValueError(f"outcomes must have one entry a question, {problem.n_questions}, got {len(shown)}.")
-    n_features = int(problem.features.max(initial=-1)) + 1
-    features = [""] * n_features
+    old, n_features = problem._naming, int(problem.features.max(initial=-1)) + 1
+    features = [old.feature(feature) for feature in range(n_features)]
     of_features: list[tuple[str, ...]] = [()] * n_features
     for q, known in enumerate(shown):
         if problem.structure.bundle(q) is not None:
             continue
-        texts = tuple(map(str, known or ()))
+        texts = tuple(old.shows(int(problem.features[q]), int(problem.n_outcomes[q])) if known is None else known)
         if known is not None and len(texts) != problem.n_outcomes[q]:
             raise ValueError(f"outcomes of question {q} must have {problem.n_outcomes[q]} names, got {len(texts)}.")
-        of_features[problem.features[q]] = texts
+        of_features[problem.features[q]] = tuple(map(str, texts))
         if questions is not None:
             features[problem.features[q]] = checked["questions"][q]
-    naming = Naming(tuple(features), tuple(of_features), checked["classes"], checked["decisions"])
+    called = old.classes if classes is None else checked["classes"]
+    decided = checked["decisions"]
+    if decisions is None and old.decisions:
+        decided = (*called, *old.decisions[problem.n_classes :]) if classes is not None else old.decisions
+    naming = Naming(tuple(features), tuple(of_features), called, decided)
     renamed: _Problem = problem.replace(_naming=naming)
     return renamed
 
