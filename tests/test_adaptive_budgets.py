@@ -42,6 +42,7 @@ def test_what_is_chosen_costs_least_on_average_over_the_budgets(fitted: Any) -> 
     assert costs[fitted.choice_.chosen] <= costs["mixture of densities"]
 
 
+@pytest.mark.slow
 def test_a_tree_is_taken_where_columns_repeat_one_another(tmp_path: Any) -> None:
     """Ten weak signals, three noisy columns of each: who takes columns for independent counts a signal thrice."""
     rng = np.random.default_rng(0)

@@ -366,7 +366,7 @@ def test_runners_up_are_what_was_tried_next() -> None:
         AdaptiveClassifier(effort="quick").fit(*load_iris(return_X_y=True), held_out=0).runners_up()
 
 
-@pytest.mark.parametrize("budget", [None, [1, 2]])
+@pytest.mark.parametrize("budget", [pytest.param(None, marks=pytest.mark.slow), [1, 2]])
 def test_several_processes_find_the_same(budget):
     one, two = (
         AdaptiveClassifier(0.05, effort="quick", budget=budget, n_jobs=n_jobs).fit(X[::3], Y[::3])

@@ -171,7 +171,7 @@ def exchangeable_optimum(prior, rates, price, n_questions):
     return float(value[0])
 
 
-@pytest.mark.parametrize(("n_classes", "share"), [(4, 0.75), (6, 0.75)])
+@pytest.mark.parametrize(("n_classes", "share"), [pytest.param(4, 0.75, marks=pytest.mark.slow), (6, 0.75)])
 def test_bounds_of_many_classes_are_near_the_optimum(n_classes, share):
     rates, prior = np.linspace(0.08, 0.92, n_classes), np.full(n_classes, 1 / n_classes)
     tables = np.tile(np.stack([1 - rates, rates]), (15, 1, 1))
@@ -194,6 +194,7 @@ def test_a_search_closes_sooner_with_hints():
     assert (found.upper - found.lower) < 0.6 * (without.high - without.low)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_bounds_are_free_of_units_and_of_what_cannot_be():
     tables, wrong = np.random.default_rng(0).dirichlet(np.ones(2), size=(6, 5)).transpose(0, 2, 1), 1 - np.eye(5)
@@ -231,6 +232,7 @@ def test_of_questions_that_are_alike_answers_are_counted(n_classes):
     assert optimal_cost(short) == pytest.approx(exchangeable_optimum(prior, rates, 0.01, 3))
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples // 2)
 @given(seed=st.integers(0, 10_000))
 def test_the_optimum_with_questions_alike_is_that_of_all_told_apart(seed):
@@ -372,7 +374,9 @@ def test_certificates_of_all_orders_bracket_the_optimum():
         assert lowest(case.problem, bounds_of(case.problem)) <= truth + 1e-9
 
 
-@pytest.mark.parametrize(("n_classes", "n_questions"), [(2, 10), (4, 5)])  # by values of repeats, and by paths
+@pytest.mark.parametrize(
+    ("n_classes", "n_questions"), [(2, 10), pytest.param(4, 5, marks=pytest.mark.slow)]
+)  # by values of repeats, and by paths
 def test_width_is_of_what_a_policy_of_any_order_costs(n_classes, n_questions):
     problem = naive_problem(1, n_questions=n_questions, n_classes=n_classes, price=0.02 if n_classes == 2 else 0.002)
     policy = Lookahead(1, certificate_paths=0).solve(problem)

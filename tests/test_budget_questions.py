@@ -126,6 +126,7 @@ def test_of_every_solver(data, solver, order):
         check_budgets(fit((X[:, :4], y), solver, order), X[:40, :4])
 
 
+@pytest.mark.slow
 def test_of_policies_drawn_by_lot(data):
     clf = fit(data, Adaptive([HiddenInformation()], max_nodes=0, n_paths=60, n_cases=40), target_cost=0.05)
     assert len(clf.policy_.initial_belief()[0]) == 2

@@ -106,6 +106,7 @@ def noisy(n_questions=7, n_classes=9):
     return MixtureProblem(np.full(2 * n_classes, 1 / (2 * n_classes)), classes, tables, prices, any_order=True)
 
 
+@pytest.mark.slow
 def test_certificates_take_what_is_nearer():
     problem = noisy()
     policy = Lookahead(1, certificate_paths=0).solve(problem)
@@ -115,6 +116,7 @@ def test_certificates_take_what_is_nearer():
     assert surely.lower + 0.1 * found.upper < found.lower <= optimal_cost(problem)
 
 
+@pytest.mark.slow
 def test_a_policy_whose_cost_is_certain_says_that_its_lower_end_is_not():
     problem = noisy()
     found = certify(problem, FirstK(0, certificate_paths=0).solve(problem), n_paths=200, max_histories=100)

@@ -225,6 +225,7 @@ def test_what_chooses_knows_a_class_of_long_ago() -> None:
         cheap(half_life=0).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_ways")
 def test_what_chooses_and_forgets_can_be_followed() -> None:
     first, labels = stream(250, 100)

@@ -159,6 +159,7 @@ def test_other_policies_are_controlled_as_well(solver: Any) -> None:
     assert exposures(clf).max() < 0.7
 
 
+@pytest.mark.slow
 def test_rules_come_before_exposure() -> None:
     rules = Rules({"a": {"items": list(range(10)), "at_least": 2}}, first=[12], mandatory=[12])
     plan = ExposureControl(QUICK, best_of=2, max_exposure=0.5, n_lots=30, n_cases=300, certificate_paths=0)

@@ -56,7 +56,7 @@ def many_states(n_questions=6, n_states=20):
         pytest.param(3, 2, 1, marks=pytest.mark.slow),
         pytest.param(3, 3, 2, marks=pytest.mark.slow),
         pytest.param(4, 3, 2, marks=pytest.mark.slow),
-        (4, 3, 1),
+        pytest.param(4, 3, 1, marks=pytest.mark.slow),
         pytest.param(4, 4, 2, marks=pytest.mark.slow),
     ],
 )
@@ -203,6 +203,7 @@ def test_depth_and_cases_are_chosen_together(monkeypatch, seconds, found, spread
     assert looks() < 1000
 
 
+@pytest.mark.slow
 def test_certificates_say_that_it_is_sampled():
     problem = many_states(10)
     found = certify(problem, FirstK(0, certificate_paths=0).solve(problem), max_histories=100, random_state=0)

@@ -123,6 +123,7 @@ def test_thousands_of_questions_do_not_overflow():
     assert policy.info.status == "converged"
 
 
+@pytest.mark.slow
 def test_rules_that_look_once_are_tried_however_many_questions_there_are():
     # of four classes, for which no bounds are gone by
     tables = np.random.default_rng(0).dirichlet(np.ones(3), size=(20, 4)).transpose(0, 2, 1)

@@ -171,6 +171,7 @@ def test_held_out_folds_and_calibration_know_of_it() -> None:
     assert clf.held_out_.cost < plain.held_out_.cost
 
 
+@pytest.mark.slow
 def test_a_classifier_that_chooses_has_it_too(few_ways: None) -> None:
     clf = seqclass.adaptive(0.02, effort="quick", missing="informative").fit(X[:300], Y[:300])
     plain = seqclass.adaptive(0.02, effort="quick").fit(X[:300], Y[:300])

@@ -296,6 +296,7 @@ def test_draws_follow_the_model() -> None:
         assert drawn[row, :, 0].mean() == pytest.approx(wanted, abs=0.01)
 
 
+@pytest.mark.slow
 def test_any_policy_and_frame() -> None:
     rng = np.random.default_rng(0)
     X, y = people(900, 9)

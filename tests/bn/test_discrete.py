@@ -232,6 +232,7 @@ def test_memory_is_bounded_and_forgets_soundly(monkeypatch: pytest.MonkeyPatch) 
     assert len(small._memory.slots) <= max(7, len(np.unique(X, axis=0)))
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples // 2)
 @given(st.integers(0, 10**6), st.integers(1, 2), st.floats(0, 0.6))
 def test_a_tree_that_is_too_large_changes_no_answer(seed: int, n_targets: int, zeros: float) -> None:

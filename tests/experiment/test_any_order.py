@@ -21,6 +21,7 @@ METHODS = {
 RECIPES = ["etana(order='adaptive')", "adaptive(effort='quick')"]
 
 
+@pytest.mark.slow
 def test_a_run_of_them_is_kept_and_shown_as_it_was(tmp_path: Path) -> None:
     data = load("wine")
     results = Experiment(["wine"], METHODS, prices=[0.02], cv=2).run(tmp_path / "a.run")

@@ -274,6 +274,7 @@ def test_in_any_order_it_is_near_the_optimum(seed):
     assert policy.info.scope == "all orders"
 
 
+@pytest.mark.slow
 def test_where_questions_are_many_it_costs_about_what_a_rule_does():
     problem = hidden_problem(3, 20, n_states=12, n_classes=5, price=0.02)
     rule = Adaptive([ClassInformation()], max_nodes=0, max_rounds=0, certificate_paths=0)

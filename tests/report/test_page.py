@@ -229,6 +229,7 @@ def test_what_was_added_later_stands_beside_its_kind(tmp_path: Path) -> None:
     assert summary["method"].tolist() == 2 * ["sklearn:GaussianNB", "sklearn:DummyClassifier"]
 
 
+@pytest.mark.slow
 def test_many_data_sets_are_capped_and_said(tmp_path: Path) -> None:
     iris = load("iris")
     sets = [replace(iris, name=f"iris {i}") for i in range(LAYOUT.max_sets + 2)]
