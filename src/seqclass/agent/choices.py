@@ -9,7 +9,6 @@ import numpy as np
 from seqclass._utils.frames import spelt
 from seqclass._utils.text import value_text
 from seqclass.agent.agent import Agent, column_categories, columns_by_name, feature_name, outcome_labels
-from seqclass.bn import DiscreteNetwork
 from seqclass.labels import Labels
 
 
@@ -19,11 +18,10 @@ def is_category(agent: Agent, column: int, value: Any) -> bool:
 
 
 def offered_categories(agent: Agent, column: int) -> list[str]:
-    """What a column of categories may show, in the order to offer it: of a network that of its file; else none."""
+    """What a column of categories may show, in the order to offer it: that of the model where it has one; else none."""
     known, model = column_categories(agent, column) or [], agent.model
-    if isinstance(model, DiscreteNetwork) and column in agent.support:
-        name = model.questions_[int(np.searchsorted(agent.support, column))]
-        listed = list(map(spelt, model.network_.states[model.network_.names.index(name)]))
+    if column in agent.support:
+        listed = list(map(spelt, model._offered_outcomes(int(np.searchsorted(agent.support, column))) or []))
         known = listed if set(listed) == set(known) else known
     return known
 

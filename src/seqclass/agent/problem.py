@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
 from seqclass._utils.stored import require, stored_array, stored_part, stored_whole
-from seqclass.bn import DiscreteNetwork, ObservationModel
+from seqclass.bn import ObservationModel
 from seqclass.bn.base import HiddenTables
 from seqclass.bn.bundles import draw_jointly, joint_likelihood, likelihood_along
 from seqclass.bn.contexts import StageContexts, stage_contexts
@@ -195,9 +195,9 @@ class ModelStructure(Structure["ModelProblem"]):
         return ModelState(messages, self.problem._empty_memory(len(starts.outcomes)))
 
     def together(self, questions: IntArray) -> list[IntArray]:
-        """Positions of questions that are worth computing together: in a network those of equally many outcomes."""
+        """Positions of questions that are worth computing together: of some models those of equally many outcomes."""
         parts = super().together(questions)
-        if not isinstance(self.problem.model, DiscreteNetwork):
+        if not self.problem.model._batches_by_size:
             return parts
         sizes = self.problem.n_outcomes[questions]
         return [part[sizes[part] == size] for part in parts for size in np.unique(sizes[part])]
@@ -241,13 +241,12 @@ class ModelStructure(Structure["ModelProblem"]):
         return bundle.encode(values)
 
     def draw_cases(self, n: int, rng: np.random.Generator) -> IntArray | None:
-        """Outcomes of all questions in ``n`` cases, where a network draws them at once; its own prior has to hold."""
+        """Outcomes of all questions in ``n`` cases, where the model draws them at once; its own prior has to hold."""
         model = self.problem.model
-        if not isinstance(model, DiscreteNetwork) or not np.allclose(
-            self.problem.prior, model.class_prior_, atol=1e-12
-        ):
+        own = np.allclose(self.problem.prior, model.class_prior_, atol=1e-12)
+        X = model._draw_rows(n, rng) if own else None
+        if X is None:
             return None
-        X, _ = model.sample(n, rng)
         shown = []
         for question in range(self.problem.n_questions):
             members, bundle = X[:, self.members(question)], self.bundle(question)

@@ -157,6 +157,10 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
 
     #: Features whose last outcome is missing, as a fit is told beforehand; None: none.
     _apart: Any = None
+    #: Whether a fit learns from rows; a network that is given is as it is.
+    _learns: ClassVar[bool] = True
+    #: Whether questions are computed together only with those of equally many outcomes.
+    _batches_by_size: ClassVar[bool] = False
     #: Whether evidence may be a sparse matrix.
     _accepts_sparse: ClassVar[bool] = False
 
@@ -200,6 +204,14 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
     def _note_columns(self: Model, columns: IntArray, names: Sequence[Any] | None, bundles: IntArray | None) -> Model:
         """Hear before `fit`: columns of the features in the data, names of all columns, bundles of the features."""
         return self
+
+    def _offered_outcomes(self, feature: int) -> list[Any] | None:
+        """What a feature may show, in the order in which to offer it, where the model knows that."""
+        return None
+
+    def _draw_rows(self, n: int, rng: np.random.Generator) -> IntArray | None:
+        """Outcomes of all features in ``n`` cases, where the model draws them faster than one after the other."""
+        return None
 
     @abstractmethod
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:

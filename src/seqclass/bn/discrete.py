@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -133,6 +133,8 @@ class DiscreteNetwork(ObservationModel):
            [0.9 , 0.1 ]]))
     """
 
+    _learns: ClassVar[bool] = False
+    _batches_by_size: ClassVar[bool] = True
     #: What is worked out when it is first needed.
     _cached = ("_nodes", "_tree_or_error", "_memory", "_memory_order", "_places")
 
@@ -297,6 +299,12 @@ class DiscreteNetwork(ObservationModel):
         except ValueError:
             return None
         return tree.tables(nodes)
+
+    def _offered_outcomes(self, feature: int) -> list[Any] | None:
+        return list(self.network_.states[self.network_.names.index(self.questions_[feature])])
+
+    def _draw_rows(self, n: int, rng: np.random.Generator) -> IntArray | None:
+        return self.sample(n, rng)[0]
 
     def _fit(self, X: Any, codes: IntArray, sample_weight: FloatArray | None) -> None:
         raise NotImplementedError  # `fit` learns nothing

@@ -20,7 +20,7 @@ from seqclass._utils.progress import report_progress
 from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass._utils.validation import check_weights, exponential_forgetting, plain_labels
 from seqclass.agent._coding import OutcomeCoder
-from seqclass.bn import DiscreteNetwork, ObservationModel
+from seqclass.bn import ObservationModel
 from seqclass.fitting._folds import RECENT
 
 #: What the steps that are timed are told as.
@@ -146,8 +146,8 @@ def fit_model(
 
 
 def _check_takes_weights(model: ObservationModel) -> None:
-    if isinstance(model, DiscreteNetwork) or not has_fit_parameter(model, "sample_weight"):
-        why = "learns nothing" if isinstance(model, DiscreteNetwork) else "takes no weights of rows"
+    if not model._learns or not has_fit_parameter(model, "sample_weight"):
+        why = "learns nothing" if not model._learns else "takes no weights of rows"
         raise ValueError(
             f"sample_weight, or half_life: {type(model).__name__} {why}; leave it out, or use another "
             "observation_model."
@@ -156,9 +156,8 @@ def _check_takes_weights(model: ObservationModel) -> None:
 
 def check_fitted_model(model: Any) -> ObservationModel:
     """A model that is fitted; a network is by itself, as it learns nothing."""
-    if isinstance(model, DiscreteNetwork) and not hasattr(model, "classes_"):
-        fitted: ObservationModel = clone(model).fit()
-        return fitted
+    if isinstance(model, ObservationModel) and not hasattr(model, "classes_") and not model._learns:
+        model = clone(model).fit()
     if not isinstance(model, ObservationModel) or not hasattr(model, "classes_"):
         raise ValueError(
             "prefit=True needs an observation_model that is fitted, and a clone is not: leave prefit out to have it "
