@@ -30,7 +30,6 @@ from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import AlphaVectors
 from seqclass.pomdp.bounds.optimum import FEW, are_few
 from seqclass.pomdp.bounds.repeats import RepeatValues
-from seqclass.pomdp.bundles import DrawnBundle
 from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem
 from seqclass.pomdp.solvers.correlated import BoundedLookaheadPolicy, CorrectedValues
@@ -466,9 +465,7 @@ def _(rule: ImprovedRule) -> dict[str, Any]:
 
 def _check_deep(policy: Policy, problem: AcquisitionProblem) -> None:
     """Refuse to look further than the next answer where that of a bundle is known by a sample."""
-    if any(isinstance(problem.structure.bundle(q), DrawnBundle) for q in range(problem.n_questions)) and _looks_ahead(
-        policy
-    ):
+    if any(problem.structure.is_sampled(q) for q in range(problem.n_questions)) and _looks_ahead(policy):
         raise NotExportable("it looks two answers ahead, and a bundle has too many joint outcomes to list them")
 
 
