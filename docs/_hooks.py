@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import _notebooks
 import click
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
@@ -246,9 +247,22 @@ def example_parts(path: Path) -> tuple[str, str, str]:
     return title.replace("\n", " ").rstrip("."), rest, code
 
 
-def gallery() -> dict[str, str]:
-    """Markdown of the gallery's pages by their paths."""
-    pages, index = {}, ["# Gallery", "", "Scripts that run as they stand; the test suite runs them all.", ""]
+def gallery() -> dict[str, str | bytes]:
+    """Markdown of the gallery's pages, and pictures of notebooks, by their paths."""
+    pages, index = (
+        notebooks(),
+        ["# Gallery", "", "Notebooks and scripts that run as they stand; tests run them all.", ""],
+    )
+    for path in NOTEBOOKS:
+        title, _, rest = str(pages[f"gallery/{path.stem}.md"]).removeprefix("# ").partition("\n\n")
+        index += [
+            f"## [{title}]({path.stem}.md)",
+            "",
+            rest.partition("\n\n")[0],
+            "",
+            f"`examples/notebooks/{path.name}`",
+            "",
+        ]
     for path in sorted((ROOT / "examples").glob("*.py")):
         title, rest, code = example_parts(path)
         picture = ROOT / "docs" / "images" / "gallery" / f"{path.stem}.png"
@@ -267,6 +281,23 @@ def gallery() -> dict[str, str]:
         lines += [f'```python title="examples/{path.name}"', code.rstrip(), "```", ""]
         pages[f"gallery/{path.stem}.md"] = "\n".join(lines)
     return {"gallery/index.md": "\n".join(index), **pages}
+
+
+#: Notebooks in the order in which they are read.
+NOTEBOOKS = [
+    ROOT / "examples" / "notebooks" / f"{name}.ipynb"
+    for name in ("first_classifier", "models_and_solvers", "a_beliefs_day")
+]
+
+
+def notebooks() -> dict[str, str | bytes]:
+    """Markdown and pictures of the notebooks by their paths in the gallery."""
+    files: dict[str, str | bytes] = {}
+    for path in NOTEBOOKS:
+        text, pictures = _notebooks.to_page(path)
+        files[f"gallery/{path.stem}.md"] = f"{text}\nThe notebook: `examples/notebooks/{path.name}`\n"
+        files |= {f"gallery/{name}": content for name, content in pictures.items()}
+    return files
 
 
 def displays() -> list[str]:
@@ -310,7 +341,11 @@ def on_files(files: Files, *, config: Any) -> Files:
         if entry.get("API") == "api/":
             entry["API"] = ["api/index.md", *({name: f"api/{name}.md"} for name in modules())]
         if entry.get("Gallery") == "gallery/":
-            titles = {path: Path(path).stem.replace("_", " ") for path in shown if "index" not in path}
+            titles = {
+                path: Path(path).stem.replace("_", " ")
+                for path in shown
+                if path.endswith(".md") and "index" not in path
+            }
             entry["Gallery"] = ["gallery/index.md", *({title: path} for path, title in titles.items())]
     return files
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import itertools
 import os
@@ -18,6 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
+from test_docs import same
 
 import seqclass
 import seqclass.datasets
@@ -92,6 +94,62 @@ def test_quickstart(tmp_path: Path) -> None:
     assert realised == pytest.approx(paid + 1 - accuracy, abs=1e-3)
     assert re.search(r"decision: (benign|malignant), after 3 measurements and 0.03 paid", text)
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+NOTEBOOKS = sorted((EXAMPLES / "notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture(scope="module")
+def notebooks():
+    """What runs notebooks and writes their pages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(EXAMPLES.parent / "docs"))
+        return importlib.import_module("_notebooks")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_what_its_code_prints(notebooks, path: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    stored = notebooks.read_notebook(path)
+    ran = notebooks.run_notebook(stored, path.name)
+    for before, after in zip(stored["cells"], ran["cells"], strict=True):
+        if before["cell_type"] == "code":
+            shown, printed = notebooks.texts(before), notebooks.texts(after)
+            assert same(
+                shown.replace("...", "\N{HORIZONTAL ELLIPSIS}"), printed.replace("...", "\N{HORIZONTAL ELLIPSIS}")
+            ), printed
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_whole_and_opens_as_a_page(notebooks, path: Path) -> None:
+    stored = notebooks.read_notebook(path)
+    assert (stored["nbformat"], stored["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in stored["cells"]}) == len(stored["cells"])
+    code = [cell for cell in stored["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    text, pictures = notebooks.to_page(path)
+    assert all(content.startswith(b"\x89PNG") and len(content) < 60_000 for content in pictures.values())
+    assert set(pictures) == set(re.findall(r"!\[[^\]]*\]\((.*?)\)", text))
+    assert "<style" not in text
+    for target in re.findall(
+        r"(?<!!)\[[^\]]*\]\((?!https?:)(.*?)\)",
+        "".join(itertools.chain(*(c["source"] for c in stored["cells"] if c["cell_type"] == "markdown"))),
+    ):
+        assert (path.parent / target).exists(), target
+
+
+def test_a_notebook_keeps_what_a_cell_prints_gives_and_draws(notebooks) -> None:
+    sources = ["import matplotlib.pyplot as plt\nx = 2\nprint(x)", "x + 1", "plt.plot([x]);", "x = None\nx"]
+    cells = [{"cell_type": "code", "source": [source], "outputs": []} for source in sources]
+    ran = notebooks.run_notebook({"cells": [{"cell_type": "markdown", "source": ["# Title"]}, *cells]}, "a.ipynb")[
+        "cells"
+    ]
+    assert [notebooks.texts(cell) for cell in ran[1:]] == ["2\n", "3", "<a picture>", ""]
+    assert [cell["execution_count"] for cell in ran[1:]] == [1, 2, 3, 4]
+    with pytest.raises(ZeroDivisionError):
+        notebooks.run_notebook({"cells": [{"cell_type": "code", "source": ["1 / 0"]}]}, "a.ipynb")
 
 
 @pytest.mark.slow
