@@ -83,6 +83,7 @@ GOLDEN = {"cost_trees.py", "hard_budgets.py"}
 KEYS = ["name", "ours_s", "peer", "peer_s", "ratio", "peak_mb"]
 #: Those of several seconds even so, which the default suite would be too long with.
 LONG = {
+    "speed.py",
     "all_orders.py",
     "visits.py",
     "any_size.py",

@@ -1,0 +1,154 @@
+"""What ``speed.py`` measures of ours, in a process of its own: of this checkout, and of an earlier one."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+#: Iterations of EM that are timed; cases that are played; answers of a query.
+ITERATIONS, N_CASES, N_SEEN = 20, 100, 5
+
+
+def drawn(n_questions: int, n_classes: int, n: int = 2000) -> tuple[Any, Any]:
+    """Rows whose classes differ a little in each column."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(n_classes, size=n)
+    return rng.normal(size=(n, n_questions)) + 0.5 * rng.normal(size=(n_classes, n_questions))[y], y
+
+
+def cpu(call: Callable[[], Any], runs: int) -> float:
+    """Seconds of the processor, the least of some runs."""
+    least = np.inf
+    for _ in range(runs):
+        began = time.process_time()
+        call()
+        least = min(least, time.process_time() - began)
+    return float(least)
+
+
+class Ours:
+    """What is measured in a checkout; each method gives seconds, and answers to compare."""
+
+    def __init__(self) -> None:
+        self.kept: dict[Any, Any] = {}
+        self.folder = tempfile.TemporaryDirectory()
+
+    def fitted(self, n_questions: int, n_classes: int, order: str) -> tuple[Any, Any]:
+        """A classifier, and its rows."""
+        from seqclass import SequentialClassifier
+
+        if (n_questions, n_classes, order) not in self.kept:
+            X, y = drawn(n_questions, n_classes)
+            clf = SequentialClassifier(feature_costs=0.01, order=order).fit(X, y)
+            self.kept[n_questions, n_classes, order] = clf, X
+        return self.kept[n_questions, n_classes, order]  # type: ignore[no-any-return]
+
+    def predict(self, run: int, *case: Any) -> tuple[float, Any]:
+        """One row after the other."""
+        clf, X = self.fitted(*case)
+        rows = range(run * N_CASES, run * N_CASES + N_CASES)
+        clf.predict(X[:1])
+        answers: list[Any] = []
+        seconds = cpu(lambda: answers.extend(clf.predict(X[i : i + 1]).tolist() for i in rows), 1) / len(rows)
+        return seconds, [answers, clf.predict_proba(X[rows[0] : rows[-1] + 1]).tolist()]
+
+    def session(self, run: int, *case: Any) -> tuple[float, Any]:
+        """Live cases that begin."""
+        clf, _ = self.fitted(*case)
+        clf.session()
+        return cpu(clf.session, 20), clf.session().next_feature.name
+
+    def answer(self, run: int, *case: Any) -> tuple[float, Any]:
+        """An answer of a live case, and what is asked next."""
+        clf, X = self.fitted(*case)
+        found, n, seconds = [], 0, 0.0
+        for row in X[run * N_CASES : run * N_CASES + N_CASES]:
+            live = clf.session()
+            question = live.next_feature
+            began = time.process_time()
+            while question is not None:
+                live.observe(question.name, row[question.column])
+                question, n = live.next_feature, n + 1
+            seconds += time.process_time() - began
+            found.append([live.posterior.tolist(), [a.expected_saving for a in live.history]])
+        return seconds / n, found
+
+    def command(self, run: int, *words: str) -> tuple[float, Any]:
+        """A command in a process of its own, with the model of this checkout."""
+        folder = Path(self.folder.name)
+        if not (model := folder / "model").exists():
+            import pandas as pd
+
+            from seqclass import SequentialClassifier
+
+            X, y = drawn(30, 2, 1000)
+            frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(30)])
+            SequentialClassifier(feature_costs=0.01).fit(frame, y).save(model)
+            frame[:10].to_csv(folder / "ten.csv", index=False)
+            self.command(run, *words)  # which compiles the files
+        files = [str(model), *([str(folder / "ten.csv")] if words[0] == "predict" else [])]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        # bytecode may be written, as an installation has it
+        places = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | {
+            "PYTHONPYCACHEPREFIX": str(folder)
+        }
+        command = [sys.executable, "-m", "seqclass", words[0], *files]
+        told = subprocess.run(command, check=True, capture_output=True, text=True, env=places).stdout
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return seconds, told if words[0] == "predict" else None
+
+    def mixture(self, run: int, bins: int, n: int = 2000) -> tuple[float, Any]:
+        """Iterations of EM, of 2 x 8 components."""
+        from seqclass.bn import ClassMixture
+
+        rng = np.random.default_rng(0)
+        X, y = rng.integers(bins, size=(n, 30)), rng.integers(2, size=n)
+        warnings.simplefilter("ignore")  # that so few iterations are not enough
+        mixture = ClassMixture(8, max_iter=ITERATIONS, tol=0.0, random_state=0)
+        seconds = cpu(lambda: mixture.fit(X, y), 2) / ITERATIONS
+        return seconds, mixture.posterior(X[:20]).tolist()
+
+    def network(self, run: int, file: str, target: str, n: int) -> tuple[float, Any]:
+        """A row of a batch of queries."""
+        if (file, n) not in self.kept:
+            from seqclass.bn import DiscreteNetwork
+
+            model = DiscreteNetwork.from_file(file, [target])
+            self.kept[file, n] = model, seen_of(model, n)[0]
+        model, codes = self.kept[file, n]
+        belief = model.posterior(codes)
+        return cpu(lambda: model.posterior(codes), 1) / len(codes), belief.tolist()
+
+
+def seen_of(model: Any, n: int) -> tuple[Any, Any]:
+    """Rows that have seen five answers each, and those that they are drawn from."""
+    rng, rows = np.random.default_rng(0), model.sample(n, 0)[0]
+    codes = np.full(rows.shape, -1)
+    for code, row in zip(codes, rows):
+        some = rng.choice(len(row), min(N_SEEN, len(row)), replace=False)
+        code[some] = row[some]
+    return codes, rows
+
+
+def serve() -> None:
+    """Measure what is asked for on standard input."""
+    ours = Ours()
+    for line in sys.stdin:
+        what, *arguments = json.loads(line)
+        print(json.dumps(getattr(ours, what)(*arguments)), flush=True)
+
+
+if __name__ == "__main__":
+    serve()
