@@ -285,7 +285,7 @@ class Case:
         )
         return Case(facts, belief, self.known, self.due + float(facts.spent[0] - self.facts.spent[0]))
 
-    def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool, needless: int = -1) -> Case:
+    def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool, implied: int = -1) -> Case:
         """What is known after an answer, which costs nothing if known before, and may make a question needless."""
         before, due = self.facts, 0.0
         facts = before.asking(question).update(np.array([outcome]), charge_missing=charge_missing and not known)
@@ -293,8 +293,8 @@ class Case:
             paid = replace(before.account, ordered=facts.account.ordered, ordering_is_known=False)
             facts = facts.replace(account=settle(facts.problem, paid))
             due = self.due + float(facts.spent[0] - before.spent[0])
-        if needless >= 0 and facts.observed is not None and facts.observed[0, needless] == OPEN:
-            facts.observed[0, needless] = CLOSED
+        if implied >= 0 and facts.observed is not None and facts.observed[0, implied] == OPEN:
+            facts.observed[0, implied] = CLOSED
         all_known = self.known | {question} if known else self.known
         return Case(facts, _policy_view(self.belief, facts, all_known), all_known, due)
 

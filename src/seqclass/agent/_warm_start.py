@@ -38,22 +38,22 @@ def initial_belief_given(
     return belief
 
 
-def needless_of(needless: IntArray, outcomes: IntArray) -> IntArray | None:
+def implied_features(implied: IntArray, outcomes: IntArray) -> IntArray | None:
     """Features that outcomes of what is known make needless, (n, n_known), -1 for none; None if none ever does."""
-    if not needless.size:
+    if not implied.size:
         return None
-    implied = needless[np.arange(len(needless)), np.maximum(outcomes, 0).astype(np.intp)]
-    return np.where(outcomes >= 0, implied, -1)
+    features = implied[np.arange(len(implied)), np.maximum(outcomes, 0).astype(np.intp)]
+    return np.where(outcomes >= 0, features, -1)
 
 
 def initial_policy_beliefs(
-    model: ObservationModel, policy: Policy, features: IntArray, outcomes: IntArray, lot: IntArray, needless: IntArray
+    model: ObservationModel, policy: Policy, features: IntArray, outcomes: IntArray, lot: IntArray, implied: IntArray
 ) -> tuple[BeliefState, IntArray]:
     """Instances as a policy that was planned for what is known of them meets them first, and the row of each."""
     lots = policy.initial_belief()[0].component
     distinct, node = np.unique(np.column_stack([lot, outcomes]), axis=0, return_inverse=True)
     belief = initial_belief_given(model, policy.problem, features, distinct[:, 1:])
-    belief = without_implied(belief, needless_of(needless, distinct[:, 1:]))
+    belief = without_implied(belief, implied_features(implied, distinct[:, 1:]))
     belief.component = None if lots is None else lots[distinct[:, 0]]
     return belief, node.reshape(-1)
 
@@ -104,7 +104,7 @@ class WarmStart:
         lot: IntArray,
         asked: BoolArray | None = None,
         charge_missing: bool = False,
-        needless: IntArray | None = None,
+        implied: IntArray | None = None,
         at_start: IntArray | None = None,
     ) -> None:
         self.problem, self._asked = policy.problem, asked is not None
@@ -128,10 +128,10 @@ class WarmStart:
         for place, question in enumerate(questions):
             charged = charge_missing if asked is not None and self._counted[question] else None
             belief = _update_without_price(belief, question, distinct[:, place + 1], charged)
-        if needless is not None:
+        if implied is not None:
             first_of: IntArray = np.empty(len(distinct), dtype=np.intp)
             first_of[self.node] = np.arange(len(self.node))
-            belief = without_implied(belief, np.where(needless[first_of] >= 0, needless[first_of], -1))
+            belief = without_implied(belief, np.where(implied[first_of] >= 0, implied[first_of], -1))
         self.info = belief
         # of a fixed order: the stage at which each history stands, and the problem's own state there
         state = self.begun.state[distinct[:, 0]]

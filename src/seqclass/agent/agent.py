@@ -22,7 +22,7 @@ from seqclass._utils.validation import check_integer
 from seqclass.agent._coding import OutcomeCoder, check_input
 from seqclass.agent._naming import ColumnNaming, categories_of, outcome_labels_of
 from seqclass.agent._row_fingerprints import RowFingerprints
-from seqclass.agent._warm_start import WarmStart, initial_policy_beliefs, needless_of
+from seqclass.agent._warm_start import WarmStart, implied_features, initial_policy_beliefs
 from seqclass.agent.calibration import Calibration
 from seqclass.agent.differential import Differential
 from seqclass.agent.problem import acquisition_problem
@@ -90,7 +90,7 @@ class Agent:
         Unit of prices and costs, such as ``"EUR"``; empty if none was given.
     known : ndarray of int
         Features of the model that are known before the first question.
-    needless : ndarray of int of shape (n_known, n_outcomes)
+    implied : ndarray of int of shape (n_known, n_outcomes)
         Feature of the model that each outcome of these makes needless to ask for, -1 for none; empty if none ever does.
     differential : Differential or None
         Which classes may still be true at the stop, if that was certified.
@@ -122,7 +122,7 @@ class Agent:
     seen: RowFingerprints | None = None
     unit: str = ""
     known: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    needless: IntArray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
+    implied: IntArray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
     differential: Differential | None = None
 
     @property
@@ -188,10 +188,10 @@ class Agent:
         asked[:, self.known] = codes[:, self.known] >= 0
         codes = np.where(asked, codes, -1)
         features, lot = np.arange(self.support.size), np.zeros(len(codes), dtype=np.intp)
-        needless, charged = needless_of(self.needless, codes[:, self.known]), self.charge_missing
+        implied, charged = implied_features(self.implied, codes[:, self.known]), self.charge_missing
         whole, known_of_all = whole_problem(self), self.known
         with name_impossible(self):
-            warm = WarmStart(self.policy, whole, features, codes, features, lot, asked, charged, needless, known_of_all)
+            warm = WarmStart(self.policy, whole, features, codes, features, lot, asked, charged, implied, known_of_all)
         question = warm.next_question(self.policy, budget)[warm.node]
         return np.asarray(np.append(self.support[self.problem.features], DECIDE)[question])
 
@@ -358,9 +358,9 @@ def start_rows(agent: Agent, rows: EncodedRows, known: IntArray, budget: int | N
     if not np.setdiff1d(known, agent.known).size:
         return initial_row_beliefs(agent, rows), None if budget is None else make_ask(agent.policy, budget=budget)
     features = np.union1d(known, agent.known)
-    needless = needless_of(agent.needless, known_outcomes(agent, rows))
+    implied = implied_features(agent.implied, known_outcomes(agent, rows))
     whole, lots = whole_problem(agent), _sample_components(agent.policy, rows)
-    warm = WarmStart(agent.policy, whole, features, rows.codes, rows.columns, lots, needless=needless)
+    warm = WarmStart(agent.policy, whole, features, rows.codes, rows.columns, lots, implied=implied)
     return (warm.info, warm.node), make_ask(agent.policy, warm.see, budget)
 
 
@@ -378,7 +378,7 @@ def initial_row_beliefs(
         return None
     seen, policy = known_outcomes(agent, rows), policy or agent.policy
     lot = _sample_components(policy, rows)
-    return initial_policy_beliefs(agent.model, policy, agent.known, seen, lot, agent.needless)
+    return initial_policy_beliefs(agent.model, policy, agent.known, seen, lot, agent.implied)
 
 
 def known_outcomes(agent: Agent, rows: EncodedRows) -> IntArray:

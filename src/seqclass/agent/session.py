@@ -333,12 +333,12 @@ class Session:
             best.append(self._questions.describe(q, float(facts.prices[0, q]), going_on, **more))
         return best[:n]
 
-    def _needless(self, question: int, outcome: int) -> int:
+    def _implied(self, question: int, outcome: int) -> int:
         """Question that is not asked any more after an answer; -1 for none."""
         problem, agent = self._questions.problem, self._agent
-        if not agent.needless.size or outcome < 0 or problem.features[question] not in agent.known:
+        if not agent.implied.size or outcome < 0 or problem.features[question] not in agent.known:
             return -1
-        feature = agent.needless[np.searchsorted(agent.known, problem.features[question]), outcome]
+        feature = agent.implied[np.searchsorted(agent.known, problem.features[question]), outcome]
         questions = np.flatnonzero(problem.features == feature)
         return int(questions[0]) if questions.size and problem.structure.bundle(int(questions[0])) is None else -1
 
@@ -731,9 +731,9 @@ class Session:
             ordered = panel if question in panel else [question]
             case = self._order_panel(ordered)
             self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in ordered], True))
-        needless = self._needless(question, outcome)
+        implied = self._implied(question, outcome)
         try:
-            following = case.learn(question, outcome, known=known, charge_missing=charged, needless=needless)
+            following = case.learn(question, outcome, known=known, charge_missing=charged, implied=implied)
         except ImpossibleOutcome:
             raise ValueError(self._impossible_text(name, value, known)) from None
         self._cases.append(following)

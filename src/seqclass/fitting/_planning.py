@@ -13,7 +13,7 @@ from scipy import sparse
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_distribution, check_integer, columns_of, in_order
-from seqclass.agent._warm_start import initial_belief_given, needless_of
+from seqclass.agent._warm_start import implied_features, initial_belief_given
 from seqclass.agent.agent import Agent, columns_by_name, initial_row_beliefs, naming_of
 from seqclass.agent.problem import acquisition_problem, is_free, stage_order
 from seqclass.agent.record import EncodedRows
@@ -114,8 +114,8 @@ def starts_of(
     belief = initial_belief_given(agent.model, problem, known, outcomes)
     state = belief.state if isinstance(belief.state, np.ndarray) else None
     total = np.bincount(at.reshape(-1), share, len(outcomes)).astype(np.float64)
-    needless = needless_of(agent.needless, outcomes)
-    return Starts(total, belief.probabilities, known, outcomes.astype(np.intp), state, needless)
+    implied = implied_features(agent.implied, outcomes)
+    return Starts(total, belief.probabilities, known, outcomes.astype(np.intp), state, implied)
 
 
 def with_implied(settings: Settings, agent: Agent, codes: Any) -> Agent:
@@ -136,15 +136,15 @@ def with_implied(settings: Settings, agent: Agent, codes: Any) -> Agent:
             "list."
         )
     sizes = agent.model.n_outcomes_[agent.known]
-    needless: IntArray = np.full((len(agent.known), int(sizes.max())), -1)
+    implied: IntArray = np.full((len(agent.known), int(sizes.max())), -1)
     for row, feature in enumerate(agent.known.tolist()):
         if (other := pairs.get(feature, -1)) >= 0:
             both = codes[:, [feature, other]]
             said, answer = np.asarray(both.toarray() if sparse.issparse(both) else both).T
             there = (answer >= 0) & (answer != agent.coder.missing_code[agent.support[other]])
             answered = np.bincount(said[(said >= 0) & there], minlength=int(sizes[row])) > 0
-            needless[row, : sizes[row]][~answered] = other
-    return replace(agent, needless=needless)
+            implied[row, : sizes[row]][~answered] = other
+    return replace(agent, implied=implied)
 
 
 def build_problem(

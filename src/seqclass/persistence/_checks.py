@@ -63,8 +63,8 @@ def check_agent(agent: Agent) -> None:
     require(type(agent.unit) is str, "unit is no text")
     known = stored_array(agent, "known", "iu", None, low=0, high=len(support) - 1)
     require((np.diff(known) > 0).all(), "known is wrong")
-    needless = stored_array(agent, "needless", "i", None, None, low=-1, high=len(support) - 1)
-    require(needless.size == 0 or len(needless) == len(known), "needless is of other features")
+    implied = stored_array(agent, "implied", "i", None, None, low=-1, high=len(support) - 1)
+    require(implied.size == 0 or len(implied) == len(known), "implied is of other features")
     if agent.differential is not None:
         check_array(agent.differential.limits, "differential", "f", len(classes))
     begins = agent.problem.starts

@@ -163,7 +163,7 @@ def initial_beliefs(problem: AcquisitionProblem) -> tuple[BeliefState, FloatArra
         return problem.initial_belief(), np.ones(1)
     belief = problem.initial_belief(len(starts.weight))
     belief = belief.replace(probabilities=starts.belief, state=problem.structure.state_of(starts))
-    return without_implied(belief, starts.needless), starts.weight
+    return without_implied(belief, starts.implied), starts.weight
 
 
 def without_implied(belief: BeliefState, implied: IntArray | None) -> BeliefState:

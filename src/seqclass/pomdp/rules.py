@@ -733,7 +733,7 @@ def with_rules(
         )
     if problem.visits is not None:
         raise ValueError(NO_VISITS)
-    if problem.starts is not None and problem.starts.needless is not None:
+    if problem.starts is not None and problem.starts.implied is not None:
         raise ValueError("rules do not know what is needless: give known as a list of columns.")
     if isinstance(asked, Rules):
         members = [problem.structure.members(question) for question in range(problem.n_questions)]

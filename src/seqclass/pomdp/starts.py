@@ -32,7 +32,7 @@ class Starts:
         What they showed, -1 where missing.
     state : ndarray with a row a start, or None
         The problem's own state; None where the problem works it out from the outcomes.
-    needless : ndarray of int of shape (n_starts, n_known) or None
+    implied : ndarray of int of shape (n_starts, n_known) or None
         Features that are not asked for, since what is known of the case makes them needless; -1 for none.
 
     Examples
@@ -52,7 +52,7 @@ class Starts:
     features: IntArray
     outcomes: IntArray
     state: Any = None
-    needless: IntArray | None = None
+    implied: IntArray | None = None
 
     def with_prior(self, before: FloatArray, prior: FloatArray) -> Starts:
         """Starts under another class prior: as likely as this has it, and believed so."""
@@ -70,5 +70,5 @@ class Starts:
         features = stored_array(self, "features", "i", None, low=0)
         require(len(np.unique(features)) == len(features), "a feature is known twice")
         stored_array(self, "outcomes", "i", n, len(features))
-        if self.needless is not None:
-            stored_array(self, "needless", "i", n, len(features))
+        if self.implied is not None:
+            stored_array(self, "implied", "i", n, len(features))
