@@ -40,9 +40,9 @@ def study(path: Path, jobs: int) -> Results:
 
     # a further method and further data: only their cells are computed
     larger = METHODS | {"ETANA as published": "etana(published=True)"}
-    done = len(results.table())
+    done = len(results.to_frame())
     results = experiment.set_params(data=DATA + GENERATED, methods=larger).run(path, n_jobs=jobs)
-    table = results.table()
+    table = results.to_frame()
     print(f"{done} cells, then {len(table)}; failed: {(table['error'] != '').sum()}")
 
     print("\nprice  method                realised cost, 95% interval   accuracy   features")
@@ -58,7 +58,7 @@ def study(path: Path, jobs: int) -> Results:
     optimism = (etana["realised_cost"] - etana["expected_cost"]).mean()
     gap = etana["gap"].max()
     print(f"\nETANA costs {optimism:.3f} more than its model expects; the worst certified gap is {gap:.1%}.")
-    print(f"Anyone can read the file: {Results.load(path).table().shape[1]} columns for each cell.")
+    print(f"Anyone can read the file: {Results.load(path).to_frame().shape[1]} columns for each cell.")
     return results
 
 

@@ -11,6 +11,7 @@ import argparse
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import seqclass
 from seqclass import plots
+from seqclass.experiment import Experiment
 from seqclass.selection import FIRES, OFS, prequential
 
 
@@ -83,6 +85,14 @@ def case() -> int:
 def belief_path() -> Any:
     """The belief of one case, before anything is asked and after each answer."""
     return plots.BeliefPathDisplay.from_estimator(classifier(), tumours()[1].iloc[[case()]])
+
+
+def cost_plane() -> Any:
+    """What decisions cost against the price paid for them; what is on one grey line costs the same in all."""
+    methods = {"etana": seqclass.etana, "tree": DecisionTreeClassifier(min_samples_leaf=5, random_state=0)}
+    with TemporaryDirectory() as folder:
+        experiment = Experiment(["iris", "wine"], methods, prices=[0.003, 0.01, 0.03], cv=3)
+        return experiment.run(Path(folder) / "study.run", progress=False).plot()
 
 
 def critical_difference() -> Any:
@@ -201,6 +211,7 @@ DISPLAYS: dict[str, Callable[[], Any]] = {
     "AccuracyFeaturesDisplay": accuracy_features,
     "AcquisitionMapDisplay": acquisition_map,
     "BeliefPathDisplay": belief_path,
+    "CostPlaneDisplay": cost_plane,
     "CriticalDifferenceDisplay": critical_difference,
     "DecisionCurveDisplay": decision_curve,
     "EntropyDisplay": entropy,

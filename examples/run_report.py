@@ -51,7 +51,7 @@ def study(folder: Path, page: Path) -> None:
         explanations={"ETANA on breast_cancer": of_the_run, "IFC2F on wine": own},
     )
     wrong = sum(e.decision != truth for e, truth in zip(of_the_run.explanations, of_the_run.truth or ()))
-    print(f"{len(results.table())} cells in a page of {page.stat().st_size / 1024:.0f} kB that loads nothing else")
+    print(f"{len(results.to_frame())} cells in a page of {page.stat().st_size / 1024:.0f} kB that loads nothing else")
     print(f"{len(of_the_run.explanations)} patients to step through, {wrong} decided wrong; {len(cases)} bottles")
 
 

@@ -204,7 +204,7 @@ def _experiment(key: _Key, methods: dict[str, Any], context: Context) -> Any:
     experiment = Experiment([data], methods, prices=[key[1]], cv=protocol, seeds=seeds)
     settings: dict[str, Any] = {"n_jobs": context.n_jobs, "retry_failed": True}
     # a table needs the means only
-    return experiment.run(context.path, keep_instances=0, keep_explanations=0, **settings).table()
+    return experiment.run(context.path, keep_instances=0, keep_explanations=0, **settings).to_frame()
 
 
 def _protocol(key: _Key, context: Context) -> tuple[Protocol, tuple[int, ...]]:

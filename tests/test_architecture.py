@@ -54,6 +54,7 @@ ON_DEMAND = {
     ("seqclass._utils.model_files", "(computed at run time)"),
     ("seqclass", "(computed at run time)"),
     ("seqclass.analysis.information", "seqclass.plots"),
+    ("seqclass.experiment.results", "seqclass.plots"),
 }
 #: Parts that the package's own names leave alone: whoever wants them imports them.
 ON_DEMAND_PARTS = {

@@ -186,7 +186,7 @@ def test_an_experiment(results: Results) -> None:
     assert frame["decision"].tolist() == decided
     assert kept.record.decision.tolist() == cheapest(kept.record.posterior)
     wrong = paid(decided, frame["truth"])
-    assert results.table()["realised_cost"].mean() == pytest.approx((wrong + frame["cost"]).mean(), rel=0.01)
+    assert results.to_frame()["realised_cost"].mean() == pytest.approx((wrong + frame["cost"]).mean(), rel=0.01)
     for one in results.class_scores("people", "etana"):
         own = (frame["truth"] == one.label).to_numpy()
         assert one.sensitivity == pytest.approx(np.mean(np.array(decided)[own] == one.label))
@@ -196,7 +196,7 @@ def test_an_experiment(results: Results) -> None:
 def test_a_report(results: Results, tmp_path: Path) -> None:
     text = write_report(results, tmp_path / "page.html").read_text(encoding="utf-8")
     [told] = json.loads(re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)[0])
-    explored = results.read_explored(results.table().index[0])
+    explored = results.read_explored(results.to_frame().index[0])
     assert explored is not None
     decided = [one.decision for one in explored.explanations]
     assert decided == cheapest([one.posterior for one in explored.explanations])

@@ -1,4 +1,4 @@
-"""The page of ten tasks keeps its promise: each is a few lines."""
+"""The page of tasks keeps its promise, and that of experiments: each is a few lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "tasks.md").read_text("utf-8")
 #: Most lines of each task, printing included.
-LINES = {1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 3, 7: 1, 8: 4, 9: 1, 10: 4}
+LINES = {1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 3, 7: 1, 8: 4, 9: 1, 10: 4, 11: 2}
 
 
 @pytest.mark.parametrize("number", LINES)
@@ -19,3 +19,16 @@ def test_a_task_takes_few_lines(number: int) -> None:
     block = re.search(r"```python\n(.*?)```", section[0], re.DOTALL)
     assert block is not None
     assert 0 < sum(bool(line.strip()) for line in block[1].splitlines()) <= LINES[number]
+
+
+def test_a_table_with_intervals_takes_one_line() -> None:
+    section = PAGE.partition("## 11. ")[2]
+    _, block = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    assert block.splitlines() == ['print(results.table("realised_cost"))']
+
+
+def test_a_study_for_a_paper_takes_twelve_lines() -> None:
+    page = (Path(__file__).resolve().parents[1] / "docs" / "experiments.md").read_text("utf-8")
+    block = re.search(r"```python\n(.*?)```", page.partition("## A table and a figure")[2], re.DOTALL)
+    assert block is not None
+    assert 0 < sum(bool(line.strip()) for line in block[1].splitlines()) <= 12

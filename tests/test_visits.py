@@ -534,8 +534,8 @@ def test_an_experiment_says_what_visits_cost(tmp_path):
         Experiment([data], ["etana"], visits={"delay_cost": 1.0}).run(tmp_path / "a.db")
     with pytest.raises(ValueError, match="visits: max_panel must be"):
         Experiment([data], ["etana"], visits={"visit_cost": 0.05, "max_panel": 0}).run(tmp_path / "a.db")
-    found = Experiment([data], {"nb": GaussianNB()}, cv=2, visits={"visit_cost": 0.5}).run(tmp_path / "a.db").table()
-    alone = Experiment([data], {"nb": GaussianNB()}, cv=2).run(tmp_path / "a.db").table()
+    found = Experiment([data], {"nb": GaussianNB()}, cv=2, visits={"visit_cost": 0.5}).run(tmp_path / "a.db").to_frame()
+    alone = Experiment([data], {"nb": GaussianNB()}, cv=2).run(tmp_path / "a.db").to_frame()
     assert len(found) == len(alone) == 2
     np.testing.assert_allclose(found["cost_mean"].to_numpy() - alone["cost_mean"].to_numpy(), 0.5)
 

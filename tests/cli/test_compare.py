@@ -34,19 +34,23 @@ def test_summary(folder: Path, run: Any) -> None:
     said = str(Results.load("run.db").compare()).replace("price= (--price on the command line)", "--price")
     assert said.endswith(": --price compares at one.")
     assert said.startswith("differences of realised_cost, paired")
-    assert "means over the prices 0.01, 0.1" in said
+    assert "means over the prices 0.01, 0.1, which count the same" in said
+    in_euros = run(*RUN, "--price", "0.01", ".1", "--currency", "EUR").stdout  # nothing is computed again
+    assert in_euros.splitlines()[0].split("  ")[-1].strip() == "cells"
+    assert "realised cost (EUR)" in in_euros
+    assert "paid (EUR)" in in_euros
     assert all(f"  {line}\n" in result.stdout for line in said.splitlines())
     assert sorted(file.name for file in folder.iterdir()) == ["data.csv", "run.db"]
 
 
 def test_the_same_command_goes_on(folder: Path, run: Any) -> None:
     first = run(*RUN)
-    stored = Results.load("run.db").table()
+    stored = Results.load("run.db").to_frame()
     assert run(*RUN).stdout == first.stdout
-    pd.testing.assert_frame_equal(Results.load("run.db").table(), stored)
+    pd.testing.assert_frame_equal(Results.load("run.db").to_frame(), stored)
     more = run(*RUN, "--seeds", "0", "1")
     assert "8 cells in run.db" in more.stdout
-    grown = Results.load("run.db").table()
+    grown = Results.load("run.db").to_frame()
     pd.testing.assert_frame_equal(grown.loc[stored.index], stored)
 
 
@@ -57,7 +61,7 @@ def test_json_and_csv(folder: Path, run: Any) -> None:
     assert [row["method"] for row in content["summary"]] == ["etana", "tree"]
     (apart,) = content["differences"]
     assert apart == Results.load("run.db").compare().differences.to_dict("records")[0]
-    table = Results.load("run.db").table()
+    table = Results.load("run.db").to_frame()
     assert [cell["key"] for cell in content["cells"]] == table.index.tolist()
     assert content["cells"][0]["accuracy"] == table["accuracy"].iloc[0]
     assert content["cells"][2]["gap"] is None
@@ -80,7 +84,7 @@ def test_json_and_csv(folder: Path, run: Any) -> None:
 def test_options_take_several_numbers(folder: Path, run: Any, arguments: list[str], seeds: Any, prices: Any) -> None:
     result = run("compare", "-m", "tree=" + TREE, "--folds", "2", "-o", "run.db", *arguments, "iris")
     assert result.exit_code == 0, result.stderr
-    table = Results.load("run.db").table()
+    table = Results.load("run.db").to_frame()
     assert (set(table["seed"]), set(table["price"])) == (seeds, prices)
 
 
@@ -89,7 +93,7 @@ def test_files_with_prices(folder: Path, run: Any) -> None:
     command = ("compare", "data.csv", "--target", "the label", "--drop", "id", "-m", "etana", "--split", "60/20/20")
     result = run(*command, "--dataset-costs", "--missing-cost", "2", "--price", "0.001", "-o", "run.db")
     assert result.exit_code == 0, result.stderr
-    row = Results.load("run.db").table().iloc[0]
+    row = Results.load("run.db").to_frame().iloc[0]
     assert (row["data"], row["error"], row["n_train"], row["n_test"]) == ("data", "", 120, 40)
     assert 0 < row["cost_max"] <= 0.038
 
@@ -98,7 +102,7 @@ def test_prices_of_a_file_count_as_they_are(folder: Path, run: Any) -> None:
     Path("data.costs.csv").write_text("feature,cost\ncolour,.05\nage in years,.01\nsmokes,.02\nempty,.3\n")
     command = ("compare", "data.csv", "--target", "the label", "--drop", "id", "-m", "etana", "--folds", "2")
     assert run(*command, "--dataset-costs", "-o", "run.db").exit_code == 0
-    table = Results.load("run.db").table()
+    table = Results.load("run.db").to_frame()
     assert table["price"].tolist() == [1, 1]
     assert table["cost_max"].min() >= 0.01
 
@@ -146,7 +150,7 @@ def test_settings_of_files_leave_other_data_alone(folder: Path, run: Any, refuse
     settings = ("--target", "the label", "--drop", "id", "-m", "etana", "--folds", "2", "-o", "run.db")
     result = run("compare", "iris", "data.csv", *settings)
     assert result.exit_code == 0, result.stderr
-    assert Results.load("run.db").table()["data"].tolist() == ["iris", "iris", "data", "data"]
+    assert Results.load("run.db").to_frame()["data"].tolist() == ["iris", "iris", "data", "data"]
     assert "--target and --drop: none of the data is a file" in refuses("compare", "iris", *settings)
 
 

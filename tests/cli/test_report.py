@@ -50,7 +50,7 @@ def test_a_page(made: Path, run: Any) -> None:
     assert result.stderr == ""
     assert sorted(file.name for file in made.iterdir()) == sorted([*before, "run.html"])
     text = Path("run.html").read_text("utf-8")
-    assert "<h1>run.db</h1>" in text
+    assert re.search(r"<h1>[^<]+ on [^<]+</h1>", text)
     assert [one["name"] for one in explored("run.html")] == ["etana on iris"]
     assert f"{Results.load('run.db').summary()['accuracy'].iloc[0]:.4f}" in text
 

@@ -47,7 +47,7 @@ def test_nothing_is_learnt_from_rows_that_are_scored(tmp_path: Path) -> None:
     for name, values in (("a", X), ("b", other)):
         made = Dataset(name, values, Y, ("0", "1", "2"))
         run = Experiment([made], ["ifc2f"], cv=ShuffledSplit()).run(tmp_path / f"{name}.db")
-        tables.append(run.table()[["accuracy", "n_features_mean", "expected_cost", "lower"]].to_numpy())
+        tables.append(run.to_frame()[["accuracy", "n_features_mean", "expected_cost", "lower"]].to_numpy())
     np.testing.assert_array_equal(*tables)
 
 

@@ -25,7 +25,7 @@ RECIPES = ["etana(order='adaptive')", "adaptive(effort='quick')"]
 def test_a_run_of_them_is_kept_and_shown_as_it_was(tmp_path: Path) -> None:
     data = load("wine")
     results = Experiment(["wine"], METHODS, prices=[0.02], cv=2).run(tmp_path / "a.run")
-    table = results.table().set_index(["method", "fold"]).sort_index()
+    table = results.to_frame().set_index(["method", "fold"]).sort_index()
     assert (table["error"] == "").all()
     assert table.loc["one order", "scope"].tolist() == ["order"] * 2
     assert table.loc["any order", "scope"].tolist() == ["all orders"] * 2
@@ -38,7 +38,7 @@ def test_a_run_of_them_is_kept_and_shown_as_it_was(tmp_path: Path) -> None:
     assert len({*record.order[:, 1].tolist()} - {-1}) > 1  # the second question differs by instance
     assert kept.record.order.tolist() == record.order.tolist()
     np.testing.assert_allclose(kept.record.beliefs, record.beliefs, atol=1e-6)
-    keys = results.table().query("method == 'any order' and fold == 0").index
+    keys = results.to_frame().query("method == 'any order' and fold == 0").index
     explored = results.read_explored(keys[0])
     assert explored is not None
     place = {int(row): i for i, row in enumerate(test)}
@@ -54,7 +54,7 @@ def test_a_run_of_them_is_kept_and_shown_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_recipes_that_may_choose_any_order(tmp_path: Path) -> None:
     results = Experiment(["iris"], RECIPES, prices=[0.02], cv=2).run(tmp_path / "a.run")
-    assert (results.table()["error"] == "").all()
+    assert (results.to_frame()["error"] == "").all()
     assert results.summary()["accuracy"].min() > 0.9
     assert len(results.keys_with("explanations")) == 4
     for name in RECIPES:

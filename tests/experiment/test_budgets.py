@@ -43,7 +43,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def test_a_hard_budget_is_used_up_and_not_exceeded(results: Results) -> None:
-    table = results.table().set_index(["method", "budget", "fold"]).sort_index()
+    table = results.to_frame().set_index(["method", "budget", "fold"]).sort_index()
     assert (table["price"] == 0).all()
     for name in ("etana", "adaptive", "behind"):
         for budget in (2, 4):
@@ -83,7 +83,7 @@ def test_what_is_kept_and_shown_is_of_the_budget(results: Results, tmp_path: Pat
 def test_cells_are_told_apart_by_budget_and_by_what_is_known(tmp_path: Path) -> None:
     (plain, *_), _ = Experiment(["wine"], ["etana"], cv=2)._cells(seqclass.experiment.grid.Keep())
     results = Experiment(["wine"], ["etana"], cv=2).run(tmp_path / "a.run")
-    assert results.table()["budget"].isna().all()
+    assert results.to_frame()["budget"].isna().all()
     assert "budget" not in results.summary()
     cells = Experiment(["wine"], ["etana"], cv=2, budgets=[2, 3], known=["hue"])._cells(plain.keep)[0]
     warm = Experiment(["wine"], ["etana"], cv=2, known=["hue"])._cells(plain.keep)[0]
@@ -101,7 +101,7 @@ def test_refusals(tmp_path: Path) -> None:
     turned = make_pipeline(PCA(3), SequentialClassifier())
     with pytest.warns(UserWarning, match="2 of 2 cells failed"):
         results = Experiment(["wine"], {"turned": turned}, cv=2, known=["hue"]).run(tmp_path / "b.run")
-    assert results.table()["error"].str.contains("of which nobody can tell").all()
+    assert results.to_frame()["error"].str.contains("of which nobody can tell").all()
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     assert result.output.splitlines()[0].split()[:4] == ["data", "method", "price", "budget"]
-    cells: Any = Results.load(tmp_path / "a.run").table()
+    cells: Any = Results.load(tmp_path / "a.run").to_frame()
     assert cells[["budget", "n_features_mean"]].values.tolist() == [[1, 1], [1, 1], [2, 2], [2, 2]]
 
 

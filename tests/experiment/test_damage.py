@@ -38,7 +38,7 @@ def change(path: Path, statement: str, *values: Any) -> None:
 def read_all(path: Path) -> None:
     """Do with a run what people do."""
     results = Results.load(path)
-    for key in results.table().index:
+    for key in results.to_frame().index:
         results.settings(key)
         results.read_explored(key)
     results.summary()
@@ -71,7 +71,7 @@ def test_values_of_another_kind(whole: Path, tmp_path: Path, column: str, name: 
         content = json.loads(connection.execute(f"SELECT {column} FROM cells WHERE position = 1").fetchone()[0])
     change(path, f"UPDATE cells SET {column} = ? WHERE position = 1", json.dumps(content | {name: value}))
     with pytest.raises(ValueError, match=rf"is damaged: the cell '\w+' holds .* as {name}"):
-        Results.load(path).table()
+        Results.load(path).to_frame()
 
 
 def test_settings_of_another_cell(whole: Path, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_settings_of_another_cell(whole: Path, tmp_path: Path) -> None:
     change(path, "UPDATE cells SET settings = (SELECT settings FROM cells WHERE position = 2) WHERE position = 1")
     results = Results.load(path)
     with pytest.raises(ValueError, match="has settings that are not its own"):
-        results.settings(results.table().index[0])
+        results.settings(results.to_frame().index[0])
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", bytes(100), 5, "text", 10**12])

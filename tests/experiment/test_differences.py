@@ -45,7 +45,7 @@ def test_differences_are_paired_by_fold(made: Results, metric: str) -> None:
     found = made.compare(metric)
     table = found.differences
     assert table["data"].tolist() == ["all data sets"] * 3 + ["d0", "d1"] * 3
-    units = made.table().groupby(["data", "method", "seed", "fold"])[metric].mean()
+    units = made.to_frame().groupby(["data", "method", "seed", "fold"])[metric].mean()
     for row in table[table["data"] != "all data sets"].to_dict("records"):
         a, b = (units[row["data"]][row[name]].to_numpy() for name in ("method", "against"))
         test = paired_t_test(a, b, test_to_train=0.25)
@@ -106,7 +106,7 @@ def split(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def test_a_single_split_is_paired_by_case(split: Results) -> None:
-    assert (split.table()["error"] == "").all()
+    assert (split.to_frame()["error"] == "").all()
     frame = split.instances()
     costs = {"malignant": {"benign": 3.0}, "benign": {"malignant": 1.0}}
     wrong = [0.7 if d == "refer" else costs[t].get(d, 0.0) for t, d in zip(frame["truth"], frame["decision"])]
@@ -141,7 +141,7 @@ def test_curves_and_classes_of_kept_rows(split: Results) -> None:
     assert scores["malignant"].sensitivity == pytest.approx((frame["decision"][ill] == "malignant").mean())
     assert scores["malignant"].specificity == pytest.approx((frame["decision"][~ill] != "malignant").mean())
     assert scores["malignant"].mean_price == pytest.approx(frame["cost"][ill].mean())
-    row = split.table().query("method == 'etana' and price == 0.05").iloc[0]
+    row = split.to_frame().query("method == 'etana' and price == 0.05").iloc[0]
     assert row["sensitivity"] == pytest.approx(scores["benign"].sensitivity)  # the second of two classes
     assert row["specificity"] == pytest.approx(scores["benign"].specificity)
     costs = split.compare("realised_cost", price=0.05).scores["etana"].iloc[0]
@@ -163,6 +163,6 @@ def test_kept_rows_without_costs_of_decisions_are_told(tmp_path: Path) -> None:
     assert len(plain.class_scores("iris", "tree")) == 3
     assert plain.decision_curve("iris", "tree").positive == "virginica"
     of_three = plain.class_scores("iris", "tree")
-    assert plain.table()["sensitivity"].mean() == pytest.approx(
+    assert plain.to_frame()["sensitivity"].mean() == pytest.approx(
         np.mean([one.sensitivity for one in of_three]), abs=0.02
     )

@@ -63,7 +63,7 @@ def test_instances_are_those_of_the_classifier(results: Results) -> None:
 
 
 def test_the_table_of_instances_gives_back_the_figures_of_the_cells(results: Results) -> None:
-    frame, table = results.instances(), results.table()
+    frame, table = results.instances(), results.to_frame()
     assert list(frame.columns[:6]) == ["data", "method", "price", "budget", "seed", "fold"]
     by = ["data", "method", "price", "seed", "fold"]
     frame["right"] = frame["truth"] == frame["decision"]
@@ -87,8 +87,8 @@ def test_filters(results: Results) -> None:
         results.instances(method="etanna")
     with pytest.raises(ValueError, match=r"no price 0\.5: it has \[0\.01, 0\.1\]"):
         results.instances(price=0.5)
-    key = results.table().index[0]
-    mixed = Results(results.path, [key, results.table().index[-1]])
+    key = results.to_frame().index[0]
+    mixed = Results(results.path, [key, results.to_frame().index[-1]])
     with pytest.raises(ValueError, match="no cell of data 'iris', method 'fast'"):
         mixed.instances("iris", "fast")
 
@@ -148,16 +148,16 @@ def test_few_are_taken_evenly(tmp_path: Path) -> None:
     assert everything["row"].is_monotonic_increasing
     assert frame["row"].tolist() == everything["row"].iloc[evenly(30, 7)].tolist()
     pd.testing.assert_frame_equal(frame, everything.iloc[evenly(30, 7)].reset_index(drop=True))
-    explored = some.read_explored(some.table().index[0])
+    explored = some.read_explored(some.to_frame().index[0])
     assert explored is not None
     assert list(explored.rows or ()) == everything["row"].iloc[[0, 14, 29]].tolist()
     none = experiment.run(tmp_path / "none.run", keep_instances=0, keep_explanations=0)
     assert none.keys_with("instances") == none.keys_with("explanations") == []
-    assert none.read_explored(none.table().index[0]) is None
+    assert none.read_explored(none.to_frame().index[0]) is None
     with pytest.raises(ValueError, match="keep_instances=0"):
         none.record("iris", "etana")
-    volatile = [name for name in some.table() if name.startswith("seconds") or name == "peak_mb"]
-    pd.testing.assert_frame_equal(none.table().drop(columns=volatile), some.table().drop(columns=volatile))
+    volatile = [name for name in some.to_frame() if name.startswith("seconds") or name == "peak_mb"]
+    pd.testing.assert_frame_equal(none.to_frame().drop(columns=volatile), some.to_frame().drop(columns=volatile))
     for name in ("keep_instances", "keep_explanations"):
         settings: dict[str, Any] = {name: -1}
         with pytest.raises(ValueError, match=name):
@@ -175,7 +175,7 @@ def test_evenly(n: int, most: int) -> None:
 
 
 def test_explanations_are_those_of_the_classifier(results: Results) -> None:
-    table = results.table()
+    table = results.to_frame()
     key = table.index[(table["data"] == "breast_cancer") & (table["method"] == "etana") & (table["price"] == 0.1)][0]
     explored = results.read_explored(key)
     assert explored is not None
@@ -222,7 +222,7 @@ def test_columns_behind_other_steps_go_by_their_names(tmp_path: Path) -> None:
     results = Experiment([data], methods | {"search": search, "alone": make_pipeline(inside)}, cv=2).run(
         tmp_path / "a.run"
     )
-    assert (results.table()[["error", "warnings"]] == "").all(axis=None)
+    assert (results.to_frame()[["error", "warnings"]] == "").all(axis=None)
     kept = results.record("wine", "best")
     assert set(kept.names) <= set(data.names())
     for fold in range(2):
@@ -231,7 +231,7 @@ def test_columns_behind_other_steps_go_by_their_names(tmp_path: Path) -> None:
         own = results.record("wine", "best", fold=fold)
         asked = {own.names[j] for j in np.unique(own.record.order[own.record.order >= 0])}
         assert asked <= {data.names()[j] for j in columns}
-        explored = results.read_explored(results.table().query("method == 'best'").index[fold])
+        explored = results.read_explored(results.to_frame().query("method == 'best'").index[fold])
         assert explored is not None
         assert {step.name for one in explored.explanations for step in one.steps} <= asked
     assert set(results.record("wine", "turned").names) <= {f"x{j}" for j in range(13)}
@@ -265,7 +265,7 @@ def test_frames_sparse_data_and_missing_values(tmp_path: Path) -> None:
     framed = Dataset("framed", frame, y, ("no", "yes"))
     sparse = Dataset("sparse", sp.coo_array(frame[["size"]].to_numpy()).tocsr(), y, ("no", "yes"))
     results = Experiment([framed, sparse], ["etana"], cv=2).run(tmp_path / "a.run")
-    assert (results.table()[["error", "warnings"]] == "").all(axis=None)
+    assert (results.to_frame()[["error", "warnings"]] == "").all(axis=None)
     kept = results.record("framed", "etana")
     assert set(kept.names) == {"colour", "size"}
     asked, missing = kept.record.order >= 0, kept.record.outcome < 0
@@ -274,7 +274,7 @@ def test_frames_sparse_data_and_missing_values(tmp_path: Path) -> None:
     colours = asked & (kept.record.order == kept.names.index("colour"))
     gone = frame["colour"].isna().to_numpy()[kept.rows]
     np.testing.assert_array_equal(missing[colours], gone[np.nonzero(colours)[0]])
-    explored = results.read_explored(results.table().index[0])
+    explored = results.read_explored(results.to_frame().index[0])
     assert explored is not None
     assert any(step.missing for one in explored.explanations for step in one.steps)
     assert results.record("sparse", "etana").names == ("x0",)
@@ -289,11 +289,11 @@ def test_further_decisions_and_classes_that_the_training_rows_lack(tmp_path: Pat
     frame = results.instances()
     assert "ask an expert" in set(frame["decision"])
     assert (results.record("priced", "etana").record.decision == frame["decision"]).all()
-    explored = results.read_explored(results.table().index[0])
+    explored = results.read_explored(results.to_frame().index[0])
     assert explored is not None
     assert list(explored.explanations[0].decision_costs) == [*iris.class_names, "ask an expert"]
     referred = Experiment([iris], {"own": own}, cv=3).run(tmp_path / "b.run")
-    assert (referred.table()["warnings"] == "").all()
+    assert (referred.to_frame()["warnings"] == "").all()
     assert "refer" in set(referred.instances()["decision"])
     rows = np.arange(150)
     lacking = replace(iris, train_index=rows[:90], test_index=rows[90:])
@@ -317,7 +317,7 @@ def test_ways_of_a_policy_that_is_drawn_by_lot(tmp_path: Path) -> None:
     gone = np.random.default_rng(0).random(data.X.shape) < 0.2
     data = replace(data, X=np.where(gone, np.nan, data.X))
     results = Experiment([data], {"budgeted": budgeted}, cv=HoldOut()).run(tmp_path / "a.run")
-    assert (results.table()[["error", "warnings"]] == "").all(axis=None)
+    assert (results.to_frame()[["error", "warnings"]] == "").all(axis=None)
     kept = results.record("breast_cancer", "budgeted")
     train, test = HoldOut().split(data, 0, 0)
     clf = budgeted(0.01, 0).fit(data.X[train], data.y[train])
@@ -327,7 +327,7 @@ def test_ways_of_a_policy_that_is_drawn_by_lot(tmp_path: Path) -> None:
     np.testing.assert_array_equal(kept.record.order, record.order)
     np.testing.assert_array_equal(kept.record.beliefs, record.beliefs.astype(np.float32))
     np.testing.assert_array_equal(kept.record.cost, record.cost)
-    explored = results.read_explored(results.table().index[0])
+    explored = results.read_explored(results.to_frame().index[0])
     assert explored is not None
     own = clf.explain(data.X[np.array(explored.rows)], feature_names=data.names())
     assert [one.beliefs.tolist() for one in explored.explanations] == [one.beliefs.tolist() for one in own]
@@ -362,7 +362,7 @@ def test_a_cell_that_failed_keeps_nothing(tmp_path: Path) -> None:
     methods = ["etana", "sklearn:LogisticRegression(C=-1.0)"]
     with pytest.warns(UserWarning, match="2 of 4 cells failed"):
         results = Experiment(["iris"], methods, cv=2).run(tmp_path / "a.run")
-    assert results.keys_with("instances") == results.table().index[:2].tolist()
+    assert results.keys_with("instances") == results.to_frame().index[:2].tolist()
     assert set(results.instances()["method"]) == {"etana"}
     with pytest.raises(ValueError, match="no instances are kept of these cells: they failed"):
         results.instances(method=methods[1])
@@ -391,12 +391,12 @@ def test_neither_seconds_nor_memory_have_the_keeping_in_them(tmp_path: Path, mon
 
     monkeypatch.setattr(grid, "peak_memory", watched)
     monkeypatch.setattr(grid, "keep_parts", keep_parts)
-    row = Experiment(["iris"], ["etana"], cv=HoldOut()).run(tmp_path / "a.run").table().iloc[0]
+    row = Experiment(["iris"], ["etana"], cv=HoldOut()).run(tmp_path / "a.run").to_frame().iloc[0]
     assert row["warnings"] == "UserWarning: slept"
 
 
 def test_what_is_kept_is_no_pickle(results: Results) -> None:
-    key = results.table().index[0]
+    key = results.to_frame().index[0]
     content = read_parts(results.path)[key, "instances"]
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
         assert {"row", "truth", "decision", "n_features", "cost", "proba", "record.order", "record.outcome"} <= set(

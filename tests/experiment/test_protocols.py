@@ -77,7 +77,7 @@ def test_splitters_of_scikit_learn_cut_as_they_do(tmp_path: Path) -> None:
 
     def run(splitter: Any) -> Any:
         experiment = Experiment(["iris"], {"etana": etana}, prices=[0.01], cv=splitter)
-        return experiment.run(tmp_path / "a.run").table()
+        return experiment.run(tmp_path / "a.run").to_frame()
 
     first, again = run(StratifiedShuffleSplit(2, test_size=30)), run(StratifiedShuffleSplit(2, test_size=30))
     assert first["n_test"].tolist() == [30, 30]

@@ -82,7 +82,7 @@ def plainly(table: Any, by: list[str], metric: str, bounds: tuple[float, float])
     "by", [["data", "method", "price"], ["data"], ["method"], ["method", "seed"], ["data", "seed", "fold"]]
 )
 def test_summary_of_all_groups_at_once_is_that_of_each(results: Results, by: list[str]) -> None:
-    table = results.table()
+    table = results.to_frame()
     for metric, bounds in {"accuracy": (0, 1), "realised_cost": (0, np.inf), "auroc": (0, 1)}.items():
         expected = plainly(table, by, metric, bounds)
         summary = results.summary(by=by, metrics=[metric])
@@ -108,7 +108,7 @@ def test_summary_of_many_groups_is_no_loop_over_them(tmp_path: Path, steps: Any)
     for n_sets in (15, 60):
         run = many_groups(tmp_path / f"{n_sets}.run", n_sets)
         run.compare()  # what is imported and noted once is not counted
-        reading = steps(run.table)
+        reading = steps(run.to_frame)
         beyond.append(steps(run.summary) - reading)
         compared.append(steps(run.compare) - reading)
     assert beyond[1] < 1.1 * beyond[0]
@@ -141,7 +141,8 @@ def test_compare(results: Results) -> None:
 def test_a_comparison_says_what_it_is_a_mean_over(results: Results) -> None:
     over = results.compare()
     assert over.prices == (0.1, 0.2)
-    assert "All of this is of means over the prices 0.1, 0.2, at which methods may differ" in str(over)
+    assert "Each fold of each seed counts the same, and each data set once. All of this is of means" in str(over)
+    assert "means over the prices 0.1, 0.2, which count the same" in over.pooled
     assert "price= (--price on the command line) compares at one" in str(over)
     assert "budget" not in str(over)
     at_one = results.compare(price=0.2)

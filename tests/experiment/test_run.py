@@ -108,7 +108,7 @@ def small(**changes: Any) -> Experiment:
 
 def stable(results: Results) -> pd.DataFrame:
     """What must not differ from run to run."""
-    table = results.table()
+    table = results.to_frame()
     return table.drop(columns=[name for name in table if name.startswith("seconds_") or name == "peak_mb"])
 
 
@@ -118,7 +118,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def test_a_row_a_cell_and_its_figures(undisturbed: Results) -> None:
-    table = undisturbed.table()
+    table = undisturbed.to_frame()
     assert table.columns.tolist() == COLUMNS
     assert len(table) == 2 * 2 * 2 * 2
     assert table.index.is_unique
@@ -186,7 +186,7 @@ def test_methods_learn_from_the_training_rows_and_nothing_else(protocol: Any, tm
     table = Experiment([data], {"watch": make_pipeline(WatchedStep(), WatchedClassifier())}, cv=protocol).run(
         tmp_path / "a.run"
     )
-    assert (table.table()["error"] == "").all()
+    assert (table.to_frame()["error"] == "").all()
     for fold in range(protocol.n_folds):
         train, test = protocol.split(data, fold, 0)
         fitted = [set(numbers) for what, numbers in Watch.seen[3 * fold : 3 * fold + 3] if what == "fit"]
@@ -201,7 +201,7 @@ def test_what_is_learnt_does_not_hang_on_the_rows_that_are_scored(tmp_path: Path
     X = data.X.copy()
     X[test] = 1e6
     one, other = (
-        Experiment([d], methods, cv=HoldOut()).run(tmp_path / name).table()
+        Experiment([d], methods, cv=HoldOut()).run(tmp_path / name).to_frame()
         for name, d in (("a.run", data), ("b.run", replace(data, X=X)))
     )
     learnt = ["expected_cost", "expected_n_features", "lower", "upper", "gap"]
@@ -217,7 +217,7 @@ class Leaks(Protocol):
 
 def test_a_protocol_of_ones_own_must_not_leak(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="cells failed"):
-        table = small(cv=Leaks(), seeds=[0], prices=[0.01]).run(tmp_path / "a.run").table()
+        table = small(cv=Leaks(), seeds=[0], prices=[0.01]).run(tmp_path / "a.run").to_frame()
     assert (
         table["error"].str.contains(r"Leaks\(\) puts row 100 both into the training rows and into those scored").all()
     )
@@ -237,7 +237,7 @@ def test_a_cell_that_fails_is_a_row_with_its_error(tmp_path: Path) -> None:
     assert "9 cells, 0 missing, 3 failed" in repr(results)
     with pytest.warns(UserWarning, match=told):  # what failed before is missing now, too
         experiment.run(tmp_path / "a.run")
-    table = results.table()
+    table = results.to_frame()
     assert table["error"].tolist() == ["RuntimeError: no luck"] * 3 + [""] * 6
     assert table["accuracy"].isna().tolist() == [True] * 3 + [False] * 6
     assert table["warnings"].str.startswith("ConvergenceWarning").tolist() == [False] * 6 + [True] * 3
@@ -251,8 +251,8 @@ def test_failed_cells_are_tried_again_on_request(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(Fails, "fit", lambda self, X, y: setattr(self, "classes_", np.unique(y)) or self)
     monkeypatch.setattr(Fails, "predict", lambda self, X: np.zeros(len(X), dtype=int), raising=False)
     with pytest.warns(UserWarning, match="3 of 3 cells failed"):
-        assert (experiment.run(tmp_path / "a.run").table()["error"] != "").all()
-    table = experiment.run(tmp_path / "a.run", retry_failed=True).table()
+        assert (experiment.run(tmp_path / "a.run").to_frame()["error"] != "").all()
+    table = experiment.run(tmp_path / "a.run", retry_failed=True).to_frame()
     assert len(table) == 3
     assert (table["error"] == "").all()
     assert table["accuracy"].tolist() == pytest.approx([1 / 3] * 3, abs=0.02)
@@ -296,9 +296,9 @@ def test_only_what_is_missing_is_computed(tmp_path: Path, calls: list[str], undi
     for experiment in changed:
         before = len(calls)
         added = experiment.run(path)
-        assert len(calls) - before == len(added.table())
-    assert len(calls) == len(set(calls)) == len(Results.load(path).table())
-    assert len(small().run(path).table()) == 16  # its own cells, not all there are in the file
+        assert len(calls) - before == len(added.to_frame())
+    assert len(calls) == len(set(calls)) == len(Results.load(path).to_frame())
+    assert len(small().run(path).to_frame()) == 16  # its own cells, not all there are in the file
 
 
 def test_an_interrupted_run_keeps_what_is_done(
@@ -317,10 +317,10 @@ def test_an_interrupted_run_keeps_what_is_done(
     with pytest.raises(KeyboardInterrupt):
         small().run(path)
     loaded = Results.load(path)
-    assert len(loaded.table()) == 5
+    assert len(loaded.to_frame()) == 5
     assert loaded.n_missing == 11
     monkeypatch.undo()
-    assert loaded.keys_with("instances") == loaded.table().index.tolist()
+    assert loaded.keys_with("instances") == loaded.to_frame().index.tolist()
     resumed = small().run(path)
     pd.testing.assert_frame_equal(stable(resumed), stable(undisturbed))
     assert read_parts(resumed.path) == read_parts(undisturbed.path)
@@ -353,25 +353,25 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    kept = Results.load(path).table()
+    kept = Results.load(path).to_frame()
     assert len(kept) == 4
     again = CliRunner().invoke(main, [*command, str(path)])
     assert again.exit_code == 0, again.output
     resumed = Results.load(path)
     assert resumed.n_missing == 0
-    assert len(resumed.table()) == resumed.table().index.nunique() == 8
-    pd.testing.assert_frame_equal(resumed.table().iloc[:4], kept)  # seconds and all: they were not computed again
+    assert len(resumed.to_frame()) == resumed.to_frame().index.nunique() == 8
+    pd.testing.assert_frame_equal(resumed.to_frame().iloc[:4], kept)  # seconds and all: they were not computed again
     other = tmp_path / "undisturbed.run"
     undisturbed = CliRunner().invoke(main, [*command, str(other)])
     pd.testing.assert_frame_equal(stable(resumed), stable(Results.load(other)))
     assert read_parts(resumed.path) == read_parts(other)
-    assert len(read_parts(path)) == 2 * len(resumed.table())
+    assert len(read_parts(path)) == 2 * len(resumed.to_frame())
     assert again.stdout.replace(str(path), str(other)) == undisturbed.stdout
 
 
 def count_done(path: Path) -> int:
     try:
-        return len(Results.load(path).table())
+        return len(Results.load(path).to_frame())
     except ValueError:  # it is being made
         return 0
 
@@ -399,7 +399,7 @@ def test_a_cell_that_takes_its_process_down_is_a_row_and_the_rest_goes_on(tmp_pa
 
     methods = {"deadly": Deadly(spared=os.getpid()), "tree": DecisionTreeClassifier(max_depth=2)}
     with pytest.warns(UserWarning, match="2 of 8 cells failed.*2 of 'deadly', the first on .*BrokenProcessPool"):
-        table = small(methods=methods, prices=[0.01]).run(tmp_path / "a.run", n_jobs=2).table()
+        table = small(methods=methods, prices=[0.01]).run(tmp_path / "a.run", n_jobs=2).to_frame()
     dead = (table["method"] == "deadly") & (table["seed"] == 1)
     assert len(table) == 8
     assert dead.sum() == 2
@@ -424,7 +424,7 @@ class Sleeper(DummyClassifier):
 def test_cells_in_threads_of_one_process_take_turns(tmp_path: Path) -> None:
     before = list(warnings.filters)
     with joblib.parallel_config(backend="threading", n_jobs=4):
-        table = small(methods={"sleeper": Sleeper()}, seeds=range(3)).run(tmp_path / "a.run").table()
+        table = small(methods={"sleeper": Sleeper()}, seeds=range(3)).run(tmp_path / "a.run").to_frame()
     assert set(Sleeper.active) == {0, 1}
     assert table["warnings"].tolist() == [f"UserWarning: seed {seed}" for seed in table["seed"]]
     assert warnings.filters == before
@@ -466,7 +466,7 @@ def test_probabilities_of_single_precision_and_long_warnings(tmp_path: Path) -> 
             return super().fit(X, y)
 
     data = replace(load("iris"), X=load("iris").X.astype(np.float32))
-    row = Experiment([data], {"talks": Talks(max_iter=1000)}, cv=HoldOut()).run(tmp_path / "a.run").table().iloc[0]
+    row = Experiment([data], {"talks": Talks(max_iter=1000)}, cv=HoldOut()).run(tmp_path / "a.run").to_frame().iloc[0]
     assert row["warnings"].startswith("UserWarning: word word")
     assert len(row["warnings"]) < 600
     assert row["warnings"].count("Warning") == 1
@@ -486,7 +486,7 @@ def test_prices_and_costs_of_the_data_set(tmp_path: Path) -> None:
         [data], {"etana": "etana", "all": LogisticRegression(max_iter=1000)}, prices=[0.01], cv=HoldOut(),
         feature_costs="dataset", missing_cost=3.0,
     )  # fmt: skip
-    etana, everything = (row for _, row in experiment.run(tmp_path / "a.run").table().iterrows())
+    etana, everything = (row for _, row in experiment.run(tmp_path / "a.run").to_frame().iterrows())
     assert everything["cost_mean"] == pytest.approx(0.1)
     assert everything["realised_cost"] == pytest.approx(0.1 + 2 * (1 - everything["accuracy"]))
     assert etana["realised_cost"] == pytest.approx(etana["cost_mean"] + 2 * (1 - etana["accuracy"]))
@@ -499,7 +499,7 @@ def test_a_category_that_only_the_scored_rows_have_is_missing(tmp_path: Path) ->
     frame.loc[59, "colour"] = "green"
     rows = np.arange(60)
     data = Dataset("toy", frame, y, ("a", "b"), train_index=rows[:40], test_index=rows[40:])
-    row = Experiment([data], ["etana"], cv=SourceSplit()).run(tmp_path / "a.run").table().iloc[0]
+    row = Experiment([data], ["etana"], cv=SourceSplit()).run(tmp_path / "a.run").to_frame().iloc[0]
     assert row["error"] == ""
     assert row["n_features_mean"] == pytest.approx(19 / 20)
     assert row["accuracy"] >= 19 / 20
@@ -510,7 +510,7 @@ def test_a_class_that_the_training_rows_lack(tmp_path: Path) -> None:
     rows = np.arange(150)
     data = replace(data, train_index=rows[:100], test_index=rows[50:][::-1][:60])
     data = replace(data, train_index=rows[:90])
-    table = Experiment([data], METHODS, cv=SourceSplit()).run(tmp_path / "a.run").table()
+    table = Experiment([data], METHODS, cv=SourceSplit()).run(tmp_path / "a.run").to_frame()
     assert (table["error"] == "").all()
     assert table["accuracy"].between(0.1, 0.2).all()  # 10 of 60
     assert table["log_loss"].gt(20).all()
@@ -518,9 +518,9 @@ def test_a_class_that_the_training_rows_lack(tmp_path: Path) -> None:
 
 def test_sequential_classifiers_inside_others(tmp_path: Path, undisturbed: Results) -> None:
     methods = {"piped": make_pipeline(SelectKBest(k=4), seqclass.SequentialClassifier())}
-    piped = small(methods=methods, prices=[0.01], seeds=[0]).run(tmp_path / "a.run").table()
+    piped = small(methods=methods, prices=[0.01], seeds=[0]).run(tmp_path / "a.run").to_frame()
     assert (piped["error"] == "").all()
-    alone = undisturbed.table().iloc[:2]
+    alone = undisturbed.to_frame().iloc[:2]
     for name in ("realised_cost", "n_features_mean", "expected_cost"):
         assert piped[name].tolist() == pytest.approx(alone[name].tolist(), abs=0.05)
 
@@ -589,7 +589,7 @@ def test_progress_is_shown_on_request(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_settings_tell_all_of_a_cell(undisturbed: Results) -> None:
-    settings = undisturbed.settings(undisturbed.table().index[0])
+    settings = undisturbed.settings(undisturbed.to_frame().index[0])
     assert (settings["price"], settings["fold"], settings["method"]) == (0.01, 0, "etana")
     assert "SequentialClassifier" in settings["estimator"]["class"]
     with pytest.raises(ValueError, match="no cell 'x'"):

@@ -70,7 +70,7 @@ def run(tmp_path: Path) -> Callable[..., tuple[dict[str, Any], pd.DataFrame]]:
             [data], {"own": method}, prices=[1.0], cv=LastRows(n or len(y) // 2), feature_costs="dataset", known=known
         )
         results = experiment.run(tmp_path / f"{len(list(tmp_path.iterdir()))}.run")
-        figures = results.table().iloc[0].to_dict()
+        figures = results.to_frame().iloc[0].to_dict()
         assert figures["error"] == ""
         return figures, results.instances()
 

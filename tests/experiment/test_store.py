@@ -80,7 +80,7 @@ def test_a_file_can_be_read_while_it_is_written(path: Path) -> None:
         store.plan([(new, LABELS | {"data": "new"}, {"x": 1})])
         assert results.n_missing == 3
         store.put(new, {"accuracy": 1.0, "error": ""})
-        assert results.table().loc[new, "accuracy"] == 1.0
+        assert results.to_frame().loc[new, "accuracy"] == 1.0
         assert results.settings(new) == {"x": 1}
     assert sorted(file.name for file in path.parent.iterdir()) == ["a.run"]
     assert path.read_bytes()[18] == 1  # no log is wanted by whoever reads the file now
@@ -220,7 +220,7 @@ def test_a_failure_to_keep_is_a_warning_of_the_cell(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(_keeping, "_with_labels", fail)
     results = Experiment(["iris"], ["etana"], cv=2).run(tmp_path / "a.run")
-    table = results.table()
+    table = results.to_frame()
     assert (table["error"] == "").all()
     assert table["accuracy"].gt(0.8).all()
     assert (table["warnings"] == "UserWarning: no explanations are kept, RuntimeError: no words.").all()
@@ -231,7 +231,7 @@ def test_a_failure_to_keep_is_a_warning_of_the_cell(tmp_path: Path, monkeypatch:
 def test_packing_knows_no_pickle(tmp_path: Path) -> None:
     results = Experiment(["iris"], ["etana"], cv=2).run(tmp_path / "a.run")
     with open_store(results.path) as store:
-        content = store.part(results.table().index[0], "instances")
+        content = store.part(results.to_frame().index[0], "instances")
     assert content is not None
     arrays, about = unpack(content)
     assert pack(arrays, about) == content

@@ -57,7 +57,7 @@ def long_page(failing: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     sets = [replace(few, name=f"{name} {i}") for name in ("few", "ones") for i in range(5)]
     with pytest.warns(UserWarning, match="240 of 260 cells failed"):
         results = Experiment(sets, methods, cv=2).run(folder / "long.run")
-    assert (results.table()["error"] != "").sum() == 240
+    assert (results.to_frame()["error"] != "").sum() == 240
     return write_report(results, folder / "long.html")
 
 

@@ -75,7 +75,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 @pytest.fixture(scope="module")
 def explored(everything: Results) -> ExploredRun:
-    table = everything.table()
+    table = everything.to_frame()
     told: Explored = explore(everything, table["data"].iloc[0], table["method"].iloc[0])
     return ExploredRun(
         {

@@ -111,9 +111,11 @@ def test_it_stands_alone(results: Results, tmp_path: Path) -> None:
 
 def test_its_parts(results: Results, plain: str) -> None:
     page = Page(plain)
-    assert page.inside("h1") == ["small.run"]
+    (title,) = page.inside("h1")
+    assert title.startswith("etana, <img ")
+    assert title.endswith(", fails on iris, wine")
     assert page.inside("h2") == [
-        *("Summary", "Comparison", "Pictures", "Decisions", "Acquisition"),
+        *("Pictures", "Summary", "Comparison", "Decisions", "Acquisition"),
         *("Step through instances", "Failures", "Settings"),
     ]
     assert "24 cells: 2 data sets, 3 methods, 2 prices. 8 failed." in page.inside("p")
@@ -121,15 +123,16 @@ def test_its_parts(results: Results, plain: str) -> None:
     first = results.summary().iloc[0]
     assert f"{first['realised_cost']:.4f} " in cells
     assert f"[{first['accuracy_lower']:.4f}, {first['accuracy_upper']:.4f}]" in cells
-    cell = results.table()
+    cell = results.to_frame()
     own = cell[(cell["data"] == "iris") & (cell["method"] == "etana") & (cell["price"] == 0.01)]
     assert f"{own['cost_mean'].mean():.4f}" in cells
     assert f"{own['seconds_fit'].mean():.3f}" in cells
     figures = [a for a in page.named("svg") if a.get("role") == "img"]
-    assert len(figures) == 4 + 8  # two of each data set, and four of what each sequential method acquired
-    assert sum("accuracy against features" in text for text in page.inside("title")) == 2
-    [told] = [text for text in page.inside("desc") if "realised cost" in text and "wine" not in text][:1]
-    assert f"etana at price 0.01: realised cost {first['realised_cost']:.4f}" in told
+    assert len(figures) == 3 + 8  # both data sets and each, and four of what each sequential method acquired
+    assert sum("decision cost against price paid" in text for text in page.inside("title")) == 3
+    decided = first["realised_cost"] - first["cost_mean"]
+    said = f"etana at price 0.01: {first['cost_mean']:.4f} paid, decisions cost {decided:.4f}"
+    assert any(f"{said}, {first['realised_cost']:.4f} in all" in text for text in page.inside("desc"))
     assert any("all their cells failed: fails" in text for text in page.inside("p"))
     assert len([text for text in cells if "alert(1)</script>" in text]) == 8
     assert any('"observation_model"' in text for text in page.inside("pre"))
@@ -203,12 +206,12 @@ def test_a_page_is_written_whole_or_not_at_all(results: Results, tmp_path: Path)
         write_report(results, tmp_path / "no" / "page.html")
     with pytest.raises(ValueError, match="is the run itself"):
         write_report(results, results.path)
-    assert len(Results.load(results.path).table()) == 24
+    assert len(Results.load(results.path).to_frame()) == 24
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
 
 
 def test_a_run_that_is_not_done(results: Results, tmp_path: Path) -> None:
-    table_ = results.table()
+    table_ = results.to_frame()
     some = Results(results.path, [*table_.index[:2], "not there"])
     text = written(some, tmp_path)
     assert "2 cells: 1 data set, 1 method, 1 price. None failed. 1 cell of the plan not done." in text
@@ -224,7 +227,7 @@ def test_what_was_added_later_stands_beside_its_kind(tmp_path: Path) -> None:
     Experiment(methods=["sklearn:GaussianNB"], **grid).run(tmp_path / "a.run")
     Experiment(methods=["sklearn:GaussianNB", "sklearn:DummyClassifier"], **grid).run(tmp_path / "a.run")
     results = Results.load(tmp_path / "a.run")
-    summary = summarise(results, results.table())
+    summary = summarise(results, results.to_frame())
     assert summary["data"].tolist() == ["iris", "iris", "wine", "wine"]
     assert summary["method"].tolist() == 2 * ["sklearn:GaussianNB", "sklearn:DummyClassifier"]
 
@@ -236,7 +239,7 @@ def test_many_data_sets_are_capped_and_said(tmp_path: Path) -> None:
     results = Experiment(sets, ["sklearn:DummyClassifier"], cv=2).run(tmp_path / "many.run")
     text = written(results, tmp_path)
     assert f"Drawn are the first {LAYOUT.max_sets} of {LAYOUT.max_sets + 2} data sets" in text
-    assert len([a for a in Page(text).named("svg") if a.get("role") == "img"]) == LAYOUT.max_sets
+    assert len([a for a in Page(text).named("svg") if a.get("role") == "img"]) == LAYOUT.max_sets + 1
 
 
 def test_ranks_of_three_methods(tmp_path: Path) -> None:
@@ -255,7 +258,7 @@ def test_ranks_of_three_methods(tmp_path: Path) -> None:
 def test_explore_is_of_the_runs_own_cell(results: Results) -> None:
     explored = explore(results, "wine", "etana", price=0.1, n_instances=7)
     wine = load("wine")
-    cells = results.table()
+    cells = results.to_frame()
     key = cells.index[(cells["data"] == "wine") & (cells["method"] == "etana") & (cells["price"] == 0.1)][0]
     assert results.settings(key)["fold"] == 0
     train, scored = StratifiedFolds(2).split(wine, 0, 0)
@@ -290,7 +293,7 @@ def test_explore_refuses(results: Results, hostile: str) -> None:
         explore(results, "iris", "etana", n_instances=0)
     with pytest.raises(ValueError, match=r"no price 0\.5: it has"):
         explore_run(results, price=0.5)
-    own = Results(results.path, results.table().query("data == 'iris' or price == 0.1").index.tolist())
+    own = Results(results.path, results.to_frame().query("data == 'iris' or price == 0.1").index.tolist())
     with pytest.raises(ValueError, match=r"no cell of 'etana' on 'wine' at price 0\.01"):
         explore(own, "wine", "etana", price=0.01)
     explanations = hostile_explanations()
@@ -351,7 +354,7 @@ def test_a_run_that_keeps_nothing_says_so(tmp_path: Path) -> None:
 def test_pictures_of_acquisition(results: Results, plain: str, tmp_path: Path) -> None:
     page = Page(plain)
     summaries = [text for text in page.inside("summary") if " on average" in text]
-    table_ = results.table()
+    table_ = results.to_frame()
     own = table_[(table_["method"] == "etana") & (table_["price"] == 0.01)]
     for text, (name, cells) in zip(summaries, own.groupby("data", sort=False)):
         mean = np.average(cells["n_features_mean"], weights=cells["n_test"].astype(float))
@@ -404,7 +407,7 @@ def test_pictures_where_nothing_is_asked_and_where_there_are_many_classes(tmp_pa
     many = Dataset("many", X, y, tuple(f"<class {i} of a very long name>" for i in range(40)))
     everything = seqclass.SequentialClassifier(solver=FirstK(22, certificate_paths=0))
     results = Experiment([many], {"first": everything}, cv=2).run(tmp_path / "many.run")
-    assert (results.table()["error"] == "").all()
+    assert (results.to_frame()["error"] == "").all()
     text = written(results, tmp_path)
     assert "the first 30 of 40 classes" in text
     page = Page(text)

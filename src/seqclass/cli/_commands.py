@@ -570,7 +570,7 @@ class _Command(click.Command):
     multiple=True,
     metavar="[NAME=]METHOD",
     help="adaptive, etana, f_etana, ifc2f, or sklearn:CLASS for a classifier, with steps before it joined by +; "
-    "settings may follow in brackets. May be given more than once.  [default: etana, ifc2f]",
+    "settings may follow in brackets. May be given more than once.  [default: adaptive, as of fit, and etana]",
 )
 @click.option(
     "--price",
@@ -629,6 +629,7 @@ class _Command(click.Command):
     metavar="N",
     help="Most of these to explain, for 'seqclass report'.",
 )
+@currency_option
 @click.option("--output", "-o", type=File("run"), required=True, help="File of the run.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the whole table as CSV, one row per cell.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the summary, and one row per cell.")
@@ -655,7 +656,7 @@ def compare() -> None:
 @click.command()
 @click.argument("run", type=File())
 @click.option("--output", "-o", type=File("page"), help="Page to write.  [default: RUN with the ending .html]")
-@click.option("--title", help="Title of the page.  [default: name of the run's file]")
+@click.option("--title", help="Title of the page.  [default: its methods and data sets]")
 @click.option(
     "--explore",
     "explored",

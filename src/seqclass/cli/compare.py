@@ -62,6 +62,7 @@ def _command(
     data_dir: Path | None,
     jobs: int,
     output: Path,
+    currency: str | None,
     as_csv: bool,
     as_json: bool,
     **how: Any,
@@ -75,7 +76,7 @@ def _command(
         check_output(output, read=[*data_files(data, data_dir), costs, decision_costs])
         experiment = Experiment(
             _load(data, data_dir, {"target": target, "drop": drop, "costs": costs}, decision_costs),
-            _methods_by_name(methods or ("etana", "ifc2f")),
+            _methods_by_name(methods or Experiment.methods),
             prices=prices or None,
             cv={"source": SourceSplit(), "60/20/20": HoldOut()}.get(split or "", StratifiedFolds(folds or 5)),
             seeds=seeds or (0,),
@@ -86,7 +87,7 @@ def _command(
             known=known,
         )
         results = experiment.run(output, n_jobs=jobs, progress=is_shown(), **how)
-    _report(results, as_csv, as_json)
+    _report(Results(results.path, results.keys, currency or ""), as_csv, as_json)
 
 
 @contextmanager
@@ -140,7 +141,7 @@ def _methods_by_name(methods: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def _report(results: Results, as_csv: bool, as_json: bool) -> None:
-    cells = results.table()
+    cells = results.to_frame()
     failed = cells[cells["error"] != ""]
     if as_csv:
         click.echo(cells.to_csv(), nl=False)
@@ -151,7 +152,7 @@ def _report(results: Results, as_csv: bool, as_json: bool) -> None:
         if isinstance(compared, Comparison):
             told["differences"] = compared.differences.to_dict("records")
             told["differences_over"] = {"price": compared.prices, "budget": compared.budgets}
-        echo_json({"run": str(results.path), "summary": summary, **told, "cells": rows})
+        echo_json({"run": str(results.path), "unit": results.unit or None, "summary": summary, **told, "cells": rows})
     else:
         _print_summary(results, cells, failed)
     if len(failed) == len(cells):
@@ -172,7 +173,9 @@ def _print_summary(results: Results, cells: Any, failed: Any) -> None:
         limit = [f"{row['budget']:g}"] if "budget" in summary else []
         rows.append([row["data"], row["method"], f"{row['price']:g}", *limit, *shown, f"{row['n_cells']}"])
     limits = ["budget"] if "budget" in summary else []
-    header = ["data", "method", "price", *limits, "realised cost", "accuracy", *refers, "features", "paid", "cells"]
+    unit = f" ({results.unit})" if results.unit else ""
+    header = ["data", "method", results.price_name(cells), *limits, f"realised cost{unit}", "accuracy", *refers]
+    header += ["features", f"paid{unit}", "cells"]
     click.echo(table(header, rows, left=(0, 1)))
     click.echo("\nMeans over folds and seeds, in brackets their 95% intervals; cells that failed are left out.")
     compared = as_options(str(_compare(results, cells, failed) or ""))

@@ -112,7 +112,7 @@ def compare(seed: int = 0, only: Sequence[str] | None = None, n_splits: int = 5)
     with TemporaryDirectory() as folder:
         experiment = Experiment([data], chosen, prices=[PRICE], cv=protocol, seeds=[seed])
         path = Path(folder) / "demo.run"
-        cells = experiment.run(path, progress=is_shown(), keep_instances=0, keep_explanations=0).table()
+        cells = experiment.run(path, progress=is_shown(), keep_instances=0, keep_explanations=0).to_frame()
     for name, own in cells.groupby("method", sort=False):  # a mean over patients, whatever the sizes of the folds
         figures = np.average(own[_FIGURES], axis=0, weights=own["n_test"].astype(float))
         results.append(Result(name, *figures.tolist()))

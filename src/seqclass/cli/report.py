@@ -43,7 +43,7 @@ def _command(
         }
         written = write_report(results, page, title=title, **told)
     also = "" if no_explorer else f", {count(explored_run.n_instances, 'instance')} to step through"
-    click.echo(f"Wrote {written}: {count(len(results.table()), 'cell')}{also}.")
+    click.echo(f"Wrote {written}: {count(len(results.to_frame()), 'cell')}{also}.")
     if explored_run.note:
         click.echo(explored_run.note)
 

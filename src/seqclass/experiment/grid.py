@@ -41,9 +41,10 @@ from seqclass.experiment._keeping import (
 from seqclass.experiment._keys import canonical, code_version, fingerprint, key_of
 from seqclass.experiment._scores import scores
 from seqclass.experiment._store import open_store
+from seqclass.experiment._summary import failures
 from seqclass.experiment.methods import build, check_methods, limit_questions, planning_from
 from seqclass.experiment.protocols import Protocol, as_protocol
-from seqclass.experiment.results import Results, failures
+from seqclass.experiment.results import Results
 from seqclass.fitting._steps import PREPROCESSING
 from seqclass.pomdp import evaluate
 
@@ -384,7 +385,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
     ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     results = experiment.run(os.path.join(folder, "iris.run"))
-    ...     table = results.table()
+    ...     table = results.to_frame()
     >>> table[["method", "fold"]].values.tolist()
     [['ETANA', 0], ['ETANA', 1], ['ETANA', 2], ['tree', 0], ['tree', 1], ['tree', 2]]
     >>> bool((table["accuracy"] > 0.85).all())
@@ -392,7 +393,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
     """
 
     data: Iterable[Any]
-    methods: Any = ("etana", "ifc2f")
+    methods: Any = ("adaptive", "etana")
     _: KW_ONLY
     prices: Iterable[float] | None = None
     cv: Any = 5
@@ -475,7 +476,7 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
                 for key, result, parts in _compute(missing, held, n_jobs, progress, len(cells)):
                     store.put(key, result, parts)
         results = Results(path, [cell.key for cell in cells])
-        if failure := failures(results.table()):
+        if failure := failures(results.to_frame()):
             warnings.warn(f"{failure} retry_failed=True computes them again.", stacklevel=2)
         return results
 

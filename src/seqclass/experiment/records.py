@@ -242,9 +242,13 @@ def _decision_costs(about: dict[str, Any], priced: bool, n_classes: int, n_decis
     return np.array(about[COSTS], dtype=np.float64)
 
 
-def case_scores(path: Path, cells: Any, metric: str) -> FloatArray | None:
-    """Score of each case by one method on one data set, in the order of its rows, mean over prices."""
-    by_price = []
+#: Scores that are means over cases, so that cases can be paired.
+BY_CASE = ("realised_cost", "accuracy", "n_features_mean", "cost_mean")
+
+
+def case_scores(path: Path, cells: Any, metrics: Sequence[str]) -> dict[str, FloatArray] | None:
+    """Scores of each case by one method on one data set, in the order of its rows, means over prices."""
+    by_price: dict[str, list[FloatArray]] = {metric: [] for metric in metrics}
     for _, one in cells.groupby(["price", "budget"], sort=False, dropna=False):
         try:
             kept = read_judged(path, one)
@@ -252,7 +256,10 @@ def case_scores(path: Path, cells: Any, metric: str) -> FloatArray | None:
             return None
         if len(kept.rows) != int(one["n_test"].sum()):
             return None
-        scored = kept.costs if metric == "realised_cost" else kept.told.right
-        by_price.append(scored[np.argsort(kept.rows, kind="stable")])
-    mean_scores: FloatArray | None = np.mean(by_price, axis=0) if len({len(one) for one in by_price}) == 1 else None
-    return mean_scores
+        order, told = np.argsort(kept.rows, kind="stable"), kept.told
+        scores = dict(zip(BY_CASE, (kept.costs, told.right, told.n_features, told.paid), strict=True))
+        for metric in metrics:
+            by_price[metric].append(np.asarray(scores[metric], dtype=np.float64)[order])
+    if any(len({len(one) for one in parts}) > 1 for parts in by_price.values()):
+        return None
+    return {metric: np.mean(parts, axis=0) for metric, parts in by_price.items()}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,66 +15,39 @@ from scipy import stats
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.tables import Readable
-from seqclass._utils.text import brief, end_sentence, short_repr
-from seqclass._utils.validation import check_choice, check_real
+from seqclass._utils.text import short_repr
+from seqclass._utils.validation import check_choice, check_integer, check_real
+from seqclass.costs import Costs
 from seqclass.evaluation.decision_curves import DecisionCurve
 from seqclass.evaluation.scores import ClassScores
 from seqclass.experiment._columns import FIGURES, HIGHER_IS_BETTER, LABELS, by_default, check_columns, table_of
 from seqclass.experiment._keeping import EXPLANATIONS, INSTANCES, read_explanations, unpack_json
+from seqclass.experiment._paper import FORMS, axis_text, write_table
 from seqclass.experiment._store import filter_table, of_first, open_store, parts_of
+from seqclass.experiment._summary import group_numbers, summarise, widen_over_rows
 from seqclass.experiment.explored import Explored
-from seqclass.experiment.records import Judged, LabelledRecord, case_scores, instance_table, pool_ways, read_judged
+from seqclass.experiment.records import (
+    BY_CASE,
+    Judged,
+    LabelledRecord,
+    case_scores,
+    instance_table,
+    pool_ways,
+    read_judged,
+)
 from seqclass.stats import critical_difference, friedman_test
 from seqclass.stats.friedman import CriticalDifference, FriedmanTest
 from seqclass.stats.intervals import interval_ends
 from seqclass.stats.paired import paired_t_test
 from seqclass.stats.wins import WinTieLoss, win_tie_loss
 
-_PROPORTIONS = frozenset(
-    {"accuracy", "referred", "macro_f1", "sensitivity", "specificity", "auroc", "calibration_error"}
-)
-#: Certified bounds are estimates, which chance may take below zero.
-_UNBOUNDED = frozenset({"lower", "upper", "gap"})
-
-
-def bounds_of(metric: str) -> tuple[float, float]:
-    """Least and greatest value that a figure of a cell can have."""
-    if metric in _UNBOUNDED:
-        return -np.inf, np.inf
-    return 0.0, 1.0 if metric in _PROPORTIONS else np.inf
-
-
-def summarise(table: Any, by: Sequence[str], metrics: Sequence[str], confidence: float) -> Any:
-    """Means with intervals, a row a group."""
-    group, first = _numbers(table, by)
-    # of a fold, what is pooled over (methods or prices, say) is one score; without "data", of a data set
-    unit, _ = _numbers(table, ["data", "seed", "fold"] if "data" in by else ["data"])
-    summary = table[list(by)].iloc[first].reset_index(drop=True)
-    summary["n_cells"] = np.bincount(group, minlength=len(first))
-    summary["n_failed"] = np.bincount(group[(table["error"] != "").to_numpy()], minlength=len(first))
-    sizes = table[["n_test", "n_train"]].astype("float64")
-    ratio = sizes["n_test"] / sizes["n_train"] if "data" in by else 0.0 * sizes["n_test"]
-    for metric in metrics:
-        units = table[metric].groupby([group, unit]).mean().groupby(level=0)
-        mean, variance, n = (told.to_numpy() for told in (units.mean(), units.var(), units.count()))
-        shared = ratio.where(table[metric].notna()).groupby(group).mean().to_numpy()
-        error = np.sqrt((1 / np.maximum(n, 1) + shared) * variance)
-        lower, upper = interval_ends(mean, error, n, confidence, bounds_of(metric))
-        # folds that are all alike, but for rounding, say nothing of how far others would be
-        alike = variance <= (1e-12 * mean) ** 2
-        summary[metric] = mean
-        summary[f"{metric}_lower"], summary[f"{metric}_upper"] = (
-            np.where(alike, np.nan, end) for end in (lower, upper)
-        )
-    return summary
-
 
 def paired_scores(table: Any, metric: str) -> tuple[Any, Any]:
     """Mean score of each method on each data set, over the folds on which every method has one."""
-    table = table.assign(at=_numbers(table, ["price", "budget"])[0])
+    table = table.assign(at=group_numbers(table, ["price", "budget"])[0])
     scored = table[table[metric].notna()]
-    fold, _ = _numbers(scored, ["data", "at", "seed", "fold"])
-    pairs = np.unique(np.column_stack([fold, _numbers(scored, ["method"])[0]]), axis=0)
+    fold, _ = group_numbers(scored, ["data", "at", "seed", "fold"])
+    pairs = np.unique(np.column_stack([fold, group_numbers(scored, ["method"])[0]]), axis=0)
     complete_folds = scored[np.bincount(pairs[:, 0])[fold] == table["method"].nunique()]
     means = complete_folds.groupby(["data", "at", "method"], sort=False)[metric].mean()
     scores = means.groupby(["data", "method"], sort=False).mean().unstack("method")
@@ -85,16 +58,8 @@ def paired_scores(table: Any, metric: str) -> tuple[Any, Any]:
     return scores.reindex(index=kept, columns=list(dict.fromkeys(table["method"]))), units
 
 
-def _numbers(table: Any, by: Sequence[str]) -> tuple[IntArray, IntArray]:
-    """Number of each row's group, in order of appearance, and the first row of each group."""
-    number = table.groupby(list(by), sort=False, dropna=False).ngroup().to_numpy()
-    return number, np.unique(number, return_index=True)[1]
-
-
 #: What stands for all data sets together.
 ALL = "all data sets"
-#: Scores that are means over cases, so that cases can be paired.
-BY_CASE = ("realised_cost", "accuracy")
 COLUMNS = ("data", "method", "against", "difference", "lower", "upper", "p_value", "n", "paired_by", "verdict")
 
 Cases = Callable[[str, str], FloatArray | None]
@@ -233,18 +198,20 @@ class Comparison(Readable):
         lines += [] if self.friedman is None else [str(self.friedman)]
         lines += [] if self.nemenyi is None else [f"average ranks: {self.nemenyi}"]
         lines += [f"left out, without a score: {', '.join(self.left_out)}"] if self.left_out else []
-        return "\n".join([*lines, *self._difference_lines(), *self._means()])
+        return "\n".join([*lines, *self._difference_lines(), self.pooled])
 
-    def _means(self) -> list[str]:
-        """What scores are means over, which a summary tells apart; nothing where that is one price and budget."""
+    @property
+    def pooled(self) -> str:
+        """What scores and differences are means over, and how much each part counts."""
         several = {"price": self.prices, "budget": self.budgets}
         over = {name: values for name, values in several.items() if len(values) > 1}
+        text = "Each fold of each seed counts the same" + (", and each data set once." if len(self.scores) > 1 else ".")
         if not over:
-            return []
-        each = [f"the {name}s {', '.join('none' if v != v else f'{v:g}' for v in vs)}" for name, vs in over.items()]
+            return text
+        each = [f"the {name}s {', '.join(map(axis_text, values))}" for name, values in over.items()]
         one = " and ".join(f"{name}= (--{name} on the command line)" for name in over)
-        all_of_it = f"All of this is of means over {' and '.join(each)}, at which methods may differ otherwise"
-        return [f"{all_of_it}: {one} compares at one."]
+        text += f" All of this is of means over {' and '.join(each)}, which count the same, and at which methods may"
+        return f"{text} differ otherwise: {one} compares at one."
 
     def _difference_lines(self) -> list[str]:
         """Differences as lines; of very many those over all data sets."""
@@ -281,7 +248,7 @@ def compare_methods(path: Path, table: Any, metric: str, alpha: float) -> Compar
     @cache  # a method is in many pairs
     def cases(data: str, method: str) -> FloatArray | None:
         own = cells[(cells["data"] == data) & (cells["method"] == method)]
-        return case_scores(path, own, metric) if metric in BY_CASE else None
+        return (case_scores(path, own, [metric]) or {}).get(metric) if metric in BY_CASE else None
 
     return Comparison(
         metric=metric,
@@ -296,16 +263,8 @@ def compare_methods(path: Path, table: Any, metric: str, alpha: float) -> Compar
     )
 
 
-def failures(table: Any) -> str:
-    """How many cells of a table failed, of which methods, and the first error of each; empty where none did."""
-    failed = table[table["error"] != ""]
-    each = [
-        f"{len(cells)} of {short_repr(method)}, the first on {short_repr(cells['data'].iloc[0])}: "
-        f"{brief(cells['error'].iloc[0])}"
-        for method, cells in failed.groupby("method", sort=False)
-    ]
-    what = f"{len(failed)} of {len(table)} cells failed and are left out of all means"
-    return end_sentence(f"{what}: {'; '.join(each)}") if each else ""
+def _listed(names: str | Sequence[str]) -> Sequence[str]:
+    return [names] if isinstance(names, str) else names
 
 
 #: What a summary shows unless it is asked for more.
@@ -321,6 +280,8 @@ class Results(Readable):
         File of the run.
     keys : list of str, optional
         Cells to look at, in this order; by default all in the file.
+    unit : str
+        What prices and costs are counted in, such as ``"EUR"``; by default they are in units of misclassification cost.
 
     Examples
     --------
@@ -337,26 +298,33 @@ class Results(Readable):
     ['accuracy', 'accuracy_lower', 'accuracy_upper']
     """
 
-    def __init__(self, path: str | Path, keys: Sequence[str] | None = None) -> None:
+    _costs = ("lower", "upper")
+    _units: ClassVar = {"log_loss": "nats", "peak_mb": "MB"}
+
+    def __init__(self, path: str | Path, keys: Sequence[str] | None = None, unit: str = "") -> None:
         self.path = Path(path)
         self.keys = None if keys is None else list(keys)
+        self.unit = Costs(unit=unit or None).unit_name()
 
     def _summary(self) -> str:
-        errors = self.table()["error"]
+        errors = self.to_frame()["error"]
         counts = f"{len(errors)} cells, {self.n_missing} missing, {(errors != '').sum()} failed"
         return f"{short_repr(str(self.path))}, {counts}"
 
     def _table(self) -> Any:
-        return self.table()
+        with open_store(self.path) as store:
+            return table_of(store.results(self.keys))
 
     @classmethod
-    def load(cls, path: str | Path) -> Results:
+    def load(cls, path: str | Path, unit: str = "") -> Results:
         """Open the file of a run, which may still be going on.
 
         Parameters
         ----------
         path : path
             The file.
+        unit : str
+            What prices and costs are counted in, such as ``"EUR"``.
 
         Returns
         -------
@@ -370,7 +338,7 @@ class Results(Readable):
             If it is not the file of a run.
         """
         with open_store(Path(path)):
-            return cls(path)
+            return cls(path, unit=unit)
 
     @property
     def n_missing(self) -> int:
@@ -378,7 +346,7 @@ class Results(Readable):
         with open_store(self.path) as store:
             return store.count_missing() if self.keys is None else len(self.keys) - len(store.results(self.keys))
 
-    def table(self) -> Any:
+    def to_frame(self) -> Any:
         """Return all figures, one row per cell.
 
         Returns
@@ -395,10 +363,9 @@ class Results(Readable):
             ``seconds_preprocess`` is the sum of discretize, filter, structure, parameters and order, ``seconds_learn``
             that of structure and parameters, ``seconds_fit`` the whole of ``fit``. ``peak_mb`` is the growth of
             resident memory (Linux; NaN elsewhere). NaN stands for figures that a method does not have. ``error`` is
-            empty unless the cell failed.
+            empty unless the cell failed. ``attrs["units"]`` has the unit of each column that has one.
         """
-        with open_store(self.path) as store:
-            return table_of(store.results(self.keys))
+        return self._with_units(self._table())
 
     def settings(self, key: str) -> dict[str, Any]:
         """Return everything that a cell was computed from, as plain data.
@@ -566,7 +533,7 @@ class Results(Readable):
         return self._read_judged(data, method, price, budget, seed).scores()
 
     def _cells(self, **wanted: Any) -> Any:
-        return filter_table(self.table(), wanted)
+        return filter_table(self.to_frame(), wanted)
 
     def _read_judged(self, data: str, method: str, price: float | None, budget: int | None, seed: int | None) -> Judged:
         cells = of_first(self._cells(data=data, method=method, price=price, budget=budget, seed=seed))
@@ -613,7 +580,7 @@ class Results(Readable):
         check_choice(kept, "kept", (INSTANCES, EXPLANATIONS))
         with open_store(self.path) as store:
             having = set(store.keys_with(kept))
-        return [key for key in self.table().index if key in having]
+        return [key for key in self.to_frame().index if key in having]
 
     def summary(
         self, by: Sequence[str] | None = None, metrics: Sequence[str] = METRICS, confidence: float = 0.95
@@ -621,9 +588,11 @@ class Results(Readable):
         """Return means with confidence intervals.
 
         With ``"data"`` in ``by``, the intervals allow for the training rows that the scores of folds and seeds share,
-        and are wider for it; see `seqclass.stats.mean_interval`. Without it, each data set counts once. Intervals stay
-        within the range of their figure: 0 to 1 for accuracy, macro-F1, AUROC and calibration error; 0 and above for
-        costs, counts, losses and seconds.
+        and are wider for it; see `seqclass.stats.mean_interval`. Where rows are kept, an interval of realised cost,
+        accuracy, features or prices paid is at least as wide as that over the rows of one seed, which is all there is
+        of a single fold. Without ``"data"``, each data set counts once. Intervals stay within the range of their
+        figure: 0 to 1 for accuracy, macro-F1, AUROC and calibration error; 0 and above for costs, counts, losses and
+        seconds.
 
         Parameters
         ----------
@@ -641,10 +610,142 @@ class Results(Readable):
             The columns of ``by``, ``n_cells``, ``n_failed``, and for each metric its mean, ``_lower`` and ``_upper``;
             failed cells are left out of the means.
         """
-        table = self.table()
+        table = self.to_frame()
         by = by_default(table) if by is None else check_columns(by, LABELS, "by")
         check_real(confidence, "confidence", 0, 1)
-        return summarise(table, by, check_columns(metrics, FIGURES, "metrics"), confidence)
+        metrics = check_columns(metrics, FIGURES, "metrics")
+        summary = summarise(table, by, metrics, confidence)
+        with open_store(self.path) as store:
+            kept = set(store.keys_with(INSTANCES))
+        widen_over_rows(self.path, table, by, summary, metrics, confidence, kept)
+        return summary
+
+    def table(
+        self,
+        metric: str = "realised_cost",
+        rows: str | Sequence[str] = "dataset",
+        columns: str | Sequence[str] = "method",
+        *,
+        interval: bool = True,
+        best: str | None = "bold",
+        to: str = "markdown",
+        price: float | None = None,
+        budget: int | None = None,
+        decimals: int = 3,
+    ) -> str:
+        """Write a table for a paper: means with 95% intervals, and below it what they are means over.
+
+        Prices and hard budgets are told apart: where a run has several and neither rows nor columns name them, rows do.
+
+        Parameters
+        ----------
+        metric : str
+            Column of the frame.
+        rows, columns : str or sequence of str
+            What a row and a column stand for, out of ``dataset``, ``method``, ``price``, ``budget``, ``seed`` and
+            ``fold``. Without ``dataset``, each data set counts once.
+        interval : bool
+            Whether intervals are written; see `summary`.
+        best : {"bold", None}
+            What is done to the best method at each data set, price and budget, and to those that are written alike.
+        to : {"markdown", "latex", "html"}
+            Form of the table; LaTeX needs the package booktabs.
+        price, budget : number, optional
+            Only this price, and only this hard budget.
+        decimals : int
+            Digits after the point.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, price or budget, or something is in rows and columns.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from seqclass.experiment import Experiment
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     methods = ["etana", "sklearn:GaussianNB"]
+        ...     results = Experiment(["iris"], methods, cv=3).run(os.path.join(folder, "iris.run"))
+        ...     print(results.table("accuracy", interval=False))
+        | data set | etana | sklearn:GaussianNB |
+        | --- | --: | --: |
+        | iris | 0.940 | **0.960** |
+        <BLANKLINE>
+        accuracy: means over the folds of all seeds. Bold: the best.
+        """
+        down, across = (
+            check_columns(["data" if name == "dataset" else name for name in names], LABELS, what)
+            for names, what in ((_listed(rows), "rows"), (_listed(columns), "columns"))
+        )
+        (metric,) = check_columns([metric], FIGURES, "metric")
+        check_choice(to, "to", FORMS)
+        if best not in ("bold", None):
+            raise ValueError(f"best must be 'bold' or None, got {best!r}.")
+        check_integer(decimals, "decimals", 0)
+        cells = self._cells(price=price, budget=budget)
+        for name in ("price", "budget"):  # which are not pooled unless that is said
+            if name not in [*down, *across] and cells[name].nunique(dropna=False) > 1:
+                down.append(name)
+        by = [*down, *across]
+        if len(set(by)) < len(by):
+            raise ValueError(f"rows and columns must differ, got {down} and {across}.")
+        summary = Results(self.path, cells.index.tolist()).summary(by, [metric])
+        bold = "method" in by and best is not None
+        form: dict[str, Any] = {"form": to, "interval": interval, "best": bold, "decimals": decimals}
+        form |= {"higher": metric in HIGHER_IS_BETTER, "note": self._note(metric, cells, by, interval, bold)}
+        heads = {"data": "data set", "price": self.price_name(cells)}
+        return write_table(summary, metric, down, across, heads=heads, **form)
+
+    def _note(self, metric: str, cells: Any, by: Sequence[str], interval: bool, best: bool) -> str:
+        """What the figures of a table are."""
+        parts = [] if "data" in by else [f"{cells['data'].nunique()} data sets, each of which counts once"]
+        if "method" not in by:
+            parts.append(f"{cells['method'].nunique()} methods")
+        parts += [] if "fold" in by else ["the folds" if "seed" in by else "the folds of all seeds"]
+        text = (
+            f"{metric.replace('_', ' ')}{f' in {self.unit}' if self.unit and self._unit(metric) == self.unit else ''}"
+        )
+        text += f": means over {' and '.join(parts)}" if parts else ""
+        return f"{text}{', in brackets their 95% intervals' if interval else ''}.{' Bold: the best.' if best else ''}"
+
+    def price_name(self, cells: Any) -> str:
+        """What the prices of some cells are: prices, or factors of those that the data sets have.
+
+        Parameters
+        ----------
+        cells : pandas.DataFrame
+            Rows of `to_frame`, at least one.
+
+        Returns
+        -------
+        str
+            ``"price"`` or ``"price factor"``.
+        """
+        costs = dict(self.settings(cells.index[0]).get("costs", {}).get("mapping", ()))
+        return "price" if isinstance(costs.get("feature_costs", 0.0), (int, float)) else "price factor"
+
+    def plot(self, ax: Any = None, **settings: Any) -> Any:
+        """Draw what decisions cost against the price paid for them, for each data set and for all together.
+
+        Parameters
+        ----------
+        ax : array of matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **settings
+            Passed to `seqclass.plots.CostPlaneDisplay.from_results`.
+
+        Returns
+        -------
+        CostPlaneDisplay
+        """
+        from seqclass.plots import CostPlaneDisplay
+
+        return CostPlaneDisplay.from_results(self, ax=ax, **settings)
 
     def compare(
         self,
@@ -683,7 +784,7 @@ class Results(Readable):
             If fewer than two methods have a score, or no data set has a score for each.
         """
         (metric,) = check_columns([metric], FIGURES, "metric")
-        table = self.table()
+        table = self.to_frame()
         for name, value in (("price", price), ("budget", budget)):
             if value is not None:
                 if value not in table[name].tolist():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from seqclass.plots.accuracy_features import AccuracyFeaturesDisplay
 from seqclass.plots.acquisition_map import AcquisitionMapDisplay
 from seqclass.plots.belief_path import BeliefPathDisplay
+from seqclass.plots.cost_plane import CostPlaneDisplay
 from seqclass.plots.critical_difference import CriticalDifferenceDisplay
 from seqclass.plots.decision_curve import DecisionCurveDisplay
 from seqclass.plots.entropy import EntropyDisplay
@@ -25,6 +26,7 @@ __all__ = [
     "AccuracyFeaturesDisplay",
     "AcquisitionMapDisplay",
     "BeliefPathDisplay",
+    "CostPlaneDisplay",
     "CriticalDifferenceDisplay",
     "DecisionCurveDisplay",
     "EntropyDisplay",

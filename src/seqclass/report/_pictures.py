@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from seqclass.evaluation.scores import ClassScores
 from seqclass.experiment import Results
 from seqclass.experiment._store import of_first
 from seqclass.experiment.records import Judged, LabelledRecord, read_judged
+from seqclass.experiment.results import ALL
 from seqclass.labels import Labels
 from seqclass.plots import FeatureCountDisplay, StagewiseCalibrationDisplay
 from seqclass.plots.accuracy_features import wilson
@@ -71,7 +71,6 @@ class PictureLayout:
     cell: float = 26.0  #: width of a cell of the map, at least
     row: float = 24.0  #: its height
     map_top: float = 22.0  #: above the map
-    room: float = 0.15  #: at each end of the prices, as a share of their reach
     rank_width: float = 680.0  #: of a diagram of ranks
     rank_axis: float = 60.0  #: above its axis
     rank_line: float = 24.0  #: height of a name
@@ -417,7 +416,7 @@ def acquisition_section(results: Results, price: float | None, words: Labels) ->
     left: list[str] = []
     bare: list[str] = []
     having = set(results.keys_with("instances"))
-    for title, cells in sequential_methods(results.table(), price):
+    for title, cells in sequential_methods(results.to_frame(), price):
         own = [key for key in cells.index if key in having]
         if not own:
             bare.append(title)
@@ -600,17 +599,26 @@ def picture_section(summary: Any, methods: Sequence[str]) -> Markup:
     names = list(dict.fromkeys(scored["data"]))
     if not names:
         return element("p", "There is nothing to draw: no cell has a score.")
-    figures, limits = [], "budget" in summary
+    figures, limits = list[Markup](), "budget" in summary
     order = ["budget", "price"] if limits else ["price"]
+
+    def in_order(rows: Any) -> list[dict[str, Any]]:
+        listed: list[dict[str, Any]] = rows.sort_values(order, kind="stable").to_dict("records")
+        return sorted(listed, key=lambda row: numbers[row["method"]])
+
+    # methods under a budget stop for it, and not for the price
+    draw = _against_features if limits or not (scored["cost_mean"] > 0).any() else _against_paid
+    if len(names) > 1 and draw is _against_paid:
+        figures.append(draw("all", ALL, in_order(_over_all(scored, len(names), order)), numbers))
     for i, name in enumerate(names[: LAYOUT.max_sets]):
-        rows = scored[scored["data"] == name].sort_values(order, kind="stable").to_dict("records")
-        rows.sort(key=lambda row: numbers[row["method"]])
-        figures += [_against_features(f"features-{i}", name, rows, numbers)]
-        # methods under a budget stop for it, and not for the price; one price is no axis
-        if not limits and len({row["price"] for row in rows}) > 1:
-            figures += [_against_price(f"price-{i}", name, rows, numbers)]
+        figures.append(draw(f"set-{i}", name, in_order(scored[scored["data"] == name]), numbers))
     rest = len(names) - LAYOUT.max_sets
     note = "Marks are means, bars their 95% intervals."
+    if draw is _against_paid:
+        note = (
+            "Marks are means. What is on one slanting line costs the same in all, prices and decisions together: what "
+            "the line says where it meets an axis."
+        )
     joined = "hard budgets" if limits else "prices" if scored["price"].nunique() > 1 else ""
     note += f" Lines join a method's {joined}." if joined else ""
     if rest > 0:
@@ -643,41 +651,37 @@ def _against_features(key: str, name: str, rows: list[dict[str, Any]], numbers: 
     return _figure(key, f"{name}: accuracy against features", drawn, told, rows, ["features", "accuracy"], listed)
 
 
-def _against_price(key: str, name: str, rows: list[dict[str, Any]], numbers: dict[str, int]) -> Markup:
-    costs = [_point(row, "realised_cost") for row in rows]
-    y = fit_scale(costs, LAYOUT.bottom, LAYOUT.top, may_log=True, zero=True)
-    known = sorted({float(row["price"]) for row in rows})
-    x = _price_scale(known)
-    aside = _side_by_side(x, known, list(dict.fromkeys(row["method"] for row in rows)))
-    marks = [(price, f"{price:g}") for price in known]
-    drawn, told, listed = [frame(x, y, marks, "price of a feature", "realised cost")], [], []
-    placed = []
-    for row, cost in zip(rows, costs):
-        at = x(float(row["price"])) + aside[row["method"]]
-        said = f"{row['method']} at price {row['price']:g}: realised cost {cost[0]:.4f}"
-        placed.append((row["method"], at, y(cost[0])))
-        drawn.append(_place_mark(key, numbers[row["method"]], (at, math.nan, math.nan), _places(y, cost), said))
+def _over_all(scored: Any, n: int, order: list[str]) -> Any:
+    """Means over data sets, each of which counts once, of what has a score on all of them."""
+    groups = scored.groupby(["method", *order], sort=False, dropna=False)
+    means = groups[["cost_mean", "realised_cost", "n_cells", "n_failed"]].mean()[groups.size() == n].reset_index()
+    ends = [f"{name}_{end}" for name in ("cost_mean", "realised_cost") for end in ("lower", "upper")]
+    return means.assign(**dict.fromkeys(ends, math.nan))
+
+
+def _against_paid(key: str, name: str, rows: list[dict[str, Any]], numbers: dict[str, int]) -> Markup:
+    """Decision cost against price paid, with lines of equal realised cost."""
+    paid, realised = ([_point(row, metric) for row in rows] for metric in ("cost_mean", "realised_cost"))
+    decided = [r[0] - p[0] for p, r in zip(paid, realised)]
+    most = max(p[0] for p in paid) or 1.0
+    x = Scale(0.0, 1.08 * most, LAYOUT.left, LAYOUT.right)
+    y = Scale(0.0, 1.08 * max(decided) or most, LAYOUT.bottom, LAYOUT.top)
+    step = max(second - first for first, second, *_ in (round_ticks(0.0, x.high), round_ticks(0.0, y.high)))
+    drawn = [frame(x, y, [(v, f"{v:g}") for v in ticks(x)], "price paid, mean", "decision cost")]
+    slant = [
+        element("line", x1=x(0), y1=y(level), x2=x(level), y2=y(0), class_="grid")
+        for level in np.arange(1, math.ceil((x.high + y.high) / step)) * step
+    ]
+    drawn.append(element("g", *slant, clip_path=f"url(#clip-{key})"))
+    drawn += _ways([(row["method"], x(p[0]), y(d)) for row, p, d in zip(rows, paid, decided)], numbers)
+    told, listed = [], []
+    for row, p, d, r in zip(rows, paid, decided, realised):
+        said = f"{row['method']} at {_setting_text(row)}: {p[0]:.4f} paid, decisions cost {d:.4f}, {r[0]:.4f} in all"
+        drawn.append(marker(numbers[row["method"]], x(p[0]), y(d), said))
         told.append(said)
-        listed.append([with_interval(*cost)])
-    drawn[1:1] = _ways(placed, numbers)
-    return _figure(key, f"{name}: realised cost against price", drawn, told, rows, ["realised cost"], listed)
-
-
-def _price_scale(known: Sequence[float]) -> Scale:
-    """Scale of two prices or more, with room at its ends."""
-    low, high = known[0], known[-1]
-    if low > 0 and high >= LAYOUT.log_from * low:
-        room = (high / low) ** LAYOUT.room
-        return Scale(low / room, high * room, LAYOUT.left, LAYOUT.right, log=True)
-    room = LAYOUT.room * (high - low)
-    return Scale(low - room, high + room, LAYOUT.left, LAYOUT.right)
-
-
-def _side_by_side(x: Scale, known: Sequence[float], methods: Sequence[str]) -> dict[str, float]:
-    """How far aside of its price each method is drawn, so that none hides another."""
-    gaps = [x(b) - x(a) for a, b in itertools.pairwise(known)]
-    apart = min(12.0, 0.8 * min(gaps) / len(methods))
-    return {method: apart * (i - (len(methods) - 1) / 2) for i, method in enumerate(methods)}
+        listed.append([with_interval(*p), number(d, 4), with_interval(*r)])
+    head = ["paid", "decision cost", "realised cost"]
+    return _figure(key, f"{name}: decision cost against price paid", drawn, told, rows, head, listed)
 
 
 def _places(scale: Scale, point: Point) -> Point:

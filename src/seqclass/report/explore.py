@@ -91,7 +91,7 @@ def explore(
     """
     if n_instances is not None:
         check_integer(n_instances, "n_instances", 1)
-    table = results.table()
+    table = results.to_frame()
     for column, value in (("data", data), ("method", name), ("price", price)):
         filter_table(table, {column: value})  # which says what there is
     cells = table[(table["data"] == data) & (table["method"] == name)]
@@ -111,7 +111,7 @@ def explore_run(results: Results, *, price: float | None = None, n_instances: in
     """Return what a run kept of every sequential method on every data set, as much as a page can hold."""
     if n_instances is not None:
         check_integer(n_instances, "n_instances", 1)
-    table = results.table()
+    table = results.to_frame()
     kept = set(results.keys_with("explanations"))
     methods: dict[str, Explored] = {}
     left: list[str] = []

@@ -11,6 +11,7 @@ from typing import Any
 
 from seqclass import __version__
 from seqclass._utils.files import replace_file
+from seqclass._utils.text import shorten
 from seqclass.agent.explanation import Explanation
 from seqclass.costs import Costs
 from seqclass.experiment import Results
@@ -36,8 +37,8 @@ from seqclass.report._pictures import acquisition_section, decision_section, pic
 from seqclass.report.explore import ExploredRun, explore_run, explorer_section, sequential_methods
 
 #: What the summary has with intervals, and what without.
-METRICS = ("realised_cost", "accuracy", "n_features_mean")
-MEANS = ("cost_mean", "gap", "seconds_fit", "seconds_classify")
+METRICS = ("realised_cost", "accuracy", "n_features_mean", "cost_mean")
+MEANS = ("expected_cost", "gap", "seconds_fit", "seconds_classify")
 #: What methods are compared by.
 COMPARED = {"realised_cost": "realised cost", "accuracy": "accuracy"}
 _VERSIONS = ("seqclass", "numpy", "sklearn", "python")
@@ -54,37 +55,43 @@ def summarise(results: Results, cells: Any) -> Any:
     return summary.sort_values(by, key=lambda column: column.map(places[column.name]), ignore_index=True)
 
 
-def summary_section(summary: Any) -> Markup:
-    """Table of means with intervals, a row a data set, method and price."""
+def summary_section(summary: Any, price_name: str = "price") -> Markup:
+    """Tables of means with intervals, a row a data set, method and price: of costs, and of what they took."""
     limits = "budget" in summary
     shown = prices(summary["price"].tolist())
     rows: list[list[str | Number]] = []
+    effort: list[list[str | Number]] = []
     for row, price in zip(summary.to_dict("records"), shown):
+        place = [row["data"], row["method"], price, *([number(row["budget"], 0)] if limits else [])]
         rows.append(
             [
-                *(row["data"], row["method"], price),
-                *([number(row["budget"], 0)] if limits else []),
+                *place,
                 *(with_interval(*(row[f"{m}{end}"] for end in ("", "_lower", "_upper"))) for m in METRICS[:2]),
                 number(row["n_features_mean"], 2),
-                number(row["cost_mean"], 4),
+                *(number(row[name], 4) for name in ("cost_mean", "expected_cost")),
                 number(row["gap"], 2, percent=True),
-                *(number(row[name], 3) for name in MEANS[2:]),
-                *(count(row["n_cells"]), count(row["n_failed"])),
             ]
         )
-    labels = ["data", "method", "price", *(["budget"] if limits else [])]
-    header = [*labels, "realised cost", "accuracy", "features", "paid", "gap", "fit (s)"]
+        effort.append(
+            [*place, *(number(row[name], 3) for name in MEANS[2:]), *map(count, (row["n_cells"], row["n_failed"]))]
+        )
+    labels = ["data", "method", price_name, *(["budget"] if limits else [])]
+    header = [*labels, "realised cost", "accuracy", "features", "paid", "expected", "gap"]
     note = (
         "Means over folds and seeds, in brackets their 95% intervals; cells that failed are left out. Realised cost is "
         "what an instance costs, prices and decisions together, where a wrong decision costs 1 unless a data set says "
-        "what decisions cost; features and paid are those acquired and what they cost. Gap is how far at most the "
-        "policy is from the best one that asks in its order, by its own model; of a method that may ask anything next, "
-        "from the best one over all orders. Seconds are those to fit, and to classify all rows scored."
+        "what decisions cost; features and paid are those acquired and what they cost. Expected is the cost that the "
+        "method's own model expects of its policy, and gap how far at most that is above the best policy that asks in "
+        "its order; of a method that may ask anything next, above the best one over all orders."
     )
     note += " Under a hard budget so many questions are asked of each instance." if limits else ""
-    caption = "Results by data set, method and price"
-    shown_in = table(caption, [*header, "classify (s)", "cells", "failed"], rows)
-    return together(element("p", note, class_="note"), shown_in)
+    last = [*labels, "fit (s)", "classify (s)", "cells", "failed"]
+    took = table("Seconds to fit, and to classify all rows scored; cells", last, effort)
+    return together(
+        element("p", note, class_="note"),
+        table("Results by data set, method and price", header, rows),
+        element("details", element("summary", "Seconds and cells"), took),
+    )
 
 
 def comparison_section(results: Results, cells: Any) -> Markup:
@@ -101,8 +108,8 @@ def comparison_section(results: Results, cells: Any) -> Markup:
     note = (
         f"Differences are paired: on the folds on which every method has a score, by the mean over {over}; of a single "
         "fold case by case; over all data sets by data set. In brackets 95% intervals, corrected for training rows "
-        "that folds share. Where zero is inside, the difference is noise. Each interval stands alone: of twenty pairs "
-        "without a difference about one will seem to have one."
+        "that folds share. Where zero is inside, the difference is noise, and has no reading. Each interval stands "
+        "alone: of twenty pairs without a difference about one will seem to have one."
     )
     none = [name for name in dict.fromkeys(cells["method"]) if name not in able]
     note += f" Left out, as all their cells failed: {', '.join(none)}." if none else ""
@@ -134,8 +141,9 @@ def _differences(comparison: Comparison, words: str) -> Markup:
     for row in comparison.differences.to_dict("records"):
         apart = with_interval(row["difference"], row["lower"], row["upper"], signed=True)
         pairs = f"{row['n']} {row['paired_by']}s" if row["paired_by"] else NONE
+        reading = NONE if row["verdict"] == "noise" else row["verdict"]
         rows.append(
-            [row["data"], row["method"], row["against"], apart, number(row["p_value"], 4), pairs, row["verdict"]]
+            [*(row[name] for name in ("data", "method", "against")), apart, number(row["p_value"], 4), pairs, reading]
         )
     header = ["data", "method", "against", f"difference of {words}", "p", "pairs", "reading"]
     return table(f"Differences by {words}: the method less what it is compared against", header, rows)
@@ -238,7 +246,7 @@ def write_report(
     path : path
         File to write, completely or not at all; an existing file is replaced.
     title : str, optional
-        Title of the page; by default the name of the run's file.
+        Title of the page; by default its methods and data sets.
     explanations : ExploredRun or mapping of str to Explored or sequence of Explanation, optional
         Explained instances by the name of their classifier, from `explore` or from ``explain`` of any classifier; an
         empty mapping for none. By default what `explore_run` returns.
@@ -252,7 +260,7 @@ def write_report(
         Words for features and their values; see `seqclass.Labels.from_value`. Bins differ from fold to fold, so it is
         best to give words to categories and values.
     unit : str, optional
-        Unit of prices and costs, such as ``"EUR"``; by default the one in the explanations.
+        Unit of prices and costs, such as ``"EUR"``; by default that of the results, or the one in the explanations.
 
     Returns
     -------
@@ -286,7 +294,8 @@ def write_report(
         }
         explanations = ExploredRun(by_method)
     sought = list(positive) if isinstance(positive, (list, tuple)) else [] if positive is None else [positive]
-    unit, title = Costs(unit=unit).unit_name(), results.path.name if title is None else title
+    unit = Costs(unit=unit or results.unit or None).unit_name()
+    title = _title(results.to_frame()) if title is None else title
     text = _page(results, title, explanations, price, sought, labels, unit)
     with replace_file(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", errors="backslashreplace"))
@@ -302,7 +311,7 @@ def _page(
     labels: Any,
     unit: str,
 ) -> Markup:
-    cells = results.table()
+    cells = results.to_frame()
     if not len(cells):
         raise ValueError(f"{results.path} holds no cell that is done.")
     # a run that goes on meanwhile does not change what is told
@@ -360,9 +369,9 @@ def _parts(
     """Sections of the page by name, in order."""
     summary = summarise(results, cells)
     contents = {
-        "Summary": summary_section(summary),
-        "Comparison": comparison_section(results, cells),
         "Pictures": picture_section(summary, list(dict.fromkeys(cells["method"]))),
+        "Summary": summary_section(summary, results.price_name(cells)),
+        "Comparison": comparison_section(results, cells),
         "Decisions": decision_section(results, cells, price, positive),
         "Acquisition": acquisition_section(results, price, words),
     }
@@ -376,6 +385,14 @@ def _parts(
 
 def _section(name: str, content: Markup) -> Markup:
     return element("section", element("h2", name), content, id=name.lower())
+
+
+def _title(cells: Any) -> str:
+    def few(names: list[str]) -> str:
+        return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"
+
+    methods, sets = (few([shorten(name, 24) for name in dict.fromkeys(cells[axis])]) for axis in ("method", "data"))
+    return f"{methods} on {sets}"
 
 
 def _overview(cells: Any, missing: int) -> str:

@@ -1,0 +1,127 @@
+"""What decisions cost against the price paid for them, for several methods."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from seqclass.experiment import Results
+from seqclass.experiment.results import ALL
+from seqclass.plots._style import MARKERS, NEUTRAL, MultiAxesDisplay, colour, open_frame, shorten
+
+#: Pictures side by side.
+_ACROSS = 3
+
+
+class CostPlaneDisplay(MultiAxesDisplay):
+    """Decision cost against price paid, for each data set and for all: down and to the left is better.
+
+    What two points on one grey line cost in all is the same, namely what the line says where it meets an axis. A
+    method's points at several prices or hard budgets are joined. Make one with `from_results`.
+
+    Parameters
+    ----------
+    points : pandas.DataFrame
+        A row a point: ``data``, ``method``, ``cost_mean`` (price paid) and ``realised_cost`` (price and decision), both
+        a case. Points of a method are joined in the order of the rows.
+    unit : str
+        What costs are counted in, such as ``"EUR"``.
+
+    Attributes
+    ----------
+    ax_ : ndarray of matplotlib Axes
+        One for each data set, then empty ones up to a full row.
+    figure_ : matplotlib Figure
+        Where it was drawn.
+
+    Raises
+    ------
+    ValueError
+        If there is no point.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> columns = ["data", "method", "cost_mean", "realised_cost"]
+    >>> points = pd.DataFrame([["iris", "a", 0.02, 0.08], ["iris", "b", 0.03, 0.05]], columns=columns)
+    >>> display = CostPlaneDisplay(points).plot()
+    >>> [line.get_label() for line in display.ax_[0].lines[:2]]
+    ['a', 'b']
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, points: Any, *, unit: str = "") -> None:
+        self.points = points[points[["cost_mean", "realised_cost"]].notna().all(axis=1)]
+        if not len(self.points):
+            raise ValueError("points must hold at least one method with a realised cost and a price paid.")
+        self.unit = unit
+        self.names = list(dict.fromkeys(self.points["data"]))
+        n = len(self.names)
+        self._grid: dict[str, Any] = {"ncols": min(n, _ACROSS), "nrows": math.ceil(n / _ACROSS)}
+        self._needed = f"{self._grid['nrows'] * self._grid['ncols']} matplotlib Axes"
+
+    @classmethod
+    def from_results(cls, results: Results, *, ax: Any = None, **settings: Any) -> CostPlaneDisplay:
+        """Draw the results of a run.
+
+        Parameters
+        ----------
+        results : Results
+            The run. All data sets together come last, where there are several: means in which each counts once, of the
+            methods that have a score on each of them.
+        ax : array of matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **settings
+            Passed to `plot`.
+
+        Returns
+        -------
+        CostPlaneDisplay
+        """
+        import pandas as pd
+
+        summary = results.summary(metrics=["cost_mean", "realised_cost"])
+        axes = [name for name in ("method", "price", "budget") if name in summary]
+        scored = summary[summary["realised_cost"].notna()]
+        if (n := summary["data"].nunique()) > 1:
+            groups = scored.groupby(axes, sort=False, dropna=False)
+            means = groups[["cost_mean", "realised_cost"]].mean()[groups.size() == n].reset_index()
+            scored = pd.concat([scored, means.assign(data=ALL)])
+        places = {name: {v: i for i, v in enumerate([*summary[name].unique(), ALL])} for name in ("data", "method")}
+        key = lambda column: column.map(places[column.name]) if column.name in places else column  # noqa: E731
+        points = scored.sort_values(["data", *axes], kind="stable", key=key)
+        return cls(points, unit=results.unit).plot(ax, **settings)
+
+    def _inches(self) -> tuple[float, float]:
+        return 3.3 * self._grid["ncols"] + 0.7 * (self._grid["ncols"] == 1), 2.9 * self._grid["nrows"] + 0.5
+
+    def _draw(self, *axes: Any) -> None:
+        methods = {name: i for i, name in enumerate(dict.fromkeys(self.points["method"]))}
+        unit = f" ({self.unit})" if self.unit else ""
+        for ax, name in zip(axes, self.names):
+            open_frame(ax)
+            own = self.points[self.points["data"] == name]
+            x, whole = own["cost_mean"].to_numpy(float), own["realised_cost"].to_numpy(float)
+            for method, i in methods.items():
+                at = (own["method"] == method).to_numpy()
+                style = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "markersize": 6}
+                if at.any():
+                    ax.plot(x[at], (whole - x)[at], label=shorten(method, 34), linewidth=1.4, zorder=3, **style)
+            ax.set_xlim(0, 1.08 * x.max() or 1)
+            ax.set_ylim(0, 1.12 * (whole - x).max() or 1)
+            ax.grid(visible=False)
+            ax.locator_params(axis="x", nbins=5)
+            ends = ax.get_xlim()[1], ax.get_ylim()[1]
+            step = max(np.diff(marks[:2])[0] for marks in (ax.get_xticks(), ax.get_yticks()))
+            for level in np.arange(1, math.ceil(sum(ends) / step)) * step:
+                ax.plot([0, level], [level, 0], color=NEUTRAL, linewidth=0.7, alpha=0.5, zorder=1)
+            ax.set_xlim(0, ends[0])
+            ax.set_ylim(0, ends[1])
+            ax.set_title(shorten(name, 34), fontsize=10)
+            ax.set_xlabel(f"price paid a case{unit}")
+            ax.set_ylabel(f"decision cost a case{unit}")
+        for ax in axes[len(self.names) :]:
+            ax.set_axis_off()

@@ -1,0 +1,160 @@
+"""Tables for a paper: their figures are those of the summary, and they are written so that they can be read."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from run_files import write_cells
+
+from seqclass.experiment import Experiment, Results
+from seqclass.stats import mean_interval
+
+METHODS = ("a_b & c|d", "50% {x}", r"\input{~}")
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Results:
+    """Two sets, three methods with names that mean something to some program, two prices, three folds."""
+    rng = np.random.default_rng(0)
+    cells = []
+    for data in ("wine_1", "iris"):
+        for price in (0.01, 0.5):
+            for i, method in enumerate(METHODS):
+                for fold in range(3):
+                    labels = {"data": data, "method": method, "price": price, "seed": 0, "fold": fold}
+                    cost = [0.1, 0.1, 0.3][i] + (0.01 * rng.random() if i == 2 else 0.01 * fold)
+                    figures = {"realised_cost": cost, "cost_mean": price, "error": "", "n_train": 20, "n_test": 10}
+                    cells.append((labels, figures))
+    write_cells(tmp_path / "a.run", cells)
+    monkeypatch.setattr(Results, "settings", lambda self, key: {})  # which these cells have not
+    return Results.load(tmp_path / "a.run", unit="EUR")
+
+
+def body(table: str) -> list[list[str]]:
+    """Cells of a table in Markdown, without its rule."""
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in row] for i, row in enumerate(rows) if i != 1]
+
+
+def test_a_table_has_the_figures_of_the_summary(results: Results) -> None:
+    table = results.table()
+    head, *rows = body(table)
+    assert head == ["data set", "price", r"a\_b & c\|d", "50% {x}", r"\\input{\~}"]
+    assert [row[:2] for row in rows] == [[d, p] for d in (r"wine\_1", "iris") for p in ("0.01", "0.5")]
+    summary = results.summary().set_index(["data", "price", "method"])
+    for row, (data, price) in zip(rows, [(d, p) for d in ("wine_1", "iris") for p in (0.01, 0.5)]):
+        for cell, method in zip(row[2:], METHODS):
+            m = summary.loc[(data, price, method)]
+            lower, upper = m["realised_cost_lower"], m["realised_cost_upper"]
+            bold = "**" if method != METHODS[2] else ""  # the two that are written alike
+            assert cell == f"{bold}{m['realised_cost']:.3f}{bold} [{lower:.3f}, {upper:.3f}]"
+    assert "realised cost in EUR: means over the folds of all seeds, in brackets" in table
+
+
+def test_what_is_pooled_is_said(results: Results) -> None:
+    table = results.table("cost_mean", "price", "method", interval=False, best=None, decimals=1)
+    assert body(table)[1:] == [["0.01", "0.0", "0.0", "0.0"], ["0.5", "0.5", "0.5", "0.5"]]
+    assert table.endswith("means over 2 data sets, each of which counts once and the folds of all seeds.")
+    head = body(results.table(columns=["method", "price"]))[0]
+    assert head[1:3] == [r"a\_b & c\|d, price 0.01", r"a\_b & c\|d, price 0.5"]
+    assert body(results.table(price=0.5, rows="data"))[0][:2] == ["data set", r"a\_b & c\|d"]
+
+
+def test_latex_can_be_set(results: Results) -> None:
+    """No LaTeX is needed to see that braces close, rows are as wide as the table, and no sign is left to mean more."""
+    table = results.table(to="latex")
+    assert table.count(r"\begin{") == table.count(r"\end{") == 1
+    (form,) = re.findall(r"\\begin\{tabular\}\{([lr]+)\}", table)
+    inside = table.partition(r"\toprule")[2].partition(r"\bottomrule")[0].replace(r"\midrule", "")
+    rows = [row for row in inside.split("\\\\\n") if row.strip()]
+    assert len(rows) == 5
+    assert all(len(re.findall(r"(?<!\\)&", row)) == len(form) - 1 == 4 for row in rows)
+    plain = re.sub(r"\\[&%$#_{}]", "", table.partition("\n")[2])
+    assert re.findall(r"[$#_~^%]", plain) == []
+    depth = 0
+    for sign in plain:
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+        assert depth >= 0
+    assert depth == 0
+    known = {"begin", "end", "toprule", "midrule", "bottomrule", "textbf", "scriptsize", "par", "smallskip"}
+    assert set(re.findall(r"\\([a-z]+)", plain)) <= known | {
+        "footnotesize",
+        "textbackslash",
+        "textasciitilde",
+        "textbar",
+    }
+    assert not re.search(r"\\\\\s*\[", table)  # which would be a distance between rows
+
+
+def test_html_is_whole(results: Results) -> None:
+    opened: list[str] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: Any) -> None:
+            opened.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert opened.pop() == tag
+
+    table = results.table(to="html")
+    Reader().feed(table)
+    assert opened == []
+    assert "a_b &amp; c|d" in table
+
+
+def test_what_a_table_refuses(results: Results) -> None:
+    for wrong, settings in {
+        "there is no 'x'": {"metric": "x"},
+        "rows: there is no 'sets'": {"rows": "sets"},
+        "must differ": {"rows": "method"},
+        "to must be": {"to": "word"},
+        "best must be": {"best": "star"},
+        "the run has no price": {"price": 7.0},
+    }.items():
+        with pytest.raises(ValueError, match=wrong):
+            results.table(**settings)
+
+
+def test_intervals_are_over_rows_as_well(tmp_path: Path) -> None:
+    one = Experiment(["iris"], ["sklearn:GaussianNB"], cv=2, seeds=[0]).run(tmp_path / "a.run")
+    split = Results(one.path, one.to_frame().index[:1].tolist())
+    row, right = split.summary().iloc[0], split.instances()
+    expected = mean_interval((right["truth"] == right["decision"]).to_numpy(float), bounds=(0, 1))
+    assert [row["accuracy_lower"], row["accuracy_upper"]] == pytest.approx([expected.lower, expected.upper])
+    assert np.isnan(row["cost_mean_lower"])  # all rows pay the same, which says nothing of others
+    both, folds = one.summary().iloc[0], mean_interval(one.to_frame()["accuracy"], test_to_train=1, bounds=(0, 1))
+    assert both["accuracy_lower"] <= folds.lower
+    assert both["accuracy_upper"] >= folds.upper
+
+
+def test_prices_that_are_factors_are_called_so(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    costs = [["feature_costs", {"mapping": [["a", 1.0]]}]]
+    monkeypatch.setattr(Results, "settings", lambda self, key: {"costs": {"mapping": costs}})
+    assert body(results.table())[0][:2] == ["data set", "price factor"]
+
+
+def test_units_of_the_frame(results: Results) -> None:
+    units = results.to_frame().attrs["units"]
+    assert units["realised_cost"] == units["lower"] == "EUR"
+    assert (units["seconds_fit"], units["peak_mb"]) == ("seconds", "MB")
+    assert "accuracy" not in units
+
+
+def test_the_plot_has_all_sets_and_their_mean(results: Results) -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    display = results.plot()
+    assert [ax.get_title() for ax in display.ax_] == ["wine_1", "iris", "all data sets"]
+    summary = results.summary().groupby(["method", "price"])[["realised_cost", "cost_mean"]].mean()
+    line = next(line for line in display.ax_[2].lines if line.get_label() == METHODS[2])
+    mean = summary.loc[METHODS[2]]
+    np.testing.assert_allclose(line.get_xdata(), mean["cost_mean"])
+    np.testing.assert_allclose(line.get_ydata(), mean["realised_cost"] - mean["cost_mean"])
+    slanting = [one for one in display.ax_[0].lines if one.get_label().startswith("_")]
+    assert slanting
+    assert all(sum(x) == sum(y) and x[0] == 0 == y[1] for x, y in (one.get_data() for one in slanting))
+    plt.close(display.figure_)
