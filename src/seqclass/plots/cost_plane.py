@@ -11,9 +11,6 @@ from seqclass.experiment import Results
 from seqclass.experiment.results import ALL
 from seqclass.plots._style import MARKERS, NEUTRAL, MultiAxesDisplay, colour, open_frame, shorten
 
-#: Pictures side by side.
-_ACROSS = 3
-
 
 class CostPlaneDisplay(MultiAxesDisplay):
     """Decision cost against price paid, for each data set and for all: down and to the left is better.
@@ -53,6 +50,8 @@ class CostPlaneDisplay(MultiAxesDisplay):
     >>> plt.close(display.figure_)
     """
 
+    _across = 3  # pictures in a row
+
     def __init__(self, points: Any, *, unit: str = "") -> None:
         self.points = points[points[["cost_mean", "realised_cost"]].notna().all(axis=1)]
         if not len(self.points):
@@ -60,7 +59,7 @@ class CostPlaneDisplay(MultiAxesDisplay):
         self.unit = unit
         self.names = list(dict.fromkeys(self.points["data"]))
         n = len(self.names)
-        self._grid: dict[str, Any] = {"ncols": min(n, _ACROSS), "nrows": math.ceil(n / _ACROSS)}
+        self._grid: dict[str, Any] = {"ncols": min(n, self._across), "nrows": math.ceil(n / self._across)}
         self._needed = f"{self._grid['nrows'] * self._grid['ncols']} matplotlib Axes"
 
     @classmethod
