@@ -174,6 +174,7 @@ class Comparison(Readable):
            a      b
     a      -  1/1/0
     b  0/1/1      -
+    Each fold of each seed counts the same, and each data set once.
     """
 
     _in_summary = ("metric", "scores", "friedman", "nemenyi", "left_out", "prices", "budgets")
