@@ -18,7 +18,7 @@ from seqclass.experiment import Experiment, Results
 from seqclass.report import explore, write_report
 from seqclass.report.explore import ExploredRun
 
-SUMMARY = "#summary table"
+SUMMARY = "#summary table.sortable"
 FIND = "#summary input[type=search]"
 
 

@@ -86,7 +86,7 @@ def summary_section(summary: Any, price_name: str = "price") -> Markup:
     )
     note += " Under a hard budget so many questions are asked of each instance." if limits else ""
     last = [*labels, "fit (s)", "classify (s)", "cells", "failed"]
-    took = table("Seconds to fit, and to classify all rows scored; cells", last, effort)
+    took = table("Seconds to fit, and to classify all rows scored; cells", last, effort, sortable=False)
     return together(
         element("p", note, class_="note"),
         table("Results by data set, method and price", header, rows),
