@@ -483,24 +483,28 @@ def test_values_without_foresight_need_more_cases_and_come_to_the_same():
 def test_without_foresight_no_answer_is_looked_at_but_the_one_given(monkeypatch):
     problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 8), prices=0.03, any_order=True)
     expected = []
-    real = values._expected_value
+    real = values._expected_values
 
-    def counted(values, following):
-        expected.append(len(following.question))
-        return real(values, following)
+    def counted(values, lots):
+        expected.append(sum(len(lot.question) for lot in lots))
+        return real(values, lots)
 
-    monkeypatch.setattr(values, "_expected_value", counted)
+    monkeypatch.setattr(values, "_expected_values", counted)
     for exact_expectation, looked in ((False, 0), (True, 1)):
         expected.clear()
         fit_values(problem, ClassInformation(), 8, 50, np.random.default_rng(0), exact_expectation=exact_expectation)
         assert (sum(expected) > 0) == bool(looked)
 
 
-def priced(seed, n=14, high=0.12):
-    """Three classes, and questions of very different prices: too many partial answers to enumerate."""
+def priced(seed, n=14, high=0.12, prior=(0.5, 0.3, 0.2)):
+    """Few classes, and questions of very different prices: too many partial answers to enumerate."""
     rng = np.random.default_rng(seed)
-    tables = rng.dirichlet(np.full(3, 0.6), size=(n, 3)).transpose(0, 2, 1)
-    return TableProblem([0.5, 0.3, 0.2], tables, prices=rng.uniform(0.01, high, n), any_order=True)
+    tables = rng.dirichlet(np.full(3, 0.6), size=(n, len(prior))).transpose(0, 2, 1)
+    return TableProblem(prior, tables, prices=rng.uniform(0.01, high, n), any_order=True)
+
+
+#: Four classes, of which bounds over all orders are not close.
+FOUR = (0.4, 0.3, 0.2, 0.1)
 
 
 ONE_RULE = Adaptive([ClassInformation()], max_rounds=0, n_paths=200, n_cases=300, certificate_paths=0)
@@ -607,20 +611,76 @@ def test_with_and_without_a_certificate_the_same_search_is_taken():
     assert (bare.info.lower, bare.info.upper) == (certified.info.lower, certified.info.upper)
 
 
-@pytest.mark.parametrize("errors, tried_on", [(3.0, 100), (5.0, 20)])
-def test_a_candidate_is_left_once_it_is_clearly_above_another(errors, tried_on):
-    # on the first fifth of the cases it is so many standard errors above
-    costs = 5 + errors / np.sqrt(19) + np.tile([-1.0, 1.0], 50)
+@pytest.mark.parametrize(
+    "errors, works, tried_on, dropped",
+    [(2.0, False, 100, ""), (4.0, False, 10, "clearly behind"), (-2.0, True, 100, ""), (-0.5, True, 10, "not ahead")],
+)
+def test_a_candidate_is_left_once_it_is_behind_another(errors, works, tried_on, dropped):
+    # on the first tenth of the cases it is so many standard errors above
+    error = 1 / np.sqrt(9)
+    costs = 5 + errors * error + np.tile([-1.0, 1.0], 50)
     search = adaptive._RuleSearch(Adaptive(n_cases=100), free_case(0).problem)
-    search.limited, search.cases = (
-        False,
-        SimpleNamespace(
-            exact=False,
-            answers=np.zeros((100, 3)),
-            costs=lambda policy, first, last: (costs[first:last], np.zeros(last - first)),
-            mean_and_error=mean_and_error,
-        ),
+    search.cases = SimpleNamespace(
+        exact=False,
+        answers=np.zeros((100, 3)),
+        costs=lambda policy, first, last: (costs[first:last], np.zeros(last - first)),
+        mean_and_error=mean_and_error,
     )
     search.tried = [adaptive._TriedRule("best", None, np.full(100, 5.0), np.zeros(100))]
-    found = search._compare(adaptive._TriedRule("another", None, np.empty(0), np.empty(0)))
-    assert len(found.costs) == tried_on
+    found = adaptive._TriedRule("another", None, works=works)
+    search._compare(found)
+    assert (len(found.costs), found.dropped) == (tried_on, dropped)
+    assert found.may_save == pytest.approx(max(0, 2 - errors) * error if dropped else 0)
+
+
+def test_the_race_is_told_and_values_are_fitted_in_full_once(monkeypatch):
+    problem, real, fitted = priced(0, prior=FOUR), adaptive.fit_values, []
+
+    def counted(problem, rule, n_stages, n_paths, *others, **settings):
+        fitted.append(n_paths)
+        return real(problem, rule, n_stages, n_paths, *others, **settings)
+
+    monkeypatch.setattr(adaptive, "fit_values", counted)
+    info = clone(SEARCH).set_params(search_nodes=0, max_work=1e12).solve(problem).info
+    frame = info.ordering.to_frame()
+    assert {"n_paths", "n_cases", "dropped", "may_save"} <= {*frame.columns}
+    tried = info.ordering.candidates
+    assert sorted(fitted) == [50, 100, 100, 100, 100, 100, 300]  # look-ahead has half of them
+    assert {c.n_paths for c in tried if "improved" not in c.name} <= {*fitted}
+    for candidate in tried:
+        assert (candidate.dropped != "") == (candidate.n_cases < 1000)
+        assert candidate.name != info.ordering.chosen or not candidate.dropped
+        assert (f"after {candidate.n_cases} cases" in str(info.ordering)) or not candidate.dropped
+    assert any(candidate.dropped for candidate in tried)
+
+
+def test_the_race_loses_little_to_fitting_all_in_full(monkeypatch):
+    problem = priced(1, prior=FOUR)
+    tuned = adaptive._TUNING
+    costs = []
+    for share in (tuned.race_share, 1.0):
+        monkeypatch.setattr(adaptive, "_TUNING", replace(tuned, race_share=share, min_paths=100 if share < 1 else 300))
+        policy = clone(SEARCH).set_params(search_nodes=0).solve(problem)
+        costs.append(evaluate(problem, policy, n_paths=20_000, random_state=1).cost)
+    assert costs[0] <= 1.01 * costs[1]
+
+
+def test_a_rule_that_looks_ahead_may_decide_by_what_it_expects_itself():
+    problem = priced(2)
+    rule = ImprovedRule(along(problem, ClassInformation(), 100))
+    belief = problem.initial_belief()
+    following = NextQuestion(rule, belief)
+    own = values.expected_values(problem, rule, problem.n_stages)
+    np.testing.assert_allclose(own.going_on(following), clip_to_bounds(following.ahead, following), rtol=1e-12)
+    assert own.going_on(following)[0] < following.once[0]
+
+
+def test_what_lots_expect_together_each_expects_by_itself():
+    problem = priced(3)
+    fitted = along(problem, EC2(), 100)
+    belief = problem.initial_belief()[np.zeros(5, dtype=int)].asking(2).update(np.array([0, 1, 2, 0, 1]))
+    lots = [NextQuestion(EC2(), belief[rows]) for rows in (np.arange(2), np.arange(2, 5))]
+    together, ends = values._expected_values(fitted, lots)
+    assert ends.tolist() == [2]
+    alone = [values._expected_values(fitted, [lot])[0] for lot in lots]
+    np.testing.assert_allclose(together, np.concatenate(alone), rtol=1e-12)

@@ -73,6 +73,13 @@ class OrderingCandidate(Readable):
         Cases that it was tried on: fewer than others where it was clearly dearer.
     seconds : float
         Time to fit and try it.
+    n_paths : int
+        Cases that its values were fitted to, in a race few of them; 0 where nothing was fitted.
+    dropped : str
+        Why it was left after ``n_cases`` cases: ``"clearly behind"`` another one by three standard errors, or ``"not
+        ahead"`` of all by one, which what looks further than one question has to be; else empty.
+    may_save : float
+        What dropping it may lose: by how much it may cost less than the best of the others, at two standard errors.
 
     Examples
     --------
@@ -80,7 +87,7 @@ class OrderingCandidate(Readable):
     0.01
     """
 
-    _costs = ("std_error", "above", "above_std_error")
+    _costs = ("std_error", "above", "above_std_error", "may_save")
 
     name: str
     cost: float
@@ -90,6 +97,9 @@ class OrderingCandidate(Readable):
     n_questions: float
     n_cases: int
     seconds: float
+    n_paths: int = 0
+    dropped: str = ""
+    may_save: float = 0.0
 
 
 @register
@@ -157,8 +167,11 @@ class OrderingChoice(Readable):
             elif candidate.name == best:
                 lines.append(f"{shown}the best of these")
             else:
-                difference = f"{candidate.above:+.4f} (standard error {candidate.above_std_error:.4f})"
-                lines.append(f"{shown}{difference} to {'the one chosen' if known else best}")
+                shown += f"{candidate.above:+.4f} (standard error {candidate.above_std_error:.4f}) to "
+                lines.append(shown + ("the one chosen" if known else best))
+                if candidate.dropped:
+                    left = f"; {candidate.dropped} after {candidate.n_cases:,} cases"
+                    lines[-1] += f"{left}, which may lose {candidate.may_save:.4f}"
         return lines
 
 

@@ -55,8 +55,8 @@ class CaseSearchTuning:
     min_unknown: float = 0.1
     #: Share of the upper end: ends that are nearer than this are near enough.
     near: float = 0.05
-    #: Answers that are looked at where nobody says how long it may take: some seconds.
-    max_answers: float = 2e8
+    #: Answers that are looked at where nobody says how long it may take: a second or two.
+    max_answers: float = 1e7
     #: How much costs of cases may differ, as shares of their mean, from alike to far apart.
     spreads: tuple[float, ...] = (0.1, 0.25, 0.6, 1.5)
 

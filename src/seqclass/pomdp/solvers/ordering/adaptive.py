@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_part
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.bounds.optimum import FEW, are_few, ask_once, distinct
-from seqclass.pomdp.bounds.policy_cost import cost_at_most, greatest_expected_cost
+from seqclass.pomdp.bounds.policy_cost import PolicyCost, cost_at_most, greatest_expected_cost
 from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.one_step import (
@@ -46,7 +46,7 @@ from seqclass.pomdp.solvers.ordering.rules import (
     LookaheadSaving,
     branches,
 )
-from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues, fit_values
+from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues, expected_values, fit_values
 from seqclass.pomdp.solvers.simple import FirstK, OrderBoundPolicy, cheapest
 
 __all__ = ["Adaptive", "ImprovedRule"]
@@ -58,8 +58,17 @@ class AdaptiveTuning:
 
     #: A simpler candidate is kept if it costs more by no more than this share, or a standard error.
     alike: float = 0.001
-    #: Of fewer cases a regression is not worth trying.
-    min_paths: int = 300
+    #: Of fewer cases a regression is not worth trying; of so many it costs some thousandths more than of many.
+    min_paths: int = 100
+    #: Share of the cases and paths of a race, and of these paths what a rule has that looks further than one question.
+    race_share: float = 0.1
+    #: Share of the cases that may come to a horizon which values look no further than, in a race and in full.
+    negligible: tuple[float, float] = (0.02, 0.005)
+    laborious_share: float = 0.5
+    #: Share of the cases after which such a rule is looked at again.
+    second_share: float = 0.3
+    #: Share of the work that fitting values to such a rule may take.
+    laborious_work: float = 0.125
     #: Questions that are asked of a case, where work is reckoned.
     n_reckoned: int = 12
     #: Up to so many questions look-ahead tries all: one that only says what to ask next ranks last by its own saving.
@@ -80,10 +89,11 @@ class AdaptiveTuning:
     first_share: float = 0.2
     #: It goes on if its policy costs no more than so many times the best rule's.
     near: float = 1.1
-    #: Share of the cases after which a candidate may be left.
-    first_cases: float = 0.2
-    #: Standard errors that it is above another one then.
-    clearly: float = 4.0
+    #: Standard errors that a candidate is above another one when it is left.
+    clearly: float = 3.0
+    #: Standard errors that what is more work has to be ahead of all others, and those that a loss is bounded by.
+    ahead: float = 1.0
+    surely: float = 2.0
 
 
 _TUNING = AdaptiveTuning()
@@ -145,28 +155,35 @@ class ImprovedRule(OrderingRule):
         require(stored_part(self, "values", RuleValues).problem is problem, "a rule is improved on other values")
 
 
+_BOUNDED = "one step on bounds over all orders"
+
+
 @report_progress("bounds over all orders")
 def bound_policy(problem: AcquisitionProblem, n_paths: int, random_state: Any) -> Policy | None:
-    """Policy of one step on bounds over all orders, certified; None where there are no such bounds."""
+    """Policy of one step on bounds over all orders, certified where these are near; None where there are none."""
     # of more questions most are weak, and bounds that let them be asked again are far off
     if not has_repeats(problem) or problem.n_questions > 100:
         return None
     values = RepeatValues(problem)
     policy, solved = OrderBoundPolicy(values), time.perf_counter()
-    rng = as_generator(another_stream(random_state))
-    upper = cost_at_most(policy, max(n_paths, 2000), rng, CONFIDENCE, values.value)
-    gap = (upper - values.value) / upper if upper > 0 else 0.0
+    lower, rng, n_paths = values.value, as_generator(another_stream(random_state)), max(n_paths, 2000)
+    few = PolicyCost(problem, policy, rng)
+    few.run(int(_TUNING.race_share * n_paths))
+    mean, _ = few.ends(1 - CONFIDENCE)
+    if mean - lower > 2 * WIDE_GAP * mean:
+        return with_info(policy, size=values.values.size)
+    upper = cost_at_most(policy, n_paths, rng, CONFIDENCE, lower)
     info = SolveInfo(
         "converged",
         n_stages=problem.n_stages,
         upper=upper,
-        lower=values.value,
-        gap=gap,
+        lower=lower,
+        gap=(upper - lower) / upper if upper > 0 else 0.0,
         confidence=CONFIDENCE,
         certify_seconds=time.perf_counter() - solved,
         size=values.values.size,
         scope="all orders",
-        ordering=OrderingChoice("one step on bounds over all orders", ()),
+        ordering=OrderingChoice(_BOUNDED, ()),
     )
     return with_info(policy, **vars(info))
 
@@ -182,16 +199,22 @@ class Adaptive(Solver):
     search among those that matter (see `ExactFreeOrder`) often comes within 1% of it. Where answers depend only on two
     or three classes, bounds over all orders may be close enough to act on. Otherwise every rule, and the best fixed
     orders that a greedy search finds, are followed on cases simulated from the model, and a regression of the cost of
-    going on says when to stop. All of them are then tried on the same fresh cases. The simplest of those that do not
-    cost more than the cheapest, beyond chance, is improved by steps of look-ahead on its own values, as long as that
-    lowers its cost. If the policy that the search found costs even less, it is taken instead.
+    going on says when to stop.
+
+    Several of them run a race. Values are fitted to a tenth of the cases, or 100, and tried on a tenth of the same
+    fresh cases. What costs more than another one there by three standard errors is dropped, and so is what looks
+    further than one question and is not ahead of all others by a standard error; ``info.ordering`` says when, and what
+    that may lose. All others are tried on all fresh cases. Values are fitted in full to the simplest of those that do
+    not cost more than the cheapest, beyond chance. One step of look-ahead on these values is taken as long as that
+    lowers the cost. If the policy of the search, or of the bounds, costs even less, it is taken instead. The
+    certificate has cases of its own.
 
     Parameters
     ----------
     rules : sequence of OrderingRule, optional
         Rules to try, the simplest first; by default all that suit the problem.
     n_paths : int
-        Cases that values are fitted to, fewer where a rule is laborious (see ``max_work``).
+        Cases that values are fitted to, fewer where a rule is laborious (see ``max_work``), and in a race.
     exact_expectation : bool
         Whether fitting values looks at all that the next answer of each case may be, which spares noise. Without, a
         case takes a fraction of the time, and there should be three times as many or more.
@@ -213,8 +236,9 @@ class Adaptive(Solver):
     first_horizon : int
         Questions that values look ahead at first; twice as many, and so on, where cases come to their end.
     max_work : float
-        Bound on the products that fitting a candidate may take; one that would take more is fitted to
-        fewer cases. Where these would be too few it is not tried, unless it looks at each question only once.
+        Bound on the products that fitting a candidate may take, of several an eighth where a rule looks further than
+        one question; one that would take more is fitted to fewer cases. Where these would be too few it is not tried,
+        unless it looks at each question only once.
     max_seconds : float or None
         Longest time of all, certificate included, which every step looks at, so that a busy machine may choose
         otherwise. What was tried by then is chosen from, or a plan of few questions is made, with bounds that hold, and
@@ -246,7 +270,7 @@ class Adaptive(Solver):
 
     rules: Sequence[OrderingRule] | None = None
     _: KW_ONLY
-    n_paths: int = 1000
+    n_paths: int = 500
     exact_expectation: bool = True
     n_cases: int = 5000
     n_candidates: int = 4
@@ -254,7 +278,7 @@ class Adaptive(Solver):
     max_nodes: int | None = None
     search_nodes: int | None = None
     max_stages: int = 100
-    first_horizon: int = 16
+    first_horizon: int = 8
     max_work: float = 6e9
     max_seconds: float | None = None
     one_step: bool = False
@@ -298,7 +322,7 @@ class Adaptive(Solver):
             if bounded is not None and bounded.info.gap <= WIDE_GAP:
                 return bounded
             trial = _RuleSearch(self, problem)
-            policy = trial.best(search)
+            policy = trial.best(search, bounded)
         try:
             if np.isnan(policy.info.upper):
                 policy = self.certify(policy)
@@ -307,10 +331,6 @@ class Adaptive(Solver):
         except DeadlineExceeded:
             if np.isnan(policy.info.upper):
                 policy = trial.bound_by_cases(policy, 0.0 if sure is None else sure.low)
-        if bounded is not None and bounded.info.upper < policy.info.upper:
-            tried = () if policy.info.ordering is None else policy.info.ordering.candidates
-            choice = replace(bounded.info.ordering or OrderingChoice("", ()), candidates=tried)
-            return with_info(bounded, status=policy.info.status, ordering=choice)
         return policy
 
     def enumerates(self, problem: AcquisitionProblem) -> bool:
@@ -380,11 +400,11 @@ def _keep_rule(rule: OrderingRule) -> OrderingRule:
 
 
 class _Candidate(NamedTuple):
-    """A rule to try: what makes it, whether values are fitted to it, whether its order is the same for everybody."""
+    """A rule to try: what makes it, whether its values are fitted, its own or none, whether it is in one order."""
 
     name: str
     make: Callable[[], OrderingRule]
-    has_values: bool = True
+    values: str = "fitted"
     in_one_order: bool = False
 
 
@@ -394,10 +414,16 @@ class _TriedRule:
 
     name: str
     policy: Policy
-    costs: FloatArray
-    n_questions: FloatArray
+    costs: FloatArray = field(default_factory=lambda: np.empty(0))
+    n_questions: FloatArray = field(default_factory=lambda: np.empty(0))
     seconds: float = 0.0
     in_one_order: bool = False
+    #: Whether it takes more work than looking at each question once.
+    works: bool = False
+    #: Cases that its values were fitted to, why it was left, and what that may lose.
+    n_paths: int = 0
+    dropped: str = ""
+    may_save: float = 0.0
 
     def differs(self, other: _TriedRule) -> FloatArray:
         """How much more it costs in the cases that both were tried on."""
@@ -416,7 +442,7 @@ class _RuleSearch:
         self._once = ExpectedSaving().work(problem)
         few = problem.n_questions <= _TUNING.max_tried
         self._candidates = max(settings.n_candidates, problem.n_questions) if few else settings.n_candidates
-        self.limited = remaining_seconds() < np.inf
+        self.limited, self.raced = remaining_seconds() < np.inf, False
         self.tried: list[_TriedRule] = []
         self.skipped: list[str] = []
 
@@ -425,12 +451,13 @@ class _RuleSearch:
         """Fresh cases that candidates are compared on."""
         return model_cases(self.problem, self.settings.n_cases, self._fresh)
 
-    def best(self, search: OrderSearch | None) -> Policy:
-        """The policy of the best rule, or what a search over all orders comes to where that costs less."""
+    def best(self, search: OrderSearch | None, bounded: Policy | None) -> Policy:
+        """The policy of the best rule; or what a search, or bounds, over all orders come to where that costs less."""
         rules = self._rules()
         if self.settings.one_step:
-            rules.insert(0, _Candidate("one step", ExpectedSaving, has_values=False))
+            rules.insert(0, _Candidate("one step", ExpectedSaving, "none"))
         self.search = search
+        self.raced = len(rules) > 1
         for number, candidate in enumerate(rules, 1):
             with report_progress(f"candidate {number} of {len(rules)}, {candidate.name}"):
                 self._try(candidate)
@@ -438,13 +465,13 @@ class _RuleSearch:
             raise DeadlineExceeded
         if not self.tried[0].costs.size:
             return with_info(self.tried[0].policy, ordering=OrderingChoice(self.tried[0].name, ()))
-        chosen = self._simplest()
+        chosen = self._fit_in_full(self._simplest())
         for _ in range(self.settings.max_rounds):
             assert isinstance(chosen.policy, RulePolicy)
             rule = ImprovedRule(chosen.policy.values, self._candidates)
             with report_progress("improvement"):
-                better = self._try(_Candidate(f"{chosen.name}, improved", partial(_keep_rule, rule)))
-            if better is None:
+                better = self._try(_Candidate(f"{chosen.name}, improved", partial(_keep_rule, rule), "expected"))
+            if better is None or better.dropped:
                 break
             difference, error = self._above(better, chosen)
             if difference > -max(error, _TUNING.alike * self._cost(chosen)):
@@ -453,16 +480,19 @@ class _RuleSearch:
         if search is not None:
             with suppress(DeadlineExceeded):  # what was chosen stays
                 chosen = self._compare_with_search(chosen, search)
+        if bounded is not None:
+            with suppress(DeadlineExceeded):
+                chosen = self._compare_with(chosen, _TriedRule(_BOUNDED, bounded, works=True))
         self.chosen = chosen
         policy = with_info(chosen.policy, ordering=self._report(chosen))
-        cut = len(chosen.costs) < len(self.cases.answers)
-        return with_info(policy, status="limit") if self.skipped or cut else policy
+        return with_info(policy, status="limit") if self.skipped or self._is_cut(chosen) else policy
 
-    def _is_alone(self, policy: RulePolicy) -> bool:
+    def _is_alone(self, policy: Policy) -> bool:
         """Whether there is nothing to compare a policy with, and nobody asks what it costs."""
         settings = self.settings
         if settings.rules is None or len(settings.rules) > 1 or settings.max_rounds or settings.certificate_paths:
             return False
+        assert isinstance(policy, RulePolicy)
         begun, weight = initial_beliefs(self.problem)
         cost = float(weight @ policy.values.value(begun))
         return self.search is None or self.search.high > _TUNING.near * cost
@@ -485,11 +515,15 @@ class _RuleSearch:
             return chosen
         with report_progress(_SEARCHED):
             search.run(self.settings._nodes(self.problem), tolerance=_TUNING.close)
-            policy = policy_of_search(search)
-            tried = self._compare(_TriedRule(_SEARCHED, policy, np.empty(0), np.empty(0)))
-        tried.seconds = time.perf_counter() - started
-        self.tried.append(tried)
-        return tried if self._above(tried, chosen)[0] < 0 else chosen
+            return self._compare_with(chosen, _TriedRule(_SEARCHED, policy_of_search(search)), started)
+
+    def _compare_with(self, chosen: _TriedRule, other: _TriedRule, started: float | None = None) -> _TriedRule:
+        """What costs less in the same cases."""
+        started = time.perf_counter() if started is None else started
+        self._compare(other)
+        other.seconds = time.perf_counter() - started
+        self.tried.append(other)
+        return other if not other.dropped and self._above(other, chosen)[0] < 0 else chosen
 
     def _rules(self) -> list[_Candidate]:
         """What is tried; a rule is made when its turn comes, for an order that greed finds takes its time."""
@@ -500,26 +534,21 @@ class _RuleSearch:
         rules += [HiddenInformation()] if self.problem.structure.latent is not None else []
         fixed = {"information": information, "saving": saving}
         ahead = LookaheadSaving(2, self._candidates if self._candidates < self.problem.n_questions else None)
-        return [
-            *(_Candidate(repr(rule), partial(_keep_rule, rule)) for rule in rules),
-            *(
-                _Candidate(f"fixed order by {n}", partial(greedy_order, self.problem, rule, self.cases), True, True)
-                for n, rule in fixed.items()
-            ),
-            _Candidate(repr(ahead), partial(_keep_rule, ahead)),
+        kept = [_Candidate(repr(rule), partial(_keep_rule, rule)) for rule in [*rules, ahead]]
+        greedy = [
+            _Candidate(f"fixed order by {name}", partial(greedy_order, self.problem, rule, self.cases), "fitted", True)
+            for name, rule in fixed.items()
         ]
+        return [*kept[:-1], *greedy, kept[-1]]
 
     def _try(self, candidate: _Candidate) -> _TriedRule | None:
         started, tried = time.perf_counter(), None
         with suppress(DeadlineExceeded):
             check_deadline()
             rule = candidate.make()
-            policy = self._fit_policy(rule) if candidate.has_values else self._policy_without_values(rule)
-            if policy is not None:
-                tried = _TriedRule(
-                    candidate.name, policy, np.empty(0), np.empty(0), in_one_order=candidate.in_one_order
-                )
-                tried = tried if self._is_alone(policy) else self._compare(tried)
+            tried = self._fit(candidate, rule) if candidate.values == "fitted" else self._take(candidate, rule)
+            if tried is not None and not self._is_alone(tried.policy):
+                self._compare(tried)
         if tried is None:
             self.skipped.append(candidate.name)
             return None
@@ -527,23 +556,36 @@ class _RuleSearch:
         self.tried.append(tried)
         return tried
 
-    def _policy_without_values(self, rule: OrderingRule) -> RulePolicy:
-        values = RuleValues(self.problem, rule, self.n_stages)
-        return RulePolicy(values, SolveInfo("converged", n_stages=self.n_stages))
+    def _take(self, candidate: _Candidate, rule: OrderingRule) -> _TriedRule | None:
+        """A rule as it is, which decides by what it expects itself; None where that is too laborious."""
+        work = rule.work(self.problem) * _TUNING.n_reckoned * _TUNING.race_share * self.settings.n_cases
+        if candidate.values == "none":
+            values = RuleValues(self.problem, rule, self.n_stages)
+        elif work > _TUNING.laborious_work * self.settings.max_work:
+            return None
+        else:
+            values = expected_values(self.problem, rule, self.n_stages)
+        info = SolveInfo("converged", n_stages=self.n_stages, size=values.size)
+        return _TriedRule(candidate.name, RulePolicy(values, info), works=rule.work(self.problem) > self._once)
 
-    def _fit_policy(self, rule: OrderingRule) -> RulePolicy | None:
-        """Fit values to a rule; None where that is too laborious."""
+    def _fit(self, candidate: _Candidate, rule: OrderingRule, whole: bool = False) -> _TriedRule | None:
+        """Fit values to a rule, in a race to few cases; None where that is too laborious."""
         settings = self.settings
+        works = rule.work(self.problem) > self._once
         # each case is followed, and after each question all that its answer may be is looked at
         most = settings.max_work / (rule.work(self.problem) * max(1, min(self.n_stages, _TUNING.n_reckoned)))
+        most *= _TUNING.laborious_work if works and self.raced else 1.0
         exact_expectation, fewest = settings.exact_expectation, min(_TUNING.min_paths, settings.n_paths)
         n_paths = int(min(settings.n_paths, most / (1 + exact_expectation * self.problem.n_outcomes.mean())))
-        if n_paths < fewest:
+        if n_paths < fewest * (_TUNING.laborious_share if works else 1.0):
             # something has to be tried; and what looks at each question once is not put off by their number
-            if self.tried and rule.work(self.problem) > self._once:
+            if self.tried and works:
                 return None
             n_paths, exact_expectation = max(fewest, int(min(settings.n_paths, most))), False
-        horizon = settings.first_horizon
+        if self.raced and not whole:
+            # without foresight noise takes three times as many
+            least = _TUNING.min_paths * (1 if exact_expectation else 3) * (_TUNING.laborious_share if works else 1.0)
+            n_paths = min(n_paths, int(max(least, _TUNING.race_share * n_paths)))
         with time_limit(remaining_seconds() / 2):
             values = fit_values(
                 self.problem,
@@ -551,31 +593,71 @@ class _RuleSearch:
                 self.n_stages,
                 n_paths,
                 self.rng,
-                first_horizon=horizon,
+                first_horizon=settings.first_horizon,
                 exact_expectation=exact_expectation,
+                negligible=_TUNING.negligible[whole or not self.raced],
             )
-        status = "limit" if values.limited else "converged"
-        return RulePolicy(values, SolveInfo(status, n_stages=self.n_stages, size=values.size))
+        info = SolveInfo("limit" if values.limited else "converged", n_stages=self.n_stages, size=values.size)
+        return _TriedRule(
+            candidate.name,
+            RulePolicy(values, info),
+            n_paths=n_paths,
+            works=works,
+            in_one_order=candidate.in_one_order,
+        )
 
-    def _compare(self, candidate: _TriedRule) -> _TriedRule:
-        """Try a candidate on all cases, or on the first of them only, where it is clearly not the best there."""
-        first = 0
-        n = len(self.cases.answers)
-        shares = (_TUNING.first_cases**2, _TUNING.first_cases) if self.limited else (_TUNING.first_cases,)
+    def _fit_in_full(self, chosen: _TriedRule) -> _TriedRule:
+        """What won the race with values fitted to all the cases that there is work for, if that does not cost more."""
+        started = time.perf_counter()
+        if not self.raced or not chosen.n_paths or self._is_cut(chosen):
+            return chosen
+        assert isinstance(chosen.policy, RulePolicy)
+        rule = chosen.policy.values.rule
+        with suppress(DeadlineExceeded), report_progress(f"values of {chosen.name}"):
+            candidate = _Candidate(chosen.name, partial(_keep_rule, rule), in_one_order=chosen.in_one_order)
+            whole = self._fit(candidate, rule, True)
+            if whole is not None and whole.n_paths > chosen.n_paths:
+                whole.costs, whole.n_questions = self.cases.costs(whole.policy, 0, len(self.cases.answers))
+                whole.seconds = chosen.seconds + time.perf_counter() - started
+                if self._cost(whole) <= self._cost(chosen):
+                    self.tried[self.tried.index(chosen)] = whole
+                    return whole
+        chosen.seconds += time.perf_counter() - started
+        return chosen
+
+    def _is_cut(self, tried: _TriedRule) -> bool:
+        """Whether the time was up before it was tried on all cases."""
+        return len(tried.costs) < len(self.cases.answers)
+
+    def _compare(self, candidate: _TriedRule) -> None:
+        """Try a candidate on all cases, or on the first of them only, where it is not the best there."""
+        n, first = len(self.cases.answers), 0
+        shares = [_TUNING.race_share]
+        shares += [_TUNING.race_share / 2] if self.limited else []
+        shares += [_TUNING.second_share] if candidate.works else []
         for last in [n] if self.cases.exact else sorted({*(max(2, int(share * n)) for share in shares), n}):
             try:
                 costs, asked = self.cases.costs(candidate.policy, first, last)
             except DeadlineExceeded:
                 if not first:
                     raise
-                break
+                return
             candidate.costs = np.append(candidate.costs, costs)
             candidate.n_questions = np.append(candidate.n_questions, asked)
-            differences = [self._above(candidate, other) for other in self.tried]
-            if any(difference > _TUNING.clearly * error for difference, error in differences):
-                break
             first = last
-        return candidate
+            if last < n and self._is_behind(candidate):
+                return
+
+    def _is_behind(self, candidate: _TriedRule) -> bool:
+        """Whether a candidate is clearly above another one, or no better where it is more work; which it notes."""
+        differences = [self._above(candidate, other) for other in self.tried]
+        if any(difference > _TUNING.clearly * error for difference, error in differences):
+            candidate.dropped = "clearly behind"
+        elif candidate.works and any(difference > -_TUNING.ahead * error for difference, error in differences):
+            candidate.dropped = "not ahead"
+        if candidate.dropped:
+            candidate.may_save = max(0.0, min(_TUNING.surely * error - difference for difference, error in differences))
+        return bool(candidate.dropped)
 
     def _simplest(self) -> _TriedRule:
         """First of those that cost no more than the best, but for chance."""
@@ -598,6 +680,9 @@ class _RuleSearch:
                 self.cases.mean_and_error(t.n_questions)[0],
                 len(t.costs),
                 t.seconds,
+                t.n_paths,
+                t.dropped,
+                t.may_save,
             )
             for t in self.tried
         )

@@ -48,6 +48,9 @@ class NextQuestion:
         What the rule itself expects it to cost, if it looks further ahead; else `once`.
     """
 
+    #: Column of `ahead` among the features.
+    place_of_ahead = 3
+
     def __init__(self, rule: OrderingRule, belief: BeliefState) -> None:
         self.info = belief
         scores = rule.scores(belief)
@@ -160,6 +163,16 @@ class RuleValues:
         for weights in stored_list(self, "weights", stored_whole(self, "n_stages", 0)):
             require(weights is None or check_numbers(weights, "weights", None) is weights, "weights are wrong")
         stored_part(self, "rule", OrderingRule)._check_stored_for(self.problem)
+
+
+def expected_values(problem: AcquisitionProblem, rule: OrderingRule, n_stages: int) -> RuleValues:
+    """What a rule that looks ahead expects by itself, as values: nothing is fitted to it."""
+    values = RuleValues(problem, rule, n_stages)
+    with np.errstate(invalid="ignore"):  # of features only the number counts
+        weights = np.zeros(1 + NextQuestion(rule, initial_beliefs(problem)[0]).features().shape[1])
+    weights[1 + NextQuestion.place_of_ahead] = 1.0
+    values.weights = [weights] * n_stages
+    return values
 
 
 def clip_to_bounds(cost: FloatArray, following: NextQuestion) -> FloatArray:
@@ -339,8 +352,9 @@ def fit_values(
     *,
     first_horizon: int = 16,
     exact_expectation: bool = True,
+    negligible: float = 0.005,
 ) -> RuleValues:
-    """Fit the cost of going on along a rule, by regression on simulated cases."""
+    """Fit the cost of going on along a rule, by regression on simulated cases, until so few of them come further."""
     few = max(1, int(0.25 * n_paths))
     # random beginnings of up to three questions
     lengths = np.repeat(np.arange(1, min(3, n_stages - 1) + 1), few)
@@ -363,7 +377,7 @@ def fit_values(
             values.limited = True
             return values
         # so few of the cases come to its end that more stages make no difference
-        if horizon == n_stages or every.fraction_reaching(horizon) <= 0.005:
+        if horizon == n_stages or every.fraction_reaching(horizon) <= negligible:
             return values
         before, horizon = horizon, min(2 * horizon, n_stages)
 
@@ -380,6 +394,9 @@ def _fit_stages(values: RuleValues, walks: list[_Walk]) -> RuleValues:
 def _fit(values: RuleValues, stage: int, walks: list[_Walk]) -> None:
     """Fit the weights of a stage to all walks, and bring the costs of their histories one stage back."""
     parts: list[tuple[_Walk, NextQuestion, FloatArray, FloatArray]] = []
+    # in one lot: of few cases it is the number of calls that takes time
+    ahead = [f for path in walks if path.foresees and (f := path.steps[stage].following) is not None and len(f.info)]
+    expected = iter(np.split(*_expected_values(values, ahead)) if ahead else ())
     for path in walks:
         step, after = path.steps[stage], path.steps[stage + 1]
         # by what a case costs more than the values say; what they expect of the next answer has no noise
@@ -389,7 +406,7 @@ def _fit(values: RuleValues, stage: int, walks: list[_Walk]) -> None:
         if step.following is not None and step.asks.size:
             target = target[step.asks] + _price(step.following)
             if path.foresees:
-                target += _expected_value(values, step.following)
+                target += next(expected)
             parts.append((path, step.following, step.regressors, target))
     if not parts:
         return
@@ -409,16 +426,18 @@ def _price(following: NextQuestion) -> FloatArray:
     return np.asarray(prices[np.arange(len(belief)), following.question])
 
 
-def _expected_value(values: RuleValues, following: NextQuestion) -> FloatArray:
-    """What the values of the next stage expect of the answer, (n,)."""
-    n, result = len(following.question), np.empty(len(following.question))
+def _expected_values(values: RuleValues, lots: list[NextQuestion]) -> tuple[FloatArray, IntArray]:
+    """What the values of the next stage expect of the answer, of all lots, and where one ends and the next begins."""
+    info = BeliefState.concatenate([lot.info for lot in lots])
+    question = np.concatenate([lot.question for lot in lots])
+    n, result = len(question), np.empty(len(question))
     widest = float(values.problem.n_outcomes.max(initial=1))
     for part in chunks(n, 8.0 * 8 * widest * values.problem.n_questions):
         rows = np.arange(n)[part]
-        some, asked = following.info[rows], following.question[rows]
+        some, asked = info[rows], question[rows]
         level = ask_once(some, np.arange(len(rows)), asked, merged=values.rule.by_belief)
         result[part] = np.bincount(level.entry, level.weight * values.value(level.belief), minlength=len(rows))
-    return result
+    return result, np.cumsum([len(lot.question) for lot in lots])[:-1]
 
 
 def ridge(features: FloatArray, target: FloatArray, weight: FloatArray) -> FloatArray:
