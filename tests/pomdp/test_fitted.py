@@ -160,7 +160,21 @@ def test_same_seed_same_policy():
     assert not all(np.array_equal(a, b) for a, b in zip(first.values.weights, third.values.weights))
 
 
-@pytest.mark.parametrize(("name", "bad"), [("n_beliefs", 0), ("n_rounds", 0), ("horizon_tolerance", -1.0)])
+def test_with_a_margin_it_stops_a_little_earlier():
+    problem = weak_problem(4, 8)
+    plain, early = (FittedValueIteration(400, margin=m, certificate_paths=500).solve(problem) for m in (0.0, 0.05))
+    for ours, theirs in zip(plain.values.weights, early.values.weights):
+        np.testing.assert_allclose(theirs, 1.05 * ours)
+    runs = [evaluate(problem, policy, method="exact") for policy in (plain, early)]
+    assert runs[1].n_features < runs[0].n_features
+    # certificates are about the policy that stops early
+    assert early.info.lower - 1e-9 <= runs[1].cost <= early.info.upper + 1e-9
+    assert runs[1].cost <= 1.02 * runs[0].cost
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"), [("n_beliefs", 0), ("n_rounds", 0), ("margin", -0.1), ("horizon_tolerance", -1.0)]
+)
 def test_errors_name_the_parameter(name, bad):
     with pytest.raises(ValueError, match=name):
         FittedValueIteration(**{name: bad}).solve(weak_problem(3, 3))

@@ -286,6 +286,10 @@ class FittedValueIteration(ValueSolver):
         come next all are on the way of cases that are asked what is nearly best to be the last.
     n_rounds : int
         Rounds of sampling, the first of which knows no policy; in a fixed order, as is the next one.
+    margin : float
+        By what share going on is taken to cost more after the next question, in a fixed order. A learned model promises
+        too much of further questions, so that by real rows stopping a little earlier may cost less; under the model
+        itself it costs a little more, which the certificate counts.
     horizon_tolerance : float
         The horizon is doubled until its two bounds differ by less than this share.
     first_horizon : int
@@ -312,11 +316,12 @@ class FittedValueIteration(ValueSolver):
     """
 
     _paired = True
-    _least = {"n_beliefs": 1, "n_rounds": 1}
+    _least = {"n_beliefs": 1, "n_rounds": 1, "margin": 0.0}
 
     n_beliefs: int = 2000
     _: KW_ONLY
     n_rounds: int = 2
+    margin: float = 0.0
     horizon_tolerance: float = 1e-3
     first_horizon: int = FIRST_HORIZON
     max_stages: int | None = None
@@ -361,4 +366,7 @@ class FittedValueIteration(ValueSolver):
         for _ in range(self.n_rounds - 1):
             visited = sample_beliefs(problem, n_stages, self._half, rng, LookaheadPolicy(values))
             values = fit_values(problem, merge_points(prepared, visited), problem.decision_costs.T)
+        if self.margin:
+            assert isinstance(values, FittedValues)
+            values.weights = [None if w is None else (1 + self.margin) * w for w in values.weights]
         return values
