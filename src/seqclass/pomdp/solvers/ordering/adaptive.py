@@ -558,10 +558,11 @@ class _RuleSearch:
 
     def _take(self, candidate: _Candidate, rule: OrderingRule) -> _TriedRule | None:
         """A rule as it is, which decides by what it expects itself; None where that is too laborious."""
-        work = rule.work(self.problem) * _TUNING.n_reckoned * _TUNING.race_share * self.settings.n_cases
+        n_cases = _TUNING.race_share * self.settings.n_cases
+        work = rule.work(self.problem) * min(self.n_stages, _TUNING.n_reckoned) * n_cases
         if candidate.values == "none":
             values = RuleValues(self.problem, rule, self.n_stages)
-        elif work > _TUNING.laborious_work * self.settings.max_work:
+        elif work > self.settings.max_work:
             return None
         else:
             values = expected_values(self.problem, rule, self.n_stages)
