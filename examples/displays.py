@@ -24,7 +24,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import seqclass
 from seqclass import plots
+from seqclass.bn import TreeNetwork
 from seqclass.experiment import Experiment
+from seqclass.pomdp import FirstK, Lookahead, Perseus, simulate
 from seqclass.selection import FIRES, OFS, prequential
 
 
@@ -41,6 +43,13 @@ def classifier() -> seqclass.SequentialClassifier:
     """Naive Bayes in one order, 0.01 a measurement."""
     X, _, y, _ = tumours()
     return seqclass.etana(feature_costs=0.01).fit(X, y)
+
+
+@cache
+def wines() -> tuple[Any, np.ndarray]:
+    """Wines of three cultivars, and which these are."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    return X, np.array(["first", "second", "third"])[y]
 
 
 @cache
@@ -80,6 +89,19 @@ def acquisition_map() -> Any:
 def case() -> int:
     """A row that takes six measurements."""
     return int(np.argmax(classifier().acquire(tumours()[1]).n_features == 6))
+
+
+def action_values() -> Any:
+    """What each action was expected to cost at each step of one case, any question next."""
+    X, y = wines()
+    clf = seqclass.SequentialClassifier(order="adaptive", feature_costs=0.05).fit(X, y)
+    return plots.ActionValuesDisplay.from_estimator(clf, X.iloc[int(np.argmax(clf.acquire(X).n_features == 5))])
+
+
+def alpha_vectors() -> Any:
+    """Where each of the alpha vectors of a stage is the lowest."""
+    problem = seqclass.etana(0.05).fit(*wines()).problem_
+    return Perseus(certificate_paths=0).solve(problem).values.plot(stage=1)
 
 
 def belief_path() -> Any:
@@ -123,6 +145,12 @@ def entropy() -> Any:
     return plots.EntropyDisplay.from_estimator(classifier())
 
 
+def episode_paths() -> Any:
+    """The beliefs of a thousand simulated cases, as paths through the triangle of three classes."""
+    episodes = simulate(seqclass.etana(0.05).fit(*wines()), n=1000, random_state=0)
+    return plots.EpisodePathsDisplay.from_episodes(episodes)
+
+
 def explanation() -> Any:
     """What each answer told of one case, and what going on was expected to save."""
     return plots.ExplanationDisplay.from_estimator(classifier(), tumours()[1].iloc[case()])
@@ -154,6 +182,19 @@ def missing_sweep() -> Any:
     )
 
 
+def network() -> Any:
+    """A tree network with what was seen of a case, and what all others would tell."""
+    X, _, y, _ = tumours()
+    clf = seqclass.SequentialClassifier(TreeNetwork(), feature_costs=0.01).fit(X, y)
+    return plots.NetworkDisplay.from_estimator(clf, {"worst area": 1000.0, "mean texture": 20.0})
+
+
+def policy_tree() -> Any:
+    """What is asked after which answers, how often, what is believed there, and what it costs from there on."""
+    X, _, y, _ = tumours()
+    return plots.PolicyTreeDisplay.from_estimator(seqclass.etana(0.03).fit(X, y), max_depth=3)
+
+
 def question_calibration() -> Any:
     """How sure the model was when it stopped and how often it was right, by the number of questions."""
     _, X, _, y = tumours()
@@ -183,14 +224,20 @@ def stagewise_calibration() -> Any:
 
 def stopping_region() -> Any:
     """Where among the beliefs over three classes it goes on."""
-    X, y = load_wine(return_X_y=True, as_frame=True)
-    cultivars = np.array(["first", "second", "third"])[y]
-    return plots.StoppingRegionDisplay.from_estimator(seqclass.etana(0.05).fit(X, cultivars), stage=1)
+    return plots.StoppingRegionDisplay.from_estimator(seqclass.etana(0.05).fit(*wines()), stage=1)
 
 
 def thresholds() -> Any:
     """Between which probabilities it goes on, stage by stage."""
     return plots.ThresholdsDisplay.from_estimator(classifier())
+
+
+def value_function() -> Any:
+    """What three policies are expected to cost at every belief, and what they do there."""
+    fitted = classifier()
+    policies = {"ETANA": fitted.policy_, "one question ahead": Lookahead().solve(fitted.problem_)}
+    policies["the first two, always"] = FirstK(2).solve(fitted.problem_)
+    return plots.ValueFunctionDisplay.from_policies(policies)
 
 
 def value_of_information() -> Any:
@@ -210,16 +257,21 @@ def linear() -> Any:
 DISPLAYS: dict[str, Callable[[], Any]] = {
     "AccuracyFeaturesDisplay": accuracy_features,
     "AcquisitionMapDisplay": acquisition_map,
+    "ActionValuesDisplay": action_values,
+    "AlphaVectorsDisplay": alpha_vectors,
     "BeliefPathDisplay": belief_path,
     "CostPlaneDisplay": cost_plane,
     "CriticalDifferenceDisplay": critical_difference,
     "DecisionCurveDisplay": decision_curve,
     "EntropyDisplay": entropy,
+    "EpisodePathsDisplay": episode_paths,
     "ExplanationDisplay": explanation,
     "FeatureCountDisplay": feature_counts,
     "FeatureValuesDisplay": feature_values,
     "GroupScoresDisplay": group_scores,
     "MissingSweepDisplay": missing_sweep,
+    "NetworkDisplay": network,
+    "PolicyTreeDisplay": policy_tree,
     "QuestionCalibrationDisplay": question_calibration,
     "ReachableBeliefsDisplay": reachable_beliefs,
     "SelectionMapDisplay": selection_map,
@@ -227,6 +279,7 @@ DISPLAYS: dict[str, Callable[[], Any]] = {
     "StagewiseCalibrationDisplay": stagewise_calibration,
     "StoppingRegionDisplay": stopping_region,
     "ThresholdsDisplay": thresholds,
+    "ValueFunctionDisplay": value_function,
     "ValueOfInformationDisplay": value_of_information,
 }
 

@@ -55,6 +55,7 @@ ON_DEMAND = {
     ("seqclass", "(computed at run time)"),
     ("seqclass.analysis.information", "seqclass.plots"),
     ("seqclass.experiment.results", "seqclass.plots"),
+    ("seqclass.pomdp.alpha", "seqclass.plots"),
 }
 #: Parts that the package's own names leave alone: whoever wants them imports them.
 ON_DEMAND_PARTS = {

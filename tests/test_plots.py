@@ -429,7 +429,7 @@ class TestStoppingRegion:
 
     def test_wrong_input_is_refused(self) -> None:
         four = TableProblem([0.25] * 4, np.full((1, 2, 4), 0.5), prices=0.1)
-        with pytest.raises(ValueError, match="2 or 3 classes, and this policy has 4"):
+        with pytest.raises(ValueError, match="2 or 3 classes, here are 4"):
             StoppingRegionDisplay.from_policy(AskOnce(four))
         with pytest.raises(ValueError, match="classes must have 2 labels"):
             StoppingRegionDisplay.from_policy(AskOnce(two_stages()), classes=["a"])

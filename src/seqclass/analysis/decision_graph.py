@@ -18,9 +18,10 @@ from seqclass.agent._case import Questions
 from seqclass.agent.agent import agent_of, outcome_labels
 from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import Policy
+from seqclass.pomdp.action_values import cost_to_go
 from seqclass.pomdp.observations import AllObservations
 from seqclass.pomdp.policy import DECIDE, decided
-from seqclass.pomdp.walk import Level, next_of, walk
+from seqclass.pomdp.walk import Level, Simulation, next_of, walk
 
 __all__ = ["Names", "decision_graph"]
 
@@ -53,6 +54,8 @@ class StageHistories:
         Cost of that visit.
     read : ndarray of bool of shape (n,)
         Where the next feature was ordered before.
+    cost : ndarray of shape (n,)
+        Expected cost from there on; NaN where it was not asked for.
     """
 
     parent: IntArray
@@ -65,19 +68,21 @@ class StageHistories:
     panel: BoolArray
     visit: FloatArray
     read: BoolArray
+    cost: FloatArray
 
 
 def histories_of(
-    policy: Policy, max_depth: int, min_probability: float, missing: float, charge_missing: bool
+    policy: Policy, max_depth: int, min_probability: float, missing: float, charge_missing: bool, costs: bool = False
 ) -> list[StageHistories]:
     """Follow a policy for at most ``max_depth`` features, histories below ``min_probability`` no further."""
     stages: list[StageHistories] = []
+    paid: list[FloatArray] = []
     belief, mass = policy.initial_belief()
     visits, shape = policy.problem.visits, (-1, policy.problem.n_questions)
     listed = np.array([not policy.problem.structure.is_sampled(question) for question in range(shape[1])], dtype=bool)
 
     def ask(level: Level) -> IntArray:
-        read = level.belief.account.waits
+        read, spent = level.belief.account.waits, level.belief.spent  # before anything is ordered
         question = next_of(policy, level)
         panel = np.zeros((len(question), shape[1]), dtype=bool)
         if visits is not None and level.belief.account.ordered is not None:
@@ -97,17 +102,30 @@ def histories_of(
         visit = np.zeros(len(question)) if visits is None else visits.panel_costs(panel)
         decision, feature = decided(policy, level.belief.probabilities), question.copy()
         feature[question != DECIDE] = policy.problem.features[question[question != DECIDE]]
-        stages.append(
-            StageHistories(
-                parent, outcome, level.weight, level.belief.probabilities, feature, decision, price, panel, visit, read
-            )
-        )
         go_on = (question != DECIDE) & (level.weight >= min_probability * _SLACK) & (level.stage < max_depth)
         go_on[go_on] = listed[question[go_on]]
+        cost, ends = np.full(len(question), np.nan), np.flatnonzero(~go_on)
+        if costs and ends.size:  # beyond what is drawn; more paths where there are fewer ends
+            simulation = Simulation("auto", max(100, 100_000 // ends.size), random_state=0)
+            cost[ends] = cost_to_go(policy, level.belief[ends], simulation)[0] + (level.belief.spent - spent)[ends]
+        paid.append(spent)
+        probabilities = level.belief.probabilities
+        stages.append(
+            StageHistories(
+                parent, outcome, level.weight, probabilities, feature, decision, price, panel, visit, read, cost
+            )
+        )
         return np.where(go_on, question, DECIDE)
 
     for _ in walk(belief, mass, ask, AllObservations(missing, charge_missing)):
         pass
+    for k in range(len(stages) - 1, 0, -1) if costs else ():
+        stage, before = stages[k], stages[k - 1].cost
+        whole, total = (
+            np.bincount(stage.parent, stage.mass * part, len(before)) for part in (paid[k] + stage.cost, 1.0)
+        )
+        went = total > 0
+        before[went] = whole[went] / total[went] - paid[k - 1][went]
     return stages
 
 
@@ -131,6 +149,8 @@ class Node:
         Node that each outcome leads to, and the probability of going there, from the start.
     visit : float
         Cost of the visit that begins there; NaN where none does.
+    cost : float
+        Expected cost from there on, times `reach`; NaN where it was not asked for.
     """
 
     kind: str
@@ -140,10 +160,14 @@ class Node:
     prices: tuple[float, float]
     edges: dict[int, tuple[int, float]] = field(default_factory=dict)
     visit: float = np.nan
+    cost: float = 0.0
 
 
-def fold(stages: list[StageHistories], min_probability: float, features: IntArray) -> list[Node]:
-    """Merge histories of a stage that go on alike, and all that end alike; the last node is the first of the graph."""
+def fold(stages: list[StageHistories], min_probability: float, features: IntArray, merge: bool = True) -> list[Node]:
+    """Merge histories of a stage that go on alike, and all that end alike; the last node is the first of the graph.
+
+    Without ``merge`` it is a tree, and only answers to one question after which all ends alike share an end.
+    """
     followed = _rows_to_draw(stages, min_probability)
     nodes = _MergedNodes(stages[0].belief.shape[1])
     below: dict[int, dict[int, tuple[int, float]]] = {}
@@ -156,15 +180,18 @@ def fold(stages: list[StageHistories], min_probability: float, features: IntArra
             kind = _kind(stage, k, row, bool(followed[k][row]), min_probability)
             if kind[0] in ("ask", "more"):
                 kind = (*kind, *features[stage.panel[row]].tolist())
-            node = nodes.add(kind, below.get(row, {}))
+            apart = None if merge else (k, int(stage.parent[row]))
+            node = nodes.add(kind, below.get(row, {}), apart)
             if stage.panel[row].any():
                 nodes.found[node].visit = float(stage.visit[row])
-            nodes.weigh(node, float(stage.mass[row]), stage.belief[row], float(stage.price[row]))
+            price, cost = float(stage.price[row]), float(stage.cost[row])
+            nodes.weigh(node, float(stage.mass[row]), stage.belief[row], price, cost)
             here.setdefault(int(stage.parent[row]), {})[int(stage.outcome[row])] = (node, float(stage.mass[row]))
         below = here
     if len(below[0]) > 1:
         root = nodes.add(("lots",), below[0])
-        nodes.weigh(root, 1.0, (stages[0].mass[:, None] * stages[0].belief).sum(axis=0), np.nan)
+        mass, cost = stages[0].mass, float(stages[0].mass @ stages[0].cost)
+        nodes.weigh(root, 1.0, (mass[:, None] * stages[0].belief).sum(axis=0), np.nan, cost)
     return nodes.found
 
 
@@ -198,9 +225,9 @@ class _MergedNodes:
         self.found: list[Node] = []
         self._places: dict[Hashable, int] = {}
 
-    def add(self, kind: tuple[str | int, ...], branches: dict[int, tuple[int, float]]) -> int:
+    def add(self, kind: tuple[str | int, ...], branches: dict[int, tuple[int, float]], apart: Hashable = None) -> int:
         """Return the place of the node of that kind and those successors, and add the mass of its branches."""
-        key = (kind, tuple((outcome, child) for outcome, (child, _) in branches.items()))
+        key = (kind, apart, tuple((outcome, child) for outcome, (child, _) in branches.items()))
         place = self._places.setdefault(key, len(self.found))
         if place == len(self.found):
             number = tuple(int(part) for part in kind[1:])
@@ -210,10 +237,11 @@ class _MergedNodes:
             edges[outcome] = (child, edges.get(outcome, (child, 0.0))[1] + mass)
         return place
 
-    def weigh(self, place: int, mass: float, belief: FloatArray, price: float) -> None:
+    def weigh(self, place: int, mass: float, belief: FloatArray, price: float, cost: float) -> None:
         """Add one history to a node."""
         node = self.found[place]
         node.reach += mass
+        node.cost += mass * cost
         node.joint = node.joint + mass * belief
         low, high = node.prices
         node.prices = (min(low, price), max(high, price))
@@ -229,6 +257,8 @@ def decision_graph(
     min_probability: float = 0.01,
     max_nodes: int = 40,
     missing: float = 0.0,
+    merge: bool = True,
+    costs: bool = False,
     names: Names = None,
     decisions: Names = None,
     classes: Names = None,
@@ -262,16 +292,22 @@ def decision_graph(
     missing : float
         Share of answers that are missing at random; with 0 no missing answers are drawn. Edges of missing answers are
         dashed, and the probabilities of all other answers are reduced accordingly.
+    merge : bool
+        Whether histories share nodes. False draws a tree of the beliefs that are met, in which only those answers to a
+        question that end alike share an end.
+    costs : bool
+        Whether nodes say what is expected to be paid and lost from there on; beyond what is drawn it is simulated where
+        there are too many histories to enumerate.
     names : sequence or mapping of int to str, optional
         Name of each feature, by its number in the problem or, with a classifier, by its column in the training data. By
-        default the names of the classifier, or ``"feature 3"`` and so on.
+        default the names of the classifier or the problem, else ``"feature 3"`` and so on.
     decisions : sequence or mapping of int to str, optional
-        Label of each decision; by default the labels of the classifier, or numbers.
+        Label of each decision; by default those of the classifier or the problem, else ``"class 0"`` and so on.
     classes : sequence or mapping of int to str, optional
-        Label of each class; by default the labels of the classifier, or ``"class 0"`` and so on.
+        Label of each class; by default those of the classifier or the problem, else ``"class 0"`` and so on.
     outcomes : mapping of int to sequence of str, optional
         Labels of the outcomes of some features, with the same keys as ``names``; by default the bins and categories of
-        the classifier, or numbers.
+        the classifier, the names of the problem, or numbers.
 
     Returns
     -------
@@ -290,9 +326,9 @@ def decision_graph(
     -----
     For use by programs, each node has ``kind`` (``ask``, ``decide``, ``more``, ``rare`` or ``lots``), ``reach``
     (probability of getting there), ``posterior`` (mean belief) and, where it applies, ``stage``, ``feature`` (numbered
-    as ``names``), ``prices`` (lowest and highest) or ``decision``, and where a visit begins ``panel`` (features that
-    are ordered together) and ``visit`` (its cost). Each edge has ``outcomes`` (numbers separated by blanks, -1 for
-    missing) and ``probability`` (given its node).
+    as ``names``), ``prices`` (lowest and highest) or ``decision``, where a visit begins ``panel`` (features that are
+    ordered together) and ``visit`` (its cost), and with ``costs`` also ``cost``. Each edge has ``outcomes`` (numbers
+    separated by blanks, -1 for missing) and ``probability`` (given its node).
 
     Examples
     --------
@@ -317,25 +353,42 @@ def decision_graph(
       n0 -> n1 [label=" < 1.167: 52% "
       n0 -> n2 [label=" >= 1.167: 48% "
     """
+    limits, texts = (max_depth, min_probability, max_nodes), (names, decisions, classes, outcomes)
+    return write(*graph_of(policy, limits, missing, texts, merge=merge, costs=costs))
+
+
+def graph_of(
+    policy: Policy | SequentialClassifier,
+    limits: tuple[int, float, int],
+    missing: float = 0.0,
+    texts: tuple[Names, Names, Names, Mapping[int, Sequence[Any]] | None] = (None, None, None, None),
+    *,
+    merge: bool,
+    costs: bool,
+) -> tuple[list[Node], NodeWords, str]:
+    """The nodes of a graph, the first one last, what is written in them, and what was cut; see `decision_graph`."""
+    max_depth, min_probability, max_nodes = limits
     check_integer(max_depth, "max_depth", 0, 100)
     check_real(min_probability, "min_probability", 1e-4, 1.0)
     check_integer(max_nodes, "max_nodes", 1)
     if check_real(missing, "missing", 0.0, 1.0) == 1:
         raise ValueError("missing must be below 1: where no answer is ever given there is nothing to draw.")
     names_of = _Names(policy)
-    stages = histories_of(names_of.policy, max_depth, min_probability, float(missing), names_of.charge_missing)
-    nodes, least = _fold(stages, min_probability, max_nodes, names_of.policy.problem.features)
+    stages = histories_of(names_of.policy, max_depth, min_probability, float(missing), names_of.charge_missing, costs)
+    nodes, least = _fold(stages, min_probability, max_nodes, names_of.policy.problem.features, merge)
     note = _note(nodes, max_depth, least, f" (for at most {max_nodes} nodes)" if least > min_probability else "")
     nodes = [replace(node, number=names_of.node_numbers(node)) for node in nodes]
-    return write(nodes, names_of.labels(nodes, names, decisions, classes, outcomes), note)
+    return nodes, names_of.labels(nodes, *texts), note
 
 
-def _fold(stages: list[StageHistories], least: float, max_nodes: int, features: IntArray) -> tuple[list[Node], float]:
+def _fold(
+    stages: list[StageHistories], least: float, max_nodes: int, features: IntArray, merge: bool
+) -> tuple[list[Node], float]:
     """Fold the histories into at most so many nodes; return them with the probability that was needed for it."""
-    nodes = fold(stages, least, features)
+    nodes = fold(stages, least, features, merge)
     while len(nodes) > max_nodes and least < 1:
         least = min(1.25 * least, 1.0)  # ways are made rarer until the graph is small enough
-        nodes = fold(stages, least, features)
+        nodes = fold(stages, least, features, merge)
     return nodes, least
 
 
@@ -376,7 +429,12 @@ class _Names:
         asked = {feature for node in nodes if node.kind in ("ask", "more") for feature in node.number[1:]}
         taken = {node.number[0] for node in nodes if node.kind == "decide"}
         bins = {} if outcomes is None else dict(outcomes)
-        if clf is not None:
+        labels: list[list[Any]] = [problem.names.decisions, problem.names.classes]
+        labels = labels if clf is None else [clf.decisions_.tolist(), clf.classes_.tolist()]
+        if clf is None:
+            asks = {node.number[1] for node in nodes if node.kind == "ask"}
+            bins = {j: problem.names.outcomes(self._questions[j]) for j in asks} | bins
+        else:
             told = {column: shown for column, (_, shown) in bundles.items()}
             bins = {column: outcome_labels(agent_of(clf), column) for column in asked} | told | bins
         for node in nodes:
@@ -385,22 +443,22 @@ class _Names:
         every = np.concatenate([problem.prices, problem.full_prices])
         return NodeWords(
             _names_by_number(names, "names", asked, lambda j: bundles[j][0] if j in bundles else self._name(j)),
-            _names_by_number(
-                decisions, "decisions", taken, str if clf is None else lambda j: clf.decisions_.tolist()[j]
-            ),
-            _names_by_number(
-                classes,
-                "classes",
-                range(problem.n_classes),
-                int if clf is None else lambda j: clf.classes_.tolist()[j],
-            ),
+            _names_by_number(decisions, "decisions", taken, labels[0].__getitem__),
+            _names_by_number(classes, "classes", range(problem.n_classes), labels[1].__getitem__),
             bins,
             bool(every.size and np.ptp(every) > 0),
             problem.visits is not None,
         )
 
+    @property
+    def _questions(self) -> dict[int, int]:
+        """Question of each feature of the problem; of a bundle's first one the bundle."""
+        return {feature: question for question, feature in enumerate(self.policy.problem.features.tolist())}
+
     def _name(self, number: int) -> str:
-        return f"feature {number}" if self.classifier is None else self.classifier.feature_name(number)
+        if self.classifier is None:
+            return self.policy.problem.names.question(self._questions[number])
+        return self.classifier.feature_name(number)
 
     def _bundles(self, nodes: list[Node]) -> dict[int, tuple[str, dict[int, str]]]:
         """Name of each bundle of a classifier by its first column, and what its answers are called that are drawn."""
@@ -533,24 +591,32 @@ def _rank(node: Node) -> tuple[int, int]:
     return (1, node.number[0]) if node.kind in ("ask", "more") else (2, 0)
 
 
+def node_text(node: Node, labels: NodeWords) -> str:
+    """What happens at a node, in one line."""
+    if node.kind == "decide":
+        return f"decide {labels.decisions.get(node.number[0], node.number[0])}"
+    if node.kind in ("lots", "rare"):
+        return "draw a lot" if node.kind == "lots" else "rarer ways go on"
+    text, (low, high) = f"{'read' if labels.visits else 'ask'} {labels.feature(node.number[1])}", node.prices
+    if labels.priced:
+        text += f" for {low:.4g}" if low == high else f" for {low:.4g} to {high:.4g}"
+    return text
+
+
 def _node(node: Node, labels: NodeWords) -> str:
     data = [f'kind={node.kind}, reach="{node.reach:.12g}"']
     data.append(f'posterior="{" ".join(f"{p:.6g}" for p in (node.joint / node.joint.sum()).tolist())}"')
     style, more, before = 'shape=box, style="rounded"', "", ""
     if node.kind == "decide":
         decision = node.number[0]
-        text = f"decide {labels.decisions.get(decision, decision)}"
         style = f'shape=ellipse, style="filled", margin="0.02", fillcolor="{_FILLS[decision % len(_FILLS)]}"'
         data.append(f"decision={decision}")
     elif node.kind == "lots":
-        text, style = "draw a lot", 'shape=box, style="rounded,filled", fillcolor="#EEEEEE"'
+        style = 'shape=box, style="rounded,filled", fillcolor="#EEEEEE"'
     elif node.kind == "rare":
-        text, style = "rarer ways go on", f'shape=ellipse, style="dashed", margin="0.02", {_GREY}'
+        style = f'shape=ellipse, style="dashed", margin="0.02", {_GREY}'
     else:
         low, high = node.prices
-        text = f"{'read' if labels.visits else 'ask'} {labels.feature(node.number[1])}"
-        if labels.priced:
-            text += f" for {low:.4g}" if low == high else f" for {low:.4g} to {high:.4g}"
         data.append(f'stage={node.number[0]}, feature={node.number[1]}, prices="{low:.12g} {high:.12g}"')
         if panel := node.number[2:]:
             data.append(f'panel="{" ".join(map(str, panel))}", visit="{node.visit:.12g}"')
@@ -558,7 +624,11 @@ def _node(node: Node, labels: NodeWords) -> str:
             before = _panel([labels.feature(number) for number in panel], node.visit)
         if node.kind == "more":
             more, style = "\nand so on", 'shape=box, style="rounded,dashed"'
-    body = f"{before}{wrap(text, WIDTHS.line)}{more}\nreached {percent(node.reach)}\n{labels.belief(node.joint)}"
+    body = f"{before}{wrap(node_text(node, labels), WIDTHS.line)}{more}"
+    body += f"\nreached {percent(node.reach)}\n{labels.belief(node.joint)}"
+    if not np.isnan(node.cost):
+        body += f"\ncosts {node.cost / node.reach:.3g} from here"
+        data.append(f'cost="{node.cost / node.reach:.12g}"')
     return f"label={quote(body)}, {style}, {', '.join(data)}"
 
 
@@ -570,19 +640,28 @@ def _panel(names: list[str], visit: float) -> str:
     return "\n".join([f"{head} (visit {visit:.4g})", *few, "", ""])
 
 
-def _edges(nodes: list[Node], node: Node, labels: NodeWords) -> list[tuple[int, str]]:
-    """Node at the end of each edge, and its attributes; outcomes that lead to the same node are one edge."""
+def targets_of(node: Node) -> dict[int, list[int]]:
+    """Node at the end of each edge, and the outcomes that lead there."""
     targets: dict[int, list[int]] = {}
     for outcome in sorted(node.edges, key=lambda o: (o < 0, o)):
         targets.setdefault(node.edges[outcome][0], []).append(outcome)
+    return targets
+
+
+def edge_text(node: Node, outcomes: Sequence[int], labels: NodeWords) -> str:
+    """What is seen on the way along an edge."""
+    if node.kind == "lots":
+        return f"{'lot' if len(outcomes) == 1 else 'lots'} {', '.join(map(str, outcomes))}"
+    return labels.answers(node.number[1], outcomes)
+
+
+def _edges(nodes: list[Node], node: Node, labels: NodeWords) -> list[tuple[int, str]]:
+    """Node at the end of each edge, and its attributes; outcomes that lead to the same node are one edge."""
     total = sum(mass for _, mass in node.edges.values())
     result = []
-    for child, seen in targets.items():
+    for child, seen in targets_of(node).items():
         mass = sum(node.edges[outcome][1] for outcome in seen)
-        if node.kind == "lots":
-            text = f"{'lot' if len(seen) == 1 else 'lots'} {', '.join(map(str, seen))}"
-        else:
-            text = labels.answers(node.number[1], seen)
+        text = edge_text(node, seen, labels)
         label = quote(f" {text}: {percent(mass / total)} ")
         look = f'penwidth="{0.6 + 3.4 * mass:.2f}"' + (', style="dashed"' if seen == [-1] else "")
         look += f", {_GREY}" if nodes[child].kind == "rare" else ""

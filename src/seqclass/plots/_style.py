@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence, Sized
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -87,6 +87,7 @@ class MultiAxesDisplay(Display):
     #: What the axes must be, as an error says it.
     _needed: str
     _grid: dict[str, Any]
+    _legend_columns = 4
 
     def _draw_on(self, ax: Any, title: str | None, **options: Any) -> Self:
         own = ax is None
@@ -102,8 +103,8 @@ class MultiAxesDisplay(Display):
         named = {label: handle for pair in reversed(handles) for handle, label in zip(*pair)}
         if own and named:
             labels = list(dict.fromkeys(label for _, labels in handles for label in labels))
-            place = {"loc": "outside lower center", "ncols": 4, "fontsize": 9, "frameon": False}
-            plain_dollars(self.figure_.legend([named[label] for label in labels], labels, **place))
+            place = {"loc": "outside lower center", "ncols": self._legend_columns, "fontsize": 9}
+            plain_dollars(self.figure_.legend([named[label] for label in labels], labels, frameon=False, **place))
         elif named:
             self._legends()
         for axes in self.ax_:
@@ -114,6 +115,14 @@ class MultiAxesDisplay(Display):
 
     def _legends(self) -> None:
         legend_below(self.ax_[-1])
+
+
+_Drawn = TypeVar("_Drawn", bound=Display)
+
+
+def drawn(kind: type[_Drawn], *of: Any, ax: Any = None, title: str | None = None, **settings: Any) -> _Drawn:
+    """Make a display of something and draw it."""
+    return kind(*of, **settings).plot(ax, title=title)
 
 
 class OfPolicy:
@@ -142,8 +151,8 @@ class OfPolicy:
         -------
         Display
         """
-        drawn: Self = cls._of_policy(policy, n_paths, settings).plot(ax, title=title)
-        return drawn
+        display: Self = cls._of_policy(policy, n_paths, settings).plot(ax, title=title)
+        return display
 
     @classmethod
     def from_estimator(cls, estimator: BaseSequentialClassifier, **settings: Any) -> Self:
@@ -240,6 +249,57 @@ def coloured_classes(beliefs: FloatArray, decided: BoolArray, most: int) -> list
     """Classes that get a colour of their own: those that were ever the most probable, and the one decided for."""
     peak = beliefs.max(axis=0) + decided
     return [int(i) for i in np.sort(np.argsort(-peak, kind="stable")[:most])]
+
+
+def belief_bars(
+    ax: Any, rows: Sequence[int], belief: FloatArray, labels: Sequence[Any], decided: BoolArray
+) -> list[Any]:
+    """Draw beliefs as bars divided among the classes, of which those that matter have a colour; return the bars."""
+    shown = list(range(belief.shape[1]))
+    n_coloured = 6  # the other classes together are grey
+    if len(shown) > n_coloured + 1:
+        shown = coloured_classes(belief, decided, n_coloured)
+    rest = np.setdiff1d(np.arange(belief.shape[1]), shown)
+    parts = [(belief[:, i], colour(rank), labels[i]) for rank, i in enumerate(shown)]
+    if rest.size:
+        parts.append((belief[:, rest].sum(axis=1), FAINT, "other classes"))
+    start, bars = np.zeros(len(rows)), []
+    for width, paint, label in parts:
+        bars.append(ax.barh(rows, width, left=start, color=paint, height=0.72, label=shorten(label, 24)))
+        start = start + width
+    ax.set_xlim(0.0, 1.0)
+    ax.set_xlabel("P(class | what was seen)")
+    return bars
+
+
+def prepare_rows(axes: Sequence[Any], n: int) -> None:
+    """Make rows of axes side by side, from top to bottom."""
+    for ax in axes:
+        open_frame(ax)
+        ax.grid(visible=False, axis="y")
+        ax.tick_params(axis="y", length=0)
+        ax.set_ylim(n - 0.4, -0.6)
+
+
+def draw_outline(ax: Any, rows: Sequence[tuple[int, int, str]], dashed: Collection[int] = ()) -> None:
+    """Draw a tree whose nodes are rows, of a parent, a depth and a label, below and to the right of their parents."""
+    for row, (parent, x, label) in enumerate(rows):
+        if parent >= 0:
+            style = ":" if row in dashed else "-"
+            ax.plot([x - 1, x - 1, x], [parent, row, row], color=NEUTRAL, linewidth=1, linestyle=style, zorder=1)
+        ax.text(x + 0.45, row, label, va="center", fontsize=9, parse_math=False, zorder=3)
+    ax.set_xlim(-0.5, _outline_steps(rows) - 0.5)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_axis_off()
+
+
+def _outline_steps(rows: Sequence[tuple[int, int, str]]) -> float:
+    return max(12.5, *(x + 0.8 + 0.32 * len(label) for _, x, label in rows))  # of a letter
+
+
+def outline_inches(rows: Sequence[tuple[int, int, str]]) -> float:
+    """Width that a tree of `draw_outline` needs."""
+    return 0.24 * _outline_steps(rows)
 
 
 def decided_text(decision: object, n_features: int, cost: float) -> str:

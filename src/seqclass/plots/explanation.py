@@ -16,11 +16,11 @@ from seqclass.plots._style import (
     FAINT,
     NEUTRAL,
     MultiAxesDisplay,
+    belief_bars,
     colour,
-    coloured_classes,
     decided_text,
     legend_below,
-    open_frame,
+    prepare_rows,
     shorten,
 )
 
@@ -132,11 +132,7 @@ class ExplanationDisplay(MultiAxesDisplay):
 
     def _draw(self, left: Any, right: Any) -> None:
         rows = self._rows()
-        for axes in (left, right):
-            open_frame(axes)
-            axes.grid(visible=False, axis="y")
-            axes.tick_params(axis="y", length=0)
-            axes.set_ylim(len(rows) - 0.4, -0.6)
+        prepare_rows((left, right), len(rows))
         left.set_yticks(range(len(rows)), [row.label for row in rows], fontsize=9)
         self._draw_beliefs(left, rows)
         self._draw_savings(right, rows)
@@ -159,23 +155,8 @@ class ExplanationDisplay(MultiAxesDisplay):
     def _draw_beliefs(self, ax: Any, rows: list[_Row]) -> None:
         place = [i for i, row in enumerate(rows) if row.belief is not None]
         belief = np.array([row.belief for row in rows if row.belief is not None])
-        shown = list(range(belief.shape[1]))
-        n_coloured = 6  # the other classes together are grey
-        if len(shown) > n_coloured + 1:
-            decided = np.array([label == self.explanation.decision for label in self.explanation.classes])
-            shown = coloured_classes(belief, decided, n_coloured)
-        rest = np.setdiff1d(np.arange(belief.shape[1]), shown)
-        parts = [(belief[:, i], colour(rank), self.explanation.classes[i]) for rank, i in enumerate(shown)]
-        if rest.size:
-            parts.append((belief[:, rest].sum(axis=1), FAINT, "other classes"))
-        start = np.zeros(len(place))
-        self.bars_ = []
-        for width, paint, label in parts:
-            bars = ax.barh(place, width, left=start, color=paint, height=0.72, label=shorten(label, 24))
-            self.bars_.append(bars)
-            start = start + width
-        ax.set_xlim(0.0, 1.0)
-        ax.set_xlabel("P(class | what was seen)")
+        decided = np.array([label == self.explanation.decision for label in self.explanation.classes])
+        self.bars_ = belief_bars(ax, place, belief, self.explanation.classes, decided)
 
     def _draw_savings(self, ax: Any, rows: list[_Row]) -> None:
         place = [i for i, row in enumerate(rows) if not math.isnan(row.saving)]

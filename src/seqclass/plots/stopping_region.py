@@ -14,6 +14,14 @@ from seqclass._utils.validation import check_integer
 from seqclass.analysis import thresholds
 from seqclass.analysis._stage_states import information_at, n_contexts, select_component
 from seqclass.analysis.regions import Thresholds
+from seqclass.plots._simplex import (
+    edges_of,
+    fill_regions,
+    frame_triangle,
+    places,
+    require_few_classes,
+    simplex_points,
+)
 from seqclass.plots._style import (
     FAINT,
     NEUTRAL,
@@ -113,11 +121,8 @@ class StoppingRegionDisplay(Display):
     ) -> None:
         problem = policy.problem
         n_classes = problem.n_classes
-        if n_classes not in _RESOLUTION:
-            raise ValueError(
-                f"stopping regions can be drawn for 2 or 3 classes, and this policy has {n_classes}; "
-                "BeliefPathDisplay shows single instances of any number of classes."
-            )
+        instead = "BeliefPathDisplay shows single instances of any number of classes"
+        require_few_classes(n_classes, "stopping regions", instead)
         require_fixed_order(problem, "StoppingRegionDisplay", "decision_graph")
         require_no_visits(problem, "StoppingRegionDisplay", "decision_graph")
         self.policy = policy
@@ -130,7 +135,7 @@ class StoppingRegionDisplay(Display):
         self.classes = _labels(classes, "classes", range(n_classes), n_classes)
         self.decisions = _labels(decisions, "decisions", self.classes, problem.n_decisions)
         self.feature = f"feature {problem.features[self.stage]}" if feature is None else feature
-        self.beliefs = _line(self.resolution) if n_classes == 2 else _mesh(self.resolution)[2]
+        self.beliefs = simplex_points(n_classes, self.resolution)
         self._ask()
 
     @classmethod
@@ -250,9 +255,8 @@ class StoppingRegionDisplay(Display):
     def _draw_line(self, ax: Any) -> list[Any]:
         open_frame(ax)
         p, region = self.beliefs[:, 1], self._region()
-        change = np.flatnonzero(np.diff(region)) + 1
-        edges = [0.0, *((p[change - 1] + p[change]) / 2).tolist(), 1.0]
-        for left, right, r in zip(edges, edges[1:], region[[0, *change]]):
+        edges, regions = edges_of(region, p)
+        for left, right, r in zip(edges, edges[1:], regions):
             ax.axvspan(left, right, color=PALE if r == 0 else pale(int(r) - 1, 0.3), linewidth=0, zorder=0)
         lines = ax.plot(p, self.stopping_cost, color="black", linewidth=2, label="cost of stopping")
         if np.isfinite(self.continuation_cost).any():
@@ -267,33 +271,9 @@ class StoppingRegionDisplay(Display):
         return [*lines, *self._patches()]
 
     def _draw_triangle(self, ax: Any) -> list[Any]:
-        from matplotlib.colors import BoundaryNorm, ListedColormap
-
-        corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
-        points, triangles, _ = _mesh(self.resolution)
-        xy = points @ corners
-        n_regions = len(self.decisions) + 1
-        areas: list[Any] = [PALE, *(pale(j) for j in range(n_regions - 1))]
-        norm = BoundaryNorm(np.arange(n_regions + 1) - 0.5, n_regions)
-        ax.tripcolor(
-            xy[:, 0],
-            xy[:, 1],
-            triangles,
-            facecolors=self._region(),
-            cmap=ListedColormap(areas),
-            norm=norm,
-            edgecolors="face",
-            linewidth=0.2,
-            rasterized=True,
-        )
-        ax.plot(*corners[[0, 1, 2, 0]].T, color="black", linewidth=1.2, solid_joinstyle="round")
-        places = [("left", "top", -0.05, -0.02), ("right", "top", 0.05, -0.02), ("center", "bottom", 0.0, 0.02)]
-        for corner, label, (ha, va, right, up) in zip(corners, self.classes, places):
-            ax.text(corner[0] + right, corner[1] + up, shorten(label, 22), ha=ha, va=va, fontsize=10, fontweight="bold")
-        ax.set_xlim(-0.4, 1.1)
-        ax.set_ylim(-0.1, 0.95)
-        ax.set_aspect("equal")
-        ax.set_axis_off()
+        paints: list[Any] = [PALE, *map(pale, range(len(self.decisions)))]
+        fill_regions(ax, self.resolution, self._region(), paints)
+        frame_triangle(ax, self.classes)
         return self._patches()
 
     def _draw_prior(self, ax: Any) -> list[Any]:
@@ -303,7 +283,7 @@ class StoppingRegionDisplay(Display):
         prior = self.policy.problem.prior
         if len(prior) == 2:
             return [ax.axvline(prior[1], color="black", linestyle=":", linewidth=1.5, label="prior")]
-        x, y = prior[1] + prior[2] / 2, np.sqrt(0.75) * prior[2]
+        x, y = places(prior)
         style = {"linestyle": "none", "marker": "*", "markersize": 13, "color": "black"}
         return list(ax.plot([x], [y], label="prior", **style))
 
@@ -324,26 +304,6 @@ def _labels(labels: Any, name: str, default: Any, n: int) -> list[Any]:
     if len(given) != n:
         raise ValueError(f"{name} must have {n} labels, got {len(given)}.")
     return given
-
-
-def _line(resolution: int) -> FloatArray:
-    p = np.linspace(0.0, 1.0, resolution + 1)
-    return np.column_stack([1 - p, p])
-
-
-def _mesh(resolution: int) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Corner points of a triangular mesh of the simplex, the points of each triangle, and its centre."""
-    i, j = (a.ravel() for a in np.meshgrid(np.arange(resolution + 1), np.arange(resolution + 1), indexing="ij"))
-    inside = i + j <= resolution
-    number = np.full((resolution + 2, resolution + 2), -1)
-    number[i[inside], j[inside]] = np.arange(inside.sum())
-    i, j = i[inside], j[inside]
-    points = np.column_stack([resolution - i - j, i, j]) / resolution
-    up = np.column_stack([number[i, j], number[i + 1, j], number[i, j + 1]])
-    down = np.column_stack([number[i + 1, j], number[i + 1, j + 1], number[i, j + 1]])
-    triangles = np.vstack([up, down])
-    triangles = triangles[(triangles >= 0).all(axis=1)]
-    return points, triangles, points[triangles].mean(axis=1)
 
 
 class ThresholdsDisplay(OfPolicy, Display):

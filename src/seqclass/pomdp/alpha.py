@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -285,6 +286,25 @@ class AlphaVectors(Readable, ValueFunction):
     @property
     def _state_names(self) -> list[str]:
         return self.problem.names.classes
+
+    def plot(self, stage: int = 0, context: int = 0, ax: Any = None, **settings: Any) -> Any:
+        """Draw the vectors of a stage: `seqclass.plots.AlphaVectorsDisplay`.
+
+        Parameters
+        ----------
+        stage, context : int
+            Stage, and context there.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **settings
+            Passed to the display's ``plot``, such as ``title``.
+
+        Returns
+        -------
+        AlphaVectorsDisplay
+        """
+        plots = importlib.import_module("seqclass.plots")
+        return plots.AlphaVectorsDisplay(self, stage, context=context).plot(ax, **settings)
 
     def dominating_region(self, vector: int, stage: int = 0, context: int = 0) -> tuple[FloatArray, float] | None:
         """Find where one vector of a stage is below all others, by a linear program.
