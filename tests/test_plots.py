@@ -378,7 +378,7 @@ class TestStoppingRegion:
         assert (display.decision == 2).any()
         legend = [t.get_text() for t in display.ax_.get_legend().get_texts()]
         assert "stop: refer" in legend
-        assert StoppingRegionDisplay(policy).decisions == [0, 1, "decision 2"]
+        assert StoppingRegionDisplay(policy).decisions == ["class 0", "class 1", "decision 2"]
 
     def test_groups_of_earlier_features_are_paid_for(self) -> None:
         problem = two_stages(groups=[0, 0], full_prices=[0.1, 0.3])

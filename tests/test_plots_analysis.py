@@ -101,7 +101,7 @@ class TestReachableBeliefs:
             here = np.abs(places - [stage, p]).max(axis=1) < 1e-9
             np.testing.assert_allclose(areas[here].sum(), 420 * share)
         legend = [t.get_text() for t in display.ax_.get_legend().get_texts()]
-        assert legend == ["where it goes on", "goes on", "stops: 0", "stops: 1"]
+        assert legend == ["where it goes on", "goes on", "stops: class 0", "stops: class 1"]
         assert_legible(display.figure_)
 
     def test_the_other_class_is_the_mirror(self) -> None:

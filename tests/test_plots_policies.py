@@ -80,9 +80,8 @@ def at(of: TableProblem, p: Any) -> Any:
 
 
 class TestValueFunction:
-    @pytest.mark.parametrize("any_order", [False, True])
-    def test_lines_and_strips_are_what_the_policies_do(self, any_order: bool) -> None:
-        of = problem(any_order=any_order)
+    def test_lines_and_strips_are_what_the_policies_do(self) -> None:
+        of = problem(any_order=True)
         policies = {"one step": Lookahead().solve(of), f"{LONG} 2": Lookahead(2).solve(of)}
         display = ValueFunctionDisplay.from_policies(policies, resolution=12)
         lines = {line.get_label(): line.get_ydata() for line in display.ax_[0].lines}
@@ -186,7 +185,7 @@ def test_episodes_that_are_refused() -> None:
 
 
 class TestPolicyTree:
-    @pytest.mark.parametrize(("n_classes", "any_order"), [(2, False), (3, True), (8, False)])
+    @pytest.mark.parametrize(("n_classes", "any_order"), [(3, True), (8, False)])
     def test_rows_are_histories(self, n_classes: int, any_order: bool) -> None:
         of = problem(n_classes, 4, any_order=any_order)
         policy = Lookahead(2).solve(of) if any_order else Perseus(50, certificate_paths=0).solve(of)

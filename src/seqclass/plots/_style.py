@@ -12,8 +12,6 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.text import shorten as shorten
 from seqclass._utils.text import wrap as wrap
-from seqclass.agent._case import Questions
-from seqclass.agent.agent import agent_of
 from seqclass.pomdp import Policy
 
 if TYPE_CHECKING:
@@ -207,12 +205,6 @@ class OfRecord:
     @classmethod
     def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:
         return {"classes": estimator.classes_}
-
-
-def question_names(estimator: BaseSequentialClassifier) -> list[str]:
-    """Name of each question of a classifier's policy: of a feature, or of a bundle."""
-    questions = Questions(agent_of(estimator), estimator.policy_.problem)
-    return [questions.name(question) for question in range(questions.problem.n_questions)]
 
 
 def plain_dollars(drawn: Any, there: Collection[Any] = ()) -> None:

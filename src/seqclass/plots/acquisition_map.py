@@ -12,7 +12,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_not_negative
 from seqclass.agent.record import AcquisitionRecord
-from seqclass.plots._style import Display, OfRecord, question_names, shorten
+from seqclass.plots._style import Display, OfRecord, shorten
 
 #: Most classes that are all named.
 _NAMED = 40
@@ -128,7 +128,9 @@ class AcquisitionMapDisplay(OfRecord, Display):
     @classmethod
     def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:
         names = [estimator.feature_name(j) for j in range(estimator.n_features_in_)]
-        for column, name in zip(estimator.support_[estimator.problem_.features].tolist(), question_names(estimator)):
+        for column, name in zip(
+            estimator.support_[estimator.problem_.features].tolist(), estimator.policy_.problem.names.questions
+        ):
             names[column] = name  # of a bundle its first column stands for all
         return {"names": names}
 

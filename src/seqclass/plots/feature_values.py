@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import feature_values
 from seqclass.analysis.features import FeatureValues
@@ -18,7 +17,6 @@ from seqclass.plots._style import (
     colour,
     legend_below,
     open_frame,
-    question_names,
     shorten,
 )
 from seqclass.pomdp import Policy
@@ -36,8 +34,8 @@ class FeatureValuesDisplay(OfPolicy, MultiAxesDisplay):
     values : FeatureValues
         The record.
     names : sequence of str, optional
-        Name of each entry of ``values``, in its order; by default numbers. For `from_policy`, name of each question of
-        the policy's problem.
+        Name of each entry of ``values``, in its order; by default the names that these have. For `from_policy`, of each
+        question of the policy's problem.
     max_stages : int
         Most features to show, namely the first ones.
 
@@ -64,7 +62,8 @@ class FeatureValuesDisplay(OfPolicy, MultiAxesDisplay):
 
     def __init__(self, values: FeatureValues, *, names: Sequence[str] | None = None, max_stages: int = 25) -> None:
         self.values = values
-        given = [f"feature {j}" for j in values.feature] if names is None else [str(name) for name in names]
+        default = values.names or [f"feature {j}" for j in values.feature]
+        given = [str(name) for name in (default if names is None else names)]
         if len(given) < len(values.feature):
             raise ValueError(
                 f"names must have one entry for each of the values, {len(values.feature)}, got {len(given)}."
@@ -85,10 +84,6 @@ class FeatureValuesDisplay(OfPolicy, MultiAxesDisplay):
             called = dict(zip(policy.problem.features.tolist(), names))
             names = [called[feature] for feature in values.feature.tolist() if feature in called]
         return cls(values, names=names, **settings)
-
-    @classmethod
-    def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:
-        return {"names": question_names(estimator)}
 
     def _inches(self) -> tuple[float, float]:
         return 8.2, 1.6 + 0.27 * self.n_stages

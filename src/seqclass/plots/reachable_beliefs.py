@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer
 from seqclass.analysis import reachable_beliefs, thresholds
@@ -34,7 +33,7 @@ class ReachableBeliefsDisplay(OfPolicy, Display):
         Class whose probability is shown; by default the last of two or three classes, and with more classes the
         likeliest one of each belief.
     classes, decisions : sequence, optional
-        Labels; by default numbers.
+        Labels; by default the names that the problem has.
     max_stages : int, optional
         Most stages to show; by default as far as one instance in a hundred gets.
 
@@ -74,6 +73,9 @@ class ReachableBeliefsDisplay(OfPolicy, Display):
         else:
             check_integer(class_index, "class_index", 0, n_classes - 1)
         self.class_index = class_index
+        known = beliefs.names
+        if classes is None and known is not None:
+            classes, decisions = known.classes, known.decisions if decisions is None else decisions
         self.classes = list(range(n_classes) if classes is None else classes)
         if len(self.classes) != n_classes:
             raise ValueError(f"classes must have {n_classes} labels, got {len(self.classes)}.")
@@ -94,10 +96,6 @@ class ReachableBeliefsDisplay(OfPolicy, Display):
             shown = cls(beliefs, **settings).n_stages
             intervals = thresholds(policy, max_stages=shown + 1, tolerance=1e-4)
         return cls(beliefs, intervals, **settings)
-
-    @classmethod
-    def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:
-        return {"classes": estimator.classes_, "decisions": estimator.decisions_}
 
     def _inches(self) -> tuple[float, float]:
         return 6.4, 4.4

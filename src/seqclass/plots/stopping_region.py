@@ -31,7 +31,6 @@ from seqclass.plots._style import (
     legend_below,
     open_frame,
     pale,
-    question_names,
     shorten,
 )
 from seqclass.pomdp import DECIDE, Policy
@@ -55,9 +54,9 @@ class StoppingRegionDisplay(Display):
     stage : int
         Number of features asked so far, below the policy's horizon.
     classes, decisions : sequence, optional
-        Labels; by default numbers.
+        Labels; by default the names that the problem has.
     feature : str, optional
-        Name of the feature that this stage asks for.
+        Name of the feature that this stage asks for; by default the problem's.
     context : int
         Context at this stage, for problems whose likelihoods depend on what was seen before.
     lot : int
@@ -132,9 +131,11 @@ class StoppingRegionDisplay(Display):
         self.context = check_integer(context, "context", 0, n_contexts(problem, self.stage) - 1)
         self.lot = lot
         self.resolution = check_integer(_RESOLUTION[n_classes] if resolution is None else resolution, "resolution", 1)
-        self.classes = _labels(classes, "classes", range(n_classes), n_classes)
-        self.decisions = _labels(decisions, "decisions", self.classes, problem.n_decisions)
-        self.feature = f"feature {problem.features[self.stage]}" if feature is None else feature
+        names = problem.names
+        self.classes = _labels(classes, "classes", names.classes)
+        own = names.decisions if classes is None else [*self.classes, *names.decisions[n_classes:]]
+        self.decisions = _labels(decisions, "decisions", own)
+        self.feature = names.question(self.stage) if feature is None else feature
         self.beliefs = simplex_points(n_classes, self.resolution)
         self._ask()
 
@@ -165,15 +166,7 @@ class StoppingRegionDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: BaseSequentialClassifier,
-        stage: int = 0,
-        *,
-        context: int = 0,
-        lot: int = 0,
-        resolution: int | None = None,
-        ax: Any = None,
-        title: str | None = None,
+        cls, estimator: BaseSequentialClassifier, stage: int = 0, **settings: Any
     ) -> StoppingRegionDisplay:
         """Draw the policy of a fitted classifier at one stage.
 
@@ -181,31 +174,16 @@ class StoppingRegionDisplay(Display):
         ----------
         estimator : BaseSequentialClassifier
             A fitted classifier with two or three classes.
-        stage, context, lot, resolution
-            See `StoppingRegionDisplay`.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            Title; by default the stage, its feature and price.
+        stage : int
+            Number of features asked so far, below the policy's horizon.
+        **settings
+            Passed to `from_policy`.
 
         Returns
         -------
         StoppingRegionDisplay
         """
-        names = question_names(estimator)
-        known = isinstance(stage, (int, np.integer)) and 0 <= stage < len(names)
-        return cls.from_policy(
-            estimator.policy_,
-            stage,
-            ax=ax,
-            title=title,
-            classes=estimator.classes_,
-            decisions=estimator.decisions_,
-            feature=names[stage] if known else None,
-            context=context,
-            lot=lot,
-            resolution=resolution,
-        )
+        return cls.from_policy(estimator.policy_, stage, **settings)
 
     _title_pad = 10.0
 
@@ -296,14 +274,11 @@ def _lot_text(policy: Policy, lot: int) -> str:
     return f"lot {lot} of {len(probability)}, drawn with probability {probability[lot]:.2g}"
 
 
-def _labels(labels: Any, name: str, default: Any, n: int) -> list[Any]:
-    if labels is None:
-        given = list(default)
-        return given + [f"decision {j}" for j in range(len(given), n)]
-    given = list(labels)
-    if len(given) != n:
-        raise ValueError(f"{name} must have {n} labels, got {len(given)}.")
-    return given
+def _labels(labels: Any, name: str, default: Sequence[Any]) -> list[Any]:
+    own = list(default if labels is None else labels)
+    if len(own) != len(default):
+        raise ValueError(f"{name} must have {len(default)} labels, got {len(own)}.")
+    return own
 
 
 class ThresholdsDisplay(OfPolicy, Display):
@@ -316,11 +291,11 @@ class ThresholdsDisplay(OfPolicy, Display):
     thresholds : Thresholds
         Intervals of the stages; with several contexts only the intervals that go on are drawn, on top of each other.
     classes : sequence of length 2, optional
-        Labels; by default numbers.
+        Labels; by default the names that the problem has.
     names : sequence of str of length n_stages, optional
-        Name of the feature at each stage; by default numbers.
+        Name of the feature at each stage; by default the problem's.
     decisions : sequence, optional
-        Labels of all decisions; by default the classes, then numbers.
+        Labels of all decisions; by default the problem's, or if ``classes`` are given these, then numbers.
     prior : float, optional
         P(second class) before anything is asked, drawn as a line.
 
@@ -351,12 +326,16 @@ class ThresholdsDisplay(OfPolicy, Display):
         prior: float | None = None,
     ) -> None:
         self.thresholds = thresholds
-        self.classes = [0, 1] if classes is None else list(classes)
+        known = thresholds.names
+        self.classes = list(classes if classes is not None else [0, 1] if known is None else known.classes)
         if len(self.classes) != 2:
             raise ValueError(f"classes must have 2 labels, got {len(self.classes)}.")
-        most = int(thresholds.region.max(initial=1))
-        given = self.classes if decisions is None else list(decisions)
-        self.decisions = given + [f"decision {j}" for j in range(len(given), most + 1)]
+        if decisions is None and classes is None and known is not None:
+            decisions = known.decisions
+        own = self.classes if decisions is None else list(decisions)
+        self.decisions = own + [f"decision {j}" for j in range(len(own), int(thresholds.region.max(initial=1)) + 1)]
+        if names is None and known is not None:
+            names = known.questions[: thresholds.n_stages]
         self.names = [f"feature {j}" for j in thresholds.feature] if names is None else [str(name) for name in names]
         if len(self.names) != thresholds.n_stages:
             raise ValueError(f"names must have one entry a stage, {thresholds.n_stages}, got {len(self.names)}.")
@@ -401,11 +380,6 @@ class ThresholdsDisplay(OfPolicy, Display):
             settings["names"] = list(settings["names"])[: intervals.n_stages]
         settings.setdefault("prior", float(policy.problem.prior[1]))
         return cls(intervals, **settings).plot(ax, title=title)
-
-    @classmethod
-    def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:
-        labels = {"classes": estimator.classes_, "decisions": estimator.decisions_}
-        return labels | {"names": question_names(estimator)}
 
     def _inches(self) -> tuple[float, float]:
         return float(np.clip(2 + 0.3 * self.thresholds.n_stages, 6.0, 11.0)), 4.4
