@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.plots._style import COLOURS, FAINT, NEUTRAL, PALE, pale, shorten
+from seqclass.plots._style import COLOURS, FAINT, PALE, pale, shorten
 
 #: Where a triangle has its classes: left, right and above.
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
@@ -79,18 +79,19 @@ def fill_regions(ax: Any, resolution: int, region: IntArray, paints: Sequence[An
 
 
 def action_paints(actions: Sequence[int], n_decisions: int) -> dict[int, Any]:
-    """Colour of each action that is taken somewhere; a question is grey where it is the only one, or one of many."""
+    """Colour of each action; a question is grey where it is the only one, and from the last colour on all are pale."""
     asked = [action for action in actions if action >= n_decisions]
-    greys = [FAINT, NEUTRAL, "#5C5C5C", PALE]
-    own = [] if len(asked) == 1 else [pale(i, 0.8) for i in range(n_decisions, len(COLOURS) - 1)]
-    paints = {j: pale(j, 0.45) for j in actions if j < n_decisions}
-    return paints | {action: (own + greys)[k % len(own + greys)] for k, action in enumerate(asked)}
+    several = range(n_decisions, len(COLOURS) - 1) if len(asked) > 1 else ()
+    own: list[Any] = [*(pale(i, 0.8) for i in several), FAINT, "#5C5C5C"]
+    paints = {j: pale(j, 0.45) for j in sorted(actions) if j < n_decisions}
+    return paints | {action: own[k] if k < len(own) else PALE for k, action in enumerate(asked)}
 
 
 def key_actions(ax: Any, paints: dict[int, Any], names: Sequence[str]) -> list[Any]:
     """Entries of the legend for areas of actions."""
     style = {"linestyle": "none", "marker": "s", "markersize": 9, "markeredgewidth": 0}
-    return [ax.plot([], [], color=p, label=shorten(names[j], 30), **style)[0] for j, p in paints.items()]
+    labels = {p: "ask another question" if p == PALE else shorten(names[j], 30) for j, p in paints.items()}
+    return [ax.plot([], [], color=paint, label=label, **style)[0] for paint, label in labels.items()]
 
 
 def edges_of(region: IntArray, points: FloatArray) -> tuple[FloatArray, IntArray]:

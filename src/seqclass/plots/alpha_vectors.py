@@ -114,8 +114,8 @@ class AlphaVectorsDisplay(Display):
         paints = simplex.action_paints(np.unique(action).tolist(), problem.n_decisions)
         if three:
             shades = [np.array(to_rgb(paints[a])) for a in action.tolist()]
-            for k in np.flatnonzero(action == problem.n_decisions):  # of neighbours one is darker than the other
-                shades[k] = shades[k] + (1 - shades[k]) * (k % 4) / 5
+            for k, j in enumerate(np.flatnonzero(action == problem.n_decisions)):  # of neighbours one is darker
+                shades[j] = shades[j] + (1 - shades[j]) * (k % 4) / 5
             simplex.fill_regions(ax, self.resolution, np.searchsorted(present, self.lowest), shades)
             simplex.frame_triangle(ax, self.classes)
         else:

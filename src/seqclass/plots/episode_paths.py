@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
+from seqclass._utils.tables import count_text
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.plots._simplex import frame_triangle, places, require_few_classes
@@ -96,9 +97,9 @@ class EpisodePathsDisplay(Display):
         return 6.0, 4.6
 
     def _title(self) -> str:
-        cases, n, n_in_all = f"{len(self.episodes):,} cases", len(self.share), self.n_in_all
+        cases, n, n_in_all = count_text(len(self.episodes), "cases"), len(self.share), self.n_in_all
         if n == n_in_all:
-            return f"{cases} on {n:,} paths"
+            return f"{cases} on {count_text(n, 'paths')}"
         return f"{100 * self.share.sum():.0f}% of {cases}, on the {n:,} most frequent of {n_in_all:,} paths"
 
     def _draw(self, ax: Any) -> None:

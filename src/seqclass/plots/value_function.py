@@ -154,12 +154,13 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
         n, names = len(self.policies), [shorten(name, 24) for name in self.policies]
         paints: dict[int, Any] = {}
         if self.actions is not None:
-            paints = simplex.action_paints(np.unique(self.actions).tolist(), self.problem.n_decisions)
+            taken, count = np.unique(self.actions, return_counts=True)
+            paints = simplex.action_paints(taken[np.argsort(-count, kind="stable")].tolist(), self.problem.n_decisions)
         if self.problem.n_classes == 3:
             self._draw_triangles(axes, names)
             for ax, region in zip(axes[n:], () if self.actions is None else self.actions):
-                number = np.searchsorted(list(paints), region)
-                simplex.fill_regions(ax, self.resolution, number, list(paints.values()))
+                paint = [paints.get(action, "white") for action in range(len(self.names))]
+                simplex.fill_regions(ax, self.resolution, region, paint)
                 simplex.frame_triangle(ax, self.problem.names.classes, 0.1, 14)
         else:
             self._draw_lines(axes[0], names)
