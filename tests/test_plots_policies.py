@@ -83,7 +83,7 @@ class TestValueFunction:
     def test_lines_and_strips_are_what_the_policies_do(self) -> None:
         of = problem(any_order=True)
         policies = {"one step": Lookahead().solve(of), f"{LONG} 2": Lookahead(2).solve(of)}
-        display = ValueFunctionDisplay.from_policies(policies, resolution=12)
+        display = ValueFunctionDisplay.from_policies(policies, resolution=6)
         lines = {line.get_label(): line.get_ydata() for line in display.ax_[0].lines}
         np.testing.assert_allclose(lines["deciding at once"], display.beliefs.min(axis=1))
         np.testing.assert_allclose(lines["one step"], display.values[0])
@@ -242,7 +242,7 @@ class TestPolicyTree:
 class TestActionValues:
     @pytest.mark.parametrize("any_order", [False, True])
     def test_cells_are_costs_of_actions(self, any_order: bool) -> None:
-        of = problem(8, 4, any_order=any_order)
+        of = problem(8, 3, any_order=any_order)
         episodes = simulate(of, Lookahead(2).solve(of), 20, random_state=1)
         case = int(np.argmax(episodes.n_questions))
         display = ActionValuesDisplay.from_episodes(episodes, case)
@@ -263,7 +263,7 @@ class TestActionValues:
         assert_legible(display.figure_)
 
     def test_many_questions_and_refusals(self) -> None:
-        of = problem(2, 30, 0.06, any_order=True)
+        of = problem(2, 30, 0.15, any_order=True)
         policy = Lookahead().solve(of)
         episodes = simulate(of, policy, 5, random_state=0)
         display = ActionValuesDisplay.from_episodes(episodes, max_actions=6, n_paths=50)
