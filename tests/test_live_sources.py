@@ -352,7 +352,7 @@ def test_a_frame_tells_of_a_feature_by_its_name(n: int) -> None:
 @pytest.mark.parametrize("about", [{"n": 7}, {"kept": {}}])
 def test_what_is_about_a_source_needs_one(about: dict[str, Any]) -> None:
     clf = SequentialClassifier(solver=QUICK, feature_costs=0.001).fit(mixed(), Y)
-    with pytest.raises(ValueError, match="n and kept are about a live source: give it as provider"):
+    with pytest.raises(ValueError, match="concurrency are about a live source: give it as provider"):
         clf.acquire(mixed(), **about)
 
 

@@ -65,7 +65,14 @@ def test_rules_of_a_plan(told: Any) -> None:
     )
     SequentialClassifier.from_network(random_network(0), "n0", solver=solver)
     rules = ["plan: candidate 1 of 2, ClassInformation()", "plan: candidate 2 of 2, ExpectedSaving()"]
-    assert told() == ["order", "plan", *rules, "plan: improvement", "plan: certificate"]
+    assert told() == [
+        "order",
+        "plan",
+        *rules,
+        "plan: values of ClassInformation()",
+        "plan: improvement",
+        "plan: certificate",
+    ]
 
 
 def test_a_step_that_fails_is_over(told: Any, data: Any) -> None:

@@ -18,7 +18,7 @@ from seqclass._utils.frames import is_frame
 from seqclass._utils.model_files import Stored, save
 from seqclass._utils.stored import is_fitted, require
 from seqclass._utils.text import short_repr
-from seqclass._utils.validation import class_numbers, plain_labels
+from seqclass._utils.validation import check_weights, class_numbers, plain_labels
 from seqclass.agent._coding import OutcomeCoder
 from seqclass.agent._explaining import explain
 from seqclass.agent._source import Source
@@ -171,7 +171,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         decided, labels = self.predict(X), column_or_1d(plain_labels(y))
         check_consistent_length(decided, labels)
         right = class_numbers(self.decisions_, decided) == class_numbers(self.classes_, labels, other=-1)
-        return float(np.average(right, weights=sample_weight))
+        return float(np.average(right, weights=check_weights(sample_weight, len(right))))
 
     def acquire(
         self,
@@ -269,8 +269,11 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         if provider is None:
             if X is None:
                 raise ValueError("give the instances as X, or a live source as provider and n.")
-            if n is not None or kept is not None:
-                raise ValueError("n and kept are about a live source: give it as provider, or leave them out.")
+            if (n, kept, tries, on_error, batch_size, concurrency) != (None, None, 3, "missing", None, 8):
+                raise ValueError(
+                    "n, kept, tries, on_error, batch_size and concurrency are about a live source: give it as "
+                    "provider, or leave them out."
+                )
             record = agent.acquire(X, record_beliefs=record_beliefs, known=known, budget=budget)
             return replace(record, **names, index=X.index if is_frame(X) else None)
         if X is not None:

@@ -116,8 +116,10 @@ def etana(
         )
     if isinstance(temperature, str) and temperature == "fit":
         temperature, settings["calibrate"] = None, True
-    settings.setdefault("observation_model", NaiveBayes(temperature=temperature))
-    settings.setdefault("discretizer", Discretizer("auto" if n_bins is None else n_bins, strategy=strategy))
+    if settings.get("observation_model") is None:
+        settings["observation_model"] = NaiveBayes(temperature=temperature)
+    if settings.get("discretizer") is None:
+        settings["discretizer"] = Discretizer("auto" if n_bins is None else n_bins, strategy=strategy)
     return SequentialClassifier(
         solver=solver,
         order="conditional" if order is None else order,

@@ -106,7 +106,7 @@ def test_every_name_is_text_in_a_browser(
         browser.click("[data-part=next]")
     for name in ("later", "earlier", "previous"):
         browser.click(f"[data-part={name}]")
-    for number in range(10):
+    for number in range(int(browser.run("document.querySelectorAll('#summary thead button').length"))):
         browser.click("#summary thead button", number)
     browser.run(
         "document.querySelectorAll('[title], summary, svg *').forEach(e => e.dispatchEvent(new Event('focus')))"

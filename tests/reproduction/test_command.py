@@ -76,10 +76,10 @@ def test_figures_side_by_side_and_files(data: Path, folder: Path, run: Any) -> N
     assert content["quick"] is True
     assert content["tables"][0]["left_out"]["MLL"] == "there is no mll in the folder of data"
     assert content["tables"][0]["work"] > 0
-    stored = Results.load("run.db").table()
+    stored = Results.load("run.db").to_frame()
     again = run(*arguments)
     assert untimed(again.stdout) == untimed(result.stdout)
-    assert len(Results.load("run.db").table()) == len(stored)
+    assert len(Results.load("run.db").to_frame()) == len(stored)
 
 
 def test_the_page_tells_the_command_and_no_folder(data: Path, folder: Path, run: Any) -> None:

@@ -59,10 +59,10 @@ def by_method(found: Reproduced, quantity: str, data: str) -> dict[str, Row]:
 def test_tables_of_classifiers_share_cells_and_go_on(stand_ins: Path) -> None:
     path = stand_ins / "run.db"
     first = reproduce(["etana-2", "etana-3"], path=path, data_dir=stand_ins, quick=True)
-    stored = Results.load(path).table()
+    stored = Results.load(path).to_frame()
     assert (stored["error"] == "").all()
     again = reproduce(["etana-2", "etana-3"], path=path, data_dir=stand_ins, quick=True)
-    assert len(Results.load(path).table()) == len(stored)
+    assert len(Results.load(path).to_frame()) == len(stored)
     assert [part.frame().to_csv() for part in again] == [part.frame().to_csv() for part in first]
     row = by_method(first[0], "accuracy", "Madelon")["ETANA"]
     assert row.paper == 0.6233

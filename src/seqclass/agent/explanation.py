@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -32,9 +32,6 @@ from seqclass.agent.agent import column_name
 from seqclass.agent.components import Component, Likeness, Trait
 from seqclass.labels import Labels
 from seqclass.pomdp.ties import TIE
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Explanation", "ExplanationStep"]
 

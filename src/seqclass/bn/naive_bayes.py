@@ -149,11 +149,11 @@ class NaiveBayes(ObservationModel):
             kept, weight = float(fading[0]), fading[1:]
         if first:
             self._start_counts(X.shape[1], classes, n_outcomes)
-        self.counts_ *= kept
-        self.class_count_ *= kept
-        n_classes = len(classes)
-        self.counts_ += contingency_table(X, codes, n_classes, self.n_outcomes_, weight)
-        self.class_count_ += np.bincount(codes, weights=weight, minlength=n_classes)
+        n_classes = len(classes)  # new arrays: a copy with exponents or another prior shares those of before
+        counts: FloatArray = vars(self)["counts_"]
+        class_count: FloatArray = vars(self)["class_count_"]
+        self.counts_ = kept * counts + contingency_table(X, codes, n_classes, self.n_outcomes_, weight)
+        self.class_count_ = kept * class_count + np.bincount(codes, weights=weight, minlength=n_classes)
         self.class_prior_ = resolve_prior(self.prior, self.class_count_, self.classes_)
         return self
 

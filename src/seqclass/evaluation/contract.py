@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -17,9 +17,6 @@ from seqclass._utils.tables import Readable, rows_of
 from seqclass._utils.text import money, percent, short_repr
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.agent.session import Session
-
-if TYPE_CHECKING:
-    pass
 
 
 @register

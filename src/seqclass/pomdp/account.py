@@ -51,6 +51,11 @@ class Account:
     owed: FloatArray | None = None
     ordering_is_known: bool = False
 
+    def scale(self, multiplier: float) -> Account:
+        """Return what is paid and owed where all prices are multiplied."""
+        owed = None if self.owed is None else self.owed * multiplier
+        return replace(self, spent=self.spent * multiplier, owed=owed)
+
     def __getitem__(self, rows: IntArray | BoolArray) -> Account:
         return Account(
             self.spent[rows],

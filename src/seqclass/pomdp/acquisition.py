@@ -184,6 +184,9 @@ def acquire(
     """
     if record_expected and ask is not None:
         raise ValueError("record_expected is about what the policy asks by itself: leave it or ask out.")
+    X = np.asarray(X) if isinstance(X, (list, tuple)) else X
+    if X.ndim != 2 or X.dtype.kind not in "biu":
+        raise ValueError(f"X must be outcomes, a matrix of int; got {X.dtype} of shape {X.shape}.")
     if start is None:
         belief, node = initial_rows(policy, X if keys is None else keys)
     else:

@@ -11,6 +11,7 @@ from seqclass._utils.arrays import FloatArray
 from seqclass._utils.progress import DeadlineExceeded, remaining_seconds
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
+from seqclass.pomdp.needs import require_cheapest_decisions
 from seqclass.pomdp.observations import ObservationSource
 from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
@@ -116,6 +117,7 @@ def evaluate(
             f"policy must be a Policy, such as clf.policy_ or what solver.solve(problem) returns, got "
             f"{short_repr(policy)}."
         )
+    require_cheapest_decisions(policy)
     return evaluate_policy(problem, policy, Simulation(method, n_paths, max_histories, random_state))
 
 
@@ -183,6 +185,7 @@ class _CostTally:
         error = joint[:, :n_classes].sum() - np.trace(joint[:, :n_classes])
         cost = self.cost / self.total
         variance = max(self.square / self.total - cost**2, 0.0)
+        error_of_cost = float(np.sqrt(variance / (self.total - 1))) if self.total > 1 else np.nan
         return Evaluation(
             cost=cost,
             n_features=self.features / self.total,
@@ -190,7 +193,7 @@ class _CostTally:
             error=float(error),
             stage=self.stage / self.total,
             decision_given_class=given,
-            cost_std_error=0.0 if method == "exact" else float(np.sqrt(variance / self.total)),
+            cost_std_error=0.0 if method == "exact" else error_of_cost,
             method=method,
             n_histories=visited,
         )

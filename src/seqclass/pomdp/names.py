@@ -162,8 +162,13 @@ class Names:
         Returns
         -------
         str
+
+        Raises
+        ------
+        ValueError
+            If there is no such question.
         """
-        features = self._features(question)
+        features = self._features(self.number(question))
         return self._naming.feature(features[0]) if len(features) == 1 else self._naming.bundle(features)
 
     def outcomes(self, question: int | str) -> list[str]:

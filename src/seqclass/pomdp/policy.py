@@ -780,8 +780,8 @@ class RepricedPolicy(BorrowedPolicy):
     def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Expected cost of going on at the prices the policy was made for, (n,); NaN where it cannot tell.
 
-        Prices count `multiplier` times and decisions as they are, so that ``info.stopping_cost`` less this is what the
-        policy expects to save by going on: it goes on where that is positive.
+        Prices count `multiplier` times and decisions as they are, so that ``belief.stopping_cost`` less this is what
+        the policy expects to save by going on: it goes on where that is positive.
         """
         return self.policy.continuation_cost(self._own(belief))
 
@@ -793,7 +793,7 @@ class RepricedPolicy(BorrowedPolicy):
         own.problem = self.policy.problem
         if belief.problem.max_questions != self.problem.max_questions:  # there may be fewer than it was made for
             own.problem = own.problem.replace(max_questions=belief.problem.max_questions)
-        own.account = replace(own.account, spent=belief.spent * self.multiplier)
+        own.account = own.account.scale(self.multiplier)
         for name in ("_one_step_costs", "_continuation_cost"):
             own.__dict__.pop(name, None)
         return own

@@ -256,6 +256,8 @@ class AcquisitionProblem(Stored, ABC):
         """
         numbers = {"prior", "prices", "full_prices", "decision_costs"} & changes.keys()
         changes |= {name: np.asarray(changes[name], dtype=np.float64) for name in numbers}
+        if unknown := [name for name in changes if not hasattr(self, name)]:
+            raise TypeError(f"a problem has no {', '.join(sorted(unknown))} to replace.")
         other = copy.copy(self)
         other.__dict__.pop("_put_off", None)
         if "likelihoods" in changes:
@@ -456,7 +458,8 @@ class BeliefState(Readable):
         return question
 
     def __getitem__(self, rows: IntArray | BoolArray) -> BeliefState:
-        """Return the belief of some rows (an array of numbers or a mask)."""
+        """Return the belief of some rows (an array of numbers or a mask, or the number of one)."""
+        rows = np.array([rows]) if isinstance(rows, (int, np.integer)) else rows
         part = self._take(rows)
         if "joint" in self.__dict__:  # what look-ahead computed serves the update as well
             part.__dict__["joint"] = self.joint[rows]
@@ -698,7 +701,11 @@ class BeliefState(Readable):
         {'ill': 0.111, 'well': 0.889}
         """
         if len(answer) == 1 and not answers:
-            return self._update(np.asarray(answer[0]), rows, charge_missing)
+            outcome, n = np.asarray(answer[0]), len(self) if rows is None else len(rows)
+            if outcome.shape != (n,) or outcome.dtype.kind not in "iu":
+                got = f"{outcome.dtype} of shape {outcome.shape}"
+                raise ValueError(f"update: {n} cases need an array of as many outcomes, which are int; got {got}.")
+            return self._update(outcome, rows, charge_missing)
         if len(answer) not in (0, 2) or rows is not None or not (answer or answers):
             raise TypeError(
                 "update takes outcomes alone, a question and its answer, or answers by name; rows go with outcomes."
@@ -780,13 +787,7 @@ def question_is_sampled(belief: BeliefState) -> bool:
 
 
 def check_outcomes(belief: BeliefState, outcome: IntArray) -> None:
-    """Refuse outcomes that the question does not have, (n,), or any number where all rows ask the same.
-
-    Raises
-    ------
-    ValueError
-        The message names the feature and the value.
-    """
+    """Refuse outcomes that the question does not have, (n,), or any number where all rows ask the same."""
     n_outcomes = belief.problem.n_outcomes[belief.question] if belief._bundle is None else belief._bundle.n_codes
     if len(outcome) == 1 and not belief._mixed and -1 <= int(outcome[0]) < n_outcomes:
         return

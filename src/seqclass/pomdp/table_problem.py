@@ -82,7 +82,7 @@ class TableProblem(AcquisitionProblem):
         bundles: Sequence[Bundle | None] | None = None,
     ) -> None:
         if any_order and transitions is not None:
-            raise ValueError("transitions belong to a fixed order: in a free one no stage follows from another.")
+            raise ValueError("transitions belong to a fixed order: in any order no stage follows from another.")
         n_classes = np.asarray(prior).size
         if isinstance(likelihoods, np.ndarray) and likelihoods.ndim != 3:
             raise ValueError(

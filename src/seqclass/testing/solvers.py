@@ -276,14 +276,14 @@ def _check_actions(policy: Policy, belief: BeliefState, rng: np.random.Generator
         action = policy.action(belief)
     except ValueError as error:
         raise AssertionError(f"{where}: {error}") from error
-    require(bool((belief.probabilities == posterior).all()), f"{where}: act changed the information state")
+    require(bool((belief.probabilities == posterior).all()), f"{where}: action changed the belief")
     wrong = np.flatnonzero((action != DECIDE) & ~_is_allowed(policy, belief, action))
     may = "-1 and the questions that are open" if policy.problem.any_order else "-1 and, before the horizon, the stage"
-    require(not wrong.size, f"{where}: act must answer one of {may}, got {action[wrong[:1]]}")
+    require(not wrong.size, f"{where}: action must answer one of {may}, got {action[wrong[:1]]}")
     _check_row_by_row(policy.action, belief, action, rng, where)
     going = np.flatnonzero(action != DECIDE)
     told = np.asarray(policy.next_question(belief))[going]
-    require(are_same(told, action[going]), f"{where}: following names other questions than act asks")
+    require(are_same(told, action[going]), f"{where}: next_question names other questions than action asks")
     decision, best = policy.decide(belief.probabilities), policy.problem.decide(belief.probabilities)
     require(are_same(decision, best), f"{where}: decide is not the cheapest decision")
 

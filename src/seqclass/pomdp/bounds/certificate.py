@@ -29,7 +29,7 @@ from seqclass.pomdp.bounds.policy_cost import ROUNDING, PolicyCost, greatest_exp
 from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import evaluate
-from seqclass.pomdp.needs import require_fixed_order, require_no_visits, require_tables
+from seqclass.pomdp.needs import require_cheapest_decisions, require_fixed_order, require_no_visits, require_tables
 from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.one_step import cost_lower_bound, initial_beliefs, perfect_cost, perfect_information_bound
 from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy
@@ -424,7 +424,7 @@ class Certificate(Readable):
     upper_mean, lower_mean : float
         Estimates before the margin of confidence is added.
     confidence : float
-        1.0 where neither end is sampled, else 0.99 for both ends, and a paired gap, together.
+        1.0 where neither end is sampled, else what was asked for, of both ends, and a paired gap, together.
     method : str
         ``"exact"``; ``"simulation"``; ``"mixed"``: upper exact, lower simulated; ``"deterministic"``: lower from the
         grid.
@@ -601,6 +601,7 @@ def certify(
         check_real(hindsight, "hindsight", 0)
     if not isinstance(policy, Policy):
         policy = FunctionPolicy(problem, policy)
+    require_cheapest_decisions(policy)
     if values is None and isinstance(policy, LookaheadPolicy):
         values = policy.values
     rng = as_generator(random_state)

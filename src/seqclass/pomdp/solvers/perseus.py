@@ -154,7 +154,7 @@ class Perseus(ValueSolver):
     n_beliefs : int
         Most beliefs a stage; of several rounds the first, which only has to find where to look, takes a quarter.
     n_rounds : int
-        BeliefRounds of sampling; 1 is the paper's.
+        Rounds of sampling; 1 is the paper's.
     target_gap : float or None
         Certified gap to reach, as of ``policy.info.gap``; the status is ``"converged"`` where it is reached and
         ``"limit"`` where not. ``horizon_tolerance`` has to be well below.

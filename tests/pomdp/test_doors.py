@@ -1,0 +1,114 @@
+"""What is given to a belief, a problem or a policy is checked where it comes in, or means what it seems to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import seqclass
+from seqclass import Costs
+from seqclass.bn import NaiveBayes
+from seqclass.costs import Visits
+from seqclass.pomdp import AcquisitionProblem, Lookahead, Policy, TableProblem, acquire, certify, evaluate
+from seqclass.pomdp.policy import RepricedPolicy, scale_prices
+from seqclass.pomdp.visits import order_panels, with_visits
+
+LIKELIHOODS = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
+
+
+def problem(**settings: Any) -> TableProblem:
+    return TableProblem([0.5, 0.5], LIKELIHOODS, prices=0.1, **settings)
+
+
+class AlwaysFirst(Policy):
+    """Asks everything, and decides for the first class whatever it has seen."""
+
+    def _action(self, belief: Any) -> Any:
+        return np.full(len(belief), belief.stage)
+
+    def decide(self, belief: Any) -> Any:
+        return np.zeros(len(belief), dtype=int)
+
+
+@pytest.mark.parametrize("expect", [evaluate, certify])
+def test_costs_of_decisions_of_ones_own_are_not_told(expect: Any) -> None:
+    with pytest.raises(ValueError, match=r"AlwaysFirst\.decide is a rule of its own"):
+        expect(problem(), AlwaysFirst(problem()))
+
+
+@pytest.mark.parametrize("outcomes", [np.array([0]), np.array([0, 1, 0]), 0, np.array([0.0, 1.0])])
+def test_each_case_needs_an_outcome(outcomes: Any) -> None:
+    with pytest.raises(ValueError, match="2 cases need an array of as many outcomes"):
+        problem().initial_belief(2).update(outcomes)
+
+
+def test_one_case_is_picked_by_its_number() -> None:
+    belief = TableProblem([0.2, 0.3, 0.5], np.full((1, 2, 3), 0.5), 0.1).initial_belief(10)
+    assert len(belief[3]) == len(belief[np.array([3])]) == 1
+
+
+def test_what_there_is_not_is_named() -> None:
+    with pytest.raises(ValueError, match="no question 9: they are numbered 0 to 1"):
+        problem().names.question(9)
+    with pytest.raises(TypeError, match="a problem has no price to replace"):
+        problem().replace(price=3)
+
+
+def test_rows_of_outcomes_are_whole_numbers() -> None:
+    policy = Lookahead(certificate_paths=0).solve(problem())
+    with pytest.raises(ValueError, match="X must be outcomes, a matrix of int; got float64"):
+        acquire(policy, np.array([[0.5, 1.0]]))
+    assert acquire(policy, [[0, 1]]).leaf_decision.tolist() == [0]
+
+
+def test_the_error_of_a_single_path_is_not_known() -> None:
+    policy = Lookahead(certificate_paths=0).solve(problem())
+    assert np.isnan(evaluate(problem(), policy, method="simulation", n_paths=1).cost_std_error)
+
+
+def test_what_is_owed_counts_at_the_prices_of_a_policy() -> None:
+    """Where an order is under way of which nobody has paid the group in full."""
+    plain = TableProblem(
+        [0.5, 0.5],
+        LIKELIHOODS[[0, 0, 0]],
+        prices=[0.01] * 3,
+        full_prices=[0.05, 0.03, 0.05],
+        groups=[0, 0, 0],
+        any_order=True,
+    )
+    dear = with_visits(plain, Visits(0.02, np.zeros(3)))
+    twice = scale_prices(dear, 2.0)
+
+    def ordered(which: AcquisitionProblem) -> Any:
+        start = order_panels(which.initial_belief(), np.array([[True, True, False]]))
+        return start.asking(0).update(np.array([0]))
+
+    policy = RepricedPolicy(Lookahead(certificate_paths=0).solve(twice), dear, 2.0)
+    own, wanted = policy._own(ordered(dear)).account, ordered(twice).account
+    np.testing.assert_allclose(own.owed, wanted.owed)
+    np.testing.assert_allclose(own.spent, wanted.spent)
+    assert (wanted.owed > 0).all()
+
+
+def test_rows_that_are_added_leave_copies_alone() -> None:
+    model = NaiveBayes().fit([[0, 0], [1, 1], [1, 0], [0, 1]] * 5, [0, 1, 1, 0] * 5)
+    before = model.posterior([[0, -1]])
+    model.with_exponents([0.5, 1.0]).partial_fit([[0, 0]] * 20, [1] * 20)
+    np.testing.assert_array_equal(model.posterior([[0, -1]]), before)
+    assert model.class_count_.tolist() == [10, 10]
+
+
+def test_settings_of_a_recipe_count_beside_none() -> None:
+    assert seqclass.etana(discretizer=None, n_bins=2).discretizer.n_bins == 2
+    assert seqclass.etana(observation_model=None, temperature=5.0).observation_model.temperature == 5
+
+
+def test_options_of_a_live_source_need_one() -> None:
+    X = np.array([[0.0], [1.0]] * 10)
+    clf = seqclass.etana(Costs(0.1)).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="are about a live source"):
+        clf.acquire(X, on_error="raise")
+    with pytest.raises(ValueError, match="sample_weight"):
+        clf.score(X, X[:, 0], sample_weight=-np.ones(20))
