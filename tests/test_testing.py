@@ -155,7 +155,7 @@ class OddDecision(LookaheadPolicy):
             "stage 0: .*_action must answer one bool or int for each of 1 rows, got float64",
         ),
         (always(lambda info: np.full((len(info), 1), -1)), r"must answer one bool or int .* of shape \(1, 1\)"),
-        (always(_harm), "changed the information state"),
+        (always(_harm), "changed the belief"),
         (always(lambda info: np.where(np.arange(len(info)) == 0, info.stage, DECIDE)), "order of the rows"),
         (always(lambda info: np.full(len(info), info.stage if len(info) > 1 else DECIDE)), "depends on the other rows"),
         (always(lambda info: np.full(len(info), DECIDE), info=None), "must be a SolveInfo"),

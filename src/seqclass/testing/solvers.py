@@ -243,7 +243,7 @@ def _check_scores(rule: OrderingRule, belief: BeliefState, rng: np.random.Genera
     require(bool((scores[~belief.available] == -np.inf).all()), f"{where}: a question that is not open has a score")
     whole = asked.shape == (n,) and np.issubdtype(asked.dtype, np.integer)
     require(whole, f"{where}: next must return one whole number a row, got {asked.dtype} of shape {asked.shape}")
-    require(bool((belief.probabilities == posterior).all()), f"{where}: the rule changed the information state")
+    require(bool((belief.probabilities == posterior).all()), f"{where}: the rule changed the belief")
     asks = asked != DECIDE
     there = (asked >= 0) & (asked < belief.problem.n_questions)
     allowed = there & belief.available[np.arange(n), np.where(there, asked, 0)] if belief.problem.n_questions else there
