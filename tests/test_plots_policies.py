@@ -276,6 +276,13 @@ class TestActionValues:
         with pytest.raises(ValueError, match="at least one step"):
             ActionValuesDisplay([], policy)
 
+    def test_a_question_may_be_called_decide(self) -> None:
+        of = problem(2, 3, any_order=True)
+        plain = ActionValuesDisplay.from_episodes(simulate(of, Lookahead().solve(of), 1, random_state=0))
+        of = with_names(of, ["decide", "b", "c"])
+        named = ActionValuesDisplay.from_episodes(simulate(of, Lookahead().solve(of), 1, random_state=0))
+        np.testing.assert_array_equal(named.total, plain.total)
+
 
 class TestNetwork:
     def test_information_by_the_whole_table(self) -> None:

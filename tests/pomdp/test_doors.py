@@ -11,7 +11,16 @@ import seqclass
 from seqclass import Costs
 from seqclass.bn import NaiveBayes
 from seqclass.costs import Visits
-from seqclass.pomdp import AcquisitionProblem, Lookahead, Policy, TableProblem, acquire, certify, evaluate
+from seqclass.pomdp import (
+    AcquisitionProblem,
+    FittedValueIteration,
+    Lookahead,
+    Policy,
+    TableProblem,
+    acquire,
+    certify,
+    evaluate,
+)
 from seqclass.pomdp.policy import RepricedPolicy, scale_prices
 from seqclass.pomdp.visits import order_panels, with_visits
 
@@ -108,7 +117,23 @@ def test_settings_of_a_recipe_count_beside_none() -> None:
 def test_options_of_a_live_source_need_one() -> None:
     X = np.array([[0.0], [1.0]] * 10)
     clf = seqclass.etana(Costs(0.1)).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="are about a live source"):
-        clf.acquire(X, on_error="raise")
+    live: tuple[dict[str, Any], ...] = (
+        {"n": 20},
+        {"kept": {}},
+        {"tries": 1},
+        {"on_error": "raise"},
+        {"batch_size": 5},
+        {"concurrency": 1},
+    )
+    for option in live:
+        with pytest.raises(ValueError, match="are about a live source"):
+            clf.acquire(X, **option)
     with pytest.raises(ValueError, match="sample_weight"):
         clf.score(X, X[:, 0], sample_weight=-np.ones(20))
+
+
+def test_a_margin_is_for_a_fixed_order() -> None:
+    solver = FittedValueIteration(50, margin=0.02, certificate_paths=0)
+    assert solver.solve(problem()).n_stages == 2
+    with pytest.raises(ValueError, match="margin is for a fixed order"):
+        solver.solve(problem(any_order=True))

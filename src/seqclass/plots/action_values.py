@@ -75,10 +75,9 @@ class ActionValuesDisplay(Display):
             raise ValueError("steps must hold at least one step.")
         names = self.steps[0].belief.problem.names.questions
         table = np.full((1 + len(names), len(self.steps)), np.nan)
-        row = {name: k for k, name in enumerate(["decide", *names])}
         for k, step in enumerate(self.steps):
             values = policy.action_values(step.belief, n_paths=n_paths, random_state=0)["total"]
-            table[[row[str(name)] for name in values.index], k] = values
+            table[[0, *(np.flatnonzero(step.belief.available[0]) + 1)], k] = values
         chosen = np.array([step.action + 1 for step in self.steps])
         dearer = table - np.min(table, axis=0, where=np.isfinite(table), initial=np.inf)
         nearest = np.min(dearer, axis=1, where=~np.isnan(table), initial=np.inf)

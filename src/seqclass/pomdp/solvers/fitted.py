@@ -329,6 +329,8 @@ class FittedValueIteration(ValueSolver):
     def _check(self, problem: AcquisitionProblem) -> None:
         if problem.any_order:
             require_no_visits(problem, "FittedValueIteration", "Panels")
+            if self.margin:
+                raise ValueError("margin is for a fixed order, and here any question may come next: leave it at 0.")
         else:
             require_tables(problem, "FittedValueIteration", "ProjectedValueIteration or Lookahead")
 
