@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -450,7 +451,7 @@ class _Names:
             problem.visits is not None,
         )
 
-    @property
+    @cached_property
     def _questions(self) -> dict[int, int]:
         """Question of each feature of the problem; of a bundle's first one the bundle."""
         return {feature: question for question, feature in enumerate(self.policy.problem.features.tolist())}

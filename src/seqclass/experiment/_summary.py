@@ -75,6 +75,12 @@ def widen_over_rows(
                 summary.loc[number, ends] = np.fmin(lower, over.lower), np.fmax(upper, over.upper)
 
 
+def over_data(summary: Any, n: int, by: Sequence[str], metrics: Sequence[str]) -> Any:
+    """Means over ``n`` data sets, each of which counts once, of what a summary has of all of them, by other labels."""
+    groups = summary.groupby(list(by), sort=False, dropna=False)
+    return groups[list(metrics)].mean()[groups.size() == n].reset_index()
+
+
 def group_numbers(table: Any, by: Sequence[str]) -> tuple[IntArray, IntArray]:
     """Number of each row's group, in order of appearance, and the first row of each group."""
     number = table.groupby(list(by), sort=False, dropna=False).ngroup().to_numpy()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from seqclass._utils.tables import count_text
 from seqclass._utils.validation import check_integer
 from seqclass.plots import _simplex as simplex
 from seqclass.plots._style import FAINT, NEUTRAL, Display, drawn, legend_below, open_frame, shorten
@@ -100,7 +101,7 @@ class AlphaVectorsDisplay(Display):
 
     def _title(self) -> str:
         shown = len(np.unique(self.lowest))
-        after = f"after {self.stage} question{'s'[self.stage == 1 :]}" if self.stage else "before anything is asked"
+        after = f"after {count_text(self.stage, 'questions')}" if self.stage else "before anything is asked"
         return f"{shown:,} of {len(self.vectors):,} vectors are lowest somewhere, {after}"
 
     def _draw(self, ax: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass.experiment import Results
+from seqclass.experiment._summary import over_data
 from seqclass.experiment.results import ALL
 from seqclass.plots._style import MARKERS, NEUTRAL, MultiAxesDisplay, colour, open_frame, shorten
 
@@ -86,8 +87,7 @@ class CostPlaneDisplay(MultiAxesDisplay):
         axes = [name for name in ("method", "price", "budget") if name in summary]
         scored = summary[summary["realised_cost"].notna()]
         if (n := summary["data"].nunique()) > 1:
-            groups = scored.groupby(axes, sort=False, dropna=False)
-            means = groups[["cost_mean", "realised_cost"]].mean()[groups.size() == n].reset_index()
+            means = over_data(scored, n, axes, ["cost_mean", "realised_cost"])
             scored = pd.concat([scored, means.assign(data=ALL)])
         places = {name: {v: i for i, v in enumerate([*summary[name].unique(), ALL])} for name in ("data", "method")}
         key = lambda column: column.map(places[column.name]) if column.name in places else column  # noqa: E731

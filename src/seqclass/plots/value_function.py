@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.tables import count_text
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.plots import _simplex as simplex
@@ -143,7 +144,7 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
         return 1.4 + 3.4 * n, 1.2 + 3.0 * self._grid["nrows"]
 
     def _title(self) -> str:
-        return "Before anything is asked" if not self.stage else f"After {self.stage} question{'s'[self.stage == 1 :]}"
+        return f"After {count_text(self.stage, 'questions')}" if self.stage else "Before anything is asked"
 
     def _legends(self) -> None:
         for ax in self.ax_:

@@ -17,6 +17,7 @@ from seqclass.evaluation.decision_curves import DecisionCurve
 from seqclass.evaluation.scores import ClassScores
 from seqclass.experiment import Results
 from seqclass.experiment._store import of_first
+from seqclass.experiment._summary import over_data
 from seqclass.experiment.records import Judged, LabelledRecord, read_judged
 from seqclass.experiment.results import ALL
 from seqclass.labels import Labels
@@ -652,9 +653,8 @@ def _against_features(key: str, name: str, rows: list[dict[str, Any]], numbers: 
 
 
 def _over_all(scored: Any, n: int, order: list[str]) -> Any:
-    """Means over data sets, each of which counts once, of what has a score on all of them."""
-    groups = scored.groupby(["method", *order], sort=False, dropna=False)
-    means = groups[["cost_mean", "realised_cost", "n_cells", "n_failed"]].mean()[groups.size() == n].reset_index()
+    """Means over all data sets, without intervals."""
+    means = over_data(scored, n, ["method", *order], ["cost_mean", "realised_cost", "n_cells", "n_failed"])
     ends = [f"{name}_{end}" for name in ("cost_mean", "realised_cost") for end in ("lower", "upper")]
     return means.assign(**dict.fromkeys(ends, math.nan))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -62,13 +62,13 @@ class AdaptiveTuning:
     min_paths: int = 100
     #: Share of the cases and paths of a race, and of these paths what a rule has that looks further than one question.
     race_share: float = 0.1
-    #: Share of the cases that may come to a horizon which values look no further than, in a race and in full.
-    negligible: tuple[float, float] = (0.02, 0.005)
     laborious_share: float = 0.5
     #: Share of the cases after which such a rule is looked at again.
     second_share: float = 0.3
     #: Share of the work that fitting values to such a rule may take.
     laborious_work: float = 0.125
+    #: Share of the cases that may come to a horizon which values of a race look no further than.
+    race_negligible: float = 0.02
     #: Questions that are asked of a case, where work is reckoned.
     n_reckoned: int = 12
     #: Up to so many questions look-ahead tries all: one that only says what to ask next ranks last by its own saving.
@@ -404,7 +404,7 @@ class _Candidate(NamedTuple):
 
     name: str
     make: Callable[[], OrderingRule]
-    values: str = "fitted"
+    values: Literal["fitted", "expected", "none"] = "fitted"
     in_one_order: bool = False
 
 
@@ -571,7 +571,7 @@ class _RuleSearch:
 
     def _fit(self, candidate: _Candidate, rule: OrderingRule, whole: bool = False) -> _TriedRule | None:
         """Fit values to a rule, in a race to few cases; None where that is too laborious."""
-        settings = self.settings
+        settings, racing = self.settings, self.raced and not whole
         works = rule.work(self.problem) > self._once
         # each case is followed, and after each question all that its answer may be is looked at
         most = settings.max_work / (rule.work(self.problem) * max(1, min(self.n_stages, _TUNING.n_reckoned)))
@@ -583,7 +583,7 @@ class _RuleSearch:
             if self.tried and works:
                 return None
             n_paths, exact_expectation = max(fewest, int(min(settings.n_paths, most))), False
-        if self.raced and not whole:
+        if racing:
             # without foresight noise takes three times as many
             least = _TUNING.min_paths * (1 if exact_expectation else 3) * (_TUNING.laborious_share if works else 1.0)
             n_paths = min(n_paths, int(max(least, _TUNING.race_share * n_paths)))
@@ -596,7 +596,7 @@ class _RuleSearch:
                 self.rng,
                 first_horizon=settings.first_horizon,
                 exact_expectation=exact_expectation,
-                negligible=_TUNING.negligible[whole or not self.raced],
+                **({"negligible": _TUNING.race_negligible} if racing else {}),
             )
         info = SolveInfo("limit" if values.limited else "converged", n_stages=self.n_stages, size=values.size)
         return _TriedRule(
