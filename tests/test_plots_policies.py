@@ -24,6 +24,7 @@ from seqclass.plots import (
     NetworkDisplay,
     PolicyTreeDisplay,
     ValueFunctionDisplay,
+    _simplex,
 )
 from seqclass.pomdp import (
     FirstK,
@@ -109,7 +110,7 @@ class TestValueFunction:
         faces = display.ax_[0].collections[0]
         np.testing.assert_allclose(faces.get_array(), display.values[0])
         assert_legible(display.figure_)
-        again = ValueFunctionDisplay(policies, actions=False, resolution=4).plot(plt.subplots(1, 2)[1])
+        again = ValueFunctionDisplay(policies, show="values", resolution=4).plot(plt.subplots(1, 2)[1])
         assert again.actions is None
 
     def test_later_stages_and_refusals(self) -> None:
@@ -126,9 +127,52 @@ class TestValueFunction:
         lots = RandomisedPolicy([policy, FirstK(1).solve(of)], [0.5, 0.5])
         with pytest.raises(ValueError, match="'lots' draws a lot for each case"):
             ValueFunctionDisplay({"lots": lots})
-        assert ValueFunctionDisplay({"lots": lots}, actions=False, resolution=2).values.shape == (1, 3)
+        assert ValueFunctionDisplay({"lots": lots}, show="values", resolution=2).values.shape == (1, 3)
         with pytest.raises(TypeError, match="policies must be a dict of policies by name"):
             ValueFunctionDisplay(policy)  # type: ignore[arg-type]
+        for settings in ({"relative_to": "none"}, {"relative_to": "one"}, {"relative_to": "lots", "show": "actions"}):
+            with pytest.raises(ValueError, match="relative_to must be the name of one of several policies"):
+                ValueFunctionDisplay(
+                    {"one": policy} if len(settings) == 1 else {"one": policy, "lots": lots}, **settings
+                )
+
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    def test_actions_alone_and_differences(self, n_classes: int) -> None:
+        of = problem(n_classes, 3, any_order=True)
+        policies = {"deep": Lookahead(3).solve(of), "one step": Lookahead().solve(of), "none": FirstK(0).solve(of)}
+        alone = ValueFunctionDisplay.from_policies(policies, show="actions", resolution=5)
+        assert alone.values is None
+        assert alone.actions is not None
+        assert_legible(alone.figure_)
+        apart = ValueFunctionDisplay.from_policies(policies, show="values", relative_to="deep", resolution=5)
+        drawn = [line.get_ydata() for line in apart.ax_[0].lines[:2]]
+        if n_classes == 3:
+            assert [ax.get_title() for ax in apart.ax_] == ["one step", "none"]
+            drawn = [ax.collections[0].get_array() for ax in apart.ax_]
+        np.testing.assert_allclose(drawn, apart.values[1:] - apart.values[0])
+        assert min(map(np.min, drawn)) > -1e-12
+        assert np.max(drawn) > 0
+        assert "above deep" in apart._cost_label
+        assert_legible(apart.figure_)
+
+
+def test_a_question_has_one_colour_in_all_pictures_of_its_problem() -> None:
+    few, more = _simplex.action_paints([4, 0], 2, 3), _simplex.action_paints([2, 3, 4, 1], 2, 3)
+    assert few[4] == more[4]
+    assert len({str(paint) for paint in more.values()}) == 4
+    # of more questions than colours the most frequent have one
+    many = _simplex.action_paints([20, 3, *range(4, 18)], 2, 30)
+    assert many[20] != many[17] == "#E8E8E8"
+
+
+def test_regions_have_lines_where_they_meet() -> None:
+    ax = plt.subplots()[1]
+    centres = _simplex.mesh(4)[2]
+    _simplex.fill_regions(ax, 4, (centres[:, 2] > 0.5).astype(int), ["white", "black"])
+    lines = np.array(ax.collections[1].get_segments())
+    # of the triangles on both sides of half the height
+    np.testing.assert_allclose(lines[:, :, 1], np.sqrt(0.75) / 2)
+    assert len(lines) == 2
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

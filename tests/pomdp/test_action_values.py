@@ -189,3 +189,22 @@ def test_a_plan_from_the_prior_on_takes_no_bare_probabilities() -> None:
     other = next(p for p in map(random_problem, range(20)) if p.n_classes != problem.n_classes)
     with pytest.raises(ValueError, match="belief is of a problem with"):
         plan.action(other.initial_belief())
+
+
+def test_a_policy_that_goes_by_stage_is_told_what_it_meets() -> None:
+    of = with_names(
+        TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), 0.01, any_order=True), ["a", "b", "c"]
+    )
+    by_stage = FunctionPolicy(of, lambda belief: np.full(len(belief), belief.stage))
+    with pytest.raises(ValueError, match=r"asks 'b' \(question 1\) at stage 1, which was asked before.*action_values"):
+        by_stage.action_values(of.initial_belief())
+    with pytest.raises(ValueError, match="asks question 9 at stage 0, which does not exist"):
+        FunctionPolicy(of, lambda belief: np.full(len(belief), 9)).value(of.initial_belief())
+    assert repr(by_stage) == "<FunctionPolicy: at most 3 of 3 questions in any order>"
+
+
+def test_too_many_histories_of_optimal_values_are_said_in_its_own_words() -> None:
+    of = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 3), 0.01, any_order=True)
+    with pytest.raises(ValueError, match="max_histories=5 histories from 2 beliefs; raise it, give fewer") as error:
+        optimal_values(of, [[0.5, 0.5], [0.4, 0.6]], max_histories=5)
+    assert "method" not in str(error.value)

@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from free_cases import FreeCase, free_case, mixture_case
 from sklearn.datasets import load_breast_cancer
@@ -25,6 +26,7 @@ from seqclass.pomdp import (
     evaluate,
     simulate,
     stepthrough,
+    with_names,
 )
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 from seqclass.pomdp.visits import with_visits
@@ -223,6 +225,26 @@ def test_missing_answers_of_rows() -> None:
     assert frame["paid"].tolist() == [0.0, 0.01, 0.01]
     assert "true_class" not in frame
     np.testing.assert_allclose(frame["P(class 0)"], [0.5, 0.5, 6 / 11])
+
+
+def test_cases_of_a_problem_may_be_told_by_name() -> None:
+    problem = with_names(
+        TableProblem([0.5, 0.5], PAIR, 0.01, any_order=True), ["blood test", "x-ray"], outcomes=[["low", "high"]] * 2
+    )
+    policy = Lookahead(2).solve(problem)
+    cases = [{"x-ray": "high"}, {"x-ray": "low", "blood test": "high"}, {"blood test": 0, "x-ray": float("nan")}]
+    coded = [[-1, 1], [1, 0], [0, -1]]
+    expected = simulate(problem, policy, observations=coded).to_frame()
+    frame = pd.DataFrame(cases)[["x-ray", "blood test"]].astype(object)
+    for told in (cases, tuple(cases), frame, pd.DataFrame(coded, columns=problem.names.questions)):
+        pd.testing.assert_frame_equal(simulate(problem, policy, observations=told).to_frame(), expected)
+    assert [step.observation for step in stepthrough(problem, policy, case=cases[1])][:-1] == [
+        step.observation for step in simulate(problem, policy, observations=coded).replay(1)
+    ][:-1]
+    with pytest.raises(ValueError, match="'scan' is no question of this problem"):
+        simulate(problem, policy, observations=[{"scan": "high"}])
+    with pytest.raises(ValueError, match="Names of outcomes go in dicts or a frame"):
+        simulate(problem, policy, observations=[["low", "high"]])
 
 
 def test_what_the_problem_holds_for_impossible_is_an_error() -> None:

@@ -329,6 +329,6 @@ def _problem_of(policy: object, caller: str) -> AcquisitionProblem:
     """The problem of a policy that asks in one order."""
     if not isinstance(policy, Policy):
         raise TypeError(f"policy must be a Policy, such as clf.policy_, got {short_repr(policy)}.")
-    require_fixed_order(policy.problem, caller, "decision_graph")
+    require_fixed_order(policy.problem, caller, "decision_graph, or ValueFunctionDisplay for a picture over beliefs")
     require_no_visits(policy.problem, caller, "decision_graph")
     return policy.problem

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.plots._style import COLOURS, FAINT, PALE, pale, shorten
+from seqclass.plots._style import COLOURS, FAINT, NEUTRAL, PALE, pale, shorten
 
 #: Where a triangle has its classes: left, right and above.
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
@@ -66,30 +66,46 @@ def frame_triangle(ax: Any, classes: Sequence[Any], room: float = 0.4, letters: 
 def fill_triangle(ax: Any, resolution: int, values: Any, **settings: Any) -> Any:
     """Colour each triangle of a mesh."""
     points, triangles, _ = mesh(resolution)
-    style = {"edgecolors": "face", "linewidth": 0.2, "rasterized": True}
+    style = {"edgecolors": "face", "linewidth": 0.4, "rasterized": True}
     return ax.tripcolor(*places(points).T, triangles, facecolors=values, **style, **settings)
 
 
 def fill_regions(ax: Any, resolution: int, region: IntArray, paints: Sequence[Any]) -> Any:
-    """Colour the triangles of a mesh by the numbers of their regions."""
+    """Colour the triangles of a mesh by the numbers of their regions, with lines where these meet."""
+    from matplotlib.collections import LineCollection
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
     norm = BoundaryNorm(np.arange(len(paints) + 1) - 0.5, len(paints))
-    return fill_triangle(ax, resolution, region, cmap=ListedColormap(list(paints)), norm=norm)
+    filled = fill_triangle(ax, resolution, region, cmap=ListedColormap(list(paints)), norm=norm)
+    points, triangles, _ = mesh(resolution)
+    edges = np.sort(triangles[:, [[0, 1], [1, 2], [0, 2]]].reshape(-1, 2), axis=1)
+    order = np.lexsort(edges.T)
+    edges, side = edges[order], np.repeat(region, 3)[order]
+    met = np.flatnonzero((edges[1:] == edges[:-1]).all(axis=1) & (side[1:] != side[:-1]))
+    ax.add_collection(LineCollection(list(places(points)[edges[met]]), colors="#404040", linewidths=0.5))
+    return filled
 
 
-def action_paints(actions: Sequence[int], n_decisions: int) -> dict[int, Any]:
-    """Colour of each action; a question is grey where it is the only one, and from the last colour on all are pale."""
+def action_paints(actions: Sequence[int], n_decisions: int, n_questions: int) -> dict[int, Any]:
+    """Colour of each action, given the most frequent first: pale for decisions, strong for questions.
+
+    A question has the same colour in every picture of its problem, as long as there are enough of them; else those
+    that are asked most have one. It is grey where it is the only one there is.
+    """
+    hues = [i % len(COLOURS) for i in range(n_decisions, n_decisions + len(COLOURS))]
+    strong = [*(COLOURS[i] for i in hues if COLOURS[i] != "#000000"), NEUTRAL, "#404040"]
     asked = [action for action in actions if action >= n_decisions]
-    several = range(n_decisions, len(COLOURS) - 1) if len(asked) > 1 else ()
-    own: list[Any] = [*(pale(i, 0.8) for i in several), FAINT, "#5C5C5C"]
-    paints = {j: pale(j, 0.45) for j in sorted(actions) if j < n_decisions}
-    return paints | {action: own[k] if k < len(own) else PALE for k, action in enumerate(asked)}
+    paints: dict[int, Any] = {j: pale(j, 0.25) for j in sorted(actions) if j < n_decisions}
+    if n_questions == 1:
+        return paints | dict.fromkeys(asked, FAINT)
+    if n_questions <= len(strong):
+        return paints | {action: strong[action - n_decisions] for action in sorted(asked)}
+    return paints | dict(zip(sorted(asked[: len(strong)]), strong)) | dict.fromkeys(asked[len(strong) :], PALE)
 
 
 def key_actions(ax: Any, paints: dict[int, Any], names: Sequence[str]) -> list[Any]:
     """Entries of the legend for areas of actions."""
-    style = {"linestyle": "none", "marker": "s", "markersize": 9, "markeredgewidth": 0}
+    style = {"linestyle": "none", "marker": "s", "markersize": 9, "markeredgewidth": 0.5, "markeredgecolor": "#404040"}
     labels = {p: "ask another question" if p == PALE else shorten(names[j], 30) for j, p in paints.items()}
     return [ax.plot([], [], color=paint, label=label, **style)[0] for paint, label in labels.items()]
 

@@ -112,7 +112,7 @@ class AlphaVectorsDisplay(Display):
         names = [*(f"decide {name}" for name in problem.names.decisions), asks]
         present = np.unique(self.lowest)
         action = np.minimum(present, problem.n_decisions)
-        paints = simplex.action_paints(np.unique(action).tolist(), problem.n_decisions)
+        paints = simplex.action_paints(np.unique(action).tolist(), problem.n_decisions, 1)
         if three:
             shades = [np.array(to_rgb(paints[a])) for a in action.tolist()]
             for k, j in enumerate(np.flatnonzero(action == problem.n_decisions)):  # of neighbours one is darker

@@ -122,7 +122,9 @@ class StoppingRegionDisplay(Display):
         n_classes = problem.n_classes
         instead = "BeliefPathDisplay shows single instances of any number of classes"
         require_few_classes(n_classes, "stopping regions", instead)
-        require_fixed_order(problem, "StoppingRegionDisplay", "decision_graph")
+        require_fixed_order(
+            problem, "StoppingRegionDisplay", "decision_graph, or ValueFunctionDisplay for a picture over beliefs"
+        )
         require_no_visits(problem, "StoppingRegionDisplay", "decision_graph")
         self.policy = policy
         if policy.n_stages < 1:

@@ -326,6 +326,8 @@ def _start(
     """The policy, how cases begin, the start of each, who answers, and the classes, if they are known."""
     problem, agent = game_of(problem)
     policy, rng = policy_of(problem, agent, policy), as_generator(random_state)
+    if observations is not None and agent is None:
+        observations = _by_feature(problem, observations)
     if observations is not None and world is not None:
         raise ValueError("world and observations say both what cases show: leave one of them out.")
     label = None if true_class is None else class_numbers(problem, agent, true_class)
@@ -379,8 +381,9 @@ def simulate(
     n : int, optional
         Number of cases; by default as many as ``observations`` or ``true_class`` have, or one.
     observations : array-like of shape (n, n_features), optional
-        What cases show, in place of what is drawn: outcomes by feature, -1 where missing, or for a classifier rows as
-        it was fitted to.
+        What cases show, in place of what is drawn: for a classifier rows as it was fitted to; for a problem outcomes by
+        feature, -1 where missing, or a frame or dicts with a column for each question, by name, of outcomes or their
+        names, others being missing.
     true_class : int, label or array-like of shape (n,), optional
         The class of all cases, or of each: numbers or names of a problem's classes, labels of a classifier's. By
         default it is drawn from the prior, and with ``observations`` it is not known.
@@ -481,18 +484,29 @@ def _one_row(problem: AcquisitionProblem, agent: AgentLike | None, case: Any) ->
     if hasattr(case, "to_frame") and np.ndim(case) == 1:  # a row of a data frame
         return case.to_frame().T.infer_objects()
     if isinstance(case, Mapping):
-        return _row_by_name(problem, case) if agent is None else _row_of_columns(agent, case)
+        return [case] if agent is None else _row_of_columns(agent, case)
     return case if np.ndim(case) == 2 else np.asarray(case)[None]
 
 
-def _row_by_name(problem: AcquisitionProblem, case: Mapping[Any, Any]) -> IntArray:
-    """Outcomes by feature of a case of a problem, whose questions are called by name or number."""
-    row = np.full(n_features_of(problem), -1)
-    for key, value in case.items():
+def _by_feature(problem: AcquisitionProblem, observations: Any) -> Any:
+    """Outcomes by feature of cases of a problem, whose questions are called by name or number."""
+    columns = getattr(observations, "columns", None)
+    if columns is not None:
+        if not all(isinstance(name, str) for name in columns):
+            return observations  # a table of outcomes by feature
+        given = {name: observations[name].tolist() for name in columns}
+    elif isinstance(observations, (list, tuple)) and observations and isinstance(observations[0], Mapping):
+        keys = dict.fromkeys(key for case in observations for key in case)
+        given = {key: [case.get(key) for case in observations] for key in keys}
+    else:
+        return observations
+    rows = np.full((len(observations), n_features_of(problem)), -1)
+    for key, values in given.items():
         question = problem.names.number(key)
-        bundle, outcome = problem.structure.bundle(question), problem.names.code(question, value)
-        row[problem.structure.members(question)] = outcome if bundle is None else bundle.decode([outcome])[0]
-    return row[None]
+        bundle = problem.structure.bundle(question)
+        outcome = np.array([problem.names.code(question, value) for value in values], dtype=np.intp)
+        rows[:, problem.structure.members(question)] = outcome[:, None] if bundle is None else bundle.decode(outcome)
+    return rows
 
 
 def _row_of_columns(agent: AgentLike, case: Mapping[Any, Any]) -> Any:

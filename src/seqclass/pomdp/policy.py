@@ -337,7 +337,8 @@ class Policy(Stored, ABC):
         asks = f"at most {self.n_stages:,} of {problem.n_questions:,} question{'' if problem.n_questions == 1 else 's'}"
         order = "in any order" if problem.any_order else "in one order"
         bounds = "" if np.isnan(info.upper) else f", costs {info.lower:.4g} to {info.upper:.4g}, gap {info.gap:.1%}"
-        return f"<{type(self).__name__}: {asks} {order}; {info.status}{bounds}>"
+        solved = f"; {info.status}{bounds}" if bounds or info.seconds else ""
+        return f"<{type(self).__name__}: {asks} {order}{solved}>"
 
     @abstractmethod
     def _action(self, belief: BeliefState) -> IntArray:
@@ -471,9 +472,9 @@ class Policy(Stored, ABC):
         if not isinstance(belief, BeliefState):
             if not self._knows_any_belief:
                 raise ValueError(
-                    f"belief: a {type(self).__name__} has a plan for partial answers from the fitted prior on, so that "
-                    "P(class) alone does not say where it stands; give a belief of clf.belief() or "
-                    "problem.initial_belief(), or take optimal_values, or a policy such as Lookahead()."
+                    f"belief: a {type(self).__name__} has a plan for partial answers from the fitted prior on; "
+                    "P(class) alone does not say where it stands. Give clf.belief() or problem.initial_belief(), "
+                    "or take optimal_values, or Lookahead(depth), exact where depth is the number of questions."
                 )
             return as_belief(self.problem, belief, stage)
         if belief.probabilities.shape[1] != self.problem.n_classes:
@@ -673,8 +674,8 @@ class FunctionPolicy(Policy, stored=False):
     problem : AcquisitionProblem
         The problem it acts on.
     function : callable
-        ``function(info)`` gives for each row of a `BeliefState`, or for all of them at once, the question to ask
-        and -1 to decide (int), or in a fixed order whether to go on (bool).
+        ``function(belief)`` gives for each row of a `BeliefState`, or for all of them, the question to ask, of those in
+        ``belief.available``, and -1 to decide (int), or in a fixed order whether to go on (bool).
     n_stages : int, optional
         Horizon; by default all stages.
 

@@ -224,9 +224,14 @@ def check_questions(belief: BeliefState, row: IntArray, question: IntArray) -> N
     wrong = ~known
     wrong[known] = ~belief.available[row[known], question[known]]
     if wrong.any():
+        place = int(wrong.argmax())
+        if not known[place]:
+            raise NotOpen(f"the policy asks question {int(question[place])} at stage {stage}, which does not exist.")
+        again = belief.observed is not None and bool(belief.observed[row[place], question[place]] >= -1)
         raise NotOpen(
-            f"the policy asks question {int(question[wrong.argmax()])} at stage {stage}, which does not exist, was "
-            "asked before or is beyond the budget."
+            f"the policy asks {problem.names.question(int(question[place]))!r} (question {int(question[place])}) at "
+            f"stage {stage}, which {'was asked before' if again else 'may not be asked now'}. It meets beliefs that it "
+            "would not lead to itself, as in action_values: let it choose among belief.available."
         )
 
 

@@ -328,7 +328,8 @@ def check_observations(problem: AcquisitionProblem, X: Any) -> IntArray:
     if X.ndim != 2 or X.dtype.kind not in "iu" or X.shape[1] < n_features:
         raise ValueError(
             f"observations must be integers of shape (n, {n_features}), the outcome of each feature (-1 is missing); "
-            f"got {X.dtype} of shape {X.shape}. Rows as they were fitted go with the fitted classifier."
+            f"got {X.dtype} of shape {X.shape}. Names of outcomes go in dicts or a frame, by question; rows as they "
+            "were fitted go with the classifier."
         )
     return np.asarray(X, dtype=np.int64)
 

@@ -15,7 +15,7 @@ from seqclass._utils.validation import check_costs, check_integer
 from seqclass.pomdp.account import groups_paid_after, prices_beside
 from seqclass.pomdp.action_values import action_frame, ask_each
 from seqclass.pomdp.latent import by_question, unpad_tables
-from seqclass.pomdp.observations import PlannedAnswers
+from seqclass.pomdp.observations import PlannedAnswers, TooLarge
 from seqclass.pomdp.one_step import (
     as_belief,
     constraint_status,
@@ -232,11 +232,18 @@ def optimal_values(
     problem, _ = game_of(problem)
     start = belief if isinstance(belief, BeliefState) else as_belief(problem, belief, stage)
     row, question = np.nonzero(start.available)
-    after = ask_each(start, row, question, 1.0, ALL, max_histories)
     cost: FloatArray = np.empty(0)
+    try:
+        after = ask_each(start, row, question, 1.0, ALL, max_histories)
+        if after is not None:
+            known = after.belief
+            value = expand(known, problem.n_stages - known.stage, max_histories=max_histories).values(np.ones(1))[:, 0]
+    except TooLarge:
+        raise ValueError(
+            f"optimal_values: more than max_histories={max_histories} histories from {len(start)} beliefs; raise it, "
+            "give fewer, or take Lookahead(depth).solve(problem).value, exact where depth is the number of questions."
+        ) from None
     if after is not None:
-        known = after.belief
-        value = expand(known, problem.n_stages - known.stage, max_histories=max_histories).values(np.ones(1))[:, 0]
         paid = known.spent - start.spent[row][after.entry]
         cost = np.asarray(np.bincount(after.entry, after.weight * (paid + value), len(row)), dtype=np.float64)
     return action_frame(start, row, question, cost)
