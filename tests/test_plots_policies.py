@@ -24,7 +24,6 @@ from seqclass.plots import (
     NetworkDisplay,
     PolicyTreeDisplay,
     ValueFunctionDisplay,
-    _simplex,
 )
 from seqclass.pomdp import (
     FirstK,
@@ -32,6 +31,7 @@ from seqclass.pomdp import (
     Lookahead,
     Panels,
     Perseus,
+    Policy,
     TableProblem,
     evaluate,
     simulate,
@@ -156,20 +156,38 @@ class TestValueFunction:
         assert_legible(apart.figure_)
 
 
+def colours(policy: Policy) -> dict[str, Any]:
+    """Colours of actions by name, as the legend has them."""
+    legend = ValueFunctionDisplay.from_policy(policy, show="actions", resolution=12).figure_.legends[0]
+    return {t.get_text(): h.get_color() for t, h in zip(legend.get_texts(), legend.legend_handles)}
+
+
+def asking(of: TableProblem, questions: list[int]) -> FunctionPolicy:
+    """A policy that asks one of some questions, by P(second class)."""
+    return FunctionPolicy(
+        of, lambda b: np.array(questions)[(b.probabilities[:, 1] * len(questions) * 0.999).astype(int)]
+    )
+
+
 def test_a_question_has_one_colour_in_all_pictures_of_its_problem() -> None:
-    few, more = _simplex.action_paints([4, 0], 2, 3), _simplex.action_paints([2, 3, 4, 1], 2, 3)
-    assert few[4] == more[4]
-    assert len({str(paint) for paint in more.values()}) == 4
+    of = with_names(problem(2, 3, any_order=True), ["a", "b", "c"])
+    few, more = colours(asking(of, [2, -1])), colours(asking(of, [0, 1, 2, -1]))
+    assert few["ask c"] == more["ask c"]
+    assert {key: paint for key, paint in few.items() if key.startswith("decide")}.items() <= more.items()
+    assert len({str(paint) for paint in more.values()}) == len(more) == 4
     # of more questions than colours the most frequent have one
-    many = _simplex.action_paints([20, 3, *range(4, 18)], 2, 30)
-    assert many[20] != many[17] == "#E8E8E8"
+    of = with_names(problem(2, 20, any_order=True), list("abcdefghijklmnopqrst"))
+    many = colours(asking(of, [19, 19, 19, *range(8)]))
+    assert many["ask t"] != many["ask another question"]
+    assert len({str(paint) for paint in many.values()}) == len(many) == 9
 
 
 def test_regions_have_lines_where_they_meet() -> None:
-    ax = plt.subplots()[1]
-    centres = _simplex.mesh(4)[2]
-    _simplex.fill_regions(ax, 4, (centres[:, 2] > 0.5).astype(int), ["white", "black"])
-    lines = np.array(ax.collections[1].get_segments())
+    of = problem(3, 2, any_order=True)
+    policy = FunctionPolicy(of, lambda b: np.where(b.probabilities[:, 2] > 0.5, 1, 0))
+    lines = np.array(
+        ValueFunctionDisplay.from_policy(policy, show="actions", resolution=4).ax_[0].collections[1].get_segments()
+    )
     # of the triangles on both sides of half the height
     np.testing.assert_allclose(lines[:, :, 1], np.sqrt(0.75) / 2)
     assert len(lines) == 2
