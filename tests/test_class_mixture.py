@@ -30,7 +30,7 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.latent import Hidden, table_costs
-from seqclass.pomdp.problem import select_questions
+from seqclass.pomdp.table_problem import select_questions
 
 
 def indicator(n=400, n_bits=4, seed=0):

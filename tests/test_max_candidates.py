@@ -13,8 +13,8 @@ from seqclass.datasets.pointer import make_sensors
 from seqclass.discretize import Discretizer
 from seqclass.pomdp import Adaptive, ClassInformation, MixtureProblem, TableProblem, optimal_cost
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.problem import select_questions
 from seqclass.pomdp.solvers.ordering.rules import screen_by_information
+from seqclass.pomdp.table_problem import select_questions
 
 POINTER = [[1, 0, 1, 0], [0, 1, 0, 1]]
 USELESS = np.full((2, 4), 0.5)

@@ -30,9 +30,10 @@ from seqclass.pomdp import (
     optimal_cost,
 )
 from seqclass.pomdp.one_step import must_continue
-from seqclass.pomdp.problem import AcquisitionProblem, select_questions
+from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.rules import with_rules
 from seqclass.pomdp.sweeps.budget import within_budget
+from seqclass.pomdp.table_problem import select_questions
 
 QUICK = Adaptive([ClassInformation()], n_paths=200, n_cases=300, max_rounds=0, certificate_paths=0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -73,7 +74,7 @@ def test_what_cannot_be_is_refused_by_name(change: object, message: str) -> None
 
 def test_in_one_order_only_the_next_question_is_answered() -> None:
     belief = problem(any_order=False).initial_belief()
-    with pytest.raises(ValueError, match="in this order 'Look' is not next: there comes 'the test'"):
+    with pytest.raises(ValueError, match="'Look' is not next in this order: there comes 'the test'"):
         belief.update("Look", 1)
     with pytest.raises(ValueError, match="'Look' is not next"):
         belief.predictive("Look")
@@ -155,3 +156,36 @@ def test_names_that_are_not_given_stay() -> None:
     assert again.names.decisions == ["sick", "fine"]  # they follow the classes
     asked = with_names(again, questions=["a", "b"]).names
     assert (asked.questions, asked.classes, asked.outcomes("a")) == (["a", "b"], ["sick", "fine"], ["+", "-"])
+
+
+def test_what_may_not_be_asked_is_refused_by_name_and_by_number() -> None:
+    start = problem().initial_belief(2)
+    once = start.asking("the test").update(np.array([0, 1]))
+    np.testing.assert_array_equal(once.probabilities, start.update("the test", [0, 1]).probabilities)
+    two = start.asking(["the test", "Look"])
+    assert two.question.tolist() == [0, 1]
+    assert start.asking([1, 1]).question == 1
+    again = two.update(np.array([0, 0]))  # each was asked something else
+    in_order = problem(any_order=False).initial_belief()
+    ended = in_order.update(np.array([0])).update(np.array([0]))
+    dear = problem().replace(max_cost=0.15).initial_belief().asking(0).update(np.array([0]))
+    refused: list[tuple[Any, str]] = [
+        (lambda: once.asking(0), "'the test' was asked before"),
+        (lambda: once.asking("the_test"), "'the test' was asked before"),
+        (lambda: again.asking([1, 1]), "'Look' was asked before"),
+        (lambda: again.predictive("Look"), "'Look' was asked before"),
+        (lambda: start.asking(9), "there is no question"),
+        (lambda: start.asking([0, 1, 1]), "2 cases need as many questions, or one for all; got 3"),
+        (lambda: in_order.asking(1), "'Look' is not next in this order: there comes 'the test'"),
+        (lambda: ended.asking(1), "there is none"),
+        (lambda: ended.update(np.array([0, 0])[:1]), "no question is left"),
+        (lambda: dear.asking("Look"), "'Look' may not be asked now, by what was spent"),
+    ]
+    for ask, text in refused:
+        with pytest.raises(ValueError, match=text):
+            ask()
+    np.testing.assert_allclose(
+        again.asking([1, 0]).update(np.array([0, 0])).probabilities[0], once.update("Look", [0, 0]).probabilities[0]
+    )
+    assert len(start[[]].asking(0).update(np.array([], dtype=int))) == 0
+    np.testing.assert_allclose(dear.predictive("Look").sum(), 1)  # what it would show can be looked at all the same

@@ -11,7 +11,8 @@ from seqclass.pomdp import FunctionPolicy, TableProblem, evaluate
 from seqclass.pomdp.alpha import select
 from seqclass.pomdp.bounds.optimum import optimal_cost
 from seqclass.pomdp.observations import AllObservations, SampledObservations, TooLarge
-from seqclass.pomdp.problem import BeliefState, select_questions
+from seqclass.pomdp.problem import BeliefState
+from seqclass.pomdp.table_problem import select_questions
 from seqclass.pomdp.walk import split_by_question
 
 

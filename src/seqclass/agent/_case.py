@@ -19,7 +19,7 @@ from seqclass.agent.choices import offered_categories
 from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
 from seqclass.pomdp.names import is_missing
-from seqclass.pomdp.problem import CLOSED, OPEN, BeliefState
+from seqclass.pomdp.problem import CLOSED, OPEN, BeliefState, set_question
 from seqclass.pomdp.visits import order_panels
 
 
@@ -288,7 +288,7 @@ class Case:
     def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool, implied: int = -1) -> Case:
         """What is known after an answer, which costs nothing if known before, and may make a question needless."""
         before, due = self.facts, 0.0
-        facts = before.asking(question).update(np.array([outcome]), charge_missing=charge_missing and not known)
+        facts = set_question(before, question).update(np.array([outcome]), charge_missing=charge_missing and not known)
         if known:
             paid = replace(before.account, ordered=facts.account.ordered, ordering_is_known=False)
             facts = facts.replace(account=settle(facts.problem, paid))

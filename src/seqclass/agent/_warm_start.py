@@ -14,7 +14,7 @@ from seqclass.costs import Prices
 from seqclass.pomdp import DECIDE, AcquisitionProblem, MixtureProblem, Policy
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import without_implied
-from seqclass.pomdp.problem import OPEN, BeliefState
+from seqclass.pomdp.problem import OPEN, BeliefState, set_question
 from seqclass.pomdp.solvers.ordering.rules import next_question
 from seqclass.pomdp.walk import Level, walk
 
@@ -27,7 +27,7 @@ def initial_belief_given(
     first = acquisition_problem(model, features, free, problem.decision_costs, problem.prior, any_order=True)
     known = first.initial_belief(len(outcomes))
     for question in range(len(features)):
-        known = known.asking(question).update(np.asarray(outcomes[:, question], dtype=np.intp))
+        known = set_question(known, question).update(np.asarray(outcomes[:, question], dtype=np.intp))
     belief = problem.initial_belief(len(outcomes))
     belief = belief.replace(probabilities=known.probabilities)
     told = known.state.messages if isinstance(known.state, ModelState) else known.state
@@ -206,7 +206,7 @@ def _update_without_price(
     if not there.size:
         return belief
     before = belief[there]
-    after = before.asking(question).update(outcome[there], charge_missing=bool(charged))
+    after = set_question(before, question).update(outcome[there], charge_missing=bool(charged))
     after.stage = before.stage
     if charged is None:
         paid = before.account

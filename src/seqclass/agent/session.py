@@ -34,7 +34,7 @@ from seqclass.pomdp.acquisition import added_saving
 from seqclass.pomdp.names import ImpossibleOutcome, is_missing
 from seqclass.pomdp.one_step import deciding_cost, unasked_questions
 from seqclass.pomdp.policy import decided
-from seqclass.pomdp.problem import BeliefState
+from seqclass.pomdp.problem import BeliefState, set_question
 from seqclass.pomdp.walk import check_questions
 
 __all__ = ["Session", "expected_saving"]
@@ -742,7 +742,7 @@ class Session:
                 name,
                 value,
                 outcome,
-                0.0 if known else float(charge(case.facts.asking(question), paid)[0][0]) + case.due,
+                0.0 if known else float(charge(set_question(case.facts, question), paid)[0][0]) + case.due,
                 float(saving),
                 tuple(float(p) for p in following.facts.probabilities[0]),
                 known,

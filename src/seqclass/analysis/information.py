@@ -19,7 +19,7 @@ from seqclass.agent.agent import agent_of
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
 from seqclass.pomdp.one_step import deciding_cost, initial_beliefs, one_step_costs, perfect_cost
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, set_question
 from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.table_problem import in_any_order
@@ -346,7 +346,7 @@ def _pairs(
     for q in chosen.tolist():
         can = belief.available[:, q]
         asked, rows = np.flatnonzero(can), np.flatnonzero(~can)
-        part = belief[asked].asking(q)
+        part = set_question(belief[asked], q)
         branches = ALL.branch(part, weight[asked], asked)
         later = part.update(branches.outcome, rows=branches.parent)
         after, price, known = _ask_each(later, branches.weight)

@@ -19,7 +19,7 @@ from seqclass.pomdp.account import pays_in_full, prices_without_visits
 from seqclass.pomdp.evaluation import Evaluation, evaluate_policy
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.policy import BorrowedPolicy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, set_question
 from seqclass.pomdp.solvers.base import policy_of
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.panel_policy import panel_prices
@@ -316,4 +316,4 @@ class _Shares:
 
     def _first_of_group(self, level: Level, on: IntArray) -> BoolArray:
         """Which of them pay in full for their group."""
-        return pays_in_full(level.belief[on].asking(level.question[on]))
+        return pays_in_full(set_question(level.belief[on], level.question[on]))

@@ -21,7 +21,6 @@ from seqclass.costs import Prices
 from seqclass.fitting._settings import Settings
 from seqclass.pomdp import AcquisitionProblem, Adaptive, FirstK, Panels, Solver, solve_for_budget
 from seqclass.pomdp.policy import with_info
-from seqclass.pomdp.problem import select_questions
 from seqclass.pomdp.rules import Rules, with_rules
 from seqclass.pomdp.solvers.base import policy_of, without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
@@ -31,6 +30,7 @@ from seqclass.pomdp.solvers.ordering.rules import screen_by_information
 from seqclass.pomdp.solvers.panels import RealCases
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.sweeps.budget import within_budget
+from seqclass.pomdp.table_problem import select_questions
 from seqclass.pomdp.visits import orders_panels
 
 

@@ -11,7 +11,7 @@ from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray,
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.account import pays_in_full, planned_prices, price_of_question
 from seqclass.pomdp.constraints import ConstraintStatus
-from seqclass.pomdp.problem import CLOSED, AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import CLOSED, OPEN, AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import with_least_surcharges
 
@@ -36,7 +36,10 @@ def likelihood_parts(
 
 def unasked_questions(belief: BeliefState) -> BoolArray:
     """Which questions were not asked, (n, n_questions), whether they may be asked now or not."""
-    return belief._unasked
+    if belief.observed is None:  # a fixed order
+        n_questions = belief.problem.n_questions
+        return np.broadcast_to(np.arange(n_questions) >= belief.stage, (len(belief), n_questions))
+    return np.asarray(belief.observed == OPEN)
 
 
 def context_of(belief: BeliefState) -> IntArray | None:

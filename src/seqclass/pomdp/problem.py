@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import entr
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelope, pick, row_sums, smallest_int
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelope, row_sums, smallest_int
 from seqclass._utils.model_files import Stored
-from seqclass._utils.tables import Readable
+from seqclass._utils.tables import Readable, count_text
 from seqclass._utils.text import belief_text, short_repr
 from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real
 from seqclass.costs import Visits
@@ -187,13 +187,11 @@ class AcquisitionProblem(Stored, ABC):
             self.max_cost = check_real(max_cost, "max_cost", 0)
 
     def __repr__(self) -> str:
-        decisions, questions = f"{self.n_decisions:,} decision", f"{self.n_questions:,} question"
-        decisions, questions = (text + "s" * (not text.startswith("1 ")) for text in (decisions, questions))
-        size = f"{self.n_classes} classes, {decisions}, {questions}"
+        size = f"{self.n_classes} classes, {count_text(self.n_decisions, 'decisions')}"
         low, high = (self.prices.min(), self.prices.max()) if self.n_questions else (0.0, 0.0)
-        prices = f"at {low:.4g}" if low == high else f"at {low:.4g} to {high:.4g}"
-        order = "in any order" if self.any_order else "in one order"
-        return f"<{type(self).__name__}: {size} {order}{f' {prices}' if self.n_questions else ''}>"
+        prices = f" at {low:.4g}" if low == high else f" at {low:.4g} to {high:.4g}"
+        order = f"{count_text(self.n_questions, 'questions')} in {'any' if self.any_order else 'one'} order"
+        return f"<{type(self).__name__}: {size}, {order}{prices if self.n_questions else ''}>"
 
     @property
     def names(self) -> Names:
@@ -293,14 +291,6 @@ class AcquisitionProblem(Stored, ABC):
             observed = np.full((n, self.n_questions), OPEN, dtype=kind)
         prior = np.tile(self.prior, (n, 1))
         return BeliefState(self, 0, prior, self.start(n), new_account(self, n), observed=observed)
-
-
-def select_questions(problem: AcquisitionProblem, questions: IntArray) -> AcquisitionProblem:
-    """The problem of some questions, by their numbers; of a fixed order they must be the first ones."""
-    changes = {name: pick(getattr(problem, name), questions) for name in problem._by_question()}
-    if problem.rules is not None:
-        changes["rules"] = problem.rules.take(questions)
-    return problem.replace(**changes, visits=None if problem.visits is None else problem.visits.take(questions))
 
 
 class BeliefState(Readable):
@@ -434,7 +424,10 @@ class BeliefState(Readable):
         -    0.45
         Name: test, dtype: float64
         """
-        belief = self if question is None else self.asking(self._next_is(self.problem.names.number(question)))
+        belief = self
+        if question is not None:
+            self._check_unasked(np.array([number := self.problem.names.number(question)]))
+            belief = set_question(self, number)
         if belief._mixed or question_is_sampled(belief):
             raise ValueError("these outcomes cannot be listed: cases ask different questions, or there are too many.")
         names, number = self.problem.names, belief.question
@@ -444,18 +437,20 @@ class BeliefState(Readable):
         """Uncertainty about the class in bits, (n,)."""
         return np.asarray(entr(self.probabilities).sum(axis=1) / np.log(2))
 
-    def _next_is(self, question: int) -> int:
-        """A question, which in a fixed order must be the one that comes next."""
-        if not self.problem.any_order and question != self.stage:
-            names = self.problem.names
-            comes = (
-                f"comes {short_repr(names.question(self.stage))}" if self.stage < self.problem.n_stages else "is none"
-            )
-            raise ValueError(
-                f"in this order {short_repr(names.question(question))} is not next: there {comes}. Take a problem in "
-                "any order to ask whatever you like."
-            )
-        return question
+    def _check_unasked(self, number: IntArray) -> None:
+        """Refuse questions, one a row or one for all, that a case was asked before, or that do not come next."""
+        if not self.problem.any_order:
+            ended = self.stage >= self.problem.n_stages
+            comes = "is none" if ended else f"comes {short_repr(self.problem.names.question(self.stage))}"
+            remedy = "Take a problem in any order to ask whatever you like."
+            self._refuse(number, number != self.stage, f"is not next in this order: there {comes}. {remedy}")
+        if self.observed is not None:
+            self._refuse(number, self.observed[np.arange(len(self)), number] >= -1, "was asked before.")
+
+    def _refuse(self, number: IntArray, wrong: BoolArray, why: str) -> None:
+        if wrong.any():
+            first = int(number[wrong.argmax() % len(number)])
+            raise ValueError(f"{short_repr(self.problem.names.question(first))} {why}")
 
     def __getitem__(self, rows: IntArray | BoolArray) -> BeliefState:
         """Return the belief of some rows (an array of numbers or a mask, or the number of one)."""
@@ -512,6 +507,8 @@ class BeliefState(Readable):
             return self._question
         if self.problem.any_order:
             raise ValueError("any question may come next here: say which by belief.asking(question).")
+        if self.stage >= self.problem.n_questions:
+            raise ValueError("no question is left: all were asked.")
         return self.stage
 
     @property
@@ -519,17 +516,22 @@ class BeliefState(Readable):
         """Whether rows may ask different questions."""
         return isinstance(self._question, np.ndarray)
 
-    def asking(self, question: int | IntArray) -> BeliefState:
+    def asking(self, question: int | str | Sequence[int | str] | IntArray) -> BeliefState:
         """Return the same belief, about to ask a question.
 
         Parameters
         ----------
-        question : int or ndarray of int of shape (n,)
-            Its number; or one for each row, where `Structure.supports_mixed_batches` allows that.
+        question : int or str, or array-like of shape (n,)
+            Its number or its name; or one for each row, where `Structure.supports_mixed_batches` allows that.
 
         Returns
         -------
         BeliefState
+
+        Raises
+        ------
+        ValueError
+            If there is no such question, or it may not be asked now (see `available`).
 
         Examples
         --------
@@ -540,15 +542,15 @@ class BeliefState(Readable):
         >>> belief.asking(1).outcome_probabilities, belief.asking(1).update(np.array([0])).available
         (array([[0.55, 0.45]]), array([[ True, False]]))
         """
-        if not self._mixed and not isinstance(question, np.ndarray):
-            known = self.stage if self._question is None and not self.problem.any_order else self._question
-            if question == known:
-                return self
-        other = copy.copy(self)
-        for name in ("likelihood", "joint", "outcome_probabilities", "_continuation_cost"):
-            other.__dict__.pop(name, None)
-        other._question = question
-        return other
+        number = np.array([self.problem.names.number(one) for one in np.atleast_1d(question)], dtype=np.intp)
+        if len(number) not in (1, len(self)):
+            raise ValueError(f"{len(self)} cases need as many questions, or one for all; got {len(number)}.")
+        self._check_unasked(number)
+        closed = ~self.available[np.arange(len(self)), number]
+        self._refuse(number, closed, "may not be asked now, by what was spent or ordered, a limit or rules.")
+        if len(unique := np.unique(number)) > 1 and not self.problem.structure.supports_mixed_batches(unique):
+            raise ValueError("these cases cannot be asked different questions at once here: take those of one, by row.")
+        return set_question(self, int(number[0]) if len(unique) == 1 else number)
 
     def replace(self, **changes: Any) -> BeliefState:
         """Return the same with some attributes replaced, and nothing kept that was computed of it."""
@@ -561,15 +563,6 @@ class BeliefState(Readable):
             other.__dict__.pop(name, None)
         other.__dict__.update(changes)
         return other
-
-    @property
-    def _unasked(self) -> BoolArray:
-        """Which questions were not asked, (n, n_questions), whether they may be asked now or not."""
-        if self.observed is None:  # a fixed order
-            return np.broadcast_to(
-                np.arange(self.problem.n_questions) >= self.stage, (len(self), self.problem.n_questions)
-            )
-        return np.asarray(self.observed == OPEN)
 
     @cached_property
     def available(self) -> BoolArray:
@@ -657,11 +650,7 @@ class BeliefState(Readable):
         return np.where(self._must_continue, np.inf, self._deciding_cost)
 
     def update(
-        self,
-        *answer: Any,
-        rows: IntArray | None = None,
-        charge_missing: bool = False,
-        **answers: Any,
+        self, *answer: Any, rows: IntArray | None = None, charge_missing: bool = False, **answers: Any
     ) -> BeliefState:
         """Belief after questions were asked and answered.
 
@@ -712,17 +701,14 @@ class BeliefState(Readable):
             )
         belief = self
         for question, value in [*([answer] if answer else []), *answers.items()]:
-            number = belief._next_is(self.problem.names.number(question))
-            if not belief.available[:, number].all():
-                again = belief.observed is not None and bool((belief.observed[:, number] >= -1).any())
-                why = "was asked before" if again else "may not be asked now, by what was spent, a limit or rules"
-                raise ValueError(f"{short_repr(self.problem.names.question(number))} {why}.")
+            number = self.problem.names.number(question)
+            asked = belief.asking(number)
             several = isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 1
             if several and len(value) != len(belief):
                 raise ValueError(f"{len(belief)} cases need as many answers, or one for all; got {len(value)}.")
             codes = [self.problem.names.code(number, one) for one in (value if several else [value])]
             outcome = np.array(codes if several else codes * len(belief), dtype=np.int64)
-            belief = belief.asking(number)._update(outcome, None, charge_missing)
+            belief = asked._update(outcome, None, charge_missing)
         return belief
 
     def _update(self, outcome: IntArray, rows: IntArray | None, charge_missing: bool) -> BeliefState:
@@ -779,6 +765,19 @@ class BeliefState(Readable):
 
 def _has_requirements(problem: AcquisitionProblem) -> bool:
     return problem.rules is not None and problem.rules.has_requirements
+
+
+def set_question(belief: BeliefState, question: int | IntArray) -> BeliefState:
+    """The same belief about to ask a question, by number, or one for each row, (n,); it is not checked."""
+    if not belief._mixed and not isinstance(question, np.ndarray):
+        known = belief.stage if belief._question is None and not belief.problem.any_order else belief._question
+        if question == known:
+            return belief
+    other = copy.copy(belief)
+    for name in ("likelihood", "joint", "outcome_probabilities", "_continuation_cost"):
+        other.__dict__.pop(name, None)
+    other._question = question
+    return other
 
 
 def question_is_sampled(belief: BeliefState) -> bool:

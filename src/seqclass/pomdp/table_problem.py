@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray, pick
 from seqclass._utils.stored import check_array, require, stored_array, stored_list, stored_numbers
 from seqclass._utils.validation import check_finite
 from seqclass.pomdp.bundles import Bundle, check_table
@@ -268,6 +268,14 @@ class TableStructure(Structure["TableProblem"]):
             if self.problem.transitions is not None or self.problem._merged_table is None
             else self.problem._merged_table[1]
         )
+
+
+def select_questions(problem: AcquisitionProblem, questions: IntArray) -> AcquisitionProblem:
+    """The problem of some questions, by their numbers; of a fixed order they must be the first ones."""
+    changes = {name: pick(getattr(problem, name), questions) for name in problem._by_question()}
+    if problem.rules is not None:
+        changes["rules"] = problem.rules.take(questions)
+    return problem.replace(**changes, visits=None if problem.visits is None else problem.visits.take(questions))
 
 
 def in_any_order(problem: AcquisitionProblem) -> AcquisitionProblem:

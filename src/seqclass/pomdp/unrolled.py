@@ -21,7 +21,7 @@ from seqclass.pomdp.one_step import (
     unasked_questions,
 )
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, SolveInfo
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, set_question
 from seqclass.pomdp.ties import TIE
 
 __all__: list[str] = []
@@ -130,7 +130,7 @@ class FreeNodes:
     def likelihood(self, question: int, belief: BeliefState) -> FloatArray:
         """P(outcome | what was seen, hidden state), (n or 1, n_outcomes, n_hidden)."""
         if self._tables is None:
-            return belief.asking(question).likelihood
+            return set_question(belief, question).likelihood
         return self._tables[question, : self.problem.n_outcomes[question]][None]
 
     @cached_property

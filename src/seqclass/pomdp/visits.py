@@ -9,7 +9,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray
 from seqclass.costs import Visits
 from seqclass.pomdp.account import least_surcharges
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
 
 __all__: list[str] = []
 
@@ -124,7 +124,9 @@ def order_panels(belief: BeliefState, panels: BoolArray) -> BeliefState:
     wants = panels.any(axis=1)
     if (account.waits & wants).any():
         raise ValueError("what was ordered last has not been answered yet: wait for it before anything is ordered.")
-    if (panels & ~belief._unasked).any():
+    number = np.arange(belief.problem.n_questions)
+    asked = number < belief.stage if belief.observed is None else belief.observed != OPEN
+    if (panels & asked).any():
         raise ValueError("a panel has a question that was asked before.")
     if visits.max_panel is not None and int(panels.sum(axis=1).max(initial=0)) > visits.max_panel:
         raise ValueError(f"a panel has more than max_panel={visits.max_panel} questions.")

@@ -17,7 +17,7 @@ from seqclass._utils.progress import DeadlineExceeded, check_deadline, remaining
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.observations import AllObservations, ObservationSource, SampledObservations, TooLarge
 from seqclass.pomdp.one_step import initial_beliefs
-from seqclass.pomdp.problem import DECIDE, AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import DECIDE, AcquisitionProblem, BeliefState, set_question
 from seqclass.pomdp.visits import order_panels
 
 __all__: list[str] = []
@@ -121,10 +121,10 @@ def split_by_question(belief: BeliefState, row: IntArray, question: IntArray) ->
         if row.size < _FEW * (len(ends) + 1) and belief.problem.structure.supports_mixed_batches(
             question[order[np.append(0, ends)]]
         ):
-            return [(order, belief[row[order]].asking(question[order]))]
+            return [(order, set_question(belief[row[order]], question[order]))]
         groups = np.split(order, ends)
     whole = len(groups) == 1 and row.size == len(belief) and bool((row == np.arange(row.size)).all())
-    return [(at, (belief if whole else belief[row[at]]).asking(int(question[at[0]]))) for at in groups]
+    return [(at, set_question(belief if whole else belief[row[at]], int(question[at[0]]))) for at in groups]
 
 
 def walk(
@@ -163,7 +163,7 @@ def _next_level(
 ) -> Level:
     check_questions(level.belief, row, question)
     if len(level.belief) == row.size == 1:  # one history: there is nothing to group
-        part = level.belief.asking(int(question[0]))
+        part = set_question(level.belief, int(question[0]))
         parent, outcome, weight = answers.branch(part, weight, row)  # once: another draw would not be independent of it
         visited, rows = level.visited + parent.size, parent if parent.size > 1 else None
         _check_visited(visited, max_histories)
@@ -176,7 +176,7 @@ def _next_level(
     if answers.spares_copies and row.size < n and 4 * row.size >= 3 * n and bool((question == question[0]).all()):
         # a copy costs more than the likelihoods of histories that have stopped; none of their branches is there
         place: IntArray = np.cumsum(level.go_on) - 1
-        parts = [(place, np.asarray(np.arange(n)), level.belief.asking(int(question[0])))]
+        parts = [(place, np.asarray(np.arange(n)), set_question(level.belief, int(question[0])))]
     else:
         parts = [(place, row[place], part) for place, part in level.split(row, question)]
     for place, number, part in parts:  # none is followed before it is known that all may be: that takes most

@@ -13,7 +13,7 @@ from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.policy import Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, question_is_sampled
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, question_is_sampled, set_question
 from seqclass.pomdp.table_problem import in_any_order
 
 __all__: list[str] = []
@@ -136,7 +136,7 @@ class DrawnCaseSource:
         if isinstance(source, AcquisitionProblem):
             if source.structure.is_sampled(question):
                 belief = source.initial_belief(len(cases)).replace(state=state)
-                outcome = _draw_sampled(belief if not source.any_order else belief.asking(question), label, rng)
+                outcome = _draw_sampled(belief if not source.any_order else set_question(belief, question), label, rng)
             else:
                 outcome = _draw_of_rows(source.likelihood(question, state), rows, label, rng)
             state = source.advance(question, state, outcome)

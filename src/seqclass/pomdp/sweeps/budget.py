@@ -19,11 +19,12 @@ from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.evaluation import evaluate_policy
 from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.policy import DECIDE, Policy, RepricedPolicy, SolveInfo, with_info
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, select_questions
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.grid import GridValueIteration
 from seqclass.pomdp.sweeps.frontier import sweep_prices
+from seqclass.pomdp.table_problem import select_questions
 from seqclass.pomdp.ties import affords
 from seqclass.pomdp.walk import Simulation
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.pomdp.one_step import stopping_is_certain
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, set_question
 from seqclass.pomdp.solvers.ordering.base import OrderingRule, smallest_price
 from seqclass.pomdp.solvers.ordering.cases import TrialCases, without_limits
 
@@ -63,4 +63,4 @@ def greedy_order(
         if len(order) >= longest or not some.size:
             return GivenOrder([*order, *left[np.argsort(-score, kind="stable")].tolist()])
         order.append(int(left[score.argmax()]))
-        belief = belief.asking(order[-1]).update(answers[:, order[-1]])
+        belief = set_question(belief, order[-1]).update(answers[:, order[-1]])

@@ -19,10 +19,11 @@ from seqclass.pomdp.one_step import (
     unasked_questions,
 )
 from seqclass.pomdp.policy import DECIDE, Policy, unit
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, select_questions
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.rules import rules_of
 from seqclass.pomdp.solvers.ordering.base import OrderingRule, best_question
 from seqclass.pomdp.solvers.simple import lookahead_costs
+from seqclass.pomdp.table_problem import select_questions
 from seqclass.pomdp.visits import order_panels
 from seqclass.pomdp.walk import Level
 
