@@ -286,6 +286,21 @@ def test_a_limit_on_beliefs_ends_the_rounds():
     assert info.gap < info.trace[0].gap
 
 
+def test_seconds_of_all_certificates_are_told(monkeypatch):
+    seconds = []
+
+    def timed(*args, **settings):
+        certificate = certify(*args, **settings)
+        seconds.append(certificate.seconds)
+        return certificate
+
+    monkeypatch.setattr("seqclass.pomdp.solvers.perseus.certify", timed)
+    solver = Perseus(n_beliefs=10, target_gap=0.0, max_beliefs=40, certificate_paths=100)
+    info = solver.solve(digits_like(n_classes=4, n_stages=6)).info
+    assert len(seconds) > 2
+    assert info.certify_seconds == pytest.approx(sum(seconds))
+
+
 @pytest.mark.slow
 def test_a_limit_on_time_ends_the_rounds():
     problem = digits_like()

@@ -239,7 +239,8 @@ def with_prior(settings: Settings, agent: Agent, prior: npt.ArrayLike) -> Agent:
     if solver is None or order is None:
         return other
     fixed = along_order(other.problem, order, solver)
-    return replace(other, policy=with_info(solver.certify(fixed), ordering=agent.policy.info.ordering))
+    fixed = with_info(fixed, certify_seconds=other.policy.info.certify_seconds, ordering=agent.policy.info.ordering)
+    return replace(other, policy=solver.certify(fixed))
 
 
 def _chooser(settings: Settings, problem: AcquisitionProblem, certify: bool = True) -> Adaptive | None:

@@ -88,7 +88,8 @@ class TableProblem(AcquisitionProblem):
             raise ValueError(
                 f"likelihoods must have shape (n_questions, n_outcomes, {n_classes}), got {likelihoods.shape}."
             )
-        tables = likelihoods if isinstance(likelihoods, np.ndarray) else _tables(likelihoods)
+        tables: FloatArray | list[FloatArray]
+        tables = likelihoods.astype(np.float64) if isinstance(likelihoods, np.ndarray) else _tables(likelihoods)
         n_questions = len(tables)
         if n_outcomes is None:
             n_outcomes = [table.shape[-2] for table in tables]

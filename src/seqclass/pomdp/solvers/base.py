@@ -159,7 +159,7 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
             lower=certificate.lower,
             gap=certificate.gap,
             confidence=certificate.confidence,
-            certify_seconds=certificate.seconds,
+            certify_seconds=policy.info.certify_seconds + certificate.seconds,
         )
 
 
@@ -273,6 +273,7 @@ def on_cases(policy: Policy, n_paths: int, random_state: Any) -> Policy:
     rng = as_generator(another_stream(random_state))
     search = search_of_cases(policy.problem, info.upper, info.lower, n_paths, rng)
     lower = 0.0 if search is None else search.lower((1 - CONFIDENCE) / 2)
+    policy = with_info(policy, certify_seconds=info.certify_seconds + time.perf_counter() - began)
     if not info.lower < lower <= info.upper * (1 + ROUNDING):  # what is above the upper end, which is certain, is wrong
         return policy
     lower = min(lower, info.upper)
@@ -283,7 +284,6 @@ def on_cases(policy: Policy, n_paths: int, random_state: Any) -> Policy:
         lower=lower,
         gap=gap,
         confidence=CONFIDENCE,
-        certify_seconds=time.perf_counter() - began,
     )
 
 

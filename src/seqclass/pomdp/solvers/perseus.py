@@ -48,7 +48,7 @@ class BeliefRounds:
         self.belief_rng, self.path_rng = (np.random.default_rng(seed) for seed in rng.integers(2**63, size=(2, 2)))
         self.points: list[BackupPoints] | None = None
         self.trace: list[SolveStep] = []
-        self.attempts = 0
+        self.attempts, self.certify_seconds = 0, 0.0
         self._last_round = elapsed
 
     def run(self) -> Policy:
@@ -80,6 +80,7 @@ class BeliefRounds:
         return final
 
     def _note(self, certificate: Certificate) -> None:
+        self.certify_seconds += certificate.seconds
         seconds = now() - self.started
         self.trace.append(SolveStep(seconds, self.n_beliefs, certificate.upper, certificate.lower, certificate.gap))
 
@@ -127,7 +128,7 @@ class BeliefRounds:
             lower=final.lower,
             gap=final.gap,
             confidence=1.0 if exact else CONFIDENCE,
-            certify_seconds=final.seconds,
+            certify_seconds=self.certify_seconds,
             size=self.best.values.size,
             trace=tuple(self.trace),
         )
