@@ -99,7 +99,7 @@ class FreeCase:
             weight = float(self.mass(seen).sum())
             question = int(policy.action(info)[0])
             if question == DECIDE:
-                decision = int(policy.decide(info.probabilities)[0])
+                decision = int(policy.problem.decide(info.probabilities)[0])
                 total[:] += weight * paid + float(self.mass(seen) @ self.costs[:, decision]), 0, weight * paid
                 total[1] += weight * n_asked
                 return

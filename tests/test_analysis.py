@@ -688,7 +688,7 @@ def test_rare_histories_are_decided_by_their_belief() -> None:
 
 def test_what_is_no_policy_is_refused_by_name():
     for find in (stopping_regions, thresholds):
-        with pytest.raises(TypeError, match=r"policy must be a Policy, such as clf\.policy_, got"):
+        with pytest.raises(TypeError, match=r"policy must be a Policy, such as clf\.policy_ or what"):
             find("none")
 
 

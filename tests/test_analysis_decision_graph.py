@@ -77,7 +77,7 @@ def assert_agrees(
             ends += 1
         elif node["kind"] == "decide":
             assert feature == -1
-            assert int(node["decision"]) == policy.decide(belief.probabilities)[0]
+            assert int(node["decision"]) == policy.problem.decide(belief.probabilities)[0]
             ends += 1
         else:
             number = feature if support is None else int(support[feature])

@@ -11,6 +11,7 @@ from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.one_step import must_continue
+from seqclass.pomdp.policy import as_policy
 from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.walk import split_by_question
 from seqclass.pomdp.worlds import DrawnCaseSource, Game, Rows, class_numbers, game_of
@@ -151,7 +152,7 @@ class _Table:
 
     def actions_of(self, policy: Policy) -> IntArray:
         """What a policy does in each case, as actions, (n,)."""
-        action = np.zeros(self.n, dtype=np.int64)
+        policy, action = as_policy(policy, self.problem), np.zeros(self.n, dtype=np.int64)
         for rows, belief in self.batches:
             action[rows] = policy.action(belief) - DECIDE
         return action

@@ -9,19 +9,24 @@ import pytest
 
 import seqclass
 from seqclass import Costs
+from seqclass.analysis import stopping_regions
 from seqclass.bn import NaiveBayes
 from seqclass.costs import Visits
 from seqclass.pomdp import (
     AcquisitionProblem,
     FittedValueIteration,
+    FunctionPolicy,
     Lookahead,
     Policy,
     TableProblem,
     acquire,
     certify,
     evaluate,
+    simulate,
+    stepthrough,
 )
-from seqclass.pomdp.policy import RepricedPolicy, scale_prices
+from seqclass.pomdp.policy import RepricedPolicy, scale_prices, with_info
+from seqclass.pomdp.solvers.base import on_cases
 from seqclass.pomdp.visits import order_panels, with_visits
 
 LIKELIHOODS = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.5], [0.4, 0.5]]])
@@ -31,20 +36,63 @@ def problem(**settings: Any) -> TableProblem:
     return TableProblem([0.5, 0.5], LIKELIHOODS, prices=0.1, **settings)
 
 
-class AlwaysFirst(Policy):
-    """Asks everything, and decides for the first class whatever it has seen."""
-
-    def _action(self, belief: Any) -> Any:
-        return np.full(len(belief), belief.stage)
-
-    def decide(self, belief: Any) -> Any:
-        return np.zeros(len(belief), dtype=int)
+def test_a_policy_has_no_decisions_of_its_own() -> None:
+    with pytest.raises(TypeError, match=r"AlwaysFirst\.decide: a policy says what to ask and when to stop"):
+        type("AlwaysFirst", (Lookahead(1).solve(problem()).__class__,), {"decide": lambda self, belief: 0})
+    assert not hasattr(Policy, "decide")
 
 
-@pytest.mark.parametrize("expect", [evaluate, certify])
-def test_costs_of_decisions_of_ones_own_are_not_told(expect: Any) -> None:
-    with pytest.raises(ValueError, match=r"AlwaysFirst\.decide is a rule of its own"):
-        expect(problem(), AlwaysFirst(problem()))
+def ask_the_first(belief: Any) -> Any:
+    return belief.stage == 0
+
+
+ENTRIES: dict[str, Any] = {
+    "evaluate": lambda policy: evaluate(problem(), policy).price,
+    "certify": lambda policy: certify(problem(), policy).upper - 0.15,
+    "simulate": lambda policy: simulate(problem(), policy, 20, random_state=0).paid.mean(),
+    "stepthrough": lambda policy: list(stepthrough(problem(), policy, random_state=0))[-1].belief.spent[0],
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_function_is_a_policy_wherever_one_is_meant(name: str) -> None:
+    assert ENTRIES[name](ask_the_first) == pytest.approx(0.1)
+    assert ENTRIES[name](FunctionPolicy(problem(), ask_the_first)) == pytest.approx(0.1)
+
+
+REFUSALS: dict[str, Any] = {
+    **ENTRIES,
+    "acquire": lambda policy: acquire(policy, np.zeros((1, 2), dtype=int)),
+    "gym": lambda policy: pytest.importorskip("seqclass.gym").AcquisitionVectorEnv(problem(), 2).actions_of(policy),
+    "display": lambda policy: pytest.importorskip("seqclass.plots").ActionValuesDisplay([], policy),
+    "regions": lambda policy: stopping_regions(policy),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+@pytest.mark.parametrize("policy", [3, FunctionPolicy])
+def test_what_is_no_policy_is_refused_in_the_same_words(name: str, policy: Any) -> None:
+    with pytest.raises(
+        TypeError, match=r"^policy must be a Policy, such as clf\.policy_ or what solver\.solve\(problem\)"
+    ):
+        REFUSALS[name](policy)
+
+
+def test_seconds_of_certificates_add_up() -> None:
+    policy = Lookahead(1).solve(problem(any_order=True))
+    for lower in (0.0, 0.29):  # which drawn cases raise, and which they do not
+        known = with_info(policy, upper=0.3, lower=lower, certify_seconds=5.0)
+        assert on_cases(known, 100, 0).info.certify_seconds > 5
+        unknown = with_info(policy, upper=np.nan, lower=np.nan, certify_seconds=5.0)
+        assert Lookahead(1).certify(unknown).info.certify_seconds > 5
+
+
+def test_tables_are_the_problems_own() -> None:
+    tables = LIKELIHOODS.copy()
+    whole, listed = TableProblem([0.5, 0.5], tables, 0.1), TableProblem([0.5, 0.5], [tables[0], tables[1]], 0.1)
+    tables[0] = 0.5
+    for one in (whole, listed):
+        assert one.initial_belief().outcome_probabilities[0].tolist() == [0.55, 0.45]
 
 
 @pytest.mark.parametrize("outcomes", [np.array([0]), np.array([0, 1, 0]), 0, np.array([0.0, 1.0])])

@@ -333,7 +333,7 @@ def test_what_is_wrong_is_named(fitted: Any) -> None:
     wrong: list[tuple[type[Exception], str, Any]] = [
         (TypeError, "problem must be an AcquisitionProblem or a fitted", lambda: simulate(3)),
         (TypeError, "policy is needed beside a problem", lambda: simulate(problem)),
-        (TypeError, "a policy is a Policy", lambda: simulate(problem, 3)),
+        (TypeError, "policy must be a Policy", lambda: simulate(problem, 3)),
         (ValueError, "n must be at least 0", lambda: simulate(problem, policy, -1)),
         (ValueError, "3 by n, 2 by true_class", lambda: simulate(problem, policy, 3, true_class=[0, 1])),
         (ValueError, "true_class must be among .*got 2", lambda: simulate(problem, policy, true_class=2)),

@@ -33,7 +33,6 @@ from seqclass.pomdp.account import charge
 from seqclass.pomdp.acquisition import added_saving
 from seqclass.pomdp.names import ImpossibleOutcome, is_missing
 from seqclass.pomdp.one_step import deciding_cost, unasked_questions
-from seqclass.pomdp.policy import decided
 from seqclass.pomdp.problem import BeliefState, set_question
 from seqclass.pomdp.walk import check_questions
 
@@ -355,7 +354,7 @@ class Session:
     @property
     def decision(self) -> Any:
         """The cheapest decision as things stand, a label of ``decisions_``."""
-        index = decided(self._agent.policy, self._cases[-1].facts.probabilities)[0]
+        index = self._agent.policy.problem.decide(self._cases[-1].facts.probabilities)[0]
         return self._agent.decisions[index]
 
     @property

@@ -21,7 +21,7 @@ from seqclass.classifier import SequentialClassifier
 from seqclass.pomdp import Policy
 from seqclass.pomdp.action_values import cost_to_go
 from seqclass.pomdp.observations import AllObservations
-from seqclass.pomdp.policy import DECIDE, decided
+from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.walk import Level, Simulation, next_of, walk
 
 __all__ = ["Names", "decision_graph"]
@@ -101,7 +101,7 @@ def histories_of(
             ordered = level.belief.account.ordered[known, following[known]]
             price[known] -= np.where(ordered, 0.0, visits.single_costs[following[known]])
         visit = np.zeros(len(question)) if visits is None else visits.panel_costs(panel)
-        decision, feature = decided(policy, level.belief.probabilities), question.copy()
+        decision, feature = policy.problem.decide(level.belief.probabilities), question.copy()
         feature[question != DECIDE] = policy.problem.features[question[question != DECIDE]]
         go_on = (question != DECIDE) & (level.weight >= min_probability * _SLACK) & (level.stage < max_depth)
         go_on[go_on] = listed[question[go_on]]

@@ -11,12 +11,12 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
-from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.analysis._stage_states import n_contexts, one_row, select_component, spread
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
+from seqclass.pomdp.policy import as_policy
 from seqclass.pomdp.problem import BeliefState
 
 
@@ -270,7 +270,7 @@ def thresholds(
 
 def _region(policy: Policy, row: BeliefState, belief: FloatArray) -> IntArray:
     go_on: BoolArray = policy.action(spread(row, belief)) != DECIDE
-    return np.where(go_on, DECIDE, policy.decide(belief))
+    return np.where(go_on, DECIDE, policy.problem.decide(belief))
 
 
 def _edges(
@@ -327,8 +327,7 @@ def _mesh(n_classes: int, resolution: int) -> FloatArray:
 
 def _problem_of(policy: object, caller: str) -> AcquisitionProblem:
     """The problem of a policy that asks in one order."""
-    if not isinstance(policy, Policy):
-        raise TypeError(f"policy must be a Policy, such as clf.policy_, got {short_repr(policy)}.")
-    require_fixed_order(policy.problem, caller, "decision_graph, or ValueFunctionDisplay for a picture over beliefs")
-    require_no_visits(policy.problem, caller, "decision_graph")
-    return policy.problem
+    problem = as_policy(policy).problem
+    require_fixed_order(problem, caller, "decision_graph, or ValueFunctionDisplay for a picture over beliefs")
+    require_no_visits(problem, caller, "decision_graph")
+    return problem

@@ -22,7 +22,6 @@ from seqclass.pomdp import DECIDE
 from seqclass.pomdp.acquisition import added_saving
 from seqclass.pomdp.observations import AllObservations
 from seqclass.pomdp.one_step import one_step_costs
-from seqclass.pomdp.policy import decided
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.visits import without_visits
 from seqclass.pomdp.walk import Level, check_questions, walk
@@ -110,7 +109,7 @@ class _Maker:
 
     def _add(self, belief: BeliefState, asked: IntArray, savings: FloatArray, cut: BoolArray) -> None:
         parts = zip(
-            decided(self.policy, belief.probabilities).tolist(),
+            self.policy.problem.decide(belief.probabilities).tolist(),
             belief.stopping_cost.tolist(),
             belief.probabilities.tolist(),
         )

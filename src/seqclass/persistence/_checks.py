@@ -214,7 +214,7 @@ def rehearse(policy: Policy) -> None:
         )
         following[0] = -1
         belief = belief.update(following)
-    decision = policy.decide(belief.probabilities)
+    decision = policy.problem.decide(belief.probabilities)
     require(decision.shape == (len(belief),) and bool((decision < problem.n_decisions).all()), "it decides for nothing")
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
-from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.plots._style import Display, drawn, shorten
 from seqclass.pomdp import Policy
 from seqclass.pomdp.episodes import Episodes, Step, stepthrough
+from seqclass.pomdp.policy import as_policy
 
 
 class ActionValuesDisplay(Display):
@@ -68,8 +68,7 @@ class ActionValuesDisplay(Display):
     """
 
     def __init__(self, steps: Iterable[Step], policy: Policy, *, max_actions: int = 16, n_paths: int = 10_000) -> None:
-        if not isinstance(policy, Policy):
-            raise TypeError(f"policy must be a Policy, such as clf.policy_, got {short_repr(policy)}.")
+        as_policy(policy)
         self.steps = list(steps)
         if not self.steps:
             raise ValueError("steps must hold at least one step.")

@@ -215,7 +215,7 @@ class StoppingRegionDisplay(Display):
             problem, self.stage, self.beliefs, self.context, select_component(self.policy, self.lot)
         )
         self.go_on = self.policy.action(belief) != DECIDE
-        self.decision = self.policy.decide(self.beliefs)
+        self.decision = self.policy.problem.decide(self.beliefs)
         self.stopping_cost = belief.stopping_cost
         told = getattr(self.policy, "continuation_cost", None)
         self.continuation_cost = np.full(len(belief), np.nan) if told is None else told(belief)

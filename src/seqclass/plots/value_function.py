@@ -156,7 +156,7 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
     def _actions(self, policy: Policy) -> IntArray:
         question = policy.action(as_belief(policy.problem, self.beliefs, self.stage))
         place = np.array([self.names.index(f"ask {name}") for name in policy.problem.names.questions] or [0])
-        return np.where(question == DECIDE, policy.decide(self.beliefs), place[question])
+        return np.where(question == DECIDE, policy.problem.decide(self.beliefs), place[question])
 
     def _inches(self) -> tuple[float, float]:
         n, strip = len(self._shown), 0.9 + 0.3 * len(self._shown)

@@ -13,7 +13,7 @@ from seqclass._utils.tables import Readable
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import candidate_questions, deciding_cost, must_continue, row_parts
-from seqclass.pomdp.policy import DECIDE, Policy, decided
+from seqclass.pomdp.policy import DECIDE, Policy, as_policy
 from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.walk import Level, check_questions, next_of, walk
 
@@ -184,6 +184,7 @@ def acquire(
     """
     if record_expected and ask is not None:
         raise ValueError("record_expected is about what the policy asks by itself: leave it or ask out.")
+    as_policy(policy)
     X = np.asarray(X) if isinstance(X, (list, tuple)) else X
     if X.ndim != 2 or X.dtype.kind not in "biu":
         raise ValueError(f"X must be outcomes, a matrix of int; got {X.dtype} of shape {X.shape}.")
@@ -274,7 +275,7 @@ class Histories:
         if ends.size:
             posterior = belief.probabilities[ends]
             self.last.append(posterior)
-            self.decisions.append(decided(self.policy, posterior))
+            self.decisions.append(self.policy.problem.decide(posterior))
             self.prices.append(belief.spent[ends])
             self._end(stop)
         return question

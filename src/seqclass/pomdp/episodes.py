@@ -16,7 +16,7 @@ from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.acquisition import Acquisition, Histories
 from seqclass.pomdp.observations import Branches, ObservationSource
-from seqclass.pomdp.policy import DECIDE, FunctionPolicy, Policy, decided
+from seqclass.pomdp.policy import DECIDE, Policy, as_policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.walk import Level, check_same_questions, next_of, order_next_panel, walk
 from seqclass.pomdp.worlds import (
@@ -47,7 +47,7 @@ def policy_of(problem: AcquisitionProblem, agent: AgentLike | None, policy: Aske
         if agent is None:
             raise TypeError("policy is needed beside a problem: such as what solver.solve(problem) returns.")
         return agent.policy
-    return policy if isinstance(policy, Policy) else FunctionPolicy(problem, policy)
+    return as_policy(policy, problem)
 
 
 class RecordedObservations(ObservationSource):
@@ -317,7 +317,7 @@ def _steps(
             yield Step(last.belief, int(last.question[0]), int(level.outcome[0]))
         last = level
     assert last is not None
-    yield Step(last.belief, DECIDE, None, int(decided(policy, last.belief.probabilities)[0]))
+    yield Step(last.belief, DECIDE, None, int(policy.problem.decide(last.belief.probabilities)[0]))
 
 
 def _start(

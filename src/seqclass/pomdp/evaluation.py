@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,8 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.progress import DeadlineExceeded, remaining_seconds
 from seqclass._utils.tables import Readable
-from seqclass._utils.text import short_repr
-from seqclass.pomdp.needs import require_cheapest_decisions
 from seqclass.pomdp.observations import ObservationSource
-from seqclass.pomdp.policy import Policy
+from seqclass.pomdp.policy import Policy, as_policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.walk import ALL, MAX_HISTORIES, Simulation, walk_policy
 
@@ -70,7 +69,7 @@ class Evaluation(Readable):
 
 def evaluate(
     problem: AcquisitionProblem,
-    policy: Policy,
+    policy: Policy | Callable[[BeliefState], Any],
     *,
     method: str = "auto",
     n_paths: int = 10_000,
@@ -83,8 +82,8 @@ def evaluate(
     ----------
     problem : AcquisitionProblem
         The problem.
-    policy : Policy
-        The policy to run on it.
+    policy : Policy or callable
+        The policy to run on it, or a function of the belief; see `FunctionPolicy`.
     method : {"auto", "exact", "simulation"}
         Enumerate every history the policy can meet, sample them, or enumerate if they are at most ``max_histories``.
     n_paths : int
@@ -112,12 +111,7 @@ def evaluate(
     >>> round(result.cost, 3), result.n_features, round(result.error, 3)
     (0.25, 1.0, 0.15)
     """
-    if not isinstance(policy, Policy):
-        raise TypeError(
-            f"policy must be a Policy, such as clf.policy_ or what solver.solve(problem) returns, got "
-            f"{short_repr(policy)}."
-        )
-    require_cheapest_decisions(policy)
+    policy = as_policy(policy, problem)
     return evaluate_policy(problem, policy, Simulation(method, n_paths, max_histories, random_state))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from seqclass.pomdp.policy import Policy
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.tables import Tables
 
@@ -45,13 +44,4 @@ def require_one_start(problem: AcquisitionProblem, who: str) -> None:
         raise ValueError(
             f"{who} begins every case alike, and something is known here of each before the first question (known); "
             "fit without known."
-        )
-
-
-def require_cheapest_decisions(policy: Policy) -> None:
-    """Refuse a policy that decides by a rule of its own where expected costs are those of the cheapest decision."""
-    if type(policy).decide is not Policy.decide:
-        raise ValueError(
-            f"policy: {type(policy).__name__}.decide is a rule of its own, and what is expected here is of the "
-            "cheapest decisions: leave it out, or measure what acquire gives on rows."
         )

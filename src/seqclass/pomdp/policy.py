@@ -250,7 +250,7 @@ class SolveInfo(Readable):
     confidence : float
         1.0 where the bounds are exact, else the confidence of the interval.
     certify_seconds : float
-        Wall-clock time of the certificate.
+        Wall-clock time of certificates, of all that were made on the way.
     trace : tuple of SolveStep
         What was reached on the way, of solvers that improve until a wanted gap or time.
     scope : str
@@ -316,6 +316,14 @@ class Policy(Stored, ABC):
     >>> round(evaluate(problem, AskAll(problem)).cost, 3)
     0.25
     """
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        if hasattr(cls, "decide"):
+            raise TypeError(
+                f"{cls.__name__}.decide: a policy says what to ask and when to stop, and the problem what is decided "
+                "then, the cheapest by its decision_costs; put your rule into these, or call the method otherwise."
+            )
 
     def __init__(self, problem: AcquisitionProblem, n_stages: int | None = None, info: SolveInfo | None = None) -> None:
         if not isinstance(problem, AcquisitionProblem):
@@ -540,10 +548,6 @@ class Policy(Stored, ABC):
             return self.action(belief)
         return np.full(len(belief), belief.stage if belief.stage < self.n_stages else DECIDE)
 
-    def decide(self, belief: FloatArray) -> IntArray:
-        """Index of the cheapest decision for each belief, (n,)."""
-        return self.problem.decide(belief)
-
     def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Expected cost of going on, the next price included, (n,); NaN where the policy cannot tell.
 
@@ -597,18 +601,16 @@ def with_info(policy: _Policy, **changes: object) -> _Policy:
     return other
 
 
-def decided(policy: Policy, belief: FloatArray) -> IntArray:
-    """What a policy decides for each belief: `decide` of an own policy may answer anything."""
-    answer, last = np.asarray(policy.decide(belief)), policy.problem.n_decisions - 1
-    if answer.dtype.kind not in "biu" or answer.shape not in ((), (len(belief),)):
-        got = f"{answer.dtype} of shape {answer.shape}"
-    elif ((answer >= 0) & (answer <= last)).all():
-        return np.array(answer if answer.ndim else np.broadcast_to(answer, len(belief)), dtype=np.intp)
-    else:
-        got = str(answer[(answer < 0) | (answer > last)].flat[0])
-    raise ValueError(
-        f"{type(policy).__name__}.decide must answer the number of a decision, 0..{last}, for each belief, got {got}."
-    )
+def as_policy(policy: object, problem: AcquisitionProblem | None = None) -> Policy:
+    """What was given where a policy is meant; of a problem that is known a function as well (see `FunctionPolicy`)."""
+    if isinstance(policy, Policy):
+        return policy
+    if problem is None or isinstance(policy, type) or not callable(policy):
+        raise TypeError(
+            "policy must be a Policy, such as clf.policy_ or what solver.solve(problem) returns, or "
+            f"FunctionPolicy(problem, function); got {short_repr(policy)}."
+        )
+    return FunctionPolicy(problem, policy)
 
 
 class LookaheadPolicy(Policy):
@@ -700,10 +702,7 @@ class FunctionPolicy(Policy, stored=False):
     ) -> None:
         super().__init__(problem, n_stages)
         if isinstance(function, type) or not callable(function):
-            raise TypeError(
-                f"a policy is a Policy, such as clf.policy_ or what solver.solve(problem) returns, or a function; got "
-                f"{short_repr(function)}."
-            )
+            raise TypeError(f"function must be a function of a belief, got {short_repr(function)}.")
         self.function = function
 
     def _action(self, belief: BeliefState) -> Any:

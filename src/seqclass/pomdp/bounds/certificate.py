@@ -29,10 +29,10 @@ from seqclass.pomdp.bounds.policy_cost import ROUNDING, PolicyCost, greatest_exp
 from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import evaluate
-from seqclass.pomdp.needs import require_cheapest_decisions, require_fixed_order, require_no_visits, require_tables
+from seqclass.pomdp.needs import require_fixed_order, require_no_visits, require_tables
 from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.one_step import cost_lower_bound, initial_beliefs, perfect_cost, perfect_information_bound
-from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy
+from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LookaheadPolicy, Policy, as_policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.table_problem import in_any_order
 from seqclass.pomdp.tables import Tables
@@ -599,9 +599,7 @@ def certify(
         check_real(width, "width", 0)
     if not isinstance(hindsight, bool):
         check_real(hindsight, "hindsight", 0)
-    if not isinstance(policy, Policy):
-        policy = FunctionPolicy(problem, policy)
-    require_cheapest_decisions(policy)
+    policy = as_policy(policy, problem)
     if values is None and isinstance(policy, LookaheadPolicy):
         values = policy.values
     rng = as_generator(random_state)

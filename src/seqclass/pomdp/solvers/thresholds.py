@@ -95,7 +95,7 @@ class LinearThresholdPolicy(Policy):
         self.thresholds = normalise(close_corners(problem, array))
 
     def _action(self, belief: BeliefState) -> IntArray:
-        vectors = self.thresholds[belief.stage][self.decide(belief.probabilities)]
+        vectors = self.thresholds[belief.stage][self.problem.decide(belief.probabilities)]
         stop = stopping_is_certain(belief) | (np.einsum("nc,nc->n", vectors, belief.probabilities) <= TIE)
         return np.where(stop, DECIDE, belief.stage)
 

@@ -13,7 +13,7 @@ from seqclass._utils.stored import require, stored_part
 from seqclass._utils.validation import check_not_negative, check_real
 from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, decided
+from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
 from seqclass.pomdp.problem import BeliefState
 from seqclass.pomdp.solvers.ordering.rules import next_panels, next_question
 from seqclass.pomdp.ties import TIE
@@ -169,6 +169,6 @@ class _Ladder:
         row = np.repeat(self.data.rows[at], n)
         history = np.repeat(place, n)
         rule = self.number[np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n) + going[history]]
-        self.decision[row, rule] = decided(self.policy, belief.probabilities)[history]
+        self.decision[row, rule] = self.policy.problem.decide(belief.probabilities)[history]
         self.price[row, rule] = belief.spent[history]
         self.n_features[row, rule] = self.answered[history]
