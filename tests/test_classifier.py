@@ -414,6 +414,32 @@ def test_with_prior(fitted, cancer):
             fitted.with_prior(wrong)
 
 
+@pytest.mark.parametrize("known", [(), (0,)])
+def test_further_rows_leave_the_prior_that_was_set(known, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    X = (rng.random((400, 4)) < np.where(y[:, None] == 1, 0.8, 0.3)).astype(int)
+    first = SequentialClassifier(discretizer="precomputed", known=known)
+    first.partial_fit(X[:200], y[:200], classes=[0, 1], n_outcomes=2)
+    rare = first.with_prior([0.2, 0.8])
+    rare.save(tmp_path / "rare.seq")
+    rare = seqclass.load(tmp_path / "rare.seq")
+    before, then = rare.predict_proba(X), first.predict_proba(X)
+    for rows in (slice(200, 300), slice(300, 400)):
+        rare.partial_fit(X[rows], y[rows])
+    assert rare.problem_.prior.tolist() == [0.2, 0.8]
+    np.testing.assert_array_equal(first.predict_proba(X), then)
+    for rows in (slice(200, 300), slice(300, 400)):
+        first.partial_fit(X[rows], y[rows])
+    after = first.with_prior([0.2, 0.8])
+    np.testing.assert_array_equal(rare.predict_proba(X), after.predict_proba(X))
+    np.testing.assert_array_equal(rare.model_.class_prior_, first.model_.class_prior_)
+    assert rare.expected_cost_ == after.expected_cost_
+    assert not np.array_equal(rare.predict_proba(X), before)
+    again = first.partial_fit(X, y).problem_.prior
+    np.testing.assert_allclose(again, first.model_.class_prior_)
+
+
 @pytest.mark.quick
 def test_saved_and_loaded(fitted, cancer, tmp_path):
     X, _ = cancer

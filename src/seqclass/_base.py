@@ -466,6 +466,9 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
     def with_prior(self, prior: npt.ArrayLike) -> Any:
         """Return the same classifier with its policy solved again for another class prior.
 
+        It says where the classifier is used, not what was learnt: `partial_fit` keeps it and learns the rest from
+        further rows, whatever the classes are in these; `fit` begins anew, from the classes of its rows.
+
         Parameters
         ----------
         prior : array-like of shape (n_classes,), or dict or Series by class
@@ -490,6 +493,8 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         with time_step(other.timings_, "solve", without="certify"):
             other.agent_ = with_prior(self.settings(), agent, prior)
             other.timings_["certify"] = other.policy_.info.certify_seconds
+        if "kept_" in vars(other):
+            other.kept_ = replace(other.kept_, prior=other.problem_.prior)
         return other
 
     def feature_name(self, column: int) -> str:

@@ -344,6 +344,9 @@ class SequentialClassifier(BaseSequentialClassifier):
         rows of the last ten half-lives, which have all but a thousandth of the weight, and to the last row of each
         class. Orders are found on the rows of the last three half-lives. The rows needed for this are kept in memory.
 
+        A prior that was set by `with_prior` stays: further rows say what each class shows, not how frequent it is where
+        the classifier is used.
+
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features)

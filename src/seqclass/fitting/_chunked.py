@@ -31,6 +31,7 @@ from seqclass.discretize import Discretizer
 from seqclass.discretize._sums import ColumnSums, choose_better
 from seqclass.fitting._data_quality import warn_of_doubts
 from seqclass.fitting._fit import Fit, money, new_model, plan, without_policy
+from seqclass.fitting._planning import with_prior
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import fit_model, take_prefit_model, time_step
 
@@ -46,13 +47,14 @@ def fixes_bins(discretizer: Any) -> bool:
 class Kept:
     """Rows that were added and are kept, with the lots by which they are, and in how many calls they came.
 
-    Where rows fade, the lots are their numbers in order of time.
+    Where rows fade, the lots are their numbers in order of time. ``prior`` is what `with_prior` was given, if it was.
     """
 
     codes: Any
     classes: IntArray
     lot: FloatArray
     calls: int
+    prior: FloatArray | None = None
 
     @property
     def age(self) -> FloatArray:
@@ -81,8 +83,14 @@ def add_rows(
                 "out, or begin with partial_fit on a clone."
             )
         agent, kept = _continue_rows(settings, before[0], before[1], X, labels, timings)
+        kept = replace(kept, prior=before[1].prior)
     weight = None if settings.half_life is None else decay_weights(kept.age, settings.half_life)
-    agent = plan(settings, agent, kept.codes, agent.classes[kept.classes], timings, weight)
+    y = agent.classes[kept.classes]
+    agent = plan(settings, agent, kept.codes, y, timings, weight, certify=kept.prior is None)
+    if kept.prior is not None:
+        with time_step(timings, "solve", without="certify"):
+            agent = with_prior(settings, agent, kept.prior)
+            timings["certify"] = agent.policy.info.certify_seconds
     return Fit(settings, replace(agent, seen=None), None, timings), kept
 
 
