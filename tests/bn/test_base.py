@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from seqclass.bn import NaiveBayes, ObservationModel
+from seqclass.bn import ClassMixture, NaiveBayes, ObservationModel, TreeNetwork
 from seqclass.testing import check_observation_model
 
 
@@ -79,8 +79,8 @@ def test_conformance_finds_what_is_broken(broken, data):
 def test_default_table_is_the_likelihood_of_nothing_known(data):
     X, y = data
     model = NaiveBayes().fit(X, y)
-    np.testing.assert_array_equal(ObservationModel.likelihood_table(model), model.likelihood_table())
-    np.testing.assert_array_equal(ObservationModel.likelihood_table(model, [3, 1]), model.tables([3, 1]))
+    np.testing.assert_array_equal(ObservationModel._likelihood_table(model, slice(None)), model.likelihood_table())
+    np.testing.assert_array_equal(ObservationModel._likelihood_table(model, [3, 1]), model.tables([3, 1]))
     assert Chain().fit(X, y).tables([0, 1]) is None
 
 
@@ -156,3 +156,20 @@ def test_any_integer_type(dtype, data):
     expected = NaiveBayes().fit(X.astype(np.int8), y)
     np.testing.assert_array_equal(model.posterior(X), expected.posterior(X.astype(np.int8)))
     np.testing.assert_array_equal(model.likelihood(0, X), expected.likelihood(0, X.astype(np.int8)))
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), ClassMixture(2), TreeNetwork()])
+def test_features_of_a_table_are_refused_by_all_models_alike(model, data):
+    X, y = data
+    model.fit(X, y)
+    last = X.shape[1] - 1
+    np.testing.assert_array_equal(model.likelihood_table(slice(0, 1)), model.likelihood_table([0]))
+    np.testing.assert_array_equal(model.likelihood_table([last, 0]), model.likelihood_table()[[last, 0]])
+    for features, error, text in (
+        ([-1], ValueError, "there is no feature -1"),
+        ([last + 1], ValueError, f"there is no feature {last + 1}"),
+        (np.ones(last + 1, dtype=bool), TypeError, "array of feature indices"),
+        (0, TypeError, "array of feature indices"),
+    ):
+        with pytest.raises(error, match=text):
+            model.likelihood_table(features)

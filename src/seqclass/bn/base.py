@@ -467,14 +467,36 @@ class ObservationModel(Stored, ClassifierMixin, BaseEstimator, ABC):  # type: ig
         -------
         ndarray of shape (n, V_max, n_classes)
             Zero beyond V_j of a feature; V_max is the largest over all features.
+
+        Raises
+        ------
+        TypeError or ValueError
+            If features are no numbers of features, such as a mask or -1.
         """
         check_is_fitted(self)
-        chosen = np.arange(self.n_features_in_)[slice(None) if features is None else features]
+        every = slice(None) if features is None else features
+        return self._likelihood_table(every if isinstance(every, slice) else self._check_features(every))
+
+    def _likelihood_table(self, features: IntArray | slice) -> FloatArray:
+        chosen = np.arange(self.n_features_in_)[features]
         table = np.zeros((len(chosen), int(self.n_outcomes_.max(initial=1)), len(self.classes_)))
         nothing = self.start(1)
         for row, feature in zip(table, chosen):
             row[: self.n_outcomes_[feature]] = self._check_stage_likelihood(int(feature), nothing)[0]
         return table
+
+    def _check_features(self, features: npt.ArrayLike) -> IntArray:
+        chosen = np.asarray(features)
+        if chosen.size == 0:
+            return np.empty(0, dtype=np.intp)
+        if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
+            raise TypeError("features must be a one-dimensional array of feature indices")
+        wrong = (chosen < 0) | (chosen >= self.n_features_in_)
+        if wrong.any():
+            raise ValueError(
+                f"there is no feature {int(chosen[np.argmax(wrong)])}: they are 0..{self.n_features_in_ - 1}"
+            )
+        return chosen
 
     def tables(self, order: npt.ArrayLike) -> Any:
         """Likelihoods of the stages of an order as tables, where the model has such.

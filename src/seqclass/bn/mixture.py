@@ -122,11 +122,8 @@ class LatentStateModel(ObservationModel):
         )
         return after
 
-    def likelihood_table(self, features: Any = None) -> FloatArray:
-        """P(outcome | class) of single features; see :meth:`ObservationModel.likelihood_table`."""
-        check_is_fitted(self)
-        chosen = slice(None) if features is None else features
-        return np.asarray(within_classes(self.weights_[None], self.tables_[chosen], self._members)[0])
+    def _likelihood_table(self, features: IntArray | slice) -> FloatArray:
+        return np.asarray(within_classes(self.weights_[None], self.tables_[features], self._members)[0])
 
     def tables(self, order: npt.ArrayLike) -> FloatArray | None:
         """Likelihoods of the stages of an order where every class has one component only, else None."""

@@ -157,14 +157,9 @@ class NaiveBayes(ObservationModel):
         self.class_prior_ = resolve_prior(self.prior, self.class_count_, self.classes_)
         return self
 
-    def likelihood_table(self, features: Any = None) -> FloatArray:
-        """P(outcome | class) of features; see :meth:`ObservationModel.likelihood_table`."""
-        check_is_fitted(self)
-        chosen = slice(None) if features is None else features
-        if not isinstance(chosen, slice):
-            chosen = self._check_features(chosen)
-        counts, n_outcomes = self.counts_[chosen], self.n_outcomes_[chosen]
-        temperature = np.broadcast_to(self.temperature_, self.n_features_in_)[chosen]
+    def _likelihood_table(self, features: IntArray | slice) -> FloatArray:
+        counts, n_outcomes = self.counts_[features], self.n_outcomes_[features]
+        temperature = np.broadcast_to(self.temperature_, self.n_features_in_)[features]
         table = np.empty_like(counts)
         for part in chunks(len(counts), 8.0 * 6 * counts[0].size if len(counts) else 1):
             smoothed = smooth(counts[part], n_outcomes[part], self.alpha)
@@ -191,7 +186,7 @@ class NaiveBayes(ObservationModel):
 
     def stage_likelihoods(self, features: IntArray, state: Any) -> FloatArray:
         """P(outcome | class) of many features at once; see :meth:`ObservationModel.stage_likelihoods`."""
-        table = self.likelihood_table(np.asarray(features))
+        table = self._likelihood_table(features)
         return np.broadcast_to(table, (len(state), *table.shape))
 
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
@@ -234,21 +229,8 @@ class NaiveBayes(ObservationModel):
         ):
             raise ValueError("n_outcomes differ from those of the first call")
 
-    def _check_features(self, features: npt.ArrayLike) -> IntArray:
-        chosen = np.asarray(features)
-        if chosen.size == 0:
-            return np.empty(0, dtype=np.intp)
-        if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
-            raise TypeError("features must be a one-dimensional array of feature indices")
-        wrong = (chosen < 0) | (chosen >= self.n_features_in_)
-        if wrong.any():
-            raise ValueError(
-                f"there is no feature {int(chosen[np.argmax(wrong)])}: they are 0..{self.n_features_in_ - 1}"
-            )
-        return chosen
-
     def _likelihood(self, feature: int, evidence: Any) -> FloatArray:
-        table = self.likelihood_table(slice(feature, feature + 1))[0, : self.n_outcomes_[feature]]
+        table = self._likelihood_table(slice(feature, feature + 1))[0, : self.n_outcomes_[feature]]
         return np.broadcast_to(table, (evidence.shape[0], *table.shape))
 
     def _posterior(self, evidence: Any) -> FloatArray:
@@ -256,7 +238,7 @@ class NaiveBayes(ObservationModel):
 
     def _padded_table(self, features: slice) -> FloatArray:
         """P(outcome | class), and 1 beyond V_j, where no outcome lies."""
-        table = self.likelihood_table(features)
+        table = self._likelihood_table(features)
         # an infinity that nothing ever picks would still send sparse sums the slow way
         table[np.arange(table.shape[1]) >= self.n_outcomes_[features, None]] = 1.0
         return table
