@@ -14,8 +14,20 @@ from scipy.stats import norm
 from seqclass import Costs, Rules, SequentialClassifier, load
 from seqclass.bn import NaiveBayes
 from seqclass.exams import ExposureControl, FisherInformation, ItemResponse, SequentialTest, exam_report
+from seqclass.exams.exposure import rank_questions
 from seqclass.export import policy_data
-from seqclass.pomdp import Adaptive, ClassInformation, FirstK, Lookahead, TableProblem, certify, evaluate, optimal_cost
+from seqclass.pomdp import (
+    EC2,
+    Adaptive,
+    ClassInformation,
+    FirstK,
+    Lookahead,
+    Policy,
+    TableProblem,
+    certify,
+    evaluate,
+    optimal_cost,
+)
 
 QUICK = Adaptive([ClassInformation()], n_paths=200, n_cases=300, max_rounds=0, certificate_paths=0)
 RNG = np.random.default_rng(5)
@@ -280,3 +292,26 @@ def test_a_certificate_of_a_drawn_policy_bounds_it_and_the_optimum() -> None:
     assert found.lower == pytest.approx(optimal_cost(clf.problem_))
     assert found.upper == pytest.approx(evaluate(clf.problem_, clf.policy_).cost)
     assert found.upper > found.lower
+
+
+def test_every_policy_that_ranks_says_so_by_itself() -> None:
+    class Backwards(Policy):
+        """Asks the last question first; not one of ours, and with attributes of its own names."""
+
+        def _action(self, belief: Any) -> Any:
+            return np.where(belief.available.any(axis=1), self._question_scores(belief).argmax(axis=1), -1)
+
+        def _question_scores(self, belief: Any) -> Any:
+            return np.where(belief.available, np.arange(4.0), -np.inf)
+
+    problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]] * 4), prices=0.01, any_order=True)
+    belief = problem.initial_belief(2)
+    for policy in (
+        Backwards(problem),
+        *(s.solve(problem) for s in (Lookahead(1), Lookahead(2), FirstK(2, rule=EC2()))),
+    ):
+        scores = rank_questions(policy, belief)
+        assert scores.shape == (2, 4)
+        np.testing.assert_array_equal(np.where(belief.available, scores, -np.inf).argmax(axis=1), policy.action(belief))
+    with pytest.raises(ValueError, match="FixedLengthPolicy does not rank questions"):
+        rank_questions(FirstK(2).solve(problem), belief)

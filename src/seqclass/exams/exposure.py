@@ -147,17 +147,12 @@ class ExposureControl(Solver):
 
 def rank_questions(policy: Policy, belief: BeliefState) -> FloatArray:
     """Score of each question by which a policy chooses, (n, n_questions); -inf where it is not open."""
-    rule = getattr(policy, "rule", None) or getattr(getattr(policy, "values", None), "rule", None)
-    if rule is not None:
-        return np.asarray(rule.scores(belief))
-    by_costs = getattr(policy, "fallback", policy)
-    for costs in ("bounds", "question_costs"):
-        if (costs_of := getattr(by_costs, costs, None)) is not None:
-            return np.asarray(-(costs_of.question_bounds(belief) if costs == "bounds" else costs_of(belief)))
-    raise ValueError(
-        f"solver: {type(policy).__name__} does not rank questions, so that none can be asked in the place of another; "
-        "use Adaptive, Lookahead or SequentialTest."
-    )
+    if (scores := policy._question_scores(belief)) is None:
+        raise ValueError(
+            f"solver: {type(policy).__name__} does not rank questions, so that none can be asked in the place of "
+            "another; use Adaptive, Lookahead or SequentialTest."
+        )
+    return scores
 
 
 class ExposurePolicy(Policy):
@@ -229,7 +224,7 @@ class ExposurePolicy(Policy):
         return self._ask(belief)[0]
 
     def _ask(self, belief: BeliefState) -> tuple[IntArray, BoolArray]:
-        """What is asked of each row, and which questions came up before it and are not for its lot."""
+        """What is asked of each row, or -1 where the other policy decides, and what came up before and was not."""
         question, came_up = self.policy.action(belief), np.zeros((len(belief), self.problem.n_questions), dtype=bool)
         on = np.flatnonzero(question != DECIDE)
         if on.size:

@@ -226,6 +226,9 @@ class SequentialTestPolicy(Policy):
         """What the rule puts next, (n,); see `Policy.next_question`."""
         return self.rule.next(belief)
 
+    def _question_scores(self, belief: BeliefState) -> FloatArray:
+        return self.rule.scores(belief)
+
     def test_ends(self, belief: BeliefState) -> BoolArray:
         """Where the test ends, (n,)."""
         sure: BoolArray = np.zeros(len(belief), dtype=bool)

@@ -34,6 +34,11 @@ def likelihood_parts(
     return belief.problem.structure.likelihood_parts(questions, belief.state, n_columns)
 
 
+def unit(problem: AcquisitionProblem) -> float:
+    """The dearest decision, of which tolerances are parts: then prices and costs may be in any unit of money."""
+    return float(problem.decision_costs.max(initial=0.0)) or 1.0
+
+
 def unasked_questions(belief: BeliefState) -> BoolArray:
     """Which questions were not asked, (n, n_questions), whether they may be asked now or not."""
     if belief.observed is None:  # a fixed order

@@ -529,6 +529,10 @@ class Policy(Stored, ABC):
         """Where no other policy that goes by this one's questions goes on either, (n,); most never say so."""
         return np.zeros(len(belief), dtype=bool)
 
+    def _question_scores(self, belief: BeliefState) -> FloatArray | None:
+        """Score of each question by which it chooses, (n, n_questions), the highest first; None where it has none."""
+        return None
+
     def next_question(self, belief: BeliefState) -> IntArray:
         """Question that comes next wherever it goes on, (n,): in a fixed order the stage's, else what `action` asks.
 
@@ -691,7 +695,7 @@ class FunctionPolicy(Policy, stored=False):
     >>> import numpy as np
     >>> from seqclass.pomdp import FunctionPolicy, TableProblem
     >>> problem = TableProblem([0.5, 0.5], np.array([[[0.9, 0.2], [0.1, 0.8]]]), prices=0.1)
-    >>> FunctionPolicy(problem, lambda info: info.probabilities.max(axis=1) < 0.9).action(problem.initial_belief())
+    >>> FunctionPolicy(problem, lambda belief: belief.probabilities.max(axis=1) < 0.9).action(problem.initial_belief())
     array([0])
     """
 
@@ -719,11 +723,6 @@ def scale_prices(problem: AcquisitionProblem, multiplier: float) -> AcquisitionP
     if problem.visits is not None:
         changes["visits"] = problem.visits.scale(multiplier)
     return problem.replace(**changes)
-
-
-def unit(problem: AcquisitionProblem) -> float:
-    """The dearest decision, of which tolerances are parts: then prices and costs may be in any unit of money."""
-    return float(problem.decision_costs.max(initial=0.0)) or 1.0
 
 
 class BorrowedPolicy(Policy, stored=False):

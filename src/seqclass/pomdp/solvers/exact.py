@@ -20,7 +20,7 @@ from seqclass._utils.validation import check_choice
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, BackupPoints, sample_beliefs
 from seqclass.pomdp.needs import require_tables
-from seqclass.pomdp.policy import unit
+from seqclass.pomdp.one_step import unit
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solvers.base import ValueSolver
 from seqclass.pomdp.values import ValueFunction

@@ -242,6 +242,9 @@ class PlannedPolicy(Policy):
         self.plan = plan
         self.fallback = DeepLookaheadPolicy(problem, _DEPTH, _CANDIDATES) if fallback is None else fallback
 
+    def _question_scores(self, belief: BeliefState) -> FloatArray | None:
+        return self.fallback._question_scores(belief)
+
     def _action(self, belief: BeliefState) -> IntArray:
         question, cost, known = self._look_up(belief)
         question[cost >= stopping_threshold(belief)] = DECIDE  # of what is not known (nan) that is never so

@@ -22,8 +22,9 @@ from seqclass.pomdp.one_step import (
     one_step_costs,
     perfect_information_bound,
     stopping_is_certain,
+    unit,
 )
-from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, unit
+from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver, horizons
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive

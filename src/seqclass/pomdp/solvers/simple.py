@@ -22,8 +22,9 @@ from seqclass.pomdp.one_step import (
     row_parts,
     stopping_is_certain,
     stopping_threshold,
+    unit,
 )
-from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, unit
+from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.ties import TIE
@@ -138,6 +139,9 @@ class _AskingPolicy(Policy):
             return np.full(len(belief), DECIDE)
         return self._next(belief)
 
+    def _question_scores(self, belief: BeliefState) -> FloatArray | None:
+        return None if self.rule is None else self.rule.scores(belief)
+
     def _next(self, belief: BeliefState) -> IntArray:
         return first_open(belief) if self.rule is None else self.rule.next(belief)
 
@@ -171,6 +175,9 @@ class _ByCosts(Policy):
     def question_costs(self, belief: BeliefState) -> FloatArray:
         """Price of each question plus what follows it, (n, n_questions); inf where it is not open."""
 
+    def _question_scores(self, belief: BeliefState) -> FloatArray:
+        return -self.question_costs(belief)
+
     def next_question(self, belief: BeliefState) -> IntArray:
         """The most promising question, worth its price or not, (n,); see `Policy.next_question`."""
         if not self.problem.any_order or belief.stage >= self.n_stages:
@@ -202,6 +209,9 @@ class OrderBoundPolicy(_ByCosts):
     def question_costs(self, belief: BeliefState) -> FloatArray:
         """Price of each question plus the lower bound after it."""
         return np.where(candidate_questions(belief), self.bounds.question_bounds(belief), np.inf)
+
+    def _question_scores(self, belief: BeliefState) -> FloatArray:
+        return -self.bounds.question_bounds(belief)
 
     def _check_stored(self) -> None:
         bounds = self.bounds

@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored
-from seqclass.pomdp.one_step import candidate_questions, row_parts
-from seqclass.pomdp.policy import DECIDE, unit
+from seqclass.pomdp.one_step import candidate_questions, row_parts, unit
+from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE
 

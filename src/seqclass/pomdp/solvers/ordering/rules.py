@@ -17,8 +17,9 @@ from seqclass.pomdp.one_step import (
     must_continue,
     one_step_costs,
     unasked_questions,
+    unit,
 )
-from seqclass.pomdp.policy import DECIDE, Policy, unit
+from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.rules import rules_of
 from seqclass.pomdp.solvers.ordering.base import OrderingRule, best_question

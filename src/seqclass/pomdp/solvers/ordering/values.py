@@ -199,6 +199,9 @@ class RulePolicy(Policy):
             return np.full(len(belief), DECIDE)
         return self.values.rule.next(belief)
 
+    def _question_scores(self, belief: BeliefState) -> FloatArray:
+        return self.values.rule.scores(belief)
+
     def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Expected cost of going on along the rule, the next price included, (n,); inf where nothing can be asked."""
         if belief.stage >= self.n_stages:
