@@ -61,8 +61,8 @@ def select_on_rows(
     choice = replace(choice, chosen=ON_ROWS if better else choice.chosen, observed=observed)
     if not better:
         return with_info(policy, ordering=choice, seconds=policy.info.seconds + seconds)
-    fixed = solver.certify(with_info(fixed, certify_seconds=policy.info.certify_seconds))
-    return with_info(fixed, ordering=choice, seconds=policy.info.seconds + seconds)
+    certified = solver.certify(with_info(fixed, certify_seconds=policy.info.certify_seconds))
+    return with_info(certified, ordering=choice, seconds=policy.info.seconds + seconds)
 
 
 def along_order(problem: AcquisitionProblem, order: IntArray, solver: Adaptive) -> RulePolicy:
