@@ -134,11 +134,11 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         >>> Costs(0.1, groups=None, charge_missing=True).non_default_params()
         {'charge_missing': True, 'feature_costs': 0.1}
         """
-        own = {name: getattr(self, name) for name in self._get_param_names()}
+        own, plain = self.get_params(deep=False), Costs().get_params(deep=False)
         return {
             name: value
             for name, value in own.items()
-            if name == "feature_costs" or not (value is None or value is False or (name == "visit_cost" and not value))
+            if name == "feature_costs" or not (value is plain[name] or (np.isscalar(value) and value == plain[name]))
         }
 
     def unit_name(self) -> str:
