@@ -4,44 +4,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from kinds_of_cost import TABLE, costs_of
 
 from seqclass import Costs, SequentialClassifier
 from seqclass.costs import charge_acquired
-from seqclass.datasets import Dataset
 from seqclass.evaluation.scores import score_rows, step_prices
-from seqclass.experiment._keys import canonical, fingerprint, key_of
 from seqclass.export import policy_data
 from seqclass.pomdp import Adaptive, ClassInformation, FunctionPolicy, evaluate
 from seqclass.pomdp.policy import scale_prices
 from seqclass.pomdp.visits import order_panels
 
-PRICES = [0.01, 0.02, 0.03, 0.04]
-#: One of each field of `Costs`, with what it needs beside it. A new field needs a line here, and all cells hold for it.
-TABLE: dict[str, dict[str, Any]] = {
-    "feature_costs": {"feature_costs": [0.013, 0.02, 0.031, 0.04]},
-    "groups": {"groups": ["a", "a", None, "a"], "discounted_costs": 0.005},
-    "discounted_costs": {"groups": ["a", "a", None, "a"], "discounted_costs": [0.004, 0.002, 0.03, 0.01]},
-    "bundles": {"bundles": ["panel", "panel", None, None], "feature_costs": {"panel": 0.025, 2: 0.03, 3: 0.04}},
-    "decision_costs": {"decision_costs": [[0, 5], [1, 0]]},
-    "decisions": {"decision_costs": [[0, 1, 0.3], [1, 0, 0.3]], "decisions": ["refer"]},
-    "charge_missing": {"charge_missing": True},
-    "unit": {"unit": "EUR"},
-    "visit_cost": {"visit_cost": 0.004},
-    "delays": {"delays": [1, 2, 3, 0.5], "delay_cost": 0.001},
-    "delay_cost": {"delays": 2.0, "delay_cost": 0.002, "visit_cost": 0.001},
-    "max_panel": {"max_panel": 2, "visit_cost": 0.004, "groups": ["a", "a", None, "a"], "discounted_costs": 0.005},
-}
 FIELDS = pytest.mark.parametrize("name", TABLE)
-
-
-def costs_of(name: str) -> dict[str, Any]:
-    return {"feature_costs": PRICES} | TABLE[name]
 
 
 @functools.cache
@@ -214,37 +192,3 @@ def test_sessions(name: str) -> None:
 @FIELDS
 def test_exported(name: str) -> None:
     np.testing.assert_allclose(bills(name, bill_of_export(name)), record_of(name).cost, atol=1e-12)
-
-
-@FIELDS
-def test_keys_of_experiments(name: str) -> None:
-    plain, other = Costs(PRICES), Costs(**costs_of(name))
-    assert key_of({"costs": canonical(plain)}) != key_of({"costs": canonical(other)})
-    assert other.non_default_params() == costs_of(name)
-
-
-#: What a data set says of costs. Its bundles bear on no result of an experiment, which asks for each column by itself.
-OF_DATA: dict[str, Any] = {
-    "feature_costs": np.array(PRICES),
-    "discounted_costs": np.array(PRICES) / 2,
-    "groups": ("a", "a", None, None),
-    "decision_costs": np.array([[0, 1, 0.3], [1, 0, 0.3]]),
-    "decisions": ("refer",),
-    "visit_cost": 0.1,
-    "delays": np.ones(4),
-    "delay_cost": 0.2,
-    "max_panel": 2,
-}
-IN_DATA = {field.name for field in fields(Dataset)} & TABLE.keys()
-
-
-@pytest.mark.parametrize("name", sorted(IN_DATA))
-def test_fingerprints_of_data(name: str) -> None:
-    X, y = np.zeros((2, 4)), np.array([0, 1])
-    if name == "bundles":
-        assert Dataset("toy", X, y, ("a", "b"), **OF_DATA, bundles=("a", "a", None, None)).costs().bundles is None
-        return
-    value = OF_DATA[name]
-    changed = OF_DATA | {name: tuple(part and "c" for part in value) if isinstance(value, tuple) else value * 2}
-    one, two = (Dataset("toy", X, y, ("a", "b"), **said) for said in (OF_DATA, changed))
-    assert fingerprint(one) != fingerprint(two)

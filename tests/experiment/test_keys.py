@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
@@ -12,12 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from kinds_of_cost import PRICES, TABLE, costs_of
 from sklearn.feature_selection import SelectKBest, chi2, f_classif
 from sklearn.model_selection import StratifiedKFold
 
 import seqclass
+from seqclass import Costs
 from seqclass.bn import TreeNetwork
-from seqclass.datasets import load
+from seqclass.datasets import Dataset, load
 from seqclass.experiment._keys import canonical, fingerprint, key_of
 
 
@@ -168,3 +170,37 @@ def test_functions_are_told_apart_by_all_that_they_do() -> None:
     keys = [key_of({"f": made(source)}) for source in sources]
     assert len(set(keys)) == len(sources)
     assert keys == [key_of({"f": made(source)}) for source in sources]
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_keys_of_experiments(name: str) -> None:
+    plain, other = Costs(PRICES), Costs(**costs_of(name))
+    assert key_of({"costs": canonical(plain)}) != key_of({"costs": canonical(other)})
+    assert other.non_default_params() == costs_of(name)
+
+
+#: What a data set says of costs. Its bundles bear on no result of an experiment, which asks for each column by itself.
+OF_DATA: dict[str, Any] = {
+    "feature_costs": np.array(PRICES),
+    "discounted_costs": np.array(PRICES) / 2,
+    "groups": ("a", "a", None, None),
+    "decision_costs": np.array([[0, 1, 0.3], [1, 0, 0.3]]),
+    "decisions": ("refer",),
+    "visit_cost": 0.1,
+    "delays": np.ones(4),
+    "delay_cost": 0.2,
+    "max_panel": 2,
+}
+IN_DATA = {field.name for field in fields(Dataset)} & TABLE.keys()
+
+
+@pytest.mark.parametrize("name", sorted(IN_DATA))
+def test_fingerprints_of_data(name: str) -> None:
+    X, y = np.zeros((2, 4)), np.array([0, 1])
+    if name == "bundles":
+        assert Dataset("toy", X, y, ("a", "b"), **OF_DATA, bundles=("a", "a", None, None)).costs().bundles is None
+        return
+    value = OF_DATA[name]
+    changed = OF_DATA | {name: tuple(part and "c" for part in value) if isinstance(value, tuple) else value * 2}
+    one, two = (Dataset("toy", X, y, ("a", "b"), **said) for said in (OF_DATA, changed))
+    assert fingerprint(one) != fingerprint(two)
