@@ -151,3 +151,12 @@ def test_what_is_said_of_tables_names_all_their_columns() -> None:
     assert [name for name in names if f"``{name}``" not in str(AcquisitionRecord.to_frame.__doc__)] == []
     help_ = CliRunner().invoke(main, ["predict", "--help"]).output
     assert [name for name in names if not re.search(rf"^ +{name}  +\S", help_, re.M)] == []
+
+
+def test_labels_of_a_table_are_as_many_as_it_needs() -> None:
+    record = SequentialClassifier().fit([[0.0, 5.0], [1.0, 6.0]] * 20, ["a", "b"] * 20).acquire([[0.0, 5.0]])
+    assert list(record.to_frame(classes=["no", "yes"], names=["dose", "age"])["asked"]) == [("dose",)]
+    with pytest.raises(ValueError, match="classes must be 2 labels, one a class; got 1"):
+        record.to_frame(classes=["a"])
+    with pytest.raises(ValueError, match="names must name every column of X, and column 0 was asked for; got 0"):
+        record.to_frame(names=[])

@@ -220,7 +220,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
             raise ValueError("delays and delay_cost belong together: how long answers take, and what waiting costs.")
         takes = np.zeros(n_features)
         if delays is not None:
-            takes = _fill_rest(delays, "delays", takes, names)
+            takes = _fill_defaults(delays, "delays", takes, names)
         per_time = 0.0 if self.delay_cost is None else _single(self.delay_cost, "delay_cost")
         visits = Visits(cost, takes, per_time, most)
         return visits if visits.single_costs.any() else None
@@ -521,7 +521,7 @@ def _prices(
     labels, _ = _labels(groups, "groups", n_features, names)
     if discounted_costs is None and (labels >= 0).any():
         warnings.warn("groups change nothing without discounted_costs: give the prices within a group.", stacklevel=2)
-    discounted = full if discounted_costs is None else _fill_rest(discounted_costs, "discounted_costs", full, names)
+    discounted = full if discounted_costs is None else _fill_defaults(discounted_costs, "discounted_costs", full, names)
     # what no other feature can make cheaper has no discount
     discounted = np.where(labels >= 0, discounted, full)
     if (discounted > full).any():
@@ -559,12 +559,12 @@ def _by_feature(value: Any, name: str, n_features: int, names: Sequence[Hashable
     return array
 
 
-def _fill_rest(value: Any, what: str, rest: FloatArray, names: Sequence[Hashable] | None) -> FloatArray:
-    """A number for each feature; a dict may leave out what has that of the rest."""
+def _fill_defaults(value: Any, what: str, default: FloatArray, names: Sequence[Hashable] | None) -> FloatArray:
+    """A number for each feature; a dict may leave out what keeps its default."""
     if not isinstance(value, Mapping):
-        return _by_feature(value, what, rest.size, names)
-    numbers = rest.copy()
-    for key, j in _positions(value, what, rest.size, names).items():
+        return _by_feature(value, what, default.size, names)
+    numbers = default.copy()
+    for key, j in _positions(value, what, default.size, names).items():
         numbers[j] = _number(value[key], f"{what}[{short_repr(key)}]")
     return check_costs(numbers, what)
 

@@ -15,7 +15,7 @@ from seqclass.pomdp import DECIDE, AcquisitionProblem, MixtureProblem, Policy
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import without_implied
 from seqclass.pomdp.problem import OPEN, BeliefState, set_question
-from seqclass.pomdp.solvers.ordering.rules import next_question
+from seqclass.pomdp.solvers.ordering.rules import forced_question
 from seqclass.pomdp.walk import Level, walk
 
 
@@ -144,7 +144,7 @@ class WarmStart:
 
         def ask(level: Level) -> IntArray:
             for rows, belief in self.see(level):
-                question[rows] = policy.action(belief) if budget is None else next_question(policy, belief)
+                question[rows] = policy.action(belief) if budget is None else forced_question(policy, belief)
             return np.full(len(level.belief), DECIDE)
 
         for _ in walk(self.info, np.ones(len(self.info)), ask):

@@ -174,9 +174,9 @@ class Agent:
             _check_budget(self, budget)
         codes = all_outcomes(self, X)
         codes = np.asarray(codes.toarray() if sparse.issparse(codes) else codes)
-        gone = self.coder.missing_code[self.support]
+        missing_code = self.coder.missing_code[self.support]
         if known is None:
-            asked = codes != gone
+            asked = codes != missing_code
         else:
             mask = np.asarray(known)
             shape = (len(codes), self.prices.full.size)

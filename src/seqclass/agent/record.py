@@ -157,6 +157,11 @@ class AcquisitionRecord(Readable):
             ``asked`` is a tuple of visits. If sets of classes are certified there is ``differential``, a tuple with the
             most probable class first. Its index is that of the data frame that was given.
 
+        Raises
+        ------
+        ValueError
+            If classes or names are too few or too many.
+
         Examples
         --------
         >>> import pandas as pd
@@ -169,6 +174,10 @@ class AcquisitionRecord(Readable):
         case 1        b           1  0.01  (dose,)  0.045  0.955
         """
         known = self.classes if classes is None else classes
+        if known is not None and len(known) != self.posterior.shape[1]:
+            raise ValueError(f"classes must be {self.posterior.shape[1]} labels, one a class; got {len(known)}.")
+        if names is not None and len(names) <= (last := int(self.order.max(initial=-1))):
+            raise ValueError(f"names must name every column of X, and column {last} was asked for; got {len(names)}.")
         named = replace(self, classes=known, names=self.names if names is None else names)
         return super(AcquisitionRecord, named).to_frame()
 

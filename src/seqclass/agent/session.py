@@ -71,8 +71,8 @@ def write_session(
 ) -> str:
     """JSON text of a session; ``parts`` are features of a bundle of which alone an answer tells, by its number."""
     parts = {} if parts is None else parts
-    told = [[a.name, a.value, parts.get(n, True)] if a.known else [a.name, a.value] for n, a in enumerate(answers)]
-    content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "model": model, "answers": told}
+    recorded = [[a.name, a.value, parts.get(n, True)] if a.known else [a.name, a.value] for n, a in enumerate(answers)]
+    content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "model": model, "answers": recorded}
     if lot:
         content["lot"] = lot
     if first:
@@ -156,8 +156,8 @@ class Session:
             raise ValueError(f"first must be a list of names, got {short_repr(first)}.")
         self._first = [self._number(name) for name in first]
         self._start(_draw_lot(agent.policy, self._questions.lots, key))
-        for question, told in self._read_known({} if known is None else known).items():
-            self._know(question, told)
+        for question, cells in self._read_known({} if known is None else known).items():
+            self._know(question, cells)
 
     def _start(self, lot: int) -> None:
         self._lot = lot
@@ -324,10 +324,10 @@ class Session:
         order = np.argsort(-saving, kind="stable").tolist()
         if asked is not None:
             order = list(dict.fromkeys([self._questions.numbers[asked.name], *order]))
-        told = {} if asked is None else {order[0]: (asked.expected_saving, asked.added_saving)}
+        promised = {} if asked is None else {order[0]: (asked.expected_saving, asked.added_saving)}
         best: list[Question] = []
         for q in (one for one in order[: n + 1] if not np.isneginf(saving[one])):
-            going_on, added = told.get(q, (math.nan, math.nan))
+            going_on, added = promised.get(q, (math.nan, math.nan))
             more = {"added_saving": added, "saving_alone": float(saving[q])}
             best.append(self._questions.describe(q, float(facts.prices[0, q]), going_on, **more))
         return best[:n]
@@ -365,18 +365,18 @@ class Session:
         policy would have it, as nothing is certified then either: other features were asked or ordered, answers that
         were ordered were not awaited, or what is known for every case came late.
         """
-        told = self._agent.differential
-        if told is None or self._next_questions()[0] or not self._is_as_planned():
+        sets = self._agent.differential
+        if sets is None or self._next_questions()[0] or not self._is_as_planned():
             return None
         belief = self.posterior[None]
-        return labels_of(told.holds(belief), self._agent.classes, belief)[0]
+        return labels_of(sets.holds(belief), self._agent.classes, belief)[0]
 
     def _is_as_planned(self) -> bool:
         """Whether the policy by itself would have come to the same answers, and ended there."""
-        agent, told = self._agent, self._questions.known_at_start
+        agent, at_start = self._agent, self._questions.known_at_start
         numbers = [self._number(answer.name) for answer in self._answers]
-        n_told = next((place for place, number in enumerate(numbers) if number not in told), len(numbers))
-        if any(self._lack_tells(self._questions.name(q)) for q in told if q not in numbers[:n_told]):
+        n_told = next((place for place, number in enumerate(numbers) if number not in at_start), len(numbers))
+        if any(self._lack_tells(self._questions.name(q)) for q in at_start if q not in numbers[:n_told]):
             return False  # that it is missing was not told
         alone = Session(agent)
         alone._start(self._lot)
@@ -552,13 +552,13 @@ class Session:
         ValueError
             If the text is not a session, or is one of another model.
         """
-        told = read_session(saved, len(self._questions.lots))
-        if told.model != fingerprint(self._agent):
+        stored = read_session(saved, len(self._questions.lots))
+        if stored.model != fingerprint(self._agent):
             raise ValueError("this session was saved with another model.")
-        fresh = Session(self._agent, first=told.first)
-        fresh._start(told.lot)
-        for number, answer in enumerate([*told.answers, None]):
-            for after, names in told.visits:
+        fresh = Session(self._agent, first=stored.first)
+        fresh._start(stored.lot)
+        for number, answer in enumerate([*stored.answers, None]):
+            for after, names in stored.visits:
                 if after == number:
                     fresh.leave() if names is None else fresh.order(names)
             if answer is None:
@@ -602,17 +602,17 @@ class Session:
             }
         return values_by_question
 
-    def _know(self, question: int, told: Mapping[str, Any]) -> None:
+    def _know(self, question: int, cells: Mapping[str, Any]) -> None:
         """Note what is known of a question, None for a feature that is missing; of its other features nothing."""
-        values = without_missing(told)
-        outcome = self._outcome_of_values(question, values, told)
+        values = without_missing(cells)
+        outcome = self._outcome_of_values(question, values, cells)
         self._advance(question, self._history_value(question, values) if values else None, outcome, known=True)
 
     def _history_value(self, question: int, values: Mapping[str, Any]) -> Any:
         """Values as the history has them: texts and numbers, of a bundle by feature."""
         shown_by = {feature.name: feature for feature in self._questions.features(question)}
-        told = {key: str(v) if shown_by[key].categories else float(v) for key, v in values.items()}
-        return told if self._questions.problem.structure.bundle(question) is not None else next(iter(told.values()))
+        shown = {key: str(v) if shown_by[key].categories else float(v) for key, v in values.items()}
+        return shown if self._questions.problem.structure.bundle(question) is not None else next(iter(shown.values()))
 
     def _partial_features(self, answer: Answer) -> list[str]:
         """Features of a bundle of which alone an answer tells; none where it tells of all of them."""
@@ -674,14 +674,14 @@ class Session:
     def _unknown(self, name: Any) -> str:
         return f"{short_repr(name)} is no feature of this model; {near(str(name), list(self._questions.numbers))}"
 
-    def _outcome_of_values(self, question: int, values: Mapping[str, Any], told: Collection[str] | None = None) -> int:
+    def _outcome_of_values(self, question: int, values: Mapping[str, Any], cells: Collection[str] | None = None) -> int:
         """Outcome of a question whose features have some values, and lack the others, or those that are told of."""
-        gone, bundle = self._agent.coder.missing_code, self._questions.problem.structure.bundle(question)
+        missing_code, bundle = self._agent.coder.missing_code, self._questions.problem.structure.bundle(question)
         outcomes = [
             self._outcome(f, values[f.name])
             if f.name in values
-            else int(gone[f.column])
-            if told is None or f.name in told
+            else int(missing_code[f.column])
+            if cells is None or f.name in cells
             else -1
             for f in self._questions.features(question)
         ]
@@ -750,9 +750,9 @@ class Session:
 
     def _impossible_text(self, name: str, value: Any, known: bool) -> str:
         """Say which answer cannot be, and beside which others."""
-        told = [_answer_text(answer.name, answer.value) for answer in self._answers if answer.outcome >= 0]
+        answers = [_answer_text(answer.name, answer.value) for answer in self._answers if answer.outcome >= 0]
         mend = "correct what was told as known" if known else "take back by undo() what is wrong"
-        given = f"given {', '.join(told)}: {mend}" if told else "by the model: check it"
+        given = f"given {', '.join(answers)}: {mend}" if answers else "by the model: check it"
         return f"{_answer_text(name, value)} is impossible {given}; where all is true, the model should allow for it."
 
 

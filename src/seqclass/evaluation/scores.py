@@ -204,16 +204,16 @@ class LabelledDecisions:
         scores = []
         for number, name in enumerate(names):
             own = self.label == number
-            told, spared = self.select(own), (self.decided[~own] != number).astype(np.float64)
-            means = told.means()
+            decisions, spared = self.select(own), (self.decided[~own] != number).astype(np.float64)
+            means = decisions.means()
             del means["realised_cost_interval"]
             scores.append(
                 ClassScores(
                     label=name,
                     **means,
-                    sensitivity=_mean(told.right),
+                    sensitivity=_mean(decisions.right),
                     specificity=_mean(spared),
-                    sensitivity_interval=_ends(told.right),
+                    sensitivity_interval=_ends(decisions.right),
                     specificity_interval=_ends(spared),
                 )
             )
@@ -224,17 +224,17 @@ class LabelledDecisions:
         number, _ = group_numbers(group, len(self.label))
         scores = []
         for i, one in enumerate(group_differences(self.paid + self.wrong, group, low=0.0)):
-            told = self.select(number == i)
-            errors = (told.decided != told.label) & ~told.is_referred
+            decisions = self.select(number == i)
+            errors = (decisions.decided != decisions.label) & ~decisions.is_referred
             scores.append(
                 GroupScores(
                     group=one.group,
-                    **told.means(),
+                    **decisions.means(),
                     difference=one.difference,
                     difference_interval=one.interval,
                     error=float(errors.mean()),
                     error_interval=_ends(errors.astype(np.float64)),
-                    classes=told.classes(names),
+                    classes=decisions.classes(names),
                     p_value=one.p_value,
                 )
             )
@@ -339,8 +339,8 @@ class Scores(Readable):
     def record(self) -> dict[str, Any]:
         """Return the figures as a plain record."""
         curve = self.decision_curve
-        told = {"error": self.error, "decision_curve": None if curve is None else curve.record()}
-        return asdict(replace(self, decision_curve=None)) | told
+        described = {"error": self.error, "decision_curve": None if curve is None else curve.record()}
+        return asdict(replace(self, decision_curve=None)) | described
 
 
 def score_rows(
@@ -412,21 +412,21 @@ def score_rows(
         costs = check_decision_costs(decision_costs, clf.classes_, clf.decisions_)
     charged = agent_of(clf).charge_missing
     paid = record.cost if prices is None else step_prices(record, prices, charged).sum(axis=1)
-    told = LabelledDecisions(label, class_numbers(clf.decisions_, record.decision), paid, costs, record.n_features)
+    decisions = LabelledDecisions(label, class_numbers(clf.decisions_, record.decision), paid, costs, record.n_features)
     names = [str(name) for name in clf.classes_.tolist()]
     counts = np.zeros(costs.shape, dtype=int)
-    np.add.at(counts, (told.label, told.decided), 1)
+    np.add.at(counts, (decisions.label, decisions.decided), 1)
     curve = None
     if positive is not None or prevalence is not None or (len(names) == 2 and costs[1, 0] > costs[1, 1]):
         about = {"positive": positive, "thresholds": thresholds, "price": paid, "decision_costs": costs}
         curve = acquired_curve(clf, None, y, record=record, prevalence=prevalence, **about)
     return Scores(
-        **told.means(),
-        accuracy=float(told.right.mean()),
-        accuracy_interval=row_interval(told.right, 1.0),
-        mean_decision_cost=float(told.wrong.mean()),
-        classes=told.classes(names),
-        groups=() if groups is None else told.groups(groups, names),
+        **decisions.means(),
+        accuracy=float(decisions.right.mean()),
+        accuracy_interval=row_interval(decisions.right, 1.0),
+        mean_decision_cost=float(decisions.wrong.mean()),
+        classes=decisions.classes(names),
+        groups=() if groups is None else decisions.groups(groups, names),
         calibration=calibration_by_questions(label, record.posterior, (record.order >= 0).sum(axis=1)),
         decision_curve=curve,
         decisions=tuple(map(str, clf.decisions_.tolist())),

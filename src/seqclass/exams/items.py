@@ -94,7 +94,6 @@ class Tested(LatentStateModel):
         """
         named = self._class_labels()
         if y is not None:
-            self._named = named
             super().fit(X, y, sample_weight, n_outcomes=n_outcomes)
             return self
         if named is None:
@@ -109,7 +108,7 @@ class Tested(LatentStateModel):
         return self
 
     def _fit(self, X: Codes, codes: IntArray, sample_weight: FloatArray | None) -> None:
-        named = self.__dict__.pop("_named")
+        named = self._class_labels()
         if named is not None and self.classes_.tolist() != np.unique(named).tolist():
             raise ValueError(
                 f"y holds the classes {join_names(self.classes_.tolist())} and the model has "

@@ -129,12 +129,13 @@ def new_account(problem: PricedProblem, n: int) -> Account:
 
 def join_accounts(parts: Sequence[Account]) -> Account:
     """Accounts of several batches as one."""
+    return Account(*(join_arrays(parts, field.name) for field in fields(Account)[:-1]))
 
-    def joined(name: str) -> Any:
-        arrays = [getattr(part, name) for part in parts]
-        return None if arrays[0] is None else np.concatenate(arrays)
 
-    return Account(*(joined(field.name) for field in fields(Account)[:-1]))
+def join_arrays(parts: Sequence[Any], name: str) -> Any:
+    """An array that each of several batches has by a name, the rows one after the other; None where they have none."""
+    arrays = [getattr(part, name) for part in parts]
+    return None if arrays[0] is None else np.concatenate(arrays)
 
 
 def prices_beside(problem: PricedProblem, paid: BoolArray) -> FloatArray:

@@ -192,14 +192,14 @@ def cover(belief: FloatArray, vectors: FloatArray, values: FloatArray, tolerance
 
 def _regions(vectors: FloatArray) -> FloatArray:
     """Where each of vectors of two classes is least, in P(first class), (m, 2); NaN where it is nowhere."""
-    slope, ends = vectors[:, 0] - vectors[:, 1], np.empty((len(vectors), 2))
-    for number, (own, at_zero) in enumerate(zip(slope, vectors[:, 1])):
-        steeper, rest = own - slope, vectors[:, 1] - at_zero  # steeper * p <= rest
+    slopes, ends = vectors[:, 0] - vectors[:, 1], np.empty((len(vectors), 2))
+    for number, (slope, intercept) in enumerate(zip(slopes, vectors[:, 1])):
+        steeper, above = slope - slopes, vectors[:, 1] - intercept  # it is least where steeper * p <= above
         with np.errstate(divide="ignore", invalid="ignore"):
-            crossing = rest / steeper
+            crossing = above / steeper
         lower, upper = crossing[steeper < 0].max(initial=0.0), crossing[steeper > 0].min(initial=1.0)
-        some = lower <= upper and (rest[steeper == 0] >= 0).all()
-        ends[number] = (lower, upper) if some else np.nan
+        is_somewhere = lower <= upper and (above[steeper == 0] >= 0).all()
+        ends[number] = (lower, upper) if is_somewhere else np.nan
     return ends
 
 

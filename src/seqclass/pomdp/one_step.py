@@ -11,7 +11,7 @@ from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray,
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.account import pays_in_full, planned_prices, price_of_question
 from seqclass.pomdp.constraints import ConstraintStatus
-from seqclass.pomdp.problem import CLOSED, OPEN, AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import CLOSED, OPEN, AcquisitionProblem, BeliefState, has_requirements
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import with_least_surcharges
 
@@ -58,11 +58,6 @@ def latent_posterior(belief: BeliefState) -> FloatArray:
     if structure.class_tables is None and (latent := structure.latent) is not None:
         return np.asarray(latent.probability(belief))
     return belief.probabilities
-
-
-def has_requirements(problem: AcquisitionProblem) -> bool:
-    """Whether rules say that something has to be asked before anything is decided."""
-    return problem.rules is not None and problem.rules.has_requirements
 
 
 def constraint_status(belief: BeliefState) -> ConstraintStatus:

@@ -18,7 +18,7 @@ from seqclass._utils.tables import Readable, count_text
 from seqclass._utils.text import belief_text, short_repr
 from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real
 from seqclass.costs import Visits
-from seqclass.pomdp.account import Account, charge, join_accounts, new_account, prices_of_all
+from seqclass.pomdp.account import Account, charge, join_accounts, join_arrays, new_account, prices_of_all
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.constraints import ConstraintStatus
 from seqclass.pomdp.names import ImpossibleOutcome, Names, Naming, label_rows
@@ -480,19 +480,14 @@ class BeliefState(Readable):
         if len(parts) == 1:
             return parts[0]
         first = parts[0]
-
-        def joined(name: str) -> Any:
-            arrays = [getattr(part, name) for part in parts]
-            return None if arrays[0] is None else np.concatenate(arrays)
-
         return cls(
             first.problem,
             first.stage,
-            joined("probabilities"),
+            join_arrays(parts, "probabilities"),
             first.problem.join([part.state for part in parts]),
             join_accounts([part.account for part in parts]),
-            observed=joined("observed"),
-            component=joined("component"),
+            observed=join_arrays(parts, "observed"),
+            component=join_arrays(parts, "component"),
         )
 
     @property
@@ -595,7 +590,7 @@ class BeliefState(Readable):
     @property
     def _must_continue(self) -> BoolArray:
         """Where nothing may be decided yet, (n,): rules ask for more, and that can be asked."""
-        if not _has_requirements(self.problem):
+        if not has_requirements(self.problem):
             return np.zeros(len(self), dtype=bool)
         return np.asarray(self._constraint_status.must_continue & self.available.any(axis=1))
 
@@ -645,7 +640,7 @@ class BeliefState(Readable):
     @property
     def stopping_cost(self) -> FloatArray:
         """Cost of the best decision now, (n,); inf where rules ask for more."""
-        if not _has_requirements(self.problem):
+        if not has_requirements(self.problem):
             return self._deciding_cost
         return np.where(self._must_continue, np.inf, self._deciding_cost)
 
@@ -763,7 +758,8 @@ class BeliefState(Readable):
         return int(question[row] if self._mixed else question)
 
 
-def _has_requirements(problem: AcquisitionProblem) -> bool:
+def has_requirements(problem: AcquisitionProblem) -> bool:
+    """Whether rules say that something has to be asked before anything is decided."""
     return problem.rules is not None and problem.rules.has_requirements
 
 

@@ -252,7 +252,7 @@ class Structure(Generic[P]):
 
     @property
     def put_off(self) -> IntArray:
-        """Of questions that promise the same, those of the lowest come first, (n_questions,).
+        """Rank of each question among those that promise the same, (n_questions,): the lowest is asked first.
 
         0 for one that costs something, 1 for a free one, and 2 for a free one no answer to which can change anything:
         what is the same with and without such a question is planned without it.

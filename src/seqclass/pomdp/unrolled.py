@@ -13,7 +13,6 @@ from seqclass._utils.arrays import FloatArray, IntArray, lower_envelope
 from seqclass.pomdp.alpha import AlphaSet, AlphaVectors
 from seqclass.pomdp.bounds.optimum import ask_once, evidence, open_questions
 from seqclass.pomdp.one_step import (
-    has_requirements,
     latent_posterior,
     row_parts,
     stopping_is_certain,
@@ -21,7 +20,7 @@ from seqclass.pomdp.one_step import (
     unasked_questions,
 )
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, SolveInfo
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, set_question
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, has_requirements, set_question
 from seqclass.pomdp.ties import TIE
 
 __all__: list[str] = []

@@ -422,7 +422,7 @@ class Certificate(Readable):
         The policy's cost is above the optimum by at most this share of itself; 0 where `upper` is 0. It is
         ``(upper - lower) / upper``, or less with ``paired``, for then the difference is surer than either of them.
     upper_mean, lower_mean : float
-        Estimates before the margin of confidence is added.
+        Estimates before the margin of confidence is added; over all orders ``lower_mean`` is `lower` itself.
     confidence : float
         1.0 where neither end is sampled, else what was asked for, of both ends, and a paired gap, together.
     method : str

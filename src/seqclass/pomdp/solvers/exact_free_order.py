@@ -36,14 +36,13 @@ from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.observations import TooLarge
 from seqclass.pomdp.one_step import (
-    has_requirements,
     row_parts,
     stopping_is_certain,
     stopping_threshold,
     unasked_questions,
 )
 from seqclass.pomdp.policy import DECIDE, WIDE_GAP, Policy, SolveInfo, with_info
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, has_requirements
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
 from seqclass.pomdp.ties import TIE

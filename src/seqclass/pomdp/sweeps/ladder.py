@@ -15,7 +15,7 @@ from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
 from seqclass.pomdp.problem import BeliefState
-from seqclass.pomdp.solvers.ordering.rules import next_panels, next_question
+from seqclass.pomdp.solvers.ordering.rules import forced_question, next_panels
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import order_panels
 from seqclass.pomdp.walk import Level, walk
@@ -56,7 +56,7 @@ class StopWhenSure(Policy):
         """Question that comes next wherever it goes on, (n,); see `Policy.next_question`."""
         if belief.stage >= self.n_stages:
             return np.full(len(belief), DECIDE)
-        return np.where(self._is_terminal(belief), DECIDE, next_question(self.policy, belief))
+        return np.where(self._is_terminal(belief), DECIDE, forced_question(self.policy, belief))
 
     def _is_terminal(self, belief: BeliefState) -> BoolArray:
         return self.policy._is_terminal(belief)
@@ -68,7 +68,7 @@ class StopWhenSure(Policy):
             belief.account.waits | ((belief.stopping_cost > enough(belief, self.cost)) & ~self._is_terminal(belief))
         )
         if on.size:
-            question[on] = next_question(self.policy, belief[on])
+            question[on] = forced_question(self.policy, belief[on])
         return question
 
     def _check_stored(self) -> None:
@@ -154,7 +154,7 @@ class _Ladder:
                 every = np.zeros((len(belief), belief.problem.n_questions), dtype=bool)
                 every[on] = panels
                 level.belief = order_panels(belief, every)
-            question[on] = next_question(self.policy, level.belief[on])
+            question[on] = forced_question(self.policy, level.belief[on])
         going[question == DECIDE] = 0
         self._stop(belief, going)
         self.left = going

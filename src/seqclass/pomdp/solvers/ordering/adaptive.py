@@ -26,13 +26,12 @@ from seqclass.pomdp.one_step import (
     cost_lower_bound,
     deciding_cost,
     finishing_cost,
-    has_requirements,
     initial_beliefs,
     one_step_costs,
     row_parts,
 )
 from seqclass.pomdp.policy import DECIDE, WIDE_GAP, OrderingCandidate, OrderingChoice, Policy, SolveInfo, with_info
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, has_requirements
 from seqclass.pomdp.solvers.base import Solver, on_cases
 from seqclass.pomdp.solvers.exact_free_order import ANEW, policy_of_search, solve_exact
 from seqclass.pomdp.solvers.ordering.base import OrderingRule

@@ -329,7 +329,7 @@ def make_ask(policy: Policy, see: View = as_it_is, budget: int | None = None) ->
         if budget is None or level.stage < budget:
             level.belief = place_orders(policy, level, see, budget)
             for rows, belief in see(level):
-                question[rows] = policy.action(belief) if budget is None else next_question(policy, belief)
+                question[rows] = policy.action(belief) if budget is None else forced_question(policy, belief)
         return question
 
     return ask
@@ -377,7 +377,7 @@ def next_panels(policy: Policy, belief: BeliefState, most: int, least: int) -> B
     return panels
 
 
-def next_question(policy: Policy, belief: BeliefState) -> IntArray:
+def forced_question(policy: Policy, belief: BeliefState) -> IntArray:
     """Question that a policy would ask if it had to go on, (n,); -1 where none is open that may tell anything.
 
     In any order what has one outcome only is asked where the policy buys it by itself, and where rules ask for it.
