@@ -321,7 +321,7 @@ def test_budgets_of_a_free_problem_hold_on_every_way():
 def test_a_policy_that_asks_what_is_not_open_is_refused():
     problem = free_case(2).problem
     again = FunctionPolicy(problem, lambda belief: np.full(len(belief), 0))
-    with pytest.raises(ValueError, match="question 0.* at stage 1, which was asked before"):
+    with pytest.raises(ValueError, match=r"question 0.* at stage 1, which was asked before"):
         evaluate(problem, again)
     beyond = FunctionPolicy(problem, lambda belief: np.full(len(belief), 99))
     with pytest.raises(ValueError, match="question 99 at stage 0"):

@@ -579,7 +579,7 @@ class Own(Solver):
         (
             lambda info: np.zeros(len(info), dtype=int),
             "adaptive",
-            "^the policy asks question 0 at stage 1, which .* before",
+            "^the policy asks 'x0' .* at stage 1, which .* before",
         ),
         (
             TableProblem([0.5, 0.5], np.array([[[0.8, 0.3], [0.2, 0.7]]]), prices=0.1),

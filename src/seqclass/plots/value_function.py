@@ -241,7 +241,7 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
 
         compared = self._compared(values)
         low, top = min(float(compared.min()), 0.0), float(compared.max())
-        ticks = MaxNLocator(7).tick_values(low, top)
+        ticks = np.asarray(MaxNLocator(7).tick_values(low, top))
         inside = ticks[(ticks > low) & (ticks < top)]
         for ax, own in zip(axes, compared):
             image = simplex.fill_triangle(ax, self.resolution, own, cmap=self.cmap, vmin=low, vmax=top or 1.0)
