@@ -357,7 +357,7 @@ def place_orders(policy: Policy, level: Level, see: View, budget: int | None) ->
 def next_panels(policy: Policy, belief: BeliefState, most: int, least: int) -> BoolArray | None:
     """What a policy orders of at most, and at least, so many questions, (n, n_questions); None if it never does.
 
-    What it would not order by itself leaves out what has one outcome only, as in `next_question`.
+    What it would not order by itself leaves out what has one outcome only, as in `forced_question`.
     """
     problem = belief.problem
     left = min(belief.stage + most, problem.n_stages)
