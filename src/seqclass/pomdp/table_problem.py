@@ -264,11 +264,8 @@ class TableStructure(Structure["TableProblem"]):
     @property
     def equivalent_outcomes(self) -> IntArray | None:
         """Outcome that stands for each that gives the same belief; see `Structure.equivalent_outcomes`."""
-        return (
-            None
-            if self.problem.transitions is not None or self.problem._merged_table is None
-            else self.problem._merged_table[1]
-        )
+        merged = self.problem._merged_table if self.problem.transitions is None else None
+        return None if merged is None else merged[1]
 
 
 def select_questions(problem: AcquisitionProblem, questions: IntArray) -> AcquisitionProblem:

@@ -113,8 +113,7 @@ class FCBF(Selector):
             Arrays with an entry for each feature; ``describe(j)`` puts one into words. A dropped feature counts as
             redundant if the other one has the lower number, and as replaced if it has the higher.
         """
-        support = self.get_support(indices=True)
-        return self._log.reasons(support, getattr(self, "feature_names_in_", None))
+        return self._log.reasons(self.get_support(indices=True), getattr(self, "feature_names_in_", None))
 
     def _relevant(self, X: Any, measure: InformationDependence) -> tuple[Columns | None, npt.NDArray[np.intp]]:
         kept: Columns | None = None

@@ -369,8 +369,7 @@ class SAOLA(FeatureStream):
         FeatureReasons
             Arrays with an entry for each feature seen so far; ``describe(j)`` puts one into words.
         """
-        support = self.get_support(indices=True)
-        return self._log.reasons(support, getattr(self, "feature_names_in_", None))
+        return self._log.reasons(self.get_support(indices=True), getattr(self, "feature_names_in_", None))
 
     def _begin(self, codes: IntArray) -> None:
         check_choice(self.bound, "bound", ("min", "max"))

@@ -425,9 +425,8 @@ class PlannedPanels(PanelPolicy):
         return Best(panel, cost)
 
     def _cost_without(self, belief: BeliefState, questions: BoolArray) -> FloatArray:
-        return np.full(
-            len(belief), np.nan
-        )  # the table is about all questions, and panels that grow are no match for it
+        # the table is about all questions, and panels that grow are no match for it
+        return np.full(len(belief), np.nan)
 
 
 #: Of partial answers after so many questions sorted keys, the best panel of each as a number of bits, and its cost.
