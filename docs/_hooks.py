@@ -45,6 +45,7 @@ MET = {
         "adaptive_classifier.AdaptiveClassifier",
         "costs.Prices",
         "agent.calibration.Calibration",
+        "agent.provenance.Provenance",
         "agent.record.AcquisitionRecord",
         "agent.session.Session",
         "evaluation.contract.CertifiedError",

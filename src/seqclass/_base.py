@@ -25,6 +25,7 @@ from seqclass.agent._source import Source
 from seqclass.agent.agent import Agent, acquire_rows, agent_of, copy_fitted, encode_rows, feature_name
 from seqclass.agent.calibration import Calibration
 from seqclass.agent.explanation import Explanation
+from seqclass.agent.provenance import Provenance
 from seqclass.agent.record import AcquisitionRecord, EncodedRows
 from seqclass.agent.session import Session
 from seqclass.bn import ObservationModel
@@ -73,6 +74,10 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
     ----------
     agent_ : Agent
         Record of everything that was fitted; the other attributes are read from it.
+    provenance_ : Provenance
+        Where it comes from: the target, number of rows, day, and versions of the fit; a file that was learnt from is
+        noted by ``clf.provenance_ = clf.provenance_.with_source(path)``, as the command line does. Files of models
+        written before may lack it.
 
     See Also
     --------
@@ -88,6 +93,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
     """
 
     agent_: Agent
+    provenance_: Provenance
     held_out_: HeldOut = _fitted_attribute("held_out", always=False, how=": it comes of fit(X, y, held_out=5)")
     timings_: dict[str, float]
     selector_: Any
@@ -117,6 +123,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         for name in ("held_out_", "kept_"):
             self.__dict__.pop(name, None)
         self.agent_, self.selector_, self.timings_ = fit.agent, fit.selector, fit.timings
+        self.provenance_ = Provenance.of_fit(len(fit.agent.classes), fit.n_rows, fit.agent.target_name)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Acquire features and return the decision for each instance.
@@ -526,5 +533,5 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         costs.unit_name()
         require(self.handle_unknown in ("error", "missing"), "handle_unknown is wrong")
         require(isinstance(vars(self).get("timings_"), dict), "timings_ is no table")
-        for name, kind in (("held_out_", HeldOut), ("kept_", Kept)):
+        for name, kind in (("held_out_", HeldOut), ("kept_", Kept), ("provenance_", Provenance)):
             require(isinstance(vars(self).get(name), (kind, type(None))), f"{name} is of another kind")

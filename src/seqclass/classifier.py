@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import update_wrapper
 from types import MethodType
 from typing import Any
@@ -388,7 +388,8 @@ class SequentialClassifier(BaseSequentialClassifier):
         fit, kept = add_rows(
             Settings.from_estimator(self), None if before is None else (self.agent_, before), X, y, classes, n_outcomes
         )
-        self._take(fit)
+        earlier = None if before is None else vars(self).get("provenance_")
+        self._take(fit if earlier is None else replace(fit, n_rows=(earlier.n_rows or 0) + (fit.n_rows or 0)))
         self.kept_ = kept
         return self
 

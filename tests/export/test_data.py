@@ -59,7 +59,7 @@ def test_data_is_json_and_whole(model: Any, tmp_path: Path) -> None:
         assert (data["format"], data["version"]) == ("seqclass-policy", 4)
         common = {"format", "version", "written_by", "classes", "decisions", "prior", "decision_costs"}
         common |= {"charge_missing", "unit", "visits", "sets", "features", "questions", "kind"}
-        common |= {"class_texts", "decision_texts", "class_order", "decision_order", "promise"}
+        common |= {"class_texts", "decision_texts", "class_order", "decision_order", "promise", "provenance"}
         own = {"program": {"program"}, "graph": {"cut", "nodes"}}
         assert set(data) == common | own[data["kind"]]
 

@@ -450,7 +450,7 @@ def test_what_is_known_of_every_case_is_asked_first(patients: Any, browser: Any,
     browser.click("[data-part=missing]")
     assert browser.text(PROBLEM) == ""
     record = browser.text("[data-part=record]").splitlines()
-    assert record[3].strip().startswith(odd)  # below the answer
+    assert record[5].strip().startswith(odd)  # below the answer
     assert odd in browser.texts("[data-part=answers] li")[0]
     browser.send("Emulation.setEmulatedMedia", media="print")
     printed = "(p => document.querySelector(p).checkVisibility())"

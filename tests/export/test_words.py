@@ -260,7 +260,7 @@ def test_nothing_on_the_page_is_left_untranslated(name: str, browser: Any, tmp_p
             browser.click("summary")
             look()
     assert "λ" in seen
-    assert re.findall(r"[A-Za-z]+", seen) == []
+    assert re.findall(r"[A-Za-z]+", seen.replace(data["provenance"]["model"], "")) == []
     assert browser.faults == []
 
 

@@ -485,10 +485,11 @@ def export() -> None:
 @click.command()
 @click.argument("model", type=File())
 @click.option("--all", "all_features", is_flag=True, help="List every feature, not only the first 20.")
+@click.option("--card", is_flag=True, help="Print the model's card in Markdown: use, data, costs, limits, contract.")
 @json_option
 @runs("show")
 def show() -> None:
-    """Tell what is in a MODEL file: classes, features in the order asked for, certificate, settings.
+    """Tell what is in a MODEL file: where it comes from, classes, features in the order asked for, costs, settings.
 
     Prices and costs are in the unit of the decision costs, which are shown; a wrong decision costs 1 unless they were
     given.

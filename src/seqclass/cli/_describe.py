@@ -106,6 +106,7 @@ def describe(clf: BaseSequentialClassifier, most: int | None = None) -> dict[str
         "choice": choice_record(clf),
         "skipped": list(getattr(vars(clf).get("choice_"), "skipped", ())),
         "settings": settings(clf),
+        "provenance": None if (origin := vars(clf).get("provenance_")) is None else origin.record(),
     }
 
 

@@ -139,6 +139,7 @@ def _command(
         _fit(clf, rows, held_out)
     seconds = time.perf_counter() - started
     with as_input_errors():
+        clf.provenance_ = clf.provenance_.with_source(data)
         clf.save(output)
         if aside is not None:
             aside.write()

@@ -100,6 +100,7 @@ def _command(
         clf = SequentialClassifier.from_network(
             model.network_, target, questions=model.questions_, max_cells=max_cells, **settings
         )
+        clf.provenance_ = clf.provenance_.with_source(file)
         clf.save(output)
         if page is not None:
             export_policy(clf, page, format="html")

@@ -18,13 +18,17 @@ from seqclass.cli._describe import (
     load_contract,
 )
 from seqclass.cli._format import belief_text, count, echo_json, table, wrap
+from seqclass.export import model_card
 from seqclass.fitting.held_out import HeldOut
 
 _MOST = 20
 
 
-def _command(model: Path, all_features: bool, as_json: bool) -> None:
+def _command(model: Path, all_features: bool, card: bool, as_json: bool) -> None:
     clf, contract = load_contract(model)
+    if card:
+        click.echo(model_card(contract or clf), nl=False)
+        return
     content = describe(clf, None if all_features or as_json else _MOST)
     if contract is not None:
         content["contract"] = contract.record()
@@ -36,6 +40,8 @@ def _command(model: Path, all_features: bool, as_json: bool) -> None:
     click.echo(
         f"{model}: {count(len(content['classes']), 'class', 'classes')}, {count(content['n_features'], 'feature')}"
     )
+    if (origin := vars(clf).get("provenance_")) is not None:
+        _item("learnt" if origin.n_rows else "planned", str(origin))
     click.echo(wrap(f"prior         {belief_text(content['classes'], content['prior'], most=12)}"))
     if contract is not None:
         click.echo(contract_text(contract))

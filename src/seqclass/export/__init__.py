@@ -13,15 +13,17 @@ from typing import Any
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.files import replace_file
-from seqclass._utils.text import join_names, near, short_repr, unit_text
+from seqclass._utils.text import join_names, money, near, short_repr, unit_text
 from seqclass._utils.validation import check_choice, check_integer, check_real
+from seqclass.agent._fingerprint import fingerprint
 from seqclass.agent.agent import agent_of
 from seqclass.evaluation.contract import CertifiedError
 from seqclass.export._c import c_source
+from seqclass.export._card import model_card
 from seqclass.export._data import as_data
 from seqclass.report._markup import Markup, document, element, resource, script_json, together
 
-__all__ = ["export_policy", "page_words", "policy_data"]
+__all__ = ["export_policy", "model_card", "page_words", "policy_data"]
 __dir__ = __all__.copy  # tab completion
 
 #: Most nodes of a decision graph, unless told.
@@ -189,7 +191,17 @@ def policy_data(
     check_integer(max_nodes, "max_nodes", 1)
     if min_probability is not None:
         min_probability = check_real(min_probability, "min_probability", 0.0, 1.0)
-    return as_data(agent_of(clf), labels, max_nodes, min_probability) | {"promise": _promise(contract)}
+    data = as_data(agent_of(clf), labels, max_nodes, min_probability)
+    return data | {"promise": _promise(contract), "provenance": _provenance(clf)}
+
+
+def _provenance(clf: BaseSequentialClassifier) -> dict[str, Any]:
+    """Where a classifier comes from, as the data have it, and the digest that tells its cases from those of others."""
+    origin, held_out = vars(clf).get("provenance_"), vars(clf).get("held_out_")
+    data = {} if origin is None else origin.record()
+    cost = None if held_out is None else held_out.cost
+    about = "" if origin is None else origin.text(cost, agent_of(clf).unit)
+    return data | {"held_out_cost": cost, "model": fingerprint(agent_of(clf)), "text": about}
 
 
 def _promise(contract: CertifiedError | None) -> dict[str, Any] | None:
@@ -273,7 +285,8 @@ def _page(data: dict[str, Any], title: str, words: dict[str, str]) -> Markup:
         element("script", script_json(one), type="application/json", id=name)
         for name, one in (("policy", data), ("words", words))
     ]
-    footer = element("footer", element("p", _fill_in(words["written"], by=data["written_by"])))
+    origin = element("p", _fill_in(words["model"], about=_origin(data, words)), data_part="model")
+    footer = element("footer", element("p", _fill_in(words["written"], by=data["written_by"])), origin)
     limits, language = "form-action 'none'; ", words["lang"]
     return document(title, style, scripts, header, main, footer, *held, limits=limits, language=language)
 
@@ -290,6 +303,16 @@ def _about(data: dict[str, Any], words: dict[str, str]) -> str:
     elif unit_text(data["decision_costs"]):
         told.append(words["errors"])
     return " ".join([*told, *promise_sentences(data, words), words["stays"]])
+
+
+def _origin(data: dict[str, Any], words: dict[str, str]) -> str:
+    """What a model was learnt from, when, at which cost, and its digest."""
+    origin = data["provenance"]
+    told = [origin.get("source"), _fill_in(words["n_rows"], n=rows) if (rows := origin.get("n_rows")) else ""]
+    if (cost := origin["held_out_cost"]) is not None:
+        figure = money(cost, data["unit"]).replace(".", words["decimal"])
+        told.append(_fill_in(words["held_out"], cost=figure))
+    return ", ".join(filter(None, [*told, origin.get("date"), origin["model"]]))
 
 
 def promise_sentences(data: dict[str, Any], words: Mapping[str, str] | None = None) -> list[str]:

@@ -9,6 +9,7 @@ from itertools import accumulate, chain
 from textwrap import indent, wrap
 from typing import Any
 
+from seqclass._utils.text import visible
 from seqclass.pomdp.bounds.optimum import FEW
 from seqclass.pomdp.solvers.exact_free_order import ANEW
 from seqclass.pomdp.ties import budget_of
@@ -17,7 +18,7 @@ from seqclass.report._markup import resource
 #: Types of features: a program knows each by its place.
 _TYPES = ("number", "category", "outcome")
 _HEAD = """\
-/* What a classifier asks and decides, written by {by}: C99, no allocation{state}.
+/* What a classifier asks and decides, written by {by}: C99, no allocation{state}.{origin}
    Include this file in one source file, or compile it and declare the functions below elsewhere.
 
    seq_case c;
@@ -78,6 +79,11 @@ void seq_leave(seq_case *c);                                /* wait no more for 
 }
 
 
+def _comment(text: str) -> str:
+    """A text that ends no comment, and begins none."""
+    return text.replace("*/", "* /").replace("/*", "/ *")
+
+
 def c_source(data: dict[str, Any], promise: str) -> str:
     """One file: sizes, declarations, tables, code; and in words what is certified, if anything is."""
     kind = data["kind"]
@@ -100,10 +106,12 @@ def c_source(data: dict[str, Any], promise: str) -> str:
     network = kind == "program" and data["program"]["network"] is not None
     code = [resource(name, __package__) for name in ("common.c", *(["network.c"] if network else []), f"{kind}.c")]
     unit = f"#define SEQ_UNIT {_quote(data['unit'])} /* of prices and costs */\n"
+    text = _comment(visible(data["provenance"]["text"]))
+    origin = f"\n   Learnt {text}; its digest is {data['provenance']['model']}." if text else ""
     told = indent("\n".join(["\n", *wrap(promise, 110)]), "   ") if promise else ""
     lists = bool(more.get("LISTED"))
     order, state = _ORDER[kind] + lists * _LISTS, "" if lists else ", no global state"
-    head = _HEAD.format(by=data["written_by"], state=state, order=order, promise=told.replace("*/", "* /"))
+    head = _HEAD.format(by=data["written_by"], state=state, origin=origin, order=order, promise=_comment(told))
     return "".join(
         [head, defined, unit, struct, _FUNCTIONS, _ALSO[kind], "\n", _reading_tables(data), tables, "\n", *code]
     )

@@ -214,8 +214,9 @@
     const likely = at.belief.indexOf(Math.max(...at.belief)), cost = at.belief.reduce((all, p, i) => all + p * data.decision_costs[i][likely], 0);
     return cost > at.now * (1 + 1e-12) ? say("cheapest", { cost: money(at.now), other: money(cost), label: data.class_texts[likely] }) : "";
   };
+  const day = () => { const now = new Date(), two = (n) => String(n).padStart(2, "0"); return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`; };
   const record = (at, ended) => {
-    const lines = [document.title, ""];
+    const lines = [document.title, part("model").textContent, say("of_case", { number: part("case-number").value.trim() || "–", date: day() }), ""];
     let n = 0;
     answers.forEach((a, i) => {
       if (a.leave) { lines.push(say("left")); return; }
@@ -271,7 +272,7 @@
     try { takeAll(some); } catch (error) { begun = false; throw error; }
   };
 
-  let focusNext = false;
+  let focusNext = false, write;
   const draw = () => {
     const at = policy.stand(answers), ended = stopped || at.asked === null;
     const open = begun ? [] : atStart.filter((i) => answers.every((a) => a.question !== i)), starts = open.length > 0;
@@ -308,7 +309,8 @@
     drawBest(starts ? [] : at.best, ended ? null : at.asked);
     drawAnswers(at);
     drawOther(at);
-    part("record").textContent = record(at, ended);
+    write = () => { part("record").textContent = record(at, ended); };
+    write();
     part("copied").textContent = "";
     focusNext = false;
   };
@@ -325,7 +327,8 @@
   part("stop").addEventListener("click", () => act(() => { stopped = true; draw(); }));
   part("go-on").addEventListener("click", () => act(() => { stopped = false; draw(); }));
   part("undo").addEventListener("click", () => act(() => { answers.pop(); stopped = false; begun = begun && answers.length > 0; draw(); }));
-  part("again").addEventListener("click", () => act(() => { answers.length = 0; stopped = false; begun = false; draw(); }));
+  part("again").addEventListener("click", () => act(() => { answers.length = 0; stopped = false; begun = false; part("case-number").value = ""; draw(); }));
+  part("case-number").addEventListener("input", () => write());
   part("print").addEventListener("click", () => window.print());
   part("copy").addEventListener("click", () => {
     const range = document.createRange(), selection = getSelection();

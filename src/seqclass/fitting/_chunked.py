@@ -91,7 +91,7 @@ def add_rows(
         with time_step(timings, "solve", without="certify"):
             agent = with_prior(settings, agent, kept.prior)
             timings["certify"] = agent.policy.info.certify_seconds
-    return Fit(settings, replace(agent, seen=None), None, timings), kept
+    return Fit(settings, replace(agent, seen=None), None, timings, n_rows=len(labels)), kept
 
 
 def _check(settings: Settings) -> None:
@@ -435,7 +435,7 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
         marked = marked_columns(agent)
         part = partial(_mark, view, marked, cells_of(agent.coder.range_, marked))
         seen = both_marks([RowFingerprints.from_counts(*least) for least in source.total(part, _merge_fingerprints)])
-    return Fit(settings, replace(agent, seen=seen), None, timings, rows)
+    return Fit(settings, replace(agent, seen=seen), None, timings, rows, n_rows=int(sizes.sum()))
 
 
 def _needs_ranks(discretizer: Any) -> bool:

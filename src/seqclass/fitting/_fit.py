@@ -83,6 +83,8 @@ class Fit:
     rows: tuple[Any, Any, FloatArray | None] | None = None
     #: Weights of the rows that it was planned on.
     weight: FloatArray | None = None
+    #: Number of rows that were learnt from, where there were any.
+    n_rows: int | None = None
 
 
 def fit_rows(
@@ -126,7 +128,7 @@ def fit_rows(
     agent = plan(settings, agent, codes, y, timings, weight, rows=given, certify=certify, found=found)
     if certify:
         agent = replace(agent, seen=both_marks([RowFingerprints.from_marks(marks) for marks in mark_rows(agent, X, y)]))
-    return Fit(settings, agent, selector, timings, given if certify else None, weight)
+    return Fit(settings, agent, selector, timings, given if certify else None, weight, len(y))
 
 
 def money(

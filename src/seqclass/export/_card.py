@@ -1,0 +1,144 @@
+"""A model's card: what it is for, what it was learnt from, what it costs, and what is promised, in Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from seqclass._base import BaseSequentialClassifier
+from seqclass._utils.text import money, visible
+from seqclass.agent.agent import agent_of, feature_name
+from seqclass.evaluation.contract import CertifiedError
+from seqclass.fitting.held_out import HeldOut
+
+#: What Markdown takes for more than a letter.
+_SIGNS = re.compile(r"([\\`*_\[\]<>|#~&])")
+
+
+def model_card(classifier: BaseSequentialClassifier | CertifiedError) -> str:
+    """Return a model's card in Markdown: intended use, data, costs, calibration, limits and contract.
+
+    Parameters
+    ----------
+    classifier : SequentialClassifier, AdaptiveClassifier or CertifiedError
+        A fitted classifier, or what `seqclass.certify_error` returned; the card then states what that promises.
+
+    Returns
+    -------
+    str
+        Markdown with headings, to be edited: what the model itself cannot know is said to be missing.
+
+    Raises
+    ------
+    ValueError
+        If nothing was certified, so that there is no classifier.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from seqclass import SequentialClassifier
+    >>> clf = SequentialClassifier().fit(*load_iris(return_X_y=True), held_out=5)
+    >>> [line for line in model_card(clf).splitlines() if line.startswith("#")][:3]
+    ['# Model card', '## Intended use', '## Data']
+    """
+    contract = classifier if isinstance(classifier, CertifiedError) else None
+    clf = classifier.require_classifier() if isinstance(classifier, CertifiedError) else classifier
+    agent, held_out = agent_of(clf), vars(clf).get("held_out_")
+    decisions, unit = ", ".join(map(_plain, agent.decisions.tolist())), agent.unit
+    asked = [_plain(feature_name(agent, column)) for column in agent.order.tolist()]
+    known = [_plain(feature_name(agent, column)) for column in agent.support[agent.known].tolist()]
+    parts = [
+        f"# Model card{f': {_plain(agent.target_name)}' if agent.target_name else ''}",
+        "## Intended use",
+        f"It decides between {decisions}. It asks for one feature after the other, up to {clf.policy_.n_stages} of "
+        f"{len(asked)}, and decides once the next is expected to save less than it costs.",
+        f"May be asked for: {', '.join(asked) or 'nothing'}."
+        + (f" Known before: {', '.join(known)}." if known else ""),
+        "Who may use it, and for whom it is not meant: not said yet.",
+        "## Data",
+        *_data(clf),
+        "## Costs",
+        f"A feature costs {_span(clf, unit)}. Costs of decisions (column) for each true class (row)"
+        f"{f', in {_plain(unit)}' if unit else ''}:",
+        _table(
+            ["", *map(_plain, agent.decisions.tolist())],
+            ([_plain(c), *(f"{x:.4g}" for x in row)] for c, row in zip(agent.classes.tolist(), clf.decision_costs_)),
+        ),
+        f"By its own model a case costs {money(clf.expected_cost_, unit)} on average.",
+        *_held_out(held_out, unit),
+        "## Calibration",
+        _calibration(clf, held_out, unit),
+        "## Limits",
+        "It holds for cases like those that it was learnt from. Numbers outside of what training showed are taken as "
+        "the nearest that it did; a share of classes that changes needs `with_prior`, and a change of the features a "
+        "new fit (`seqclass.drift` notices it).",
+        "## Contract",
+        _plain(str(contract))
+        if contract is not None
+        else "Nothing is certified about its errors (`seqclass certify`).",
+        *([_plain(str(agent.differential))] if agent.differential is not None else []),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _plain(text: object) -> str:
+    """A text from data, of which Markdown makes nothing."""
+    return _SIGNS.sub(r"\\\1", " ".join(visible(str(text)).split()))
+
+
+def _table(head: list[str], rows: Iterable[list[str]]) -> str:
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
+
+
+def _span(clf: BaseSequentialClassifier, unit: str) -> str:
+    prices = clf.problem_.prices
+    ends = [money(float(one), unit) for one in (prices.min(initial=np.inf), prices.max(initial=-np.inf))]
+    return "nothing" if not prices.size else ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+def _data(clf: BaseSequentialClassifier) -> list[str]:
+    origin = vars(clf).get("provenance_")
+    prior = ", ".join(f"{_plain(c)} {100 * p:.1f}%" for c, p in zip(clf.classes_.tolist(), clf.problem_.prior))
+    if origin is None:
+        return ["Where it comes from was not kept.", f"Classes: {prior}."]
+    lines = [f"{'Learnt' if origin.n_rows else 'Planned'} {_plain(origin)}. Classes: {prior}."]
+    if origin.digest:
+        lines.append(f"SHA-256 of the file: {origin.digest}.")
+    return [*lines, "Versions: " + ", ".join(f"{name} {number}" for name, number in origin.versions) + "."]
+
+
+def _held_out(held_out: HeldOut | None, unit: str) -> list[str]:
+    if held_out is None:
+        return ["What it costs on rows that the fit had not seen was not measured."]
+    rows = [
+        [
+            "this classifier" if one is held_out else one.name.lower(),
+            money(one.cost, unit),
+            " to ".join(money(end, unit) for end in one.cost_interval),
+            f"{one.error:.4f}",
+            f"{one.n_features:.2f}",
+        ]
+        for one in (held_out, held_out.deciding_at_once, held_out.linear)
+        if one is not None
+    ]
+    told = f"On {held_out.n_rows:,} rows that the fit had not seen, {held_out.n_folds} folds:"
+    return [told, _table(["held out", "cost", "95% interval", "error", "features"], rows)]
+
+
+def _calibration(clf: BaseSequentialClassifier, held_out: HeldOut | None, unit: str) -> str:
+    calibration = agent_of(clf).calibration
+    told = (
+        "Its answers are trusted as the model has them."
+        if calibration is None
+        else f"{_plain(repr(calibration)[1:-1])}."
+    )
+    if held_out is None:
+        return told
+    lower, upper = held_out.cost_interval
+    outside = not lower <= held_out.expected_cost <= upper
+    words = (
+        "which is outside of that interval: its probabilities are off" if outside else "which is within the interval"
+    )
+    return f"{told} It expects a cost of {money(held_out.expected_cost, unit)}, {words}."
