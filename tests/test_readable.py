@@ -275,6 +275,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "PairedTest": lambda: paired_t_test([0.9, 0.8, 0.85], [0.7, 0.75, 0.8]),
     "Prequential": lambda: Prequential(np.array([np.nan, 0.8]), np.full(2, np.nan), (), np.ones(2), np.ones(2), 3),
     "Prices": lambda: Costs([0.1, 0.2, 0.3]).prices(3),
+    "Provenance": lambda: clf().provenance_,
     "Question": lambda: clf().session().next_feature,
     "QuestionCalibration": lambda: scores().calibration[0],
     "ReachableBeliefs": lambda: analysis.reachable_beliefs(problem(), policy()),

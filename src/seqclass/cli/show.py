@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from pathlib import Path
 
 import click
@@ -18,7 +19,6 @@ from seqclass.cli._describe import (
     load_contract,
 )
 from seqclass.cli._format import belief_text, count, echo_json, table, wrap
-from seqclass.export import model_card
 from seqclass.fitting.held_out import HeldOut
 
 _MOST = 20
@@ -27,7 +27,8 @@ _MOST = 20
 def _command(model: Path, all_features: bool, card: bool, as_json: bool) -> None:
     clf, contract = load_contract(model)
     if card:
-        click.echo(model_card(contract or clf), nl=False)
+        write_card = pkgutil.resolve_name("seqclass.export:model_card")  # which few ask for, and loads much
+        click.echo(write_card(contract or clf), nl=False)
         return
     content = describe(clf, None if all_features or as_json else _MOST)
     if contract is not None:
