@@ -130,8 +130,9 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
 
         Parameters
         ----------
-        X : array-like, data frame or sparse array of shape (n, n_features)
-            Every column is checked, but only what the policy asks for is used.
+        X : array-like, data frame or sparse array of shape (n, n_features), dict or list of dicts
+            Every column is checked, but only what the policy asks for is used. Of a dict by feature, or a data frame of
+            some of the columns, what is left out is missing.
 
         Returns
         -------
@@ -147,8 +148,9 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
 
         Parameters
         ----------
-        X : array-like, data frame or sparse array of shape (n, n_features)
-            Every column is checked, but only what the policy asks for is used.
+        X : array-like, data frame or sparse array of shape (n, n_features), dict or list of dicts
+            Every column is checked, but only what the policy asks for is used. Of a dict by feature, or a data frame of
+            some of the columns, what is left out is missing.
 
         Returns
         -------
@@ -199,9 +201,9 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
 
         Parameters
         ----------
-        X : array-like, data frame or sparse array of shape (n, n_features)
-            Every column is checked, but only what is known and what the policy asks for is used. Not together with
-            ``provider``.
+        X : array-like, data frame or sparse array of shape (n, n_features), dict or list of dicts
+            Every column is checked, but only what is known and what the policy asks for is used; see `predict`. Not
+            together with ``provider``.
         record_beliefs : bool
             Whether to keep the belief after every question.
         known : sequence of int or str
@@ -298,8 +300,9 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
 
         Parameters
         ----------
-        X : array-like, data frame or sparse array of shape (n, n_features)
-            Instances; a cell that is not known may hold any valid value, such as 0 or NaN.
+        X : array-like, data frame or sparse array of shape (n, n_features), dict or list of dicts
+            Instances; a cell that is not known may hold any valid value, such as 0 or NaN. Of a dict by feature, or a
+            data frame of some of the columns, what is left out is not known.
         known : array-like of bool of shape (n, n_features), optional
             Which cells have been acquired: they are used, count as paid for, and are not asked for again, even if they
             are missing. By default all cells that are not missing.
@@ -335,6 +338,8 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         >>> first = clf.next_question(X, known)
         >>> known[np.arange(len(X)), first] = True
         >>> bool((clf.next_question(X, known) == clf.acquire(X).order[:, 1]).all())
+        True
+        >>> clf.next_question({}).tolist() == first[:1].tolist()
         True
         """
         return agent_of(self).next_question(X, known, budget=budget)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
+from typing import Any
 
 #: `seqclass.testing.solvers.count_ticks` puts its own here.
 _clock = time.perf_counter
@@ -47,6 +49,12 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 logger = logging.getLogger("seqclass")
 _steps: ContextVar[tuple[str, ...]] = ContextVar("steps", default=())
+
+
+def log_event(event: str, **about: Any) -> None:
+    """Tell of something that happened, as one line of JSON."""
+    if logger.isEnabledFor(logging.INFO):
+        logger.info("%s", json.dumps({"event": event, **about}))
 
 
 def tell_share(done: int, total: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
@@ -19,7 +19,7 @@ from seqclass._utils.information import canonical
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import check_array, check_whole, is_fitted, require, stored_array
 from seqclass._utils.text import raise_all, short_repr
-from seqclass._utils.validation import check_n_classes, plain_labels
+from seqclass._utils.validation import check_n_classes, columns_of, plain_labels
 from seqclass.discretize import Discretizer
 from seqclass.discretize._sums import ColumnSums, fit_to_sums
 from seqclass.discretize.outcomes import check_outcomes
@@ -102,6 +102,37 @@ def _infinite(X: Any) -> list[str]:
         f"{row if names is None else X.index[row]}: correct it, or leave it missing."
         for column, row in sorted(first.items())
     ]
+
+
+def complete_rows(X: Any, names: npt.NDArray[Any] | None, encoder: FrameEncoder | None, n_columns: int) -> Any:
+    """Rows of dicts by feature, or a frame of some of the columns, with all of them: what is left out is missing."""
+    if hasattr(X, "columns") and len(X.columns) < n_columns and names is not None:
+        frame = plain_data(X)
+        return frame.reindex(columns=names) if set(frame.columns) <= set(names.tolist()) else X
+    rows = [X] if isinstance(X, Mapping) else X
+    if not isinstance(rows, (list, tuple)) or not rows or not all(isinstance(row, Mapping) for row in rows):
+        return X
+    table = np.full((len(rows), n_columns), None, dtype=object)
+    for i, row in enumerate(rows):
+        for column, value in zip(columns_of(row, n_columns, names, f"row {i}").tolist(), row.values()):
+            table[i, column] = value
+    if names is None and (encoder is None or not encoder.categories_):
+        return to_numeric_table(table)
+    import pandas as pd
+
+    frame = pd.DataFrame(table, columns=encoder.columns_ if names is None and encoder is not None else names)
+    return frame.infer_objects()
+
+
+def to_numeric_table(table: npt.NDArray[Any]) -> FloatArray:
+    """Cells as numbers; NaN where there is None."""
+    numbers = np.full(table.shape, np.nan)
+    for i, j in zip(*np.nonzero(table != None)):  # noqa: E711 (cell by cell)
+        try:
+            numbers[i, j] = float(table[i, j])
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"row {i}: x{j} must be a number, got {short_repr(table[i, j])}.") from None
+    return numbers
 
 
 def category_counts(encoder: FrameEncoder | None) -> dict[int, int]:

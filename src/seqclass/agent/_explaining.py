@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.frames import plain_data
 from seqclass.agent._case import Feature, Question, Questions
+from seqclass.agent._coding import complete_rows
 from seqclass.agent.agent import (
     Agent,
     acquire_encoded,
@@ -195,7 +196,7 @@ class _Teller:
 
 def _as_rows(agent: Agent, X: Any) -> Any:
     """Return one instance or several as a matrix, a data frame where the classifier was fitted on one."""
-    X = plain_data(X)
+    X = plain_data(complete_rows(X, agent.feature_names, agent.encoder, agent.n_features))
     if hasattr(X, "to_frame") and not hasattr(X, "columns"):
         return X.to_frame().T.infer_objects()
     if sp.issparse(X):

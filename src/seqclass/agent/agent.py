@@ -19,7 +19,7 @@ from seqclass._utils.arrays import IntArray
 from seqclass._utils.frames import FrameEncoder
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_integer
-from seqclass.agent._coding import OutcomeCoder, check_input
+from seqclass.agent._coding import OutcomeCoder, check_input, complete_rows
 from seqclass.agent._naming import ColumnNaming, categories_of, outcome_labels_of
 from seqclass.agent._row_fingerprints import RowFingerprints
 from seqclass.agent._warm_start import WarmStart, implied_features, initial_policy_beliefs
@@ -276,6 +276,7 @@ def whole_problem(agent: Agent) -> AcquisitionProblem:
 
 def to_numbers(agent: Agent, X: Any) -> Any:
     """Rows as numbers, checked against the columns of the fit; NaN where missing."""
+    X = complete_rows(X, agent.feature_names, agent.encoder, agent.n_features)
     return check_input(agent.columns, X, agent.encoder, agent.handle_unknown)
 
 

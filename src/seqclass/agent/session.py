@@ -13,6 +13,7 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import spelt
+from seqclass._utils.progress import log_event
 from seqclass._utils.text import belief_text, join_names, money, near, short_repr, value_text, visible
 from seqclass._utils.validation import check_integer, columns_of
 from seqclass.agent._case import (
@@ -105,7 +106,8 @@ class Session:
 
     It asks one question after the other. Any feature of the model may be answered at any time, whether or not it was
     asked for, and what is known is not asked for. In a fixed order, known features are skipped: beliefs and decisions
-    use them, while the policy goes on as if they might still have to be asked.
+    use them, while the policy goes on as if they might still have to be asked. In ``with`` or ``async with`` its end
+    is told to the log ``"seqclass"``, at level INFO and as JSON without the answers.
 
     Parameters
     ----------
@@ -158,6 +160,20 @@ class Session:
         self._start(_draw_lot(agent.policy, self._questions.lots, key))
         for question, cells in self._read_known({} if known is None else known).items():
             self._know(question, cells)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        posterior = [float(f"{p:.6g}") for p in self.posterior]
+        told = {"model": fingerprint(self._agent), "questions": self.n_features, "visits": self.n_visits}
+        log_event("case", **told, cost=self.cost, decision=str(self.decision), posterior=posterior)
+
+    async def __aenter__(self) -> Session:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.__exit__()
 
     def _start(self, lot: int) -> None:
         self._lot = lot
