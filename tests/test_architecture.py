@@ -38,7 +38,8 @@ RANKS = {
     "experiment": 8,
     "plots": 9,
     **dict.fromkeys(["report", "export"], 10),
-    **dict.fromkeys(["cli", "__main__"], 11),
+    "serve": 11,
+    **dict.fromkeys(["cli", "__main__"], 12),
 }
 #: Of equal rank, and yet none imports another.
 SIBLINGS = {"bn", "pomdp", "selection", "datasets"}
@@ -74,6 +75,7 @@ ON_DEMAND_PARTS = {
         "plots",
         "report",
         "selection",
+        "serve",
     )
 }
 #: What they may load beyond what `sklearn.base` has loaded, and how many modules of them.

@@ -26,6 +26,7 @@ COMMANDS = {
     "evaluate": "Tell what a model costs on rows whose labels are known.",
     "explain": "Tell why a row of a table is decided as it is.",
     "ask": "Work through one live case, question by question.",
+    "serve": "Answer over HTTP what to ask next; a page, live cases, metrics.",
     "export": "Write a model as a page that works offline, as JSON or as C.",
     "show": "Tell what is in a model file.",
     "certify": "Certify an error rate of a model on rows kept aside for it.",
@@ -50,6 +51,7 @@ Examples:
   seqclass explain model.seq new.csv --row 3
   seqclass ask model.seq
   seqclass export model.seq -o page.html
+  seqclass serve model.seq
 
 \b
 Exit codes: 0 done, 1 a fault of seqclass, 2 a wrong input or option, 3 nothing certified,

@@ -483,6 +483,28 @@ def export() -> None:
 
 
 @click.command()
+@click.argument("models", metavar="[NAME=]MODEL...", nargs=-1, required=True)
+@click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 for all, which needs a token.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8000, help="Port to listen on.")
+@click.option("--page/--no-page", default=True, help="Whether / is the page to work through cases with.")
+@click.option("--token-file", type=File(), help="File with the token that clients must send as bearer token.")
+@click.option("--key-file", type=File(), help="File with the key that signs cases, so that clients cannot change them.")
+@runs("serve")
+def serve() -> None:
+    """Answer over HTTP what to ask next about a case, by one MODEL file or several with names.
+
+    POST /next says what to ask of a case of which some answers are known; /cases begins one that the client keeps, and
+    /cases/answer goes on with it; /explain says why. GET /model, /metrics, /healthz and /openapi.json tell of the
+    service, and / is the page. A file that changes is taken without a gap. Needs the extra 'serve'.
+
+    \b
+    Examples:
+      seqclass serve model.seq
+      seqclass serve tumour=model.seq iris=iris.seq --host 0.0.0.0 --token-file token
+    """  # noqa: D301 (click wants the character, not the two signs)
+
+
+@click.command()
 @click.argument("model", type=File())
 @click.option("--all", "all_features", is_flag=True, help="List every feature, not only the first 20.")
 @click.option("--card", is_flag=True, help="Print the model's card in Markdown: use, data, costs, limits, contract.")

@@ -1,0 +1,502 @@
+"""The service over loopback: it answers what a session answers, and what is wrong is refused, said and survived."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import seqclass
+from seqclass import Costs, SequentialClassifier
+from seqclass.bn import ClassMixture, TreeNetwork
+from seqclass.cli import main
+from seqclass.pomdp import Adaptive, GridValueIteration, Perseus
+
+httpx = pytest.importorskip("httpx", reason="no httpx: the extra `test` has it")
+uvicorn = pytest.importorskip("uvicorn", reason="no uvicorn: the extra `serve` has it")
+pytest.importorskip("fastapi", reason="no FastAPI: the extra `serve` has it")
+
+from seqclass.serve import create_app  # noqa: E402 (it is not there without the extra)
+
+TOKEN = "correct horse battery staple"
+
+
+def frame_of(seed: int, n_classes: int) -> tuple[pd.DataFrame, Any]:
+    """Two numbers, a category, a yes-or-no and a number that may be missing, all of which tell of the class."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=150)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(size=150) + y,
+            "size in mm": rng.normal(size=150) - y,
+            "colour": np.array(["red", "green", "blue"])[
+                np.where(rng.random(150) < 0.7, y % 3, rng.integers(3, size=150))
+            ],
+            "smokes": np.where(rng.random(150) < 0.8, y % 2, 1 - y % 2).astype(float),
+            "test": np.where(rng.random(150) < 0.3, np.nan, rng.normal(size=150) + 2 * y),
+        }
+    )
+    return frame, np.array(["a", "b", "c", "d"])[y]
+
+
+QUICK = {"certificate_paths": 0}
+#: How to fit, by kind; and the number of classes.
+KINDS: dict[str, tuple[int, Callable[[int], dict[str, Any]]]] = {
+    "grid": (2, lambda seed: {"solver": GridValueIteration(20, **QUICK)}),
+    "perseus": (4, lambda seed: {"solver": Perseus(n_beliefs=50, random_state=seed, **QUICK)}),
+    "any order": (3, lambda seed: {"order": "adaptive", "solver": Adaptive(n_paths=50, **QUICK)}),
+    "mixture": (
+        2,
+        lambda seed: {
+            "observation_model": ClassMixture(2, random_state=seed),
+            "order": "adaptive",
+            "solver": Adaptive(n_paths=50, **QUICK),
+        },
+    ),
+    "tree": (2, lambda seed: {"observation_model": TreeNetwork()}),
+    "bundle": (
+        2,
+        lambda seed: {"feature_costs": Costs(0.01, bundles={"age": "blood", "test": "blood"}), "order": "adaptive"},
+    ),
+    "visits": (2, lambda seed: {"feature_costs": Costs(0.01, visit_cost=0.02), "order": "adaptive"}),
+    "known": (2, lambda seed: {"known": ["smokes"]}),
+    "informative": (3, lambda seed: {"missing": "informative"}),
+    "refer": (
+        2,
+        lambda seed: {"feature_costs": Costs(0.02, decision_costs=[[0, 1, 0.2], [1, 0, 0.2]], decisions=["refer"])},
+    ),
+}
+
+
+def save_models(folder: Path, per_kind: int) -> dict[str, Path]:
+    paths = {}
+    for kind, (n_classes, how) in KINDS.items():
+        for seed in range(per_kind):
+            X, y = frame_of(seed, n_classes)
+            name = f"{kind} {seed}"
+            paths[name] = folder / f"{name}.seq"
+            SequentialClassifier(**({"feature_costs": 0.02} | how(seed))).fit(X, y).save(paths[name])
+    return paths
+
+
+@contextmanager
+def running(app: Any, **how: Any) -> Iterator[Any]:
+    """A client of the application, which runs in a thread."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            while not server.started:
+                time.sleep(0.01)
+            with httpx.Client(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}", timeout=30, **how) as client:
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return save_models(tmp_path_factory.mktemp("models"), 1)
+
+
+@pytest.fixture(scope="module")
+def client(paths: dict[str, Path]) -> Iterator[Any]:
+    with running(create_app(paths)) as client:
+        yield client
+
+
+def post(client: Any, path: str, body: Any, status: int = 200) -> Any:
+    response = client.post(path, json=body)
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+def some_answer(session: Any, question: Any, rng: np.random.Generator) -> Any:
+    """An answer to a question; None where it is not available."""
+
+    def value(feature: Any) -> Any:
+        if feature.categories:
+            return str(rng.choice(feature.categories))
+        low, high = session.training_range(feature.name)
+        return float(rng.uniform(low, high))
+
+    if rng.random() < 0.15:
+        return None
+    return {one.name: value(one) for one in question.features} if question.features else value(question)
+
+
+def assert_stands(step: dict[str, Any], session: Any) -> None:
+    """A step is what the session says."""
+    panel = session.next_panel
+    assert [one["name"] for one in step["questions"]] == [one.name for one in panel]
+    assert step["decide"] == (not panel)
+    assert step["decision"] == str(session.decision)
+    np.testing.assert_allclose(list(step["belief"].values()), session.posterior, rtol=0, atol=1e-9)
+    for ours, theirs in zip(step["questions"], panel):
+        for figure in ("price", "expected_saving", "added_saving"):
+            told = np.nan if ours[figure] is None else ours[figure]
+            np.testing.assert_allclose(told, getattr(theirs, figure), rtol=0, atol=1e-9)
+    for key, figure in (("paid", session.cost), ("expected_cost", session.expected_cost)):
+        assert step[key] == pytest.approx(figure, abs=1e-9)
+    assert step["visit_cost"] == pytest.approx(session.visit_cost if panel else 0, abs=1e-9)
+
+
+def follow(client: Any, clf: Any, name: str, seed: int) -> None:
+    """Work through a case by session, by a kept case and from scratch at each step."""
+    rng = np.random.default_rng(seed)
+    known = {"smokes": float(rng.integers(2))} if rng.random() < 0.5 else {}
+    session, answers = clf.session(known=known), dict[str, Any]()
+    kept = post(client, "/cases", {"model": name, "known": known})
+    assert_stands(kept, session)
+    while (question := session.next_feature) is not None:
+        value = some_answer(session, question, rng)
+        session.unavailable(question.name) if value is None else session.observe(question.name, value)
+        answers[question.name] = value
+        kept = post(client, "/cases/answer", {"case": kept["case"], "answers": {question.name: value}})
+        assert_stands(kept, session)
+        assert_stands(post(client, "/next", {"model": name, "known": known, "answers": answers}), session)
+    assert json.loads(kept["case"])["session"] == json.loads(session.to_json())
+
+
+def test_answers_are_those_of_a_session(client: Any, paths: dict[str, Path]) -> None:
+    for seed, (name, path) in enumerate(paths.items()):
+        follow(client, seqclass.load(path), name, seed)
+
+
+@pytest.mark.slow
+def test_answers_are_those_of_a_session_for_many_models(tmp_path: Path) -> None:
+    paths = save_models(tmp_path, 11)
+    assert len(paths) >= 103
+    with running(create_app(paths)) as client:
+        for name, path in paths.items():
+            clf = seqclass.load(path)
+            for seed in range(3):
+                follow(client, clf, name, seed)
+
+
+@pytest.mark.parametrize("name", ["any order 0", "grid 0", "bundle 0"])
+def test_a_budget_asks_as_next_question_does(client: Any, paths: dict[str, Path], name: str) -> None:
+    clf, rng = seqclass.load(paths[name]), np.random.default_rng(0)
+    session, answers = clf.session(known={"smokes": 1.0}), dict[str, Any]()
+    for n_asked in range(3):
+        told = post(client, "/next", {"model": name, "known": {"smokes": 1.0}, "answers": answers, "budget": 3})
+        row = {"smokes": 1.0}
+        for name_, value in answers.items():
+            row |= value if isinstance(value, dict) else {name_: value}
+        [column] = clf.next_question([row], budget=3 + 1).tolist()
+        [question] = told["questions"]
+        assert column in [question["column"], *(f["column"] for f in question["features"])]
+        asked = next(one for one in session.suggestions(9) if one.name == question["name"])
+        value = next(one for _ in range(99) if (one := some_answer(session, asked, rng)) is not None)
+        session.observe(asked.name, value)
+        answers[asked.name] = value
+        assert len(answers) == n_asked + 1
+    assert post(client, "/next", {"model": name, "known": {"smokes": 1.0}, "answers": answers, "budget": 3})["decide"]
+
+
+def test_what_was_skipped_is_null_and_can_be_undone(client: Any) -> None:
+    first = post(client, "/cases", {})
+    name = first["questions"][0]["name"]
+    skipped = post(client, "/next", {"skipped": [name]})
+    assert skipped == post(client, "/next", {"answers": {name: None}})
+    one = post(client, "/cases/answer", {"case": first["case"], "skipped": [name]})
+    assert {k: v for k, v in one.items() if k != "case"} == skipped
+    back = post(client, "/cases/answer", {"case": one["case"], "undo": 1})
+    assert back == first
+    odd = post(client, "/next", {"answers": {"age": 1e6}})["notes"]
+    assert "outside of what training showed" in odd["age"]
+
+
+def test_explanations_models_page_and_health(client: Any, paths: dict[str, Path]) -> None:
+    clf = seqclass.load(paths["grid 0"])
+    told = post(client, "/explain", {"model": "grid 0", "answers": {"age": 0.1, "colour": "red"}})
+    [wanted] = clf.explain({"age": 0.1, "colour": "red"})
+    assert told["text"] == str(wanted)
+    assert [step["name"] for step in told["steps"]] == [step.name for step in wanted.steps]
+    about = client.get("/model").json()
+    assert (about["name"], about["models"], about["provenance"]["n_rows"]) == ("grid 0", list(paths), 150)
+    assert [f["name"] for f in about["features"]] == [clf.feature_name(column) for column in clf.order_]
+    assert "<!DOCTYPE html>" in client.get("/").text
+    assert client.get("/", params={"name": "bundle 0"}).status_code == 200
+    assert client.get("/healthz").json()["status"] == "ok"
+    metrics = client.get("/metrics").text
+    assert 'seqclass_requests_total{path="/explain",status="200"}' in metrics
+    schema = client.get("/openapi.json").json()
+    for path in ("/next", "/cases", "/cases/answer", "/explain"):
+        body = schema["paths"][path]["post"]["requestBody"]["content"]["application/json"]["example"]
+        post(client, path, body)
+
+
+WRONG: dict[str, tuple[str, Any, list[Any], str]] = {
+    "name": ("/next", {"answers": {"aeg": 1}}, ["body", "answers", "aeg"], "did you mean 'age'?"),
+    "text": ("/next", {"answers": {"age": "old"}}, ["body", "answers", "age"], "must be a number, got 'old'"),
+    "category": (
+        "/next",
+        {"answers": {"colour": "pink"}},
+        ["body", "answers", "colour"],
+        "Send null to take it as not",
+    ),
+    "no category": (
+        "/next",
+        {"answers": {"colour": ""}},
+        ["body", "answers", "colour"],
+        "send null if it is not available",
+    ),
+    "huge": ("/next", {"answers": {"age": 10**400}}, ["body", "answers", "age"], "must be finite"),
+    "bundle": ("/next", {"answers": {"age": {"x": 1}}}, ["body", "answers", "age"], "must be a number"),
+    "twice": ("/next", {"answers": {"age": 1}, "skipped": ["age"]}, ["body", "skipped", "age"], "leave one out"),
+    "known": ("/next", {"known": {"agee": 1}}, ["body", "known"], "did you mean 'age'?"),
+    "known twice": ("/next", {"known": {"age": 1}, "answers": {"age": 1}}, ["body", "answers", "age"], "leave one out"),
+    "model": ("/next", {"model": "x"}, ["body", "model"], "there is no model 'x'; there is"),
+    "budget": ("/next", {"budget": -1}, ["body", "budget"], "greater than or equal to 0"),
+    "extra": ("/next", {"answer": {}}, ["body", "answer"], "Extra inputs are not permitted"),
+    "list": ("/next", {"answers": [1]}, ["body", "answers"], "valid dictionary"),
+    "case": ("/cases/answer", {"case": "x"}, ["body", "case"], "send the text that it gave, unchanged"),
+    "forged": ("/cases/answer", {"case": '{"digest":1}'}, ["body", "case"], "begin the case anew"),
+    "undo": ("/cases/answer", {"undo": 1}, ["body", "undo"], "there is no answer to take back"),
+    "explain": ("/explain", {"answers": {"aeg": 1}}, ["body", "answers"], "did you mean 'age'?"),
+    "half a character": ("/next", {"model": "\udc80"}, ["body", "model"], ""),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_said_in_the_words_of_the_service(client: Any, case: str) -> None:
+    path, body, place, says = WRONG[case]
+    if case == "undo":
+        body = body | {"case": post(client, "/cases", {})["case"]}
+    response = client.post(path, content=json.dumps(body), headers={"content-type": "application/json"})
+    assert response.status_code == (409 if case == "forged" else 422), response.text
+    [problem, *_] = response.json()["detail"]
+    assert problem["loc"][: len(place)] == place
+    assert says in problem["msg"]
+    for alien in ("--", "()", "command line", "handle_unknown", "Traceback", ".py", ".seq"):
+        assert alien not in response.text
+
+
+def test_forged_cases_are_refused_whatever_they_hold(client: Any) -> None:
+    text = post(client, "/cases", {"known": {"age": 1.0}})["case"]
+    content = json.loads(text)
+    for change in (
+        {"answers": 3},
+        {"answers": [["age", 5, ["age"]]]},
+        {"answers": [[None, None]]},
+        {"answers": [["age", {"a": []}, True]]},
+        {"answers": [["age", 1.0]] * 2},
+        {"visits": [[0, ["age"]]]},
+        {"visits": "x"},
+        {"first": ["age"]},
+        {"lot": 10**30},
+        {"version": 1},
+    ):
+        forged = json.dumps(content | {"session": content["session"] | change})
+        assert post(client, "/cases/answer", {"case": forged}, 422)["detail"][0]["loc"] == ["body", "case"]
+    for forged in ("", "null", "[]", "1", "{", '{"digest": [], "session": 1}', "\ud800", text[:-1]):
+        response = client.post("/cases/answer", content=json.dumps({"case": forged}))
+        assert response.status_code in (409, 422), response.text
+
+
+def test_signed_cases_are_as_they_were_given(paths: dict[str, Path]) -> None:
+    app = create_app({"grid": paths["grid 0"]}, key=b"secret")
+    with running(app) as client:
+        case = post(client, "/cases", {"known": {"age": 1.0}})["case"]
+        assert post(client, "/cases/answer", {"case": case})["case"] == case
+        for forged in (case.replace("1.0", "2.0"), case.rpartition(".")[0], f"{case}0", case[:-1] + "é"):
+            says = post(client, "/cases/answer", {"case": forged}, 422)["detail"][0]["msg"]
+            assert "not as this service gave it" in says
+
+
+def test_only_who_has_the_token_may_ask(paths: dict[str, Path]) -> None:
+    with running(create_app(paths["grid 0"], token=TOKEN)) as client:
+        paths_ = ("/next", "/", "/metrics", "/openapi.json", "/nowhere")
+        for sent in ("", "Bearer", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", f"Bearer x{TOKEN}"):
+            for path in paths_:
+                response = client.get(path, headers={"authorization": sent})
+                assert response.status_code == 401, (sent, path)
+                assert response.headers["www-authenticate"] == "Bearer"
+        assert client.get("/healthz").status_code == 200
+        client.headers["authorization"] = f"Bearer {TOKEN}"
+        assert post(client, "/next", {})["model"] == "grid 0"
+
+
+def test_bodies_are_limited_and_the_service_stays(client: Any) -> None:
+    deep = '{"answers": ' + "[" * 20_000 + "]" * 20_000 + "}"
+    for content, status in (
+        (b"x" * 70_000, 413),
+        ((b"x" * 1000 for _ in range(100)), 413),  # which does not say how long it is
+        (deep.encode(), 422),
+        (b'{"answers": {"age": ' + b"9" * 5000 + b"}}", 422),
+        (b"\xff\xfe", 422),
+        (b"", 422),
+        (b"nonsense", 422),
+        (b'{"answers": {"age": NaN}}', 422),
+    ):
+        response = client.post("/next", content=content, headers={"content-type": "application/json"})
+        assert response.status_code in (status, 400 if status == 422 else status), response.text
+        assert response.json()["detail"][0]["msg"]
+    assert client.get("/nowhere").status_code == 404
+    assert client.get("/next").status_code == 405
+    assert post(client, "/next", {})["model"] == "grid 0"
+
+
+def test_a_slow_body_is_given_up(paths: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    from seqclass.serve import app as application
+
+    monkeypatch.setattr(application.Guard, "body_seconds", 0.2)
+    with running(create_app(paths["grid 0"])) as client:
+        url = client.base_url
+        with socket.create_connection((url.host, url.port)) as slow:
+            slow.sendall(b"POST /next HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{")
+            assert b" 408 " in slow.recv(1000)
+        assert post(client, "/next", {})
+
+
+def test_a_new_file_is_taken_and_old_cases_end_by_their_own(paths: dict[str, Path], tmp_path: Path) -> None:
+    path, other = tmp_path / "m.seq", SequentialClassifier(feature_costs=0.05).fit(*frame_of(7, 2))
+    shutil.copy(paths["grid 0"], path)
+    old = seqclass.load(path)
+    app = create_app(path, refresh_seconds=0.02)
+    wrong, seen, done = list[Any](), set[str](), threading.Event()
+    with running(app) as client:
+        begun = post(client, "/cases", {})
+
+        def ask() -> None:
+            with httpx.Client(base_url=client.base_url, timeout=30) as own:
+                while not done.is_set():
+                    response = own.post("/next", json={})
+                    seen.add(response.json()["digest"])
+                    wrong.extend([response.text] * (response.status_code != 200))
+
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        until = time.monotonic() + 20
+        while not seen and time.monotonic() < until:
+            time.sleep(0.01)
+        other.save(path)
+        while client.get("/model").json()["digest"] == begun["digest"] and time.monotonic() < until:
+            time.sleep(0.02)
+        new = client.get("/model").json()["digest"]
+        path.write_bytes(b"damaged")
+        while 'taken="false"' not in client.get("/metrics").text and time.monotonic() < until:
+            time.sleep(0.02)
+        done.set()
+        for thread in threads:
+            thread.join()
+        assert not wrong
+        assert seen == {begun["digest"], new}
+        assert client.get("/model").json()["digest"] == new != begun["digest"]
+        session = old.session()
+        session.observe(begun["questions"][0]["name"], 0.5)
+        step = post(client, "/cases/answer", {"case": begun["case"], "answers": {begun["questions"][0]["name"]: 0.5}})
+        assert_stands(step, session)
+    other.save(path)
+    with running(create_app(path)) as client:  # restarted with the new file alone
+        assert "begin the case anew" in post(client, "/cases/answer", {"case": begun["case"]}, 409)["detail"][0]["msg"]
+    with running(create_app({"m": path, "old": paths["grid 0"]})) as client:  # or with both
+        assert_stands(post(client, "/cases/answer", {"case": step["case"]}), session)
+
+
+def test_many_at_once_get_what_each_alone_gets(client: Any, paths: dict[str, Path]) -> None:
+    bodies = [
+        {"model": name, "answers": {"age": float(age)}} for name in paths for age in (-1.5, 1.5) if name != "bundle 0"
+    ]
+    alone = [post(client, "/next", body) for body in bodies]
+    together: dict[int, Any] = {}
+
+    def ask(part: int) -> None:
+        with httpx.Client(base_url=client.base_url, timeout=60) as own:
+            for i in range(part, len(bodies), 6):
+                together[i] = post(own, "/next", bodies[i])
+
+    threads = [threading.Thread(target=ask, args=(part,)) for part in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [together[i] for i in range(len(bodies))] == alone
+
+
+def test_policies_drawn_by_lot_need_the_name_of_the_case(tmp_path: Path) -> None:
+    X, y = frame_of(0, 2)
+    clf = SequentialClassifier(feature_costs=0.02, target_cost=0.03, order="adaptive").fit(X, y)
+    clf.save(tmp_path / "lot.seq")
+    with running(create_app(tmp_path / "lot.seq")) as client:
+        if len(clf.policy_.initial_belief()[1]) > 1:
+            assert "send a name of the case as key" in post(client, "/next", {}, 422)["detail"][0]["msg"]
+        for key in ("a", "b", "c"):
+            assert_stands(post(client, "/next", {"key": key}), clf.session(key=key))
+
+
+@pytest.mark.slow
+def test_what_the_description_allows_is_answered(paths: dict[str, Path]) -> None:
+    """Requests that schemathesis makes of the description, right ones and wrong ones: none is a fault."""
+    schemathesis = pytest.importorskip("schemathesis", reason="no schemathesis: the extra `test` has it")
+    from hypothesis import HealthCheck, Phase, given, settings
+
+    app = create_app({"grid": paths["grid 0"], "bundle": paths["bundle 0"]})
+    schema = schemathesis.openapi.from_asgi("/openapi.json", app)
+    seen: dict[int, int] = {}
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        for mode in schemathesis.GenerationMode:
+
+            @given(case=operation.as_strategy(generation_mode=mode))
+            @settings(
+                max_examples=600,
+                derandomize=True,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+                phases=[Phase.generate],
+                database=None,
+            )
+            def ask(case: Any) -> None:
+                response = case.call()
+                seen[response.status_code] = seen.get(response.status_code, 0) + 1
+                assert response.status_code < 500, response.text
+
+            if mode == schemathesis.GenerationMode.POSITIVE or operation.method == "post":
+                ask()
+    assert sum(seen.values()) >= 5000
+    assert {200, 422} <= set(seen)
+
+
+def test_a_fault_tells_nothing(client: Any, paths: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    from seqclass.serve.models import ServedModel
+
+    def fail(*_: Any) -> Any:
+        raise RuntimeError("/secret/path")
+
+    monkeypatch.setattr(ServedModel, "step", fail)
+    response = client.post("/next", json={})
+    assert response.status_code == 500
+    assert "secret" not in response.text
+
+
+def test_the_command_line_says_what_is_wrong(paths: dict[str, Path], tmp_path: Path) -> None:
+    short = tmp_path / "token"
+    short.write_text("abc")
+    model = str(paths["grid 0"])
+    for arguments, says in (
+        (["none.seq"], "there is no file none.seq"),
+        ([model, "--token-file", str(short)], "must hold one line of at least 16 letters"),
+        ([f"a={model}", f"a={model}"], "two models have the name 'a'"),
+        ([str(short)], "no seqclass model"),
+    ):
+        result = CliRunner().invoke(main, ["serve", *arguments])
+        assert result.exit_code == 2, result.output
+        assert says in result.output
+        assert "Traceback" not in result.output
