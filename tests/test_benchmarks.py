@@ -74,6 +74,7 @@ MEMORYLESS = {
     "f_etana.py",
     "ifc2f.py",
     "selection_stage.py",
+    "service.py",
     "small_sets.py",
     "speed.py",
     "tuned_peers.py",
@@ -117,6 +118,7 @@ LONG = {
     "scaling.py",
     "selection_stage.py",
     "semi_rfs.py",
+    "service.py",
     "small_sets.py",
     "solvers.py",
     "tree.py",
@@ -137,6 +139,8 @@ def test_a_quick_run_writes_its_rows(
 ) -> None:
     if script == "pomdp_py_peers.py":
         pytest.importorskip("pomdp_py")
+    if script == "service.py":
+        pytest.importorskip("uvicorn", reason="no uvicorn: the extra `serve` has it")
     if script in GOLDEN:
         folder = request.getfixturevalue("data_dir")
         if not (folder.parent / "golden").is_dir():

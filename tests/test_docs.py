@@ -47,7 +47,7 @@ LONG = {
         "networks.md",
     ),
     *("certified.md", "selection.md", "extending/solver.md", "migrate/afabench.md", "theory/correlated.md"),
-    *("exams.md", "analysis.md", "start.md", "migrate/pgmpy.md", "theory/certificates.md"),
+    *("serve.md", "exams.md", "analysis.md", "start.md", "migrate/pgmpy.md", "theory/certificates.md"),
 }
 BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>[^>]*?) -->\n+)?```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
@@ -155,6 +155,8 @@ def test_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.Monk
     found = blocks(page)
     if not any(block.kind in ("python", "bash") and block.reason is None for block in found):
         pytest.skip("no code to run")
+    if page == "serve.md":
+        pytest.importorskip("fastapi", reason="no FastAPI: the extra `serve` has it")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.delenv("SEQCLASS_DATA", raising=False)  # what the pages show is of sets that everybody has
