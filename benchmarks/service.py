@@ -98,7 +98,7 @@ def main() -> None:
         clf.save(path)
         ports, processes = [], []
         for model in (str(path), None):
-            with socket.socket() as listening:
+            with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # by which asyncio tells that nothing is to wait
                 listening.bind(("127.0.0.1", 0))
                 listening.listen(100)
                 ports.append(listening.getsockname()[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence, Sized
@@ -134,6 +135,19 @@ def plain_figures(values: Mapping[str, Any]) -> dict[str, Any]:
         elif value is None or isinstance(value, (str, Real, np.bool_)):
             row[name] = value
     return row
+
+
+def to_json_value(value: Any) -> Any:
+    """Turn numpy's things into what JSON has."""
+    if isinstance(value, Mapping):
+        return {str(k): to_json_value(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [to_json_value(v) for v in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def rows_of(parts: Iterable[Any]) -> list[dict[str, Any]]:

@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import click
-import numpy as np
 
+from seqclass._utils.tables import to_json_value
 from seqclass._utils.text import belief_text as belief_text
 from seqclass._utils.text import percent as percent
 from seqclass._utils.text import visible
@@ -53,16 +53,3 @@ def next_text(model: str) -> str:
 def echo_json(content: Any) -> None:
     """Print one JSON object; NaN and infinity become null."""
     click.echo(json.dumps(to_json_value(content), indent=2, allow_nan=False))
-
-
-def to_json_value(value: Any) -> Any:
-    """Turn numpy's things into what JSON has."""
-    if isinstance(value, dict):
-        return {str(k): to_json_value(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [to_json_value(v) for v in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

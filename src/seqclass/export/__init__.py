@@ -98,7 +98,7 @@ def export_policy(
     words = page_words(language)
     data = policy_data(classifier, labels=labels, max_nodes=max_nodes, min_probability=min_probability)
     if format == "html":
-        text: str = _page(data, _title(classifier, data, words) if title is None else title, words)
+        text = policy_page(classifier, data, title, words)
     elif format == "json":
         text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
     else:
@@ -106,6 +106,17 @@ def export_policy(
     with replace_file(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", errors="backslashreplace"))
     return data
+
+
+def policy_page(
+    classifier: BaseSequentialClassifier | CertifiedError,
+    data: dict[str, Any] | None = None,
+    title: str | None = None,
+    words: dict[str, str] | None = None,
+) -> str:
+    """The page that `export_policy` writes, as text."""
+    data, words = policy_data(classifier) if data is None else data, words or page_words()
+    return str(_page(data, _title(classifier, data, words) if title is None else title, words))
 
 
 #: Formats by the ending of a file.

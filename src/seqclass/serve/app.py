@@ -10,11 +10,15 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
+from traceback import format_tb
 from typing import Any
 
 from seqclass import __version__
 from seqclass._utils.progress import log_event
+from seqclass._utils.tables import to_json_value
 from seqclass.serve.models import CaseTexts, Models, Refusal, ServedModel, refuse
 
 try:  # whoever serves nothing needs none of it
@@ -23,7 +27,7 @@ try:  # whoever serves nothing needs none of it
     from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
     from pydantic import BaseModel, ConfigDict, Field
     from starlette.exceptions import HTTPException
-    from starlette.responses import HTMLResponse, PlainTextResponse, Response
+    from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 except ImportError:
     FastAPI, BaseModel = None, object  # type: ignore[assignment, misc, unused-ignore]
     ConfigDict = Field = lambda *_, **__: None  # type: ignore[assignment, misc, unused-ignore]
@@ -131,8 +135,8 @@ def create_app(
     if FastAPI is None:
         raise ImportError("the service needs FastAPI and uvicorn: pip install 'seqclass[serve]'.")
     paths = {Path(models).stem: models} if isinstance(models, (str, os.PathLike)) else models
-    meters = _Meters()
-    served, texts = Models({name: Path(path) for name, path in paths.items()}, meters.note_model), CaseTexts(key)
+    meters, texts = _Meters(), CaseTexts(key)
+    served = Models({name: Path(path) for name, path in paths.items()}, meters.files)
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
@@ -145,20 +149,11 @@ def create_app(
         yield
         watching.cancel()
 
-    described = {
-        401: "The token is missing or wrong.",
-        408: "The body came too slowly.",
-        413: "The body is too large.",
-        422: "Something is wrong with the request; it says what, and where.",
-    }
-    wrong: dict[int | str, Any] = {n: {"model": Problem, "description": text} for n, text in described.items()}
+    summary, problems = "What to ask next about a case, and when to decide.", {"model": Problem}
+    wrong: dict[int | str, Any] = dict.fromkeys((401, 404, 408, 409, 413, 422), problems)
+    # without the pages of FastAPI, which fetch scripts from elsewhere
     app = FastAPI(
-        title="seqclass",
-        version=__version__,
-        summary="What to ask next about a case, and when to decide.",
-        lifespan=lifespan,
-        docs_url=None,  # pages that fetch scripts from elsewhere
-        redoc_url=None,
+        title="seqclass", version=__version__, summary=summary, lifespan=lifespan, redoc_url=None, docs_url=None
     )
     app.state.models = served
 
@@ -222,76 +217,54 @@ def create_app(
         return PlainTextResponse(generate_latest(meters.registry), media_type="text/plain; version=0.0.4")
 
     posts = {"/next": next_question, "/cases": begin_case, "/cases/answer": answer_case, "/explain": explain}
-    for path, function in posts.items():
-        more: dict[int | str, Any] = (
-            {409: {"model": Problem, "description": "The case's model is gone."}} if "answer" in path else {}
-        )
-        app.add_api_route(path, function, methods=["POST"], responses={**wrong, **more})
-    app.add_api_route("/model", about, methods=["GET"], responses=wrong)
-    app.add_api_route("/healthz", health, methods=["GET"])
-    app.add_api_route("/metrics", metrics, methods=["GET"], response_class=PlainTextResponse)
-    if page:
-        none: dict[int | str, Any] = {404: {"model": Problem, "description": "The policy cannot be written as a page."}}
-        app.add_api_route("/", show_page, methods=["GET"], responses={**wrong, **none}, response_class=HTMLResponse)
-
-    def refused(request: Request, error: Exception) -> Response:
-        assert isinstance(error, Refusal)
-        return _problem(error.status, error.place, str(error))
-
-    def invalid(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
-        detail = [{key: one[key] for key in ("loc", "msg", "type")} for one in error.errors()]
-        return _json({"detail": detail}, 422)
-
-    def failed(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        return _problem(error.status_code, [], str(error.detail), error.headers)
-
-    app.add_exception_handler(Refusal, refused)
-    app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(HTTPException, failed)
-    app.openapi = _with_examples(app.openapi, next(iter(served.current.values())))
-    app.add_middleware(
-        Guard, token=token, max_bytes=max_bytes, meters=meters, paths={route.path for route in app.routes}
+    for path, answer in posts.items():
+        app.add_api_route(path, answer, methods=["POST"], responses=wrong)
+    gets: dict[str, Any] = {"/model": about, "/healthz": health, "/metrics": metrics}
+    gets |= {"/": show_page} if page else {}
+    for path, tell in gets.items():
+        kind = {"/": HTMLResponse, "/metrics": PlainTextResponse}.get(path, JSONResponse)
+        app.add_api_route(path, tell, methods=["GET"], responses=wrong, response_class=kind)
+    app.add_exception_handler(Refusal, lambda _, e: _problem(e.status, e.place, str(e)))
+    app.add_exception_handler(HTTPException, lambda _, e: _problem(e.status_code, [], str(e.detail), e.headers))
+    app.add_exception_handler(
+        RequestValidationError, lambda _, e: _json({"detail": [_short(x) for x in e.errors()]}, 422)
     )
+    app.openapi = _with_examples(app.openapi, next(iter(served.current.values())), texts)
+    known = {route.path for route in app.routes}
+    app.add_middleware(Guard, token=token, max_bytes=max_bytes, meters=meters, paths=known)
     return app
 
 
 def _json(content: Any, status: int = 200, headers: Any = None) -> Response:
     """JSON in ASCII, which holds whatever a client sent, halves of characters too."""
-    return Response(json.dumps(content, allow_nan=False), status, headers, "application/json")
+    return Response(json.dumps(to_json_value(content), allow_nan=False), status, headers, "application/json")
 
 
 def _problem(status: int, place: list[str], message: str, headers: Any = None) -> Response:
     return _json({"detail": [{"loc": place, "msg": message, "type": "value_error"}]}, status, headers)
 
 
-def _with_examples(openapi: Callable[[], dict[str, Any]], model: ServedModel) -> Callable[[], dict[str, Any]]:
+def _short(error: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: error[key] for key in ("loc", "msg", "type")}
+
+
+def _with_examples(openapi: Any, model: ServedModel, texts: CaseTexts) -> Callable[[], dict[str, Any]]:
     """The description of the service, with requests that a model answers."""
     session = model.clf.session(key=0)
-    first = next(iter(session.next_panel), None)
-    answers: dict[str, Any] = {}
-    for feature in [] if first is None else [*(first.features or (first,))]:
-        low = (session.training_range(feature.name) or (0.0,))[0] if not feature.categories else feature.categories[0]
-        answers[feature.name] = low
-    told = {first.name: answers if first.features else answers[first.name]} if first is not None else {}
-    case = CaseTexts(None).write(model, session)
-    examples = {
-        "/next": {"answers": told},
-        "/cases": {"known": {}},
-        "/cases/answer": {"case": case, "answers": told},
-        "/explain": {"answers": answers},
-    }
-    step = model.step(session) | {"notes": {}}
-    results = {"/next": step, "/cases": step | {"case": case}}
+    values = {one["name"]: (one["categories"] or one["range"] or [0.0])[0] for one in model.about["features"]}
+    asked = [one.name for question in session.next_panel for one in question.features or (question,)]
+    answers = {name: values[name] for name in asked[:1]}
+    step, case = model.step(session) | {"notes": {}}, {"case": texts.write(model, session)}
+    requests = {"/next": {"answers": answers}, "/cases": {"known": {}}, "/explain": {"answers": answers}}
+    requests["/cases/answer"] = case | {"answers": answers}
+    results: dict[str, Any] = to_json_value({"/next": step, "/cases": step | case})
 
     def described() -> dict[str, Any]:
-        content = openapi()
-        for path, example in examples.items():
+        content: dict[str, Any] = openapi()
+        for path, request in requests.items():
             post = content["paths"][path]["post"]
-            post["requestBody"]["content"]["application/json"]["example"] = example
-            if path in results:
-                post["responses"]["200"]["content"]["application/json"]["example"] = results[path]
+            post["requestBody"]["content"]["application/json"]["example"] = request
+            post["responses"]["200"]["content"]["application/json"]["example"] = results.get(path, {})
         return content
 
     return described
@@ -301,23 +274,16 @@ class _Meters:
     """What is counted for Prometheus."""
 
     def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
-        name, path = ["model"], ["path"]
-        self.requests = Counter("seqclass_requests", "Requests", ["path", "status"], registry=registry)
-        self.seconds = Histogram("seqclass_request_seconds", "Seconds a request took", path, registry=registry)
+        self.registry = CollectorRegistry()
+        count = partial(Counter, registry=self.registry)
+        measure = partial(Histogram, registry=self.registry)
+        self.requests = count("seqclass_requests", "Requests", ["path", "status"])
+        self.seconds = measure("seqclass_request_seconds", "Seconds a request took", ["path"])
         counts = (0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)
-        self.questions = Histogram(
-            "seqclass_case_questions", "Questions until a case is decided", name, buckets=counts, registry=registry
-        )
-        self.decisions = Counter("seqclass_decisions", "Decisions", [*name, "decision"], registry=registry)
-        self.unusual = Counter(
-            "seqclass_unusual_values", "Answers outside of what training showed", name, registry=registry
-        )
-        self.taken = Counter("seqclass_model_files", "Model files that changed", [*name, "taken"], registry=registry)
-
-    def note_model(self, name: str, taken: bool) -> None:
-        """Count a file that was read again."""
-        self.taken.labels(name, str(taken).lower()).inc()
+        self.questions = measure("seqclass_case_questions", "Questions until a decision", ["model"], buckets=counts)
+        self.decisions = count("seqclass_decisions", "Decisions", ["model", "decision"])
+        self.unusual = count("seqclass_unusual_values", "Answers outside of what training showed", ["model"])
+        self.files = count("seqclass_model_files", "Model files that changed", ["model", "taken"])
 
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -342,55 +308,41 @@ class Guard:
             await self.app(scope, receive, send)
             return
         began, status = time.perf_counter(), [500]
+        path = scope["path"] if scope["path"] in self.paths else "other"  # of others there is no end
 
         async def sending(message: dict[str, Any]) -> None:
-            if message["type"] == "http.response.start":
-                status[0] = message["status"]
+            status[0] = message.get("status", status[0])
             await send(message)
 
-        scope.setdefault("state", {})
+        state = scope.setdefault("state", {})
         try:
             response = self._refusal(scope) or await self._answer(scope, receive, sending)
-        except Exception as error:
-            log_event("fault", kind=type(error).__name__, path=self._path(scope))
-            response = (
-                _problem(500, [], "this is a fault of the service; its log says more.") if status == [500] else None
-            )
+        except Exception as error:  # the text of which may be of the case, and stays here
+            log_event("fault", path=path, kind=type(error).__name__, where=format_tb(error.__traceback__)[-3:])
+            response = _problem(500, [], "this is a fault of the service; its log says where.")
         if response is not None:
             await response(scope, receive, sending)
-        seconds, path = time.perf_counter() - began, self._path(scope)
+        seconds = time.perf_counter() - began
         self.meters.requests.labels(path, str(status[0])).inc()
         self.meters.seconds.labels(path).observe(seconds)
-        model = scope["state"].get("model")
-        log_event("request", path=path, status=status[0], seconds=round(seconds, 6), model=model)
-
-    def _path(self, scope: dict[str, Any]) -> str:
-        """The path where there is such a one: of others there is no end."""
-        return scope["path"] if scope["path"] in self.paths else "other"
+        log_event("request", path=path, status=status[0], seconds=round(seconds, 6), model=state.get("model"))
 
     def _refusal(self, scope: dict[str, Any]) -> Response | None:
-        headers = dict(scope["headers"])
-        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+        scheme, _, given = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
         known = self.token is None or (scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self.token))
         if not known and scope["path"] != "/healthz":
             text = "send the token of this service as 'Authorization: Bearer TOKEN'."
             return _problem(401, ["header", "authorization"], text, {"WWW-Authenticate": "Bearer"})
-        length = headers.get(b"content-length", b"0")
-        return None if length.isdigit() and int(length) <= self.max_bytes else self._too_large()
-
-    def _too_large(self) -> Response:
-        return _problem(413, ["body"], f"the body is larger than {self.max_bytes:,} bytes: send one case at a time.")
+        return None
 
     async def _answer(self, scope: dict[str, Any], receive: Receive, send: Send) -> Response | None:
         """Read the body within its limits, and hand it on."""
         try:
             body = await asyncio.wait_for(self._read(receive), self.body_seconds)
         except (asyncio.TimeoutError, TimeoutError):
-            return _problem(
-                408, ["body"], f"the body did not come within {self.body_seconds:g} seconds: send it again."
-            )
+            return _problem(408, ["body"], f"the body took over {self.body_seconds:g} seconds: send it again.")
         if len(body) > self.max_bytes:
-            return self._too_large()
+            return _problem(413, ["body"], f"the body is over {self.max_bytes:,} bytes: send one case at a time.")
         if _depth(body) > self.max_depth:
             text = f"the body is nested more than {self.max_depth} deep: answers are names and values."
             return _problem(422, ["body"], text)
@@ -412,13 +364,7 @@ class Guard:
         return bytes(body)
 
 
-_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
-
-
 def _depth(body: bytes) -> int:
     """How deep JSON is nested, whether or not it is any."""
-    depth = deepest = 0
-    for sign in re.findall(rb"[\[{\]}]", _TEXT.sub(b"", body)):
-        depth += 1 if sign in b"[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
+    signs = re.findall(rb"[\[{\]}]", re.sub(rb'"(?:[^"\\]|\\.)*"?', b"", body, flags=re.DOTALL))
+    return max(accumulate(1 if sign in b"[{" else -1 for sign in signs), default=0)
