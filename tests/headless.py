@@ -104,14 +104,14 @@ class Browser:
             self._loaded += 1
         return message
 
-    def open(self, path: Path, width: int = 1200, height: int = 900, dark: bool = False) -> None:
+    def open(self, path: Path | str, width: int = 1200, height: int = 900, dark: bool = False) -> None:
         self.requests, self.faults = [], []
         phone = width < 600
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.send("Emulation.setEmulatedMedia", features=scheme)
         before = self._loaded
-        self.send("Page.navigate", url=path.resolve().as_uri())
+        self.send("Page.navigate", url=path if isinstance(path, str) else path.resolve().as_uri())
         while self._loaded == before:
             self._receive()
 

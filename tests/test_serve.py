@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from headless import browser as browser
 
 import seqclass
 from seqclass import Costs, SequentialClassifier
@@ -439,6 +440,23 @@ def test_policies_drawn_by_lot_need_the_name_of_the_case(tmp_path: Path) -> None
             assert "send a name of the case as key" in post(client, "/next", {}, 422)["detail"][0]["msg"]
         for key in ("a", "b", "c"):
             assert_stands(post(client, "/next", {"key": key}), clf.session(key=key))
+
+
+@pytest.mark.slow
+def test_the_page_that_is_served_works_through_a_case(client: Any, paths: dict[str, Path], browser: Any) -> None:
+    browser.open(f"{client.base_url}/")
+    session = seqclass.load(paths["grid 0"]).session()
+    while (question := session.next_feature) is not None:
+        assert question.name in browser.text("[data-part=asked]")
+        browser.click("[data-part=missing]")
+        session.unavailable(question.name)
+    browser.run("document.querySelector('[data-part=case-number]').value = 'A 17'")
+    browser.run("document.querySelector('[data-part=case-number]').dispatchEvent(new Event('input'))")
+    record = browser.text("[data-part=record]")
+    assert f"Decision: {session.decision}" in record
+    assert "Case A 17, 20" in record
+    assert json.loads(session.to_json())["model"] in record
+    assert browser.faults == []
 
 
 @pytest.mark.slow
