@@ -242,6 +242,37 @@ def test_explanations_models_page_and_health(client: Any, paths: dict[str, Path]
         post(client, path, body)
 
 
+def test_outcomes_bet_against_the_model(client: Any, paths: dict[str, Path]) -> None:
+    from seqclass.drift import DriftTest
+
+    clf, name = seqclass.load(paths["refer 0"]), "refer 0"
+    X, _ = frame_of(5, 2)
+    test, wrong = DriftTest.from_classifier(clf), "b"
+    begun = post(client, "/cases", {"model": name})
+    if not begun["decide"]:
+        says = post(client, "/outcomes", {"case": begun["case"], "true_class": "a"}, 422)["detail"][0]
+        assert "not decided yet" in says["msg"]
+    for row in range(60):
+        kept = begun
+        while not kept["decide"]:
+            asked = kept["questions"][0]["name"]
+            value = X[asked].iloc[row % len(X)]
+            value = None if pd.isna(value) else value if isinstance(value, str) else float(value)
+            kept = post(client, "/cases/answer", {"case": kept["case"], "answers": {asked: value}})
+        wrong = {"a": "b", "b": "a"}.get(kept["decision"], "a")
+        stands = post(client, "/outcomes", {"case": kept["case"], "true_class": wrong})
+        test.update(clf.session(json.dumps(json.loads(kept["case"])["session"])), wrong)
+        assert (stands["n_cases"], stands["alarm"]) == (test.n_cases, test.alarm is not None)
+        assert stands["evidence"] == pytest.approx(test.e_value)
+        if stands["alarm"]:
+            break
+    assert stands["alarm"]
+    assert "fit again to recent rows" in stands["text"]
+    assert f'seqclass_drift_alarm{{digest="{kept["digest"]}",model="{name}"}} 1.0' in client.get("/metrics").text
+    says = post(client, "/outcomes", {"case": kept["case"], "true_class": "z"}, 422)["detail"][0]
+    assert says["loc"] == ["body", "true_class"]
+
+
 WRONG: dict[str, tuple[str, Any, list[Any], str]] = {
     "name": ("/next", {"answers": {"aeg": 1}}, ["body", "answers", "aeg"], "did you mean 'age'?"),
     "text": ("/next", {"answers": {"age": "old"}}, ["body", "answers", "age"], "must be a number, got 'old'"),

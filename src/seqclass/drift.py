@@ -21,6 +21,7 @@ from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_decision_costs, check_integer, check_real, class_numbers, plain_labels
 from seqclass.agent.agent import agent_of
 from seqclass.agent.record import AcquisitionRecord
+from seqclass.agent.session import Session
 from seqclass.fitting._steps import rows_of
 
 __all__ = ["DriftTest", "follow"]
@@ -199,16 +200,16 @@ class DriftTest(Readable):
         excess = test._excess(agent.acquire(X), y)
         return cls(*given, alpha=alpha / 2, margin=max(0.0, _upper_bound(excess, -test._most, test._worst, alpha / 2)))
 
-    def update(self, record: AcquisitionRecord, y: npt.ArrayLike) -> DriftTest:
+    def update(self, record: AcquisitionRecord | Session, y: Any) -> DriftTest:
         """Update the test with further cases, in order of time.
 
         Parameters
         ----------
-        record : AcquisitionRecord
-            What ``acquire`` returned. Classifiers may change from case to case, as long as each decides before it
-            learns the label.
+        record : AcquisitionRecord or Session
+            What ``acquire`` returned, or a live case that is decided. Classifiers may change from case to case, as long
+            as each decides before it learns the label.
         y : array-like of shape (n,)
-            Labels.
+            Labels; of a live case, its label.
 
         Returns
         -------
@@ -259,12 +260,14 @@ class DriftTest(Readable):
     def _worst(self) -> float:
         return float(np.max(self.decision_costs))  # an expected cost may be 0
 
-    def _excess(self, record: AcquisitionRecord, y: npt.ArrayLike) -> FloatArray:
+    def _excess(self, record: AcquisitionRecord | Session, y: Any) -> FloatArray:
         """What decisions have cost beyond what was expected, (n,)."""
         costs, decisions = np.asarray(self.decision_costs), np.asarray(self.decisions)
-        label = class_numbers(np.asarray(self.classes), y, n=len(record))
-        decided = class_numbers(decisions, record.decision, "decision")
-        expected = (record.posterior * costs[:, decided].T).sum(axis=1)
+        y = [y] if isinstance(record, Session) else y
+        posterior, decision = np.atleast_2d(record.posterior), np.atleast_1d(record.decision)
+        label = class_numbers(np.asarray(self.classes), y, n=len(posterior))
+        decided = class_numbers(decisions, decision, "decision")
+        expected = (posterior * costs[:, decided].T).sum(axis=1)
         if (expected > self._most * 1.01).any():
             raise ValueError(
                 "record: decisions must be the best ones by the beliefs at the stop, as those of acquire are; of row "

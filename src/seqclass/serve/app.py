@@ -20,11 +20,12 @@ from seqclass import __version__
 from seqclass._utils.progress import log_event
 from seqclass._utils.tables import to_json_value
 from seqclass.serve.models import CaseTexts, Models, Refusal, ServedModel, refuse
+from seqclass.serve.outcomes import Watch
 
 try:  # whoever serves nothing needs none of it
     from fastapi import FastAPI, Request
     from fastapi.exceptions import RequestValidationError
-    from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+    from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
     from pydantic import BaseModel, ConfigDict, Field
     from starlette.exceptions import HTTPException
     from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
@@ -64,6 +65,13 @@ class CaseAnswers(_Body):
     answers: Values = Field({}, description="New answers by name; null: not available.")
     skipped: list[str] = Field([], description="What was asked and is not available.")
     undo: int = Field(0, ge=0, le=10**6, description="How many answers to take back first.")
+
+
+class Outcome(_Body):
+    """What turned out to be true of a case."""
+
+    case: str = Field(description="The text of a case that is decided.")
+    true_class: str | int | float | bool = Field(description="Its class, one of those of the model.")
 
 
 class Explained(_Body):
@@ -135,17 +143,17 @@ def create_app(
     if FastAPI is None:
         raise ImportError("the service needs FastAPI and uvicorn: pip install 'seqclass[serve]'.")
     paths = {Path(models).stem: models} if isinstance(models, (str, os.PathLike)) else models
-    meters, texts = _Meters(), CaseTexts(key)
+    meters, texts, watch = _Meters(), CaseTexts(key), Watch()
     served = Models({name: Path(path) for name, path in paths.items()}, meters.files)
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
-        async def watch() -> None:
+        async def look() -> None:
             while True:
                 await asyncio.sleep(refresh_seconds)
                 await asyncio.to_thread(served.refresh)
 
-        watching = asyncio.create_task(watch())
+        watching = asyncio.create_task(look())
         yield
         watching.cancel()
 
@@ -189,6 +197,15 @@ def create_app(
         request.state.model = model.name
         return _json(model.explain(body.answers))
 
+    def note_outcome(body: Outcome, request: Request) -> Response:
+        """Take the true class of a case, and say whether decisions cost more than the model expects."""
+        model, session = texts.read(body.case, served)
+        stands, request.state.model = watch.note(model, session, body.true_class), model.name
+        meters.outcomes.labels(model.name, str(str(session.decision) == str(body.true_class)).lower()).inc()
+        meters.evidence.labels(model.name, model.digest).set(stands["evidence"])
+        meters.alarm.labels(model.name, model.digest).set(stands["alarm"])
+        return _json(stands)
+
     def told(request: Request, model: ServedModel, step: dict[str, Any], n_unusual: int = 0) -> Response:
         request.state.model = model.name
         meters.unusual.labels(model.name).inc(n_unusual)
@@ -216,7 +233,8 @@ def create_app(
         """Give what Prometheus reads."""
         return PlainTextResponse(generate_latest(meters.registry), media_type="text/plain; version=0.0.4")
 
-    posts = {"/next": next_question, "/cases": begin_case, "/cases/answer": answer_case, "/explain": explain}
+    posts: dict[str, Any] = {"/next": next_question, "/cases": begin_case, "/cases/answer": answer_case}
+    posts |= {"/explain": explain, "/outcomes": note_outcome}
     for path, answer in posts.items():
         app.add_api_route(path, answer, methods=["POST"], responses=wrong)
     gets: dict[str, Any] = {"/model": about, "/healthz": health, "/metrics": metrics}
@@ -257,6 +275,7 @@ def _with_examples(openapi: Any, model: ServedModel, texts: CaseTexts) -> Callab
     step, case = model.step(session) | {"notes": {}}, {"case": texts.write(model, session)}
     requests = {"/next": {"answers": answers}, "/cases": {"known": {}}, "/explain": {"answers": answers}}
     requests["/cases/answer"] = case | {"answers": answers}
+    requests["/outcomes"] = case | {"true_class": model.agent.classes.tolist()[0]}
     results: dict[str, Any] = to_json_value({"/next": step, "/cases": step | case})
 
     def described() -> dict[str, Any]:
@@ -283,6 +302,10 @@ class _Meters:
         self.questions = measure("seqclass_case_questions", "Questions until a decision", ["model"], buckets=counts)
         self.decisions = count("seqclass_decisions", "Decisions", ["model", "decision"])
         self.unusual = count("seqclass_unusual_values", "Answers outside of what training showed", ["model"])
+        gauge, of_model = partial(Gauge, registry=self.registry), ["model", "digest"]
+        self.outcomes = count("seqclass_outcomes", "True classes that came back", ["model", "right"])
+        self.evidence = gauge("seqclass_drift_evidence", "Evidence that decisions cost more than expected", of_model)
+        self.alarm = gauge("seqclass_drift_alarm", "Whether that evidence was an alarm", of_model)
         self.files = count("seqclass_model_files", "Model files that changed", ["model", "taken"])
 
 
