@@ -16,6 +16,7 @@ import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.files import replace_file
+from seqclass._utils.tables import to_json_value
 from seqclass._utils.text import money, visible
 from seqclass.agent.agent import agent_of, read_columns
 from seqclass.agent.record import AcquisitionRecord, join_records, select_rows
@@ -23,7 +24,7 @@ from seqclass.agent.training_rows import is_outside_training
 from seqclass.cli._cases import acquire_parts, read_answers, read_cases, unknown_cells
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, as_input_errors, check_output, is_folder, sentence
-from seqclass.cli._format import count, echo_json, to_json_value, wrap
+from seqclass.cli._format import count, echo_json, wrap
 from seqclass.cli._progress import show_progress
 from seqclass.cli._scores import scores_text
 from seqclass.evaluation.scores import Scores
