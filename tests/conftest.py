@@ -93,12 +93,15 @@ def short_lines() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def without_folds() -> SimpleNamespace:
     """Fits without a fold each, and what a classifier does with the rows that were left out."""
-    from seqclass.fitting._cross_fit import cross_fit
+    from seqclass.fitting._cross_fit import cross_fit, with_shares
     from seqclass.fitting._fit import Folds, asking_without, fit_without, replan
 
     def asking(clf: Any, X: Any, y: Any, fold: Any) -> Any:
         """Only asked for the next question."""
-        return Folds(X, y, fold, [asking_without(clf.settings(), X, y, fold, n, None) for n in range(fold.max() + 1)])
+        first = asking_without(clf.settings(), X, y, fold, 0, None)
+        settings = with_shares(clf.settings(), first)
+        others = (asking_without(settings, X, y, fold, n, None) for n in range(1, fold.max() + 1))
+        return Folds(X, y, fold, [first, *others])
 
     def planned(folds: Any, clf: Any, calibrate: bool) -> Any:
         """The same, solved; each is calibrated by what the other folds ask for."""

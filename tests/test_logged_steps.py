@@ -54,8 +54,9 @@ def test_candidates_of_a_choice(told: Any, data: Any, monkeypatch: pytest.Monkey
     monkeypatch.setattr(adaptive_classifier, "INCUMBENT", "bayes")
     seqclass.adaptive(0.01).fit(*data, held_out=2)
     steps = [step for step in told() if not step.startswith("contexts")]
-    assert steps[:2] == ["candidate 1 of 2, nothing", "candidate 1 of 2, nothing: fold 1 of 2"]
-    assert "candidate 2 of 2, bayes: fold 2 of 2: plan" in steps
+    assert steps[:2] == ["candidate 1 of 2, bayes", "candidate 1 of 2, bayes: fold 1 of 2"]  # what stands comes first
+    assert "candidate 1 of 2, bayes: fold 2 of 2: plan" in steps
+    assert "candidate 2 of 2, nothing: fold 1 of 2: plan" in steps
 
 
 def test_rules_of_a_plan(told: Any) -> None:

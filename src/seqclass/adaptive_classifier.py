@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from itertools import takewhile
 from time import perf_counter
 from typing import Any
@@ -35,15 +36,17 @@ from seqclass.fitting._cross_fit import (
     by_others,
     collect_folds,
     complete_held_out,
+    first_losses,
     refit_calibrated,
     start_folds,
+    with_shares,
     yardsticks,
 )
-from seqclass.fitting._fit import Folds, fit_rows, money
+from seqclass.fitting._fit import Folds, Found, fit_rows, money
 from seqclass.fitting._folds import assign_folds, check_folds, recent_rows, sample_rows
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import check_row_weights, forgetting_weights, rows_of
-from seqclass.fitting.choice import Choice, choose
+from seqclass.fitting.choice import Choice, choose, why_left
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import Adaptive, ClassInformation, FirstK, HiddenInformation, OrderingRule, Panels
 from seqclass.pomdp.rules import Rules
@@ -63,7 +66,7 @@ INCUMBENT = "mixture of densities"
 class MethodTuning:
     """What is tried of data of which size, and how finely."""
 
-    #: of fewer the number of components is averaged over, as a choice is noise; so are pairs of a tree
+    #: of fewer the pairs of a tree are noise
     min_rows: int = 300
     max_columns: int = 200  #: that are kept
     few_columns: int = 20  #: of a mixture for which kinds of members would drown in the noise of many
@@ -78,6 +81,7 @@ class MethodTuning:
     max_tree_categories: int = 50  #: of a column: of more so are its tables of pairs
     n_budget_components: int = 40  #: of a class in the mixture of densities at hard budgets
     n_budget_bags: int = 5  #: of that mixture
+    least_chance: float = 0.02  #: of being chosen in the end below which a way is left after the first fold
     n_ahead: int = 6  #: fits a process that are under way at once
 
 
@@ -132,14 +136,13 @@ def candidates(
         for strategy in effort.strategies
         if numbers
     }
-    mixtures[INCUMBENT] = _mixture_of_densities(effort, random_state, n_rows)
+    mixtures[INCUMBENT] = _mixture_of_densities(effort, random_state)
     least = TUNING.few_columns + 1 if effort.others else TUNING.wide_columns
     if n_columns >= least and (effort.others or n_rows >= TUNING.min_rows):
-        mixtures[_NARROW] = _mixture_of_densities(effort, random_state, n_rows, TUNING.few_columns)
+        mixtures[_NARROW] = _mixture_of_densities(effort, random_state, TUNING.few_columns)
     if contexts:
         mixtures |= _contexts(effort, random_state)
-    for name, settings in mixtures.items():
-        ways |= {name: settings, f"{name}, calibrated": settings | _CALIBRATED}
+    ways |= {name: settings | _CALIBRATED for name, settings in mixtures.items()}
     return {name: _fill_defaults(settings) for name, settings in ways.items()}
 
 
@@ -190,9 +193,9 @@ _CUT = {"uniform": "equal widths", "quantile": "equal counts", "mdlp": "cuts by 
 _TREE = f"tree, {_CUT['mdlp']}, one order"
 
 
-def standard(effort: SearchEffort, random_state: Any, n_rows: int, n_columns: int) -> dict[str, Any]:
-    """What is fitted where nothing is compared, to data of so many rows and columns."""
-    return _fill_defaults(_mixture_of_densities(effort.for_columns(n_columns), random_state, n_rows))
+def standard(effort: SearchEffort, random_state: Any, n_columns: int) -> dict[str, Any]:
+    """What is fitted where nothing is compared: not calibrated, which takes rows held out."""
+    return _fill_defaults(_mixture_of_densities(effort.for_columns(n_columns), random_state))
 
 
 def _tree(random_state: Any) -> dict[str, Any]:
@@ -210,10 +213,9 @@ def _mixture(strategy: str, effort: SearchEffort, random_state: Any) -> dict[str
 
 
 def _mixture_of_densities(
-    effort: SearchEffort, random_state: Any, n_rows: int, n_columns: int = TUNING.max_columns
+    effort: SearchEffort, random_state: Any, n_columns: int = TUNING.max_columns
 ) -> dict[str, Any]:
-    components: Any = "average" if n_rows < TUNING.min_rows else "auto"
-    model = ClassMixture(components, density="auto", n_bags=effort.n_bags, random_state=random_state)
+    model = ClassMixture("average", density="auto", n_bags=effort.n_bags, random_state=random_state)
     return _of_densities(model, effort, n_columns)
 
 
@@ -291,12 +293,13 @@ class _Work:
     def __init__(self, n_jobs: int | None, total: int) -> None:
         self.n_jobs, self.total, self.n_done = n_jobs, total, 0
 
-    def together(self, families: list[list[str]], n_folds: int) -> Iterator[list[list[str]]]:
-        """Families that are under way at once, of which all fits are kept: enough that no process waits."""
+    def together(self, names: list[str], n_folds: int) -> Iterator[list[str]]:
+        """The first, and then those that are under way at once, of which all fits are kept: no process waits."""
         processes = effective_n_jobs(self.n_jobs)
         most = 1 if processes == 1 else -(-TUNING.n_ahead * processes // n_folds)
-        for first in range(0, len(families), most):
-            yield families[first : first + most]
+        yield names[:1]
+        for first in range(1, len(names), most):
+            yield names[first : first + most]
 
     def run(self, jobs: Iterable[Any]) -> list[Any]:
         """Results of jobs, in their order; of several that fail the first is raised, whichever was over first."""
@@ -323,19 +326,6 @@ def _result_or_error(task: Callable[..., Any], arguments: Sequence[Any], setting
         return error
 
 
-def _families(ways: dict[str, dict[str, Any]]) -> list[list[str]]:
-    """Names of ways that differ in calibration alone, side by side: their models are the same."""
-    families: list[list[str]] = []
-    before: dict[str, Any] = {}
-    for name, way in ways.items():
-        if before and all(value is before[key] for key, value in way.items() if key != "calibrate"):
-            families[-1].append(name)
-        else:
-            families.append([name])
-        before = way
-    return families
-
-
 class _NeedsAllRows:
     """A method that there is not, which says what to do in its stead."""
 
@@ -357,17 +347,18 @@ class AdaptiveClassifier(BaseSequentialClassifier):
 
     Ways to learn, from simple to rich, are compared on the same folds of the training rows. The simplest decides at
     once and buys nothing. Naive Bayes and a tree network ask in one order for everybody. In class mixtures every answer
-    decides what is asked next; these are tried both as they are and calibrated. Contexts (`ContextBayes`) are tried
-    where a quick look at some rows suggests that a column, a bundle or a few columns together change what the others
-    tell.
+    decides what is asked next. Contexts (`ContextBayes`) are tried where a quick look at some rows suggests that a
+    column, a bundle or a few columns together change what the others tell. Models are calibrated, see
+    `SequentialClassifier`, but for the tree of other efforts than quick.
 
-    The default is the uncalibrated mixture of densities. Another way, buying nothing included, is chosen only if it
-    costs less on held-out rows by more than a standard error. With fewer than 300 rows, the mixture's number of
-    components is averaged over rather than chosen. What is chosen is then fitted to all rows.
+    The default is the mixture of densities, in which mixtures of several numbers of components stand side by side.
+    Another way, buying nothing included, is chosen only if it costs less on held-out rows by more than a standard
+    error. Of other ways it is left after the first fold what would be chosen in the end with a chance below 2%, as far
+    as that fold tells; `choice_` says which. What is chosen is then fitted to all rows.
 
     The cost of the result is estimated on held-out rows as well: the rows of each fold are decided by the way that the
-    other folds would choose. Where models are calibrated (see `SequentialClassifier`), the calibration of each fold
-    comes from the other folds.
+    other folds would choose. The calibration of each fold comes from the other folds; the shares of numbers of
+    components are those of the first one.
 
     Parameters
     ----------
@@ -428,7 +419,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = AdaptiveClassifier(effort="quick").fit(X, y)
     >>> clf.held_out_.cost < 0.1, len(clf.choice_.candidates)
-    (True, 6)
+    (True, 4)
     """
 
     feature_costs: Any = 0.01
@@ -460,8 +451,8 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         sample_weight : array-like of shape (n,), optional
             Weight of each row in what the models learn, and as a held-out row; a row of weight 0 does not count at all.
         held_out : int, optional
-            Number of folds to choose on; by default what ``effort`` says. With 0 nothing is compared, and the default
-            mixture of densities is fitted.
+            Number of folds to choose on; by default what ``effort`` says. With 0 nothing is compared, and the mixture
+            of densities is fitted, not calibrated, which takes rows held out.
 
         Returns
         -------
@@ -488,7 +479,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         columns = Classifier()
         _, seen, encoder = check_training(columns, kept, labels)
         recent = recent_rows(labels, self.half_life, n_folds)
-        self._chosen = self._for_visits(standard(effort, self.random_state, len(recent), np.shape(kept)[1]))
+        self._chosen = self._for_visits(standard(effort, self.random_state, np.shape(kept)[1]))
         # what is wrong with limits, prices and costs is said before anything is tried
         self.settings().check()
         money(self.settings(), columns, np.unique(seen), warn=False)
@@ -521,11 +512,11 @@ class AdaptiveClassifier(BaseSequentialClassifier):
             means, last, seconds = self._try_at_budgets(budgets, ways, some, labels, fold, some_weight)
             self.choice_, held = choose(means, seconds, INCUMBENT, on_decisions=True, last=last)
         else:
-            tried, seconds, calibrated = self._try_ways(ways, some, labels, fold, some_weight)
+            tried, seconds, calibrated, left = self._try_ways(ways, some, labels, fold, some_weight)
             if NOTHING in ways and (ruled or list(self.known)):  # it is by what is known, or after what has to be asked
-                at_once = replace(tried[list(ways).index(NOTHING)], name="Deciding at once")
+                at_once = replace(next(one for one in tried if one.name == NOTHING), name="Deciding at once")
             self.choice_, held = choose(tried, seconds, INCUMBENT, self.target_cost is not None)
-            self.choice_ = replace(self.choice_, skipped=skipped)
+            self.choice_ = replace(self.choice_, skipped=(*skipped, *left))
             folds = calibrated.get(self.choice_.chosen)
             exponents = None if folds is None else folds.combine()
         self._chosen, took = ways[self.choice_.chosen], perf_counter() - began
@@ -554,44 +545,61 @@ class AdaptiveClassifier(BaseSequentialClassifier):
 
     def _try_ways(
         self, ways: dict[str, dict[str, Any]], X: Any, y: npt.ArrayLike, fold: Any, weight: FloatArray | None
-    ) -> tuple[list[HeldOut], list[float], dict[str, Folds]]:
-        given, numbers, families = (plain_data(X), plain_labels(y), fold), range(int(fold.max()) + 1), _families(ways)
-        tried, seconds, calibrated = dict[str, HeldOut](), dict[str, float](), dict[str, Folds]()
-        steps = {name: f"candidate {n} of {len(ways)}, {name}" for n, name in enumerate(ways, 1)}
+    ) -> tuple[list[HeldOut], list[float], dict[str, Folds], tuple[str, ...]]:
+        """What ways do on held-out rows, and why some are left after the first fold; the standing one comes first."""
+        given, n_folds = (plain_data(X), plain_labels(y), fold), int(fold.max()) + 1
+        names = sorted(ways, key=lambda name: name != INCUMBENT)
+        steps = {name: f"candidate {n} of {len(ways)}, {name}" for n, name in enumerate(names, 1)}
         settings = {name: self._settings_of_way(way) for name, way in ways.items()}
-        n_calibrated = sum(way["calibrate"] for way in ways.values())
-        work = _Work(self.n_jobs, (len(families) + n_calibrated + 1) * len(numbers) + n_calibrated)
-        for some in work.together(families, len(numbers)):
-            fits = work.run(
+        tried, seconds, calibrated, left = dict[str, HeldOut](), dict[str, float](), dict[str, Folds](), list[str]()
+        as_it_is: Any = {name: None if settings[name].calibrate else (False, None) for name in names}
+        n_learn, some_weight = list(as_it_is.values()).count(None), None if weight is None else weight[fold == 0]
+        work = _Work(self.n_jobs, (len(names) + n_learn) * n_folds + n_learn + 2)
+        losses = partial(first_losses, on_decisions=self.target_cost is not None)
+        found: Found | None = None
+        stands: FloatArray | None = None
+        for some in work.together(names, n_folds):
+            # by what the standing one found the first fold of another tells whether that is hopeless
+            how = as_it_is if stands is None else {n: one or (found is not None, found) for n, one in as_it_is.items()}
+            own, jobs = {}, (delayed(start_folds)(steps[n], settings[n], how[n], *given, 0, weight) for n in some)
+            for name, fit in zip(some, work.run(jobs)):
+                own[name], seconds[name] = [fit], fit.seconds
+                if stands is None or name == NOTHING:
+                    continue
+                lost = losses(fit.fit, fit.acted, y, fold)
+                if why := why_left(lost, stands, n_folds, TUNING.least_chance, some_weight):
+                    left.append(f"{name}, {why}")
+                    work.total -= 2 * n_folds if settings[name].calibrate else n_folds - 1
+                    del own[name]
+            others = work.run(
                 delayed(start_folds)(
-                    steps[names[0]], settings[names[0]], not ways[names[0]]["calibrate"], *given, n, weight
+                    steps[name], with_shares(settings[name], fits[0].fit), as_it_is[name], *given, n, weight
                 )
-                for names in some
-                for n in numbers
+                for name, fits in own.items()
+                for n in range(1, n_folds)
             )
-            again = []
-            for names in some:
-                own, fits = fits[: len(numbers)], fits[len(numbers) :]
-                for name in names:
-                    seconds[name] = sum(one.seconds for one in own) if name == names[0] else 0.0
-                    if ways[name]["calibrate"]:
-                        calibrated[name] = Folds(*given, [one.fit for one in own], weight)
-                        again.append((name, own))
-                    else:
-                        acted = [one.acted for one in own]
-                        tried[name] = collect_folds(name, own[0].fit.agent, given[1], fold, acted, weight)
-            asked = work.run(delayed(by_others)(steps[name], calibrated[name]) for name, _ in again)
+            for at, fits in enumerate(own.values()):
+                fits += others[at * (n_folds - 1) : (at + 1) * (n_folds - 1)]
+            again = [name for name in own if settings[name].calibrate]
+            calibrated |= {name: Folds(*given, [one.fit for one in own[name]], weight) for name in again}
+            asked = dict(zip(again, work.run(delayed(by_others)(steps[name], calibrated[name]) for name in again)))
             planned = work.run(
-                delayed(refit_calibrated)(steps[name], settings[name], own[n].fit, decided[n], *given, n)
-                for (name, own), (decided, _) in zip(again, asked)
-                for n in numbers
+                delayed(refit_calibrated)(steps[name], settings[name], own[name][n].fit, asked[name][0][n], *given, n)
+                for name in again
+                for n in range(n_folds)
             )
-            for (name, own), (_, took) in zip(again, asked):
-                mine, planned = planned[: len(numbers)], planned[len(numbers) :]
-                seconds[name] += took + sum(each for _, each in mine)
-                acted = [acted for acted, _ in mine]
-                tried[name] = collect_folds(name, own[0].fit.agent, given[1], fold, acted, weight)
-        return [tried[name] for name in ways], [seconds[name] for name in ways], calibrated
+            for name, fits in own.items():
+                seconds[name], acted = sum(one.seconds for one in fits), [one.acted for one in fits]
+                if name in asked:
+                    at = again.index(name) * n_folds
+                    acted = [one for one, _ in planned[at : at + n_folds]]
+                    seconds[name] += asked[name][1] + sum(took for _, took in planned[at : at + n_folds])
+                tried[name] = collect_folds(name, fits[0].fit.agent, given[1], fold, acted, weight)
+                if stands is None:
+                    found = asked[name][0][0] if name in asked else None
+                    stands = losses(fits[0].fit, acted[0], y, fold)
+        kept = [name for name in ways if name in tried]
+        return [tried[name] for name in kept], [seconds[name] for name in kept], calibrated, tuple(left)
 
     def _budgets(self) -> list[int]:
         """The budgets, the least first; none where prices say when to stop."""
@@ -728,7 +736,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         >>> X, y = load_iris(return_X_y=True)
         >>> clf = AdaptiveClassifier(effort="quick").fit(X, y)
         >>> len(clf.runners_up()), len(clf.runners_up(10))
-        (1, 4)
+        (1, 2)
         """
         check_is_fitted(self, "choice_")
         if self.choice_ is None:

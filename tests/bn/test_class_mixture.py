@@ -369,32 +369,55 @@ def test_folds_are_stratified_and_leave_each_class_in_training():
         assert per_fold.max() < (codes == c).sum()
 
 
-def test_sizes_side_by_side_are_of_equal_weight():
+def test_sizes_side_by_side_have_their_shares():
     X, y, sizes = random_data(3, n=200)
     few = np.flatnonzero(np.bincount(y) > 0)[:2]
     kept = np.concatenate([np.flatnonzero(y == few[0])[:40], np.flatnonzero(y == few[1])[:8]])
     X, y = X[kept], y[kept]
-    model = ClassMixture("average").fit(X, y, n_outcomes=sizes)
-    # 8 rows bear two components: what is asked for beyond them is the same again, and counts once
+    shares = {8: 2.0, 1: 2.0, 2: 1.0, 4: 3.0}
+    model = ClassMixture(shares).fit(X, y, n_outcomes=sizes)
+    # 8 rows bear two components: what is asked for beyond them is the same again, and has the shares of all
     assert_array_equal(model.n_components_, [1 + 2 + 4 + 8, 1 + 2])
     assert_array_equal(np.bincount(model.hidden_class_), model.n_components_)
-    for c, bounds in ((0, [0, 1, 3, 7, 15]), (1, [0, 1, 3])):
-        weights = model.weights_[model.hidden_class_ == c]
-        assert_allclose(np.add.reduceat(weights, bounds[:-1]), 1 / (len(bounds) - 1))
+    for c, bounds, total in ((0, [0, 1, 3, 7], [0.25, 0.125, 0.375, 0.25]), (1, [0, 1], [0.25, 0.75])):
+        assert_allclose(np.add.reduceat(model.weights_[model.hidden_class_ == c], bounds), total)
     alone = NaiveBayes().fit(X, y, n_outcomes=sizes).likelihood_table()
     assert_allclose(model.tables_[:, :, [0, 15]], alone)
     assert model.candidates_ == {}
-    same(model, ClassMixture("average").fit(X, y, n_outcomes=sizes))
+    same(model, ClassMixture(shares).fit(X, y, n_outcomes=sizes))
+    for wrong, error in (
+        ({}, "above 0"),
+        ({1: 0.0}, "above 0"),
+        ({0: 1.0}, "n_components"),
+        ({2: -1.0}, "n_components"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            ClassMixture(wrong).fit(X, y)
+
+
+def test_averaged_sizes_have_the_shares_by_which_held_out_rows_are_most_probable():
+    X, y, sizes = random_data(3, n=90)
+    model = ClassMixture("average").fit(X, y, n_outcomes=sizes)
+    assert sum(model.shares_.values()) == pytest.approx(1)
+    assert min(model.shares_.values()) >= _em.TUNING.least_share
+    assert set(model.shares_) <= set(model.candidates_)
     check_observation_model(ClassMixture("average"), X, y)
+    # of a row each to three sizes the best shares are known: the last explains nothing that the others do not
+    logs = {n: np.array([row, row]) for n, row in zip((1, 2, 4), np.log([[3, 1, 1, 1], [1, 2, 2, 2], [1, 1, 1, 1]]))}
+    weight = np.array([1.0, 1.0, 1.0, 0.0])
+    found = _em._stack(logs, weight)
+    assert list(found) == [1, 2]
+    best = max(np.linspace(0, 1, 1001), key=lambda p: np.log(1 + 2 * p) + 2 * np.log(2 - p))
+    assert found[1] == pytest.approx(best, abs=0.02)
 
 
 def test_averaged_bags_over_fine_bins():
     X, y = fine_kinds(80)
-    check_observation_model(ClassMixture("average", n_bags=2, density="auto"), X, y)
-    model = ClassMixture("average", n_bags=2, density="auto").fit(X, y)
+    check_observation_model(ClassMixture({1: 1, 4: 2}, n_bags=2, density="auto"), X, y)
+    model = ClassMixture({1: 1, 4: 2}, n_bags=2, density="auto").fit(X, y)
     # a single component is the same in all bags
-    assert_array_equal(model.n_components_, [1 + 2 + 4 + 8] * 2)
-    assert_array_equal(np.bincount(model.hidden_class_), [1 + 2 * (2 + 4 + 8)] * 2)
+    assert_array_equal(model.n_components_, [1 + 4] * 2)
+    assert_array_equal(np.bincount(model.hidden_class_), [1 + 2 * 4] * 2)
 
 
 def test_averaged_over_one_component_says_what_classes_share():

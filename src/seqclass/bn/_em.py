@@ -68,7 +68,8 @@ class EMTuning:
     max_kept_bytes: int = 4 * CHUNK_BYTES  #: up to which a dense matrix is kept between products
     min_rows: int = 3  #: rows a component has at least, in the mean: classes of few rows have fewer components
     spare_rows: float = 1.0  #: rows that each component has beside its own, so that none is left without a weight
-    averaged: tuple[int, ...] = (1, 2, 4, 8)  #: numbers of components that are averaged over
+    least_share: float = 0.1  #: of rows: a number of components that explains fewer is not worth its states
+    stack_iter: int = 50  #: after which shares hardly change
     candidates: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)  #: numbers of components that are tried, from below
     n_folds: int = 3  #: held out in turn
     max_rows: int = 5_000  #: rows that a choice looks at
@@ -400,13 +401,17 @@ def fit_components(
     )
 
 
-def side_by_side(mixtures: Sequence[Components]) -> Components:
-    """Mixtures of ever more components, each of equal weight; what a class of few rows has already is left out."""
+def side_by_side(mixtures: Sequence[Components], shares: FloatArray) -> Components:
+    """Mixtures of ever more components by their shares; one that a class of few rows has already gets both."""
     if len(mixtures) == 1:
         return mixtures[0]
     sizes = np.array([one.n_components for one in mixtures])
     new = np.diff(sizes, axis=0, prepend=0) > 0
     kept = [of_class[one.classes] for of_class, one in zip(new, mixtures)]
+    first = np.maximum.accumulate(np.where(new, np.arange(len(new))[:, None], 0), axis=0)
+    share: FloatArray = np.zeros(sizes.shape)
+    np.add.at(share, (first, np.arange(sizes.shape[1])), shares[:, None])
+    share_of_state = np.concatenate([of_class[one.classes][some] for of_class, one, some in zip(share, mixtures, kept)])
     classes, weights, tables, bag = (
         np.concatenate([getattr(one, name)[..., some] for one, some in zip(mixtures, kept)], axis=-1)
         for name in ("classes", "weights", "tables", "bag")
@@ -415,7 +420,7 @@ def side_by_side(mixtures: Sequence[Components]) -> Components:
     order = np.argsort(classes, kind="stable")
     return Components(
         classes[order],
-        (weights / new.sum(axis=0)[classes])[order],
+        (weights * share_of_state)[order],
         tables[:, :, order],
         (sizes * new).sum(axis=0),
         np.max([one.n_iter for one in mixtures], axis=0),
@@ -433,9 +438,13 @@ def rows_looked_at(n: int, most: int, rng: np.random.Generator) -> IntArray:
 
 
 def choose_components(
-    rows: TrainingRows, settings: MixtureSettings, rng: np.random.Generator
-) -> tuple[int, dict[int, float]]:
-    """Choose by the held-out likelihood of rows given their class: the fewest within a standard error of the best."""
+    rows: TrainingRows, settings: MixtureSettings, rng: np.random.Generator, *, several: bool = False
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Numbers of components and their shares, and what each predicts, by the held-out likelihood given the class.
+
+    Of ``several`` each has the share by which they predict best together; else it is the fewest within a standard
+    error of the best.
+    """
     settings = replace(settings, n_bags=1, tol=max(settings.tol, TUNING.rough_tol))
     if len(rows) > TUNING.max_rows:
         rows = rows[rows_looked_at(len(rows), TUNING.max_rows, rng)]
@@ -454,9 +463,22 @@ def choose_components(
         worse = worse + 1 if above < -error else 0
         if worse == TUNING.patience:
             break
-    return _fewest(log_likelihoods, best, weight), {
-        n: float(np.average(score, weights=weight)) for n, (score, _) in log_likelihoods.items()
-    }
+    scores = {n: float(np.average(score, weights=weight)) for n, (score, *_) in log_likelihoods.items()}
+    if several and scored.size:
+        return _stack(log_likelihoods, weight), scores
+    return {_fewest(log_likelihoods, best, weight): 1.0}, scores
+
+
+def _stack(log_likelihoods: dict[int, FloatArray], weight: FloatArray) -> dict[int, float]:
+    """Shares by which held-out rows are most probable, by expectation maximisation."""
+    sizes, scores = list(log_likelihoods), np.array([score for score, *_ in log_likelihoods.values()])
+    above, share = np.exp(scores - scores.max(axis=0)), np.full(len(sizes), 1 / len(sizes))
+    for _ in range(TUNING.stack_iter):
+        together = share[:, None] * above
+        share = (together / together.sum(axis=0)) @ weight / weight.sum()
+    share = np.where(share < TUNING.least_share, 0.0, share)
+    share /= share.sum()
+    return {n: float(one) for n, one in zip(sizes, share) if one}
 
 
 def _fewest(log_likelihoods: dict[int, FloatArray], best: int, weight: FloatArray) -> int:

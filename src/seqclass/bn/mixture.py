@@ -377,6 +377,15 @@ def _maximise(states: Components, expectation: ShareSums, strength: FloatArray, 
     return replace(states, weights=weights, tables=tables, n_iter=states.n_iter + 1)
 
 
+def _shares_of(n_components: Any) -> dict[int, float]:
+    """Shares of mixtures by their numbers of components, ever more."""
+    given = n_components if isinstance(n_components, dict) else {n_components: 1.0}
+    shares = {check_integer(n, "n_components", 1): check_real(given[n], "n_components", 0) for n in sorted(given)}
+    if not (total := sum(shares.values())) > 0:
+        raise ValueError(f"n_components, a dict of shares, must have one above 0; got {n_components!r}.")
+    return {n: share / total for n, share in shares.items() if share}
+
+
 def dense_tables(
     rows: TrainingRows,
     groups: Codes,
@@ -429,12 +438,13 @@ class ClassMixture(Mixture):
 
     Parameters
     ----------
-    n_components : int, "auto" or "average"
+    n_components : int, "auto", "average" or dict of int to float
         Components of a class, at most. ``"auto"`` tries 1, 2, 4 and so on to 64 (as long as it does not get clearly
         worse) and takes the fewest that predict held-out rows, given their class, within a standard error of the best;
-        1 where these tell the classes of held-out rows worse than 1 does. ``"average"`` chooses nothing, and so does
-        not choose wrongly where rows are few: mixtures of 1, 2, 4 and 8 stand side by side, each of equal weight. Of
-        densities the one component of a class is then drawn to what all classes share, as in `ContextBayes`.
+        1 where these tell the classes of held-out rows worse than 1 does. ``"average"`` puts mixtures of these numbers
+        side by side, each with the share by which held-out rows are most probable (stacking: P. Smyth and D. Wolpert,
+        Machine Learning 36, 1999), and leaves out those of less than a tenth. Of densities the one component of a class
+        is then drawn to what all classes share, as in `ContextBayes`. A dict gives the shares of such mixtures.
     n_bags : int
         So many mixtures are put side by side in each class, each of equal weight and fitted to a bootstrap sample of
         the rows: a class then has ``n_bags * n_components`` hidden states. 1 fits one mixture to the rows themselves.
@@ -467,8 +477,11 @@ class ClassMixture(Mixture):
         P(hidden state | class).
     tables_ : ndarray of shape (n_features, V_max, n_hidden)
         P(outcome | hidden state), zero beyond V_j of a feature.
+    shares_ : dict of int to float
+        Share of the mixture of so many components in each class, of a model that was fitted to rows.
     candidates_ : dict of int to float
-        With ``"auto"``: mean log-likelihood of a held-out row given its class, in nats, by the number of components.
+        With ``"auto"`` and ``"average"``: mean log-likelihood of a held-out row given its class, in nats, by the number
+        of components.
     densities_ : list of str of length n_features
         How each feature's outcomes are modelled.
     n_iter_ : ndarray of int of shape (n_classes,)
@@ -501,7 +514,7 @@ class ClassMixture(Mixture):
     array([2, 2])
     """
 
-    n_components: int | Literal["auto", "average"] = "auto"
+    n_components: int | Literal["auto", "average"] | dict[int, float] = "auto"
     _: KW_ONLY
     n_bags: int = 1
     alpha: float = 1.0
@@ -524,20 +537,21 @@ class ClassMixture(Mixture):
             # components are found on five groups of outcomes, at most
             grouped, n_groups = coarse(X, self.n_outcomes_, weight, 5, 5, self._apart)
             groups = replace(rows, X=grouped, n_outcomes=n_groups)
-        sizes: tuple[int, ...] = TUNING.averaged
         self.candidates_: dict[int, float] = {}
-        if self.n_components == "auto":
-            chosen, self.candidates_ = choose_components(groups, settings, rng)
-            sizes = (chosen,)
-        elif self.n_components != "average":
-            sizes = (int(self.n_components),)
+        if isinstance(self.n_components, str):
+            several = self.n_components == "average"
+            self.shares_, self.candidates_ = choose_components(groups, settings, rng, several=several)
+        else:
+            self.shares_ = _shares_of(self.n_components)
         chosen_at = perf_counter()
-        states = side_by_side([fit_components(groups, np.full(rows.n_classes, n), settings, rng) for n in sizes])
+        mixtures = [fit_components(groups, np.full(rows.n_classes, n), settings, rng) for n in self.shares_]
+        states = side_by_side(mixtures, np.array([*self.shares_.values()]))
         tables = states.tables
         family: IntArray = np.zeros(self.n_features_in_, dtype=np.intp)
         if allowed != ("tables",):
             # averaged over, one component says what its class shares with the others, and more what they share in it
-            single = (states.bag == 0) & (len(sizes) > 1)
+            averaged = self.n_components == "average" or isinstance(self.n_components, dict)
+            single = (states.bag == 0) & averaged & (min(self.shares_) == 1)
             drawn_with = np.where(single, -1, states.classes)
             tables, family = dense_tables(rows, groups.X, states, drawn_with, allowed, settings.alpha, self._apart)
         self._set_states(states.classes, states.weights, tables)
@@ -565,7 +579,8 @@ class ClassMixture(Mixture):
 
     def _check_sums(self) -> None:
         refused = {"n_bags": (self.n_bags != 1, 1), "density": (self.density != "tables", "tables")}
-        refused["n_components"] = (self.n_components == "average", "auto")
+        several = self.n_components == "average" or isinstance(self.n_components, dict)
+        refused["n_components"] = (several, "auto")
         for name, (wrong, needed) in refused.items():
             if wrong:
                 value = getattr(self, name)
@@ -576,14 +591,14 @@ class ClassMixture(Mixture):
 
     def _as_given(self) -> None:
         self.densities_ = ["tables"] * self.n_features_in_
-        self.n_components_, self.candidates_ = np.bincount(self.hidden_class_), {}
+        self.n_components_, self.candidates_, self.shares_ = np.bincount(self.hidden_class_), {}, {}
         self.n_iter_ = np.zeros(len(self.classes_), dtype=np.intp)
 
     def _settings(self) -> MixtureSettings:
         if isinstance(self.n_components, str):
             check_choice(self.n_components, "n_components", ("auto", "average"))
         else:
-            check_integer(self.n_components, "n_components", 1)
+            _shares_of(self.n_components)
         if check_real(self.shrinkage, "shrinkage", 0) == 0:
             raise ValueError("shrinkage must be above 0: without it a component believes what few rows show.")
         return MixtureSettings(

@@ -56,16 +56,35 @@ class FoldFit(NamedTuple):
 
 
 def start_folds(
-    step: str, settings: Settings, as_it_is: bool, X: Any, y: Any, fold: IntArray, number: int, weight: Any
+    step: str,
+    settings: Settings,
+    how: tuple[bool, Found | None] | None,
+    X: Any,
+    y: Any,
+    fold: IntArray,
+    number: int,
+    weight: Any,
 ) -> FoldFit:
-    """Fit without a fold, and act, in whatever process."""
+    """Fit without a fold, and act, calibrated or not by what is found already, if it is said how; in whatever process.
+
+    What others find is nearly what it would find itself: enough to tell what is hopeless.
+    """
     started, settings = perf_counter(), deepcopy(settings)
     with report_progress(step):
         fit, acted = asking_without(settings, X, y, fold, number, weight), None
-        if as_it_is:
+        if how is not None:
             with report_progress(f"fold {number + 1} of {int(fold.max()) + 1}"):
-                acted = act_on_fold(replan(fit, settings.replace(calibrate=False), X, y, fold, number), X, fold, number)
+                again = replan(fit, settings.replace(calibrate=how[0]), X, y, fold, number, how[1])
+                acted = act_on_fold(again, X, fold, number)
     return FoldFit(fit, acted, perf_counter() - started)
+
+
+def with_shares(settings: Settings, fit: Fit) -> Settings:
+    """Settings that take the numbers of components of a fit to nearly the same rows, which take time to find."""
+    shares = getattr(fit.agent.model, "shares_", None)
+    if not shares:
+        return settings
+    return settings.replace(observation_model=clone(settings.observation_model).set_params(n_components=shares))
 
 
 def refit_calibrated(
@@ -104,6 +123,13 @@ def act_on_fold(fit: Fit, X: Any, fold: IntArray, number: int) -> FoldDecisions:
     """Let a fit without a fold act on its rows."""
     record = _acquire_rows(fit.agent, rows_of(X, np.flatnonzero(fold == number)))
     return FoldDecisions(record.cost, record.decision, record.n_features)
+
+
+def first_losses(fit: Fit, acted: FoldDecisions, y: Any, fold: IntArray, *, on_decisions: bool) -> FloatArray:
+    """What each row of the first fold costs, by what was done with it."""
+    label = np.searchsorted(fit.agent.classes, plain_labels(y)[fold == 0])
+    wrong = fit.agent.problem.decision_costs[label, acted.decided]
+    return np.asarray(wrong if on_decisions else wrong + acted.prices)
 
 
 def collect_folds(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from seqclass._utils.arrays import FloatArray, effective_size
 from seqclass._utils.model_files import register
@@ -67,7 +68,7 @@ class Candidate(Readable):
 class Choice(Readable):
     """The candidates that were compared on the same folds of the training rows, and which one was chosen.
 
-    The mixture of densities is the default. If the best candidate costs less by more than a standard error, that one is
+    The mixture of densities stands. If the best candidate costs less by more than a standard error, that one is
     chosen instead.
 
     Attributes
@@ -77,7 +78,7 @@ class Choice(Readable):
     candidates : tuple of Candidate
         All that were tried.
     skipped : tuple of str
-        What was not tried although it belongs to the effort, and why.
+        What was not tried, or not on all folds, although it belongs to the effort, and why.
 
     Examples
     --------
@@ -115,6 +116,27 @@ class Choice(Readable):
         ]
         told = [f"{line}  {'*' * (row[0] == self.chosen)}".rstrip() for line, row in zip(lines, rows)]
         return "\n".join([*told, *(f"not tried: {one}" for one in self.skipped)])
+
+
+def why_left(
+    loss: FloatArray, stands: FloatArray, n_folds: int, least_chance: float, weight: FloatArray | None = None
+) -> str | None:
+    """Why a candidate is left after the first of some folds, by losses on its rows; None where it goes on.
+
+    It is chosen if in the end it is a standard error below what stands. As far as the first fold tells, its mean
+    difference on all of them is normal about that on the first, with variance (K - 1) / K of the latter's error.
+    """
+    apart = loss - stands
+    mean = float(np.average(apart, weights=weight))
+    spread = float(np.average((apart - mean) ** 2, weights=weight))
+    error = np.sqrt(spread / max(1.0, effective_size(weight, len(apart)) - 1))
+    far = np.sqrt((n_folds - 1) / n_folds) * -ndtri(least_chance) - 1 / np.sqrt(n_folds - 1)
+    if mean <= far * error:
+        return None
+    return (
+        f"on more than one of {n_folds} folds, where it cost {mean:.4f} more than what stands (se {error:.4f}): the "
+        f"chance that all would choose it is below {least_chance:.0%}"
+    )
 
 
 def cheapest(
