@@ -175,7 +175,11 @@ def test_all_that_asks_is_calibrated_and_sizes_are_averaged_over(fitted: Adaptiv
         ways = candidates(effort, 0, 1000, 30, contexts=True)
         assert [name for name, way in ways.items() if not way["calibrate"]] in ([NOTHING], [NOTHING, "tree, one order"])
         assert ways[INCUMBENT]["observation_model"].n_components == "average"
-    assert fitted.chosen_classifier().observation_model.n_components == "average"
+        few = candidates(effort, 0, 299, 30)
+        assert few[INCUMBENT]["observation_model"].n_components == {1: 0.25, 2: 0.25, 4: 0.25, 8: 0.25}
+        assert not few[INCUMBENT]["calibrate"]
+        assert few["mixture, cuts by labels"]["calibrate"]
+    assert fitted.choice_.chosen in candidates(EFFORTS["quick"], 0, 150, 4)
 
 
 def test_what_is_hopeless_on_the_first_fold_is_left_and_told(fitted: AdaptiveClassifier) -> None:
@@ -345,7 +349,7 @@ def test_the_best_order_is_searched_for_where_columns_are_few():
         nodes = {"quick": 200, "normal": 1000, "thorough": 5000}[name]
         assert {w["solver"].search_nodes for w in few.values() if isinstance(w["solver"], Adaptive)} == {nodes}
         assert {w["solver"].search_nodes for w in many.values() if isinstance(w["solver"], Adaptive)} == {0}
-        assert [standard(effort, 0, n)["solver"].search_nodes for n in (32, 33)] == [nodes, 0]
+        assert [standard(effort, 0, 1000, n)["solver"].search_nodes for n in (32, 33)] == [nodes, 0]
     clf = AdaptiveClassifier(0.05, effort="quick").fit(X, Y, held_out=0)
     assert clf.chosen_classifier().solver.search_nodes == 200
 
@@ -369,10 +373,12 @@ def test_runners_up_are_what_was_tried_next() -> None:
     others = clf.runners_up(10)
     assert len(others) == len(cost)
     assert all(one.max_features == 2 for one in others)
-    assert all(one.calibrate for one in others)
+    assert [one.calibrate for one in others] == [
+        one.observation_model.density != "auto" if one.order == "adaptive" else True for one in others
+    ]
     clf.choice_ = replace(clf.choice_, chosen="naive Bayes, one order")
     (stands,) = clf.runners_up()  # where another was chosen it comes first, whatever it cost
-    assert (stands.observation_model.density, stands.calibrate) == ("auto", True)
+    assert (stands.observation_model.density, stands.calibrate) == ("auto", False)
     with pytest.raises(ValueError, match="nothing was compared"):
         AdaptiveClassifier(effort="quick").fit(*load_iris(return_X_y=True), held_out=0).runners_up()
 

@@ -66,7 +66,7 @@ INCUMBENT = "mixture of densities"
 class MethodTuning:
     """What is tried of data of which size, and how finely."""
 
-    #: of fewer the pairs of a tree are noise
+    #: of fewer pairs of a tree, shares of numbers of components and exponents of mixtures are noise
     min_rows: int = 300
     max_columns: int = 200  #: that are kept
     few_columns: int = 20  #: of a mixture for which kinds of members would drown in the noise of many
@@ -136,13 +136,14 @@ def candidates(
         for strategy in effort.strategies
         if numbers
     }
-    mixtures[INCUMBENT] = _mixture_of_densities(effort, random_state)
+    mixtures[INCUMBENT] = _mixture_of_densities(effort, random_state, n_rows)
     least = TUNING.few_columns + 1 if effort.others else TUNING.wide_columns
     if n_columns >= least and (effort.others or n_rows >= TUNING.min_rows):
-        mixtures[_NARROW] = _mixture_of_densities(effort, random_state, TUNING.few_columns)
+        mixtures[_NARROW] = _mixture_of_densities(effort, random_state, n_rows, TUNING.few_columns)
     if contexts:
         mixtures |= _contexts(effort, random_state)
     ways |= {name: settings | _CALIBRATED for name, settings in mixtures.items()}
+    ways[INCUMBENT] = mixtures[INCUMBENT] | {"calibrate": n_rows >= TUNING.min_rows}
     return {name: _fill_defaults(settings) for name, settings in ways.items()}
 
 
@@ -193,9 +194,9 @@ _CUT = {"uniform": "equal widths", "quantile": "equal counts", "mdlp": "cuts by 
 _TREE = f"tree, {_CUT['mdlp']}, one order"
 
 
-def standard(effort: SearchEffort, random_state: Any, n_columns: int) -> dict[str, Any]:
+def standard(effort: SearchEffort, random_state: Any, n_rows: int, n_columns: int) -> dict[str, Any]:
     """What is fitted where nothing is compared: not calibrated, which takes rows held out."""
-    return _fill_defaults(_mixture_of_densities(effort.for_columns(n_columns), random_state))
+    return _fill_defaults(_mixture_of_densities(effort.for_columns(n_columns), random_state, n_rows))
 
 
 def _tree(random_state: Any) -> dict[str, Any]:
@@ -213,9 +214,10 @@ def _mixture(strategy: str, effort: SearchEffort, random_state: Any) -> dict[str
 
 
 def _mixture_of_densities(
-    effort: SearchEffort, random_state: Any, n_columns: int = TUNING.max_columns
+    effort: SearchEffort, random_state: Any, n_rows: int, n_columns: int = TUNING.max_columns
 ) -> dict[str, Any]:
-    model = ClassMixture("average", density="auto", n_bags=effort.n_bags, random_state=random_state)
+    components: Any = "average" if n_rows >= TUNING.min_rows else dict.fromkeys((1, 2, 4, 8), 0.25)
+    model = ClassMixture(components, density="auto", n_bags=effort.n_bags, random_state=random_state)
     return _of_densities(model, effort, n_columns)
 
 
@@ -348,13 +350,14 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     Ways to learn, from simple to rich, are compared on the same folds of the training rows. The simplest decides at
     once and buys nothing. Naive Bayes and a tree network ask in one order for everybody. In class mixtures every answer
     decides what is asked next. Contexts (`ContextBayes`) are tried where a quick look at some rows suggests that a
-    column, a bundle or a few columns together change what the others tell. Models are calibrated, see
-    `SequentialClassifier`, but for the tree of other efforts than quick.
+    column, a bundle or a few columns together change what the others tell. Models are calibrated (see
+    `SequentialClassifier`) except the tree of other efforts than quick.
 
-    The default is the mixture of densities, in which mixtures of several numbers of components stand side by side.
+    The default is the mixture of densities, in which several numbers of components stand side by side, with shares by
+    held-out likelihood. With fewer than 300 rows it has equal shares and is not calibrated: both would be noise.
     Another way, buying nothing included, is chosen only if it costs less on held-out rows by more than a standard
-    error. Of other ways it is left after the first fold what would be chosen in the end with a chance below 2%, as far
-    as that fold tells; `choice_` says which. What is chosen is then fitted to all rows.
+    error; what has a chance below 2% of that, as far as the first fold tells, is left there, and `choice_` says so.
+    What is chosen is then fitted to all rows.
 
     The cost of the result is estimated on held-out rows as well: the rows of each fold are decided by the way that the
     other folds would choose. The calibration of each fold comes from the other folds; the shares of numbers of
@@ -479,7 +482,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         columns = Classifier()
         _, seen, encoder = check_training(columns, kept, labels)
         recent = recent_rows(labels, self.half_life, n_folds)
-        self._chosen = self._for_visits(standard(effort, self.random_state, np.shape(kept)[1]))
+        self._chosen = self._for_visits(standard(effort, self.random_state, len(recent), np.shape(kept)[1]))
         # what is wrong with limits, prices and costs is said before anything is tried
         self.settings().check()
         money(self.settings(), columns, np.unique(seen), warn=False)
@@ -556,18 +559,18 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         n_learn, some_weight = list(as_it_is.values()).count(None), None if weight is None else weight[fold == 0]
         work = _Work(self.n_jobs, (len(names) + n_learn) * n_folds + n_learn + 2)
         losses = partial(first_losses, on_decisions=self.target_cost is not None)
-        found: Found | None = None
-        stands: FloatArray | None = None
+        standing: tuple[Found | None, FloatArray] | None = None  # what it found without the first fold, and lost on it
         for some in work.together(names, n_folds):
             # by what the standing one found the first fold of another tells whether that is hopeless
-            how = as_it_is if stands is None else {n: one or (found is not None, found) for n, one in as_it_is.items()}
+            race = standing and (standing[0] is not None, standing[0])
+            how = {name: one or race for name, one in as_it_is.items()}
             own, jobs = {}, (delayed(start_folds)(steps[n], settings[n], how[n], *given, 0, weight) for n in some)
             for name, fit in zip(some, work.run(jobs)):
                 own[name], seconds[name] = [fit], fit.seconds
-                if stands is None or name == NOTHING:
+                if standing is None or name == NOTHING:
                     continue
-                lost = losses(fit.fit, fit.acted, y, fold)
-                if why := why_left(lost, stands, n_folds, TUNING.least_chance, some_weight):
+                lost = losses(fit.fit, fit.acted, y, fold), standing[1]
+                if why := why_left(*lost, n_folds, TUNING.least_chance, some_weight):
                     left.append(f"{name}, {why}")
                     work.total -= 2 * n_folds if settings[name].calibrate else n_folds - 1
                     del own[name]
@@ -595,9 +598,8 @@ class AdaptiveClassifier(BaseSequentialClassifier):
                     acted = [one for one, _ in planned[at : at + n_folds]]
                     seconds[name] += asked[name][1] + sum(took for _, took in planned[at : at + n_folds])
                 tried[name] = collect_folds(name, fits[0].fit.agent, given[1], fold, acted, weight)
-                if stands is None:
-                    found = asked[name][0][0] if name in asked else None
-                    stands = losses(fits[0].fit, acted[0], y, fold)
+                if standing is None:
+                    standing = asked[name][0][0] if name in asked else None, losses(fits[0].fit, acted[0], y, fold)
         kept = [name for name in ways if name in tried]
         return [tried[name] for name in kept], [seconds[name] for name in kept], calibrated, tuple(left)
 
@@ -702,7 +704,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         >>> X, y = load_iris(return_X_y=True)
         >>> clf = AdaptiveClassifier(effort="quick").fit(X, y, held_out=0)
         >>> clf.chosen_classifier().observation_model
-        ClassMixture(density='auto', n_components='average')
+        ClassMixture(density='auto', n_components={1: 0.25, 2: 0.25, 4: 0.25, 8: 0.25})
         """
         check_is_fitted(self, "choice_")
         return self._way(self._chosen)
