@@ -38,6 +38,10 @@ class HintTuning:
     distance: float = 0.05
     #: Along an edge, by number of states.
     steps: dict[int, int] = field(default_factory=lambda: {3: 30, 4: 20})
+    #: Where there are more hints than these, times questions that differ, all grids are first so many times coarser,
+    #: and then those of the hints that are taken, which are few, made finer.
+    few_looks: int = 100
+    first_look: int = 2
     #: Of many states pairs alone are looked at, at so many times the distance.
     coarseness: float = 2.0
     #: And for this share of the work.
@@ -87,9 +91,15 @@ class _Face(ValuesOfSets):
     _program: BeliefProgram | None = None
 
     def __init__(
-        self, problem: AcquisitionProblem, tables: FloatArray, costs: FloatArray, states: IntArray, distance: float
+        self,
+        problem: AcquisitionProblem,
+        tables: FloatArray,
+        costs: FloatArray,
+        states: IntArray,
+        distance: float,
+        coarser: int,
     ) -> None:
-        self.states, size = states, len(states)
+        self.states, self.coarser, size = states, coarser, len(states)
         own = np.ascontiguousarray(tables[:, :, states])
         self.problem = TableProblem(
             np.full(size, 1 / size),
@@ -102,7 +112,9 @@ class _Face(ValuesOfSets):
             any_order=True,
         )
         self.grid = (
-            LogOddsLine.from_problem(self.problem, distance) if size == 2 else SimplexGrid(size, _TUNING.steps[size])
+            LogOddsLine.from_problem(self.problem, coarser * distance)
+            if size == 2
+            else SimplexGrid(size, _TUNING.steps[size] // coarser)
         )
         self._tables, program = own, BeliefProgram(self.problem, own, self.grid)
         # what is free of charge would tell all if it were asked again
@@ -159,15 +171,19 @@ class HintedValues(StateBounds):
         self.prior = weight @ latent_posterior(begun)
         self.faces: list[_Face] = []
         n_states = int(np.count_nonzero(self.prior))
+        n_kinds = len(np.unique(self.tables.reshape(len(self.tables), -1), axis=0))
         self._choose()
         for size in sizes:
             if size > n_states:
                 break
-            for some in self._candidates(size):
-                check_deadline()
-                distance = _TUNING.distance * self._coarser
-                self.faces.append(_Face(problem, self.tables, self.costs, np.array(some), distance))
+            sets = self._candidates(size)
+            coarser = _TUNING.first_look if len(sets) * n_kinds > _TUNING.few_looks else 1
+            self.faces += [self._face(np.array(some), coarser) for some in sets]
             self._choose()
+            while rough := [i for i, face in enumerate(self.faces) if face.coarser > 1 and face.share.any()]:
+                for i in rough:
+                    self.faces[i] = self._face(self.faces[i].states, 1)
+                self._choose()
         work /= _TUNING.n_iterations
         for _ in range(_TUNING.n_rounds):
             chosen = [face for face in self.faces if face.share.any()]
@@ -178,6 +194,10 @@ class HintedValues(StateBounds):
         self.faces = [face for face in self.faces if face.share.any()]
         for face in self.faces:
             face.forget_program()
+
+    def _face(self, states: IntArray, coarser: int) -> _Face:
+        check_deadline()
+        return _Face(self.problem, self.tables, self.costs, states, _TUNING.distance * self._coarser, coarser)
 
     def _candidates(self, size: int) -> list[tuple[int, ...]]:
         """Sets of states that are hard to tell apart, for each state the hardest first, as many as the work allows."""
