@@ -72,7 +72,7 @@ class MethodTuning:
     few_columns: int = 20  #: of a mixture for which kinds of members would drown in the noise of many
     wide_columns: int = 100  #: from which on quick effort tries a few, too
     max_searched_columns: int = 32  #: of more the best of all orders is what the training rows suggest by chance
-    n_paths: int = 1000  #: cases that policies are fitted to
+    n_paths: int = 500  #: cases that policies are fitted to
     n_cases: int = 300  #: on which it is reckoned what they cost
     n_bins: int = 5  #: of equal widths or counts, over which outcomes are counted
     max_label_bins: int = 8  #: of those that labels cut
