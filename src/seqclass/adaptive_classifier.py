@@ -356,7 +356,8 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     The default is the mixture of densities, in which several numbers of components stand side by side, with shares by
     held-out likelihood. With fewer than 300 rows it has equal shares and is not calibrated: both would be noise.
     Another way, buying nothing included, is chosen only if it costs less on held-out rows by more than a standard
-    error; what has a chance below 2% of that, as far as the first fold tells, is left there, and `choice_` says so.
+    error; what has a chance below 2% of that, as far as the first fold tells, is left there, and `choice_` says so
+    (with fewer than 300 rows this is asked of ways that are not calibrated alone).
     What is chosen is then fitted to all rows.
 
     The cost of the result is estimated on held-out rows as well: the rows of each fold are decided by the way that the
@@ -561,13 +562,13 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         losses = partial(first_losses, on_decisions=self.target_cost is not None)
         standing: tuple[Found | None, FloatArray] | None = None  # what it found without the first fold, and lost on it
         for some in work.together(names, n_folds):
-            # by what the standing one found the first fold of another tells whether that is hopeless
-            race = standing and (standing[0] is not None, standing[0])
+            # calibrated by what the standing one found, if it found something, another may turn out to be hopeless
+            race = None if standing is None or standing[0] is None else (True, standing[0])
             how = {name: one or race for name, one in as_it_is.items()}
             own, jobs = {}, (delayed(start_folds)(steps[n], settings[n], how[n], *given, 0, weight) for n in some)
             for name, fit in zip(some, work.run(jobs)):
                 own[name], seconds[name] = [fit], fit.seconds
-                if standing is None or name == NOTHING:
+                if standing is None or name == NOTHING or fit.acted is None:
                     continue
                 lost = losses(fit.fit, fit.acted, y, fold), standing[1]
                 if why := why_left(*lost, n_folds, TUNING.least_chance, some_weight):
