@@ -356,9 +356,8 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     The default is the mixture of densities, in which several numbers of components stand side by side, with shares by
     held-out likelihood. With fewer than 300 rows it has equal shares and is not calibrated: both would be noise.
     Another way, buying nothing included, is chosen only if it costs less on held-out rows by more than a standard
-    error; what has a chance below 2% of that, as far as the first fold tells, is left there, and `choice_` says so
-    (with fewer than 300 rows this is asked of ways that are not calibrated alone).
-    What is chosen is then fitted to all rows.
+    error; what has a chance below 2% of that, as far as the first fold tells, is left there (with fewer than 300 rows
+    only what is not calibrated), and `choice_` says so. What is chosen is then fitted to all rows.
 
     The cost of the result is estimated on held-out rows as well: the rows of each fold are decided by the way that the
     other folds would choose. The calibration of each fold comes from the other folds; the shares of numbers of

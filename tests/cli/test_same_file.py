@@ -36,7 +36,7 @@ CLASHES = [
     (("report", "run.db", "-o"), "run.db"),
 ]
 #: Those that write nothing, or read nothing of the user's.
-HARMLESS = {"demo", "evaluate", "explain", "show"}
+HARMLESS = {"serve", "demo", "evaluate", "explain", "show"}
 
 
 @pytest.fixture

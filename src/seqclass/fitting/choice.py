@@ -134,8 +134,8 @@ def why_left(
     if mean <= far * error:
         return None
     return (
-        f"on more than one of {n_folds} folds, where it cost {mean:.4f} more than what stands (se {error:.4f}): the "
-        f"chance that all would choose it is below {least_chance:.0%}"
+        f"past the first of {n_folds} folds: {mean:.4f} (se {error:.4f}) above the default there, so that the chance "
+        f"to choose it is below {least_chance:.0%}"
     )
 
 
