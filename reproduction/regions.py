@@ -139,4 +139,4 @@ def _map(policy: Policy, stage: int, corner: int) -> IntArray:
     if corner >= 0:
         belief = _CORNER * belief + (1 - _CORNER) * np.eye(3)[corner]
     asked = information_at(policy.problem, stage, belief, lot=select_component(policy, 0))
-    return np.where(policy.action(asked) == DECIDE, policy.decide(belief), DECIDE)
+    return np.where(policy.action(asked) == DECIDE, policy.problem.decide(belief), DECIDE)

@@ -78,6 +78,7 @@ def test_a_class_that_has_gone_is_still_known() -> None:
     assert clf.model_.class_prior_[2] < 0.01
 
 
+@pytest.mark.filterwarnings("ignore:nothing is worth buying")  # which three rows cannot show
 def test_rows_that_fade_too_fast_are_warned_of() -> None:
     for clf in (SequentialClassifier(half_life=2, discretizer=BINS), cheap(half_life=2)):
         with pytest.warns(UserWarning, match="half_life=2: all 400 rows together count as 3.41 of the last"):

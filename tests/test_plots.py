@@ -353,7 +353,9 @@ class TestStoppingRegion:
             belief = BeliefState(three.problem_, 1, display.beliefs[[k]], np.zeros(1, dtype=int), None)
             assert display.go_on[k] == (three.policy_.action(belief)[0] != DECIDE)
             assert display.decision[k] == display.beliefs[k].argmax()
-        (mesh,) = display.ax_.collections
+        mesh, borders = display.ax_.collections
+        sides = np.linalg.norm(np.diff(borders.get_segments(), axis=1), axis=2)
+        np.testing.assert_allclose(sides, 1 / 20)
         np.testing.assert_array_equal(mesh.get_array(), np.where(display.go_on, 0, display.decision + 1))
         corners = {t.get_text(): t.get_position() for t in display.ax_.texts}
         assert list(corners) == [CORNER.format(k) for k in range(3)]
