@@ -32,6 +32,9 @@ def run_notebook(notebook: dict[str, Any], name: str) -> dict[str, Any]:
     import matplotlib
 
     matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.close("all")  # what others drew before is none of its pictures
     module = types.ModuleType("notebook_page")
     sys.modules[module.__name__] = module  # dataclasses look their module up
     cells, count = [], 0

@@ -141,11 +141,6 @@ class BeyondHorizon(Policy):
     action = _action
 
 
-class OddDecision(LookaheadPolicy):
-    def decide(self, belief):
-        return np.zeros(len(belief), dtype=int)
-
-
 @pytest.mark.parametrize(
     "policy, sentence",
     [
@@ -162,7 +157,6 @@ class OddDecision(LookaheadPolicy):
         (always(lambda info: np.full(len(info), DECIDE), n_stages=9), "n_stages"),
         (BeyondHorizon(problem(), 1), "must answer one of"),
         (Counting(problem()), "order of the rows|other rows|two answers"),
-        (OddDecision(StoppingValue(problem())), "cheapest decision"),
     ],
 )
 def test_broken_policies_are_named(policy, sentence):
