@@ -161,6 +161,11 @@ def test_names_that_are_not_given_stay() -> None:
 def test_what_may_not_be_asked_is_refused_by_name_and_by_number() -> None:
     start = problem().initial_belief(2)
     once = start.asking("the test").update(np.array([0, 1]))
+    given = {"the test": [0, 1], 1: 0}
+    np.testing.assert_array_equal(start.update(given).probabilities, once.update(1, 0).probabilities)
+    np.testing.assert_array_equal(
+        start.update({"the test": [0, 1]}, Look=0).probabilities, once.update(1, 0).probabilities
+    )
     np.testing.assert_array_equal(once.probabilities, start.update("the test", [0, 1]).probabilities)
     two = start.asking(["the test", "Look"])
     assert two.question.tolist() == [0, 1]

@@ -52,7 +52,7 @@ def model_card(classifier: BaseSequentialClassifier | CertifiedError) -> str:
     parts = [
         f"# Model card{f': {_plain(agent.target_name)}' if agent.target_name else ''}",
         "## Intended use",
-        f"It decides between {decisions}. It asks for one feature after the other, up to {clf.policy_.n_stages} of "
+        f"It decides for one of: {decisions}. It asks for one feature after the other, up to {clf.policy_.n_stages} of "
         f"{len(asked)}, and decides once the next is expected to save less than it costs.",
         f"May be asked for: {', '.join(asked) or 'nothing'}."
         + (f" Known before: {', '.join(known)}." if known else ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -651,10 +651,11 @@ class BeliefState(Readable):
 
         Parameters
         ----------
-        *answer : question, value; or ndarray of int of shape (m,)
+        *answer : question, value; or mapping; or ndarray of int of shape (m,)
             A question, by name or number, and what it showed, in the form of `Names.code`: one value for all cases, or
-            a list of one for each. Or outcomes alone, of the question that comes next: that of `asking`, or the stage's
-            in a fixed order; -1 is missing and leaves the belief as it is.
+            a list of one for each; or several such pairs in a dict, asked one after another. Or outcomes alone, of the
+            question that comes next: that of `asking`, or the stage's in a fixed order; -1 is missing and leaves the
+            belief as it is.
         rows : ndarray of int of shape (m,), optional
             The row of this belief that each of the outcomes belongs to; by default each row once.
         charge_missing : bool
@@ -684,7 +685,9 @@ class BeliefState(Readable):
         >>> belief.update(the_test=1).posterior.round(3).to_dict()
         {'ill': 0.111, 'well': 0.889}
         """
-        if len(answer) == 1 and not answers:
+        if len(answer) == 1 and isinstance(first := answer[0], Mapping):
+            answer, answers = (), {**first, **answers}
+        elif len(answer) == 1 and not answers:
             outcome, n = np.asarray(answer[0]), len(self) if rows is None else len(rows)
             if outcome.shape != (n,) or outcome.dtype.kind not in "iu":
                 got = f"{outcome.dtype} of shape {outcome.shape}"
