@@ -422,7 +422,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = AdaptiveClassifier(effort="quick").fit(X, y)
     >>> clf.held_out_.cost < 0.1, len(clf.choice_.candidates)
-    (True, 3)
+    (True, 4)
     """
 
     feature_costs: Any = 0.01
@@ -738,7 +738,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         >>> X, y = load_iris(return_X_y=True)
         >>> clf = AdaptiveClassifier(effort="quick").fit(X, y)
         >>> len(clf.runners_up()), len(clf.runners_up(10))
-        (1, 1)
+        (1, 2)
         """
         check_is_fitted(self, "choice_")
         if self.choice_ is None:
