@@ -32,7 +32,7 @@ from seqclass.adaptive_classifier import (
 from seqclass.bn import NaiveBayes
 from seqclass.cli import main
 from seqclass.datasets.cube import make_cube_nm
-from seqclass.fitting.choice import choose, why_left
+from seqclass.fitting.choice import choose, drop_reason
 from seqclass.pomdp import Adaptive
 
 X, Y = load_iris(return_X_y=True)
@@ -188,9 +188,9 @@ def test_what_is_hopeless_on_the_first_fold_is_left_and_told(fitted: AdaptiveCla
     weight = rng.integers(1, 3, 40)
     for extra, is_left in ((-0.5, False), (0.0, False), (0.02, False), (0.5, True)):
         loss = stands + extra + rng.normal(0, 0.2, 40)
-        why = why_left(loss, stands, n_folds, 0.02)
+        why = drop_reason(loss, stands, n_folds, 0.02)
         assert (why is not None) == is_left
-        assert (why_left(loss, stands, n_folds, 0.02, weight.astype(float)) is not None) == is_left
+        assert (drop_reason(loss, stands, n_folds, 0.02, weight.astype(float)) is not None) == is_left
     assert "past the first of 5 folds: 0.4981 (se" in why
     # as the first fold tells, by simulation: at the limit a fiftieth of all ends are a standard error below
     far = np.sqrt((n_folds - 1) / n_folds) * 2.054 - 1 / np.sqrt(n_folds - 1)

@@ -46,7 +46,7 @@ from seqclass.fitting._fit import Folds, Found, fit_rows, money
 from seqclass.fitting._folds import assign_folds, check_folds, recent_rows, sample_rows
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import check_row_weights, forgetting_weights, rows_of
-from seqclass.fitting.choice import Choice, choose, why_left
+from seqclass.fitting.choice import Choice, choose, drop_reason
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import Adaptive, ClassInformation, FirstK, HiddenInformation, OrderingRule, Panels
 from seqclass.pomdp.rules import Rules
@@ -570,7 +570,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
                 if standing is None or name == NOTHING or fit.acted is None:
                     continue
                 lost = losses(fit.fit, fit.acted, y, fold), standing[1]
-                if why := why_left(*lost, n_folds, TUNING.least_chance, some_weight):
+                if why := drop_reason(*lost, n_folds, TUNING.least_chance, some_weight):
                     left.append(f"{name}, {why}")
                     work.total -= 2 * n_folds if settings[name].calibrate else n_folds - 1
                     del own[name]

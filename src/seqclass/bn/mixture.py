@@ -550,8 +550,7 @@ class ClassMixture(Mixture):
         family: IntArray = np.zeros(self.n_features_in_, dtype=np.intp)
         if allowed != ("tables",):
             # averaged over, one component says what its class shares with the others, and more what they share in it
-            averaged = self.n_components == "average" or isinstance(self.n_components, dict)
-            single = (states.bag == 0) & averaged & (min(self.shares_) == 1)
+            single = (states.bag == 0) & self._has_several_sizes & (min(self.shares_) == 1)
             drawn_with = np.where(single, -1, states.classes)
             tables, family = dense_tables(rows, groups.X, states, drawn_with, allowed, settings.alpha, self._apart)
         self._set_states(states.classes, states.weights, tables)
@@ -577,10 +576,13 @@ class ClassMixture(Mixture):
         self.n_iter_ = states.n_iter
         self.timings_["parameters"] += perf_counter() - began
 
+    @property
+    def _has_several_sizes(self) -> bool:
+        return self.n_components == "average" or isinstance(self.n_components, dict)
+
     def _check_sums(self) -> None:
         refused = {"n_bags": (self.n_bags != 1, 1), "density": (self.density != "tables", "tables")}
-        several = self.n_components == "average" or isinstance(self.n_components, dict)
-        refused["n_components"] = (several, "auto")
+        refused["n_components"] = (self._has_several_sizes, "auto")
         for name, (wrong, needed) in refused.items():
             if wrong:
                 value = getattr(self, name)

@@ -118,7 +118,7 @@ class Choice(Readable):
         return "\n".join([*told, *(f"not tried: {one}" for one in self.skipped)])
 
 
-def why_left(
+def drop_reason(
     loss: FloatArray, stands: FloatArray, n_folds: int, least_chance: float, weight: FloatArray | None = None
 ) -> str | None:
     """Why a candidate is left after the first of some folds, by losses on its rows; None where it goes on.

@@ -171,13 +171,13 @@ def create_app(
         session = model.session(body.known, body.key)
         odd = model.answer(session, body.answers, body.skipped)
         new = sum(name in odd for name in list(body.answers)[-1:])  # the others were counted when they were new
-        return told(request, model, model.step(session, body.budget) | {"notes": odd}, new)
+        return respond(request, model, model.step(session, body.budget) | {"notes": odd}, new)
 
     def begin_case(body: NewCase, request: Request) -> Response:
         """Begin a case that the client keeps: its text comes back with the first question."""
         model = served.get(body.model, "body", "model")
         session = model.session(body.known, body.key)
-        return told(request, model, model.step(session) | {"notes": {}, "case": texts.write(model, session)})
+        return respond(request, model, model.step(session) | {"notes": {}, "case": texts.write(model, session)})
 
     def answer_case(body: CaseAnswers, request: Request) -> Response:
         """Take answers to a case; its new text comes back with the next question."""
@@ -189,7 +189,7 @@ def create_app(
         step = model.step(session) | {"notes": odd, "case": texts.write(model, session)}
         if step["decide"]:
             meters.questions.labels(model.name).observe(session.n_features)
-        return told(request, model, step, len(odd))
+        return respond(request, model, step, len(odd))
 
     def explain(body: Explained, request: Request) -> Response:
         """Say why a case is decided as it is."""
@@ -206,7 +206,7 @@ def create_app(
         meters.alarm.labels(model.name, model.digest).set(stands["alarm"])
         return _json(stands)
 
-    def told(request: Request, model: ServedModel, step: dict[str, Any], n_unusual: int = 0) -> Response:
+    def respond(request: Request, model: ServedModel, step: dict[str, Any], n_unusual: int = 0) -> Response:
         request.state.model = model.name
         meters.unusual.labels(model.name).inc(n_unusual)
         if step["decide"]:

@@ -238,14 +238,13 @@ def optimal_values(
         if after is not None:
             known = after.belief
             value = expand(known, problem.n_stages - known.stage, max_histories=max_histories).values(np.ones(1))[:, 0]
+            paid = known.spent - start.spent[row][after.entry]
+            cost = np.asarray(np.bincount(after.entry, after.weight * (paid + value), len(row)), dtype=np.float64)
     except TooLarge:
         raise ValueError(
             f"optimal_values: more than max_histories={max_histories} histories from {len(start)} beliefs; raise it, "
             "give fewer, or take Lookahead(depth).solve(problem).value, exact where depth is the number of questions."
         ) from None
-    if after is not None:
-        paid = known.spent - start.spent[row][after.entry]
-        cost = np.asarray(np.bincount(after.entry, after.weight * (paid + value), len(row)), dtype=np.float64)
     return action_frame(start, row, question, cost)
 
 
