@@ -31,6 +31,7 @@ from seqclass.stats.risk import (
     hoeffding_bentkus_p_value,
     hoeffding_bentkus_upper_bound,
     rows_needed,
+    rows_to_certify,
     start_levels,
 )
 
@@ -83,6 +84,31 @@ def test_hoeffding_bentkus_is_valid_for_losses_between() -> None:
     different, place = np.unique(means.round(9), return_inverse=True)
     p = np.array([hoeffding_bentkus_p_value(mean, n, alpha) for mean in different])[place]
     assert (p <= 0.1).mean() <= 0.1
+
+
+@pytest.mark.parametrize(
+    "rate, alpha, delta", [(0.0, 0.05, 0.1), (0.04, 0.06, 0.1), (0.1, 0.12, 0.01), (0.3, 0.31, 0.5)]
+)
+def test_rows_on_which_a_rate_certifies(rate: float, alpha: float, delta: float) -> None:
+    n = rows_to_certify(rate, alpha, delta)
+    assert n is not None
+    assert binom.cdf(np.ceil(rate * n - 1e-9), n, alpha) <= delta
+    half = n // 2
+    assert binom.cdf(np.ceil(rate * half - 1e-9), half, alpha) > delta
+    assert rows_to_certify(alpha, alpha, delta) is None
+    if rate == 0:
+        assert n == rows_needed(alpha, delta)
+
+
+def test_what_is_not_certified_says_how_many_rows_would_do(clf: Any, fresh: Any) -> None:
+    X, y = fresh
+    few = certify_error(clf, X[:100], y[:100], alpha=0.06, delta=0.01)
+    assert few.rule.risk == 0.03
+    assert str(few).endswith(" If it errs as often on others, about 353 rows would certify it.")
+    often = certify_error(clf, X[:250], y[:250], alpha=0.02, delta=0.3)
+    assert str(often).endswith(" More rows would hardly help, as it errs too often for that.")
+    assert not few.certified
+    assert not often.certified
 
 
 @given(st.floats(0.001, 0.999), st.floats(0.001, 0.999))
@@ -319,7 +345,7 @@ def test_to_refer_is_no_error(cancer: Any) -> None:
     assert "refer" in decided
     assert contract.risk == pytest.approx(((decided != y[300:]) & (decided != "refer")).mean())
     assert contract.rule.referred == pytest.approx((decided == "refer").mean())
-    assert f"; {100 * contract.rule.referred:.1f}% of all rows got a decision beyond the classes" in str(contract)
+    assert f"; {100 * contract.rule.referred:.1f}% of all rows were referred (decided for no class)" in str(contract)
 
 
 def test_what_is_referred_is_paid_for() -> None:
@@ -339,7 +365,7 @@ def test_what_is_referred_is_paid_for() -> None:
     passed = [rung for rung in contract.rungs if rung.certified and not rung.trivial]
     assert contract.rule.price + contract.rule.referral_cost == min(rung.price + rung.referral_cost for rung in passed)
     assert contract.rule.price > min(rung.price for rung in passed)
-    assert f"no error and costs {contract.rule.referral_cost:.4g} on average" in str(contract)
+    assert f"no error, and costs {contract.rule.referral_cost:.4g} on average" in str(contract)
     with pytest.raises(ValueError, match=r"others\[0\] has other decision_costs"):
         certify_error(clf, X[400:], y[400:], others=[other])
 

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import seqclass
 from seqclass.cli import demo as module
 from seqclass.cli.demo import ETANA, OURS, PRICE, Demonstration, compare, tell
 from seqclass.datasets import load
@@ -129,3 +131,28 @@ def test_the_whole_demo(run: Any, tmp_path: Path) -> None:
     by_name = {r["method"]: r for r in json.loads(result.stdout)["results"]}
     assert len(by_name) == 7
     assert by_name[OURS]["realised_cost"] == min(r["realised_cost"] for r in by_name.values())
+
+
+def test_the_example_table_can_be_learnt_from(run: Any, refuses: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("demo", "--write", "patients.csv")
+    assert result.stdout.endswith("seqclass fit patients.csv --target diagnosis --dataset-costs -o model.seq\n")
+    frame = pd.read_csv("patients.csv")
+    assert frame.shape == (600, 11)
+    assert frame["diagnosis"].nunique() == 3
+    assert 0.05 < frame["ultrasound"].isna().mean() < 0.25
+    fit = ["--method", "etana", "--held-out", "0", "-o", "model.seq"]
+    assert run("fit", "patients.csv", "--target", "diagnosis", "--dataset-costs", *fit).exit_code == 0
+    clf = seqclass.load("model.seq")
+    prices = dict(zip(clf.feature_names_in_[clf.order_], clf.problem_.full_prices))
+    assert prices["ultrasound"] == 0.08
+    assert clf.score(frame.drop(columns="diagnosis"), frame["diagnosis"]) > 0.85
+    before = Path("patients.csv").read_bytes()
+    assert "there already" in refuses("demo", "--write", "patients.csv")
+    Path("patients.csv").unlink()
+    assert "patients.costs.csv is there already" in refuses("demo", "--write", "patients.csv")
+    Path("patients.costs.csv").unlink()
+    assert ".csv" in refuses("demo", "--write", "patients.parquet")
+    told = json.loads(run("demo", "--write", "patients.csv", "--json").stdout)
+    assert told["prices"] == "patients.costs.csv"
+    assert Path("patients.csv").read_bytes() == before

@@ -29,8 +29,12 @@ def test_fit_says_what_it_learnt(folder: Path, run: Any) -> None:
     result = run(*FIT)
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
-    for text in ("200 rows", "4 features", "3 classes (maybe, no, yes)", "colour", "0.01", "gap", "model.seq"):
+    assert result.stdout.count("\n") <= 16
+    for text in ("200 rows", "4 features", "3 classes (maybe, no, yes)", "colour", "0.01", "model.seq"):
         assert text in result.stdout
+        assert text in (verbose := run(*FIT, "--verbose").stdout)
+    assert "gap" in verbose
+    assert "gap" not in result.stdout
     clf = seqclass.load("model.seq")
     assert clf.classes_.tolist() == ["maybe", "no", "yes"]
     assert clf.feature_names_in_.tolist() == ["colour", "age in years", "empty", "smokes"]
@@ -95,7 +99,7 @@ def test_missing_is_an_outcome_of_few_values_too(run: Any) -> None:
     grade = np.where(np.arange(120) % 5 < 2 + y, np.nan, np.where(y, 9.0, np.arange(120) % 3))
     pd.DataFrame({"grade": grade, "y": y}).to_csv("few.csv", index=False)
     how = ["--target", "y", "--method", "etana", "--held-out", "0", "--missing", "informative", "-o", "few.seq"]
-    fitted = run("fit", "few.csv", *how).stdout
+    fitted = run("fit", "few.csv", *how, "--verbose").stdout
     clf = seqclass.load("few.seq")
     values = clf.coder_.few_values(0)
     bins = {clf.coder_.code_value(0, value) for value in values}
@@ -337,7 +341,7 @@ def test_what_is_not_listed_is_told_of(folder: Path, run: Any, patients: pd.Data
     assert "more (seqclass show" not in said
     more = {f"more {j}": np.random.default_rng(j).integers(0, 5, len(patients)) for j in range(5)}
     patients.assign(**more).to_csv("wide.csv", index=False)
-    said = run(*("wide.csv" if text == "data.csv" else text for text in FIT)).stdout
+    said = run(*("wide.csv" if text == "data.csv" else text for text in FIT), "--verbose").stdout
     assert "\n  ... and 1 more (seqclass show model.seq --all)\n" in said
 
 
@@ -373,7 +377,7 @@ def test_any_question_next_and_bundles(folder: Path, run: Any, refuses: Any) -> 
     X = np.column_stack([y + rng.random(200), y + 2 * rng.random(200), rng.random(200)])
     np.savez("b.npz", X=X, y=y)
     Path("prices.csv").write_text("feature,cost,bundle\nx0,0.02,both\nx1,0.02,both\nx2,0.01,\n")
-    result = run("fit", "b.npz", "-o", "b.seq", "--order", "adaptive", "--costs", "prices.csv")
+    result = run("fit", "b.npz", "-o", "b.seq", "--order", "adaptive", "--costs", "prices.csv", "--verbose")
     assert "best policy for this model, in any order" in result.stdout
     assert "with both" in result.stdout
     clf = seqclass.load("b.seq")
@@ -394,9 +398,12 @@ def test_fit_chooses_how_to_learn(folder: Path, run: Any, refuses: Any, patients
     clf = seqclass.load("model.seq")
     assert isinstance(clf, AdaptiveClassifier)
     assert clf.effort == "quick"
-    for text in (str(clf.choice_), f"{clf.held_out_.cost:.4f}"):
-        assert text in result.stdout
-        assert text in run("show", "model.seq").stdout
+    shown = run("show", "model.seq").stdout
+    assert f"Chosen: {clf.choice_.chosen}." in " ".join(result.stdout.split())
+    assert "tried on rows" not in result.stdout
+    assert f"{clf.held_out_.cost:.4f}" in result.stdout
+    assert str(clf.choice_) in shown
+    assert f"{clf.held_out_.cost:.4f}" in shown
     tried = json.loads(run("show", "model.seq", "--json").stdout)["choice"]
     assert [row["cost"] for row in tried] == [c.cost for c in clf.choice_.candidates]
     assert [row["name"] for row in tried if row["chosen"]] == [clf.choice_.chosen]
@@ -404,7 +411,7 @@ def test_fit_chooses_how_to_learn(folder: Path, run: Any, refuses: Any, patients
     assert "--effort is for --method adaptive" in refuses(*FIT, "--effort", "quick")
     assert "--jobs is for --method adaptive" in refuses(*FIT, "--jobs", "2")
     assert "--jobs must not be 0" in refuses(*adaptive, "--jobs", "0")
-    default = CliRunner().invoke(main, [*FIT, "--seed", "0"])
+    default = CliRunner().invoke(main, [*FIT, "--seed", "0", "--verbose"])
     assert str(clf.choice_).splitlines()[0] in default.stdout
     assert seqclass.load("model.seq").choice_.chosen == clf.choice_.chosen
     one_order = CliRunner().invoke(main, [*FIT, "--n-bins", "3", "--held-out", "0"])
@@ -425,7 +432,7 @@ def test_missing_cells_may_be_answers(folder: Path, patients: pd.DataFrame, run:
     how = ["--target", "the label", "--drop", "id", "--method", "etana", "--held-out", "0", "-o", "gaps.seq"]
     fitted = run("fit", "gaps.csv", *how, "--missing", "informative")
     assert fitted.exit_code == 0
-    assert fitted.stdout.endswith("seqclass ask gaps.seq, or seqclass export gaps.seq\n")
+    assert fitted.stdout.endswith("seqclass predict gaps.seq NEW.csv, or seqclass ask gaps.seq\n")
     clf = seqclass.load("gaps.seq")
     assert clf.missing == "informative"
     told = json.loads(run("show", "gaps.seq", "--json").stdout)

@@ -98,9 +98,9 @@ def test_how_much_is_done_and_how_long_the_rest_takes(
             now[0] = seconds
             clock.tick()
             clock.settle()
-            line = screen.getvalue().split("\r")[-1]
-            assert "fitting: candidate 2 of 3 25%|" in line
-            assert line.rstrip().endswith(f", {left} left")
+            line = screen.getvalue().split("\r")[-1].rstrip()
+            assert line.lstrip().startswith(f"{left} left 25%|")
+            assert line.endswith("fitting: candidate 2 of 3")
         clock.is_done.put(True)
 
 

@@ -61,7 +61,14 @@ def runs(name: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
     default="seqclass-demo.png",
     help="File for the picture: .png, .pdf or .svg.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the folds and methods.")
+@click.option(
+    "--write",
+    "table",
+    type=File("table"),
+    help="Only write a made-up table to try the other commands on: 600 patients in NAME.csv, and in "
+    "NAME.costs.csv beside it what each test costs.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the folds and methods, or of the table.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 @quiet_option
 @runs("demo")
@@ -71,6 +78,7 @@ def demo() -> None:
     It diagnoses breast tumours (569 patients, 30 measurements; scikit-learn's copy of the Wisconsin data) at a price of
     0.01 per measurement. First come five-fold costs of adaptive, ETANA and ordinary classifiers, then the story of one
     held-out patient, step by step, and a picture (which needs matplotlib). It takes half a minute and no network.
+    With --write it makes a table for you to try the other commands on instead.
     """
 
 
@@ -165,6 +173,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 )
 @click.option("--set-aside", type=File("table"), help="Learn from half of the rows, and write the others to this file.")
 @seed_option
+@click.option("--verbose", is_flag=True, help="Say what was tried, the bound and the outcomes too, as show does.")
 @json_option
 @csv_options
 @quiet_option

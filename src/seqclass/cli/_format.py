@@ -47,7 +47,7 @@ def wrap(text: str, indent: str = "", hanging: str | None = None) -> str:
 
 def next_text(model: str) -> str:
     """Say what may be done with a model that was written."""
-    return f"Wrote {model}.\nNext: seqclass predict {model} NEW.csv, seqclass ask {model}, or seqclass export {model}"
+    return f"Wrote {model}.\nNext: seqclass show {model}, seqclass predict {model} NEW.csv, or seqclass ask {model}"
 
 
 def echo_json(content: Any) -> None:

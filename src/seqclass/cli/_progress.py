@@ -109,7 +109,7 @@ def _show(told: _Latest, done: threading.Event) -> None:
         while not _wait(done, 0.2):
             if told.share:
                 left = tqdm.format_interval(told.seconds_left())
-                bar.n, bar.bar_format = told.share, f"{{desc}} {{percentage:.0f}}%|{{bar:10}}| {{elapsed}}, {left} left"
+                bar.n, bar.bar_format = told.share, f"{left} left {{percentage:.0f}}%|{{bar:10}}| {{elapsed}} {{desc}}"
             bar.set_description_str(told.text)
 
 

@@ -20,6 +20,7 @@ from seqclass._utils.files import replace_file
 from seqclass.adaptive_classifier import adaptive
 from seqclass.cli._describe import held_out_text
 from seqclass.cli._errors import InputError, as_input_errors, check_output
+from seqclass.cli._example import N_ROWS, TARGET, write_example
 from seqclass.cli._format import echo_json, gap_text, table, wrap
 from seqclass.cli._progress import is_shown, show_progress
 from seqclass.datasets import load
@@ -123,7 +124,10 @@ def compare(seed: int = 0, only: Sequence[str] | None = None, n_splits: int = 5)
 _PICTURES = (".png", ".pdf", ".svg")
 
 
-def _command(output: Path, seed: int, as_json: bool) -> None:
+def _command(output: Path, table: Path | None, seed: int, as_json: bool) -> None:
+    if table is not None:
+        _write_table(table, seed, as_json)
+        return
     check_output(output)
     if output.suffix.lower() not in _PICTURES:
         raise InputError(f"cannot draw {output}: its name must end in {', '.join(_PICTURES)}.")
@@ -139,6 +143,23 @@ def _command(output: Path, seed: int, as_json: bool) -> None:
     _print_table(comparison)
     _print_story(story)
     click.echo(f"\nPicture written to {output}." if drawn else f"\n{_NO_PICTURE}")
+
+
+def _write_table(path: Path, seed: int, as_json: bool) -> None:
+    if path.suffix != ".csv":
+        raise InputError(f"--write: the name of the table must end in .csv, and {path} does not.")
+    prices = path.with_suffix(".costs.csv")
+    for file in (path, prices):
+        check_output(file)
+        if file.exists():
+            raise InputError(f"--write: {file} is there already, and is not replaced: give another name.")
+    with as_input_errors(f"cannot write {path}"):
+        write_example(path, prices, seed)
+    if as_json:
+        echo_json({"table": str(path), "prices": str(prices), "target": TARGET, "n_rows": N_ROWS})
+        return
+    click.echo(f"Wrote {N_ROWS} made-up patients to {path}, and what each test costs to {prices}.")
+    click.echo(f"Next: seqclass fit {path} --target {TARGET} --dataset-costs -o model.seq")
 
 
 _NO_PICTURE = "No picture, as matplotlib is not installed: run pip install 'seqclass[plot]'."

@@ -30,6 +30,7 @@ from seqclass.cli._training import (
     read_rows,
 )
 from seqclass.costs import Costs
+from seqclass.fitting.choice import Choice
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import evaluate
 from seqclass.pomdp.bounds.certificate import SCOPES
@@ -50,6 +51,10 @@ _SELECTORS: dict[str, Any] = {
     for name, cls in parts("fit", "get_support").items()
     if issubclass(cls, Selector) and "estimator" not in cls._get_param_names()  # which no command line can tell
 }
+
+
+#: Features of the table of a long report, and names in a short one.
+_MOST_LINES, _MOST_NAMES = 8, 5
 
 
 def _command(
@@ -82,6 +87,7 @@ def _command(
     held_out: int | None,
     set_aside: Path | None,
     seed: int,
+    verbose: bool,
     as_json: bool,
 ) -> None:
     costs = costs_file(data, costs, dataset_costs)
@@ -143,7 +149,7 @@ def _command(
         clf.save(output)
         if aside is not None:
             aside.write()
-    _report(clf, rows.count(clf), seconds, output, as_json)
+    _report(clf, rows.count(clf), seconds, output, verbose, as_json)
     if aside is not None and not as_json:
         n = count(len(aside.frame), "row")
         click.echo(wrap(f"Set aside {n} in {aside.path}, for seqclass evaluate or certify."))
@@ -175,7 +181,9 @@ def _fit(clf: BaseSequentialClassifier, rows: TrainingTable, held_out: int | Non
             warnings.warn(f"there is no held-out cost: {error}", UserWarning, stacklevel=2)
 
 
-def _report(clf: BaseSequentialClassifier, n_rows: int, seconds: float, output: Path, as_json: bool) -> None:
+def _report(
+    clf: BaseSequentialClassifier, n_rows: int, seconds: float, output: Path, verbose: bool, as_json: bool
+) -> None:
     expected = evaluate(clf.problem_, clf.policy_)
     held_out: HeldOut | None = vars(clf).get("held_out_")
     content = describe(clf, most=None)
@@ -185,23 +193,30 @@ def _report(clf: BaseSequentialClassifier, n_rows: int, seconds: float, output: 
         echo_json(content)
         return
     classes = ", ".join(content["classes"][:8]) + (", ..." if len(content["classes"]) > 8 else "")
-    click.echo(
+    learnt = (
         f"Learnt from {count(n_rows, 'row')}, {count(content['n_features'], 'feature')}, "
-        f"{count(len(content['classes']), 'class', 'classes')} ({classes}) in {seconds:.1f} s."
+        f"{count(len(content['classes']), 'class', 'classes')} ({classes}) in {seconds:.1f} s"
     )
+    choice: Choice | None = vars(clf).get("choice_")
+    click.echo(wrap(learnt + ("." if choice is None or verbose else f". Chosen: {choice.chosen}.")))
     told = "" if held_out else " Held-out data tell what it really costs."
     click.echo(wrap(expected_text(clf, "its own model", "features", expected) + told))
-    if choice := getattr(clf, "choice_", None):
+    if choice and verbose:
         click.echo(f"\n{choice}")
     if held_out:
         click.echo("\n" + held_out_text(held_out, content["unit"]) + "\n")
-    click.echo(wrap(_gap(content["scope"], content["gap"])))
     begins = "May be asked for, what tells most for its price first" if clf.problem_.any_order else "Asked for first"
-    click.echo(f"\n{begins}; at most {count(content['horizon'], 'feature')} a case:")
-    click.echo(feature_lines(content["features"][:8]))
-    if (rest := len(content["features"]) - 8) > 0:
-        click.echo(f"  ... and {rest} more (seqclass show {output} --all)")
-    click.echo("\n" + next_text(str(output)))
+    most = f"at most {count(content['horizon'], 'feature')} a case"
+    features = content["features"][: _MOST_LINES if verbose else _MOST_NAMES]
+    rest = len(content["features"]) - len(features)
+    if verbose:
+        more = f"\n  ... and {rest} more (seqclass show {output} --all)" if rest else ""
+        click.echo(wrap(_gap(content["scope"], content["gap"])))
+        click.echo(f"\n{begins}; {most}:\n{feature_lines(features)}{more}\n")
+    else:
+        names = ", ".join(feature["name"] for feature in features) + (f" and {rest} more" if rest else "")
+        click.echo(wrap(f"{begins}: {names}; {most}."))
+    click.echo(next_text(str(output)))
 
 
 def _gap(scope: str, gap: float) -> str:

@@ -17,6 +17,7 @@ from seqclass._utils.tables import Readable, rows_of
 from seqclass._utils.text import money, percent, short_repr
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.agent.session import Session
+from seqclass.stats.risk import rows_to_certify
 
 
 @register
@@ -349,8 +350,8 @@ class CertifiedError(Readable):
         if rule.specificity is not None:
             seen += f"; of the other rows {percent(rule.specificity)} were not decided for {short_repr(self.target)}"
         if rule.referred:
-            seen += f"; {percent(rule.referred)} of all rows got a decision beyond the classes, which is no error and "
-            seen += f"costs {money(rule.referral_cost, self.unit, 4)} on average"
+            seen += f"; {percent(rule.referred)} of all rows were referred (decided for no class), which is no error, "
+            seen += f"and costs {money(rule.referral_cost, self.unit, 4)} on average"
         each = " in every group" if len(self.groups) > 1 else ""
         if self.certified and self.trivial:
             return (
@@ -361,8 +362,18 @@ class CertifiedError(Readable):
             return f"Certified: {what} at most {figure(self.alpha)}{each}, with {sure} confidence. Seen: {seen}."
         return (
             f"Not certified: {what} at most {figure(self.alpha)}{each}, with {sure} confidence. What these rows would "
-            f"certify is about {figure(self.reachable)}, by a rule that had {seen}."
+            f"certify is about {figure(self.reachable)}, by a rule that had {seen}.{self._rows_text()}"
         )
+
+    def _rows_text(self) -> str:
+        """Say on how many rows the rule that comes nearest would be certified, if it erred as often there."""
+        if self.metric == "cost":
+            return ""
+        wanted = [rows_to_certify(group.risk, self.alpha, self.delta) for group in self.groups]
+        each = " in every group" if len(wanted) > 1 else ""
+        if None in wanted:
+            return f" More rows{each} would hardly help, as it errs too often for that."
+        return f" If it errs as often on others, about {max(filter(None, wanted)):,} rows{each} would certify it."
 
     def require_classifier(self) -> BaseSequentialClassifier:
         """The classifier, or an error that says what could be certified instead."""

@@ -62,6 +62,18 @@ def rows_needed(alpha: float, delta: float) -> int:
     return max(1, n - 1 if n > 1 and (1 - alpha) ** (n - 1) <= delta else n)
 
 
+def rows_to_certify(rate: float, alpha: float, delta: float) -> int | None:
+    """Rows on which an error rate of ``rate`` certifies ``alpha`` at ``1 - delta``; None if a million do not."""
+    check_real(rate, "rate", 0, 1)
+    few, many = 0, 1_000_000
+    if binomial_upper_bound(int(np.ceil(rate * many)), many, delta) > alpha:
+        return None
+    while many - few > 1:
+        n = (few + many) // 2
+        few, many = (few, n) if binomial_upper_bound(int(np.ceil(rate * n - 1e-9)), n, delta) <= alpha else (n, many)
+    return many
+
+
 def fallback_test(p_values: npt.ArrayLike, levels: npt.ArrayLike) -> BoolArray:
     """Test hypotheses in an order that was fixed before the data were seen.
 
