@@ -63,7 +63,7 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.alpha import AlphaSet, SharedVectors
 from seqclass.pomdp.bounds.dual import LowerBound
-from seqclass.pomdp.policy import OrderingCandidate, OrderingChoice, SolveStep
+from seqclass.pomdp.solve_info import OrderingCandidate, OrderingChoice, SolveStep
 from seqclass.pomdp.sweeps.budget import RandomisedPolicy
 from seqclass.pomdp.unrolled import FreeNodes, NodeVectors
 from seqclass.report import Explored

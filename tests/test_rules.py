@@ -29,8 +29,7 @@ from seqclass.pomdp import (
     evaluate,
     optimal_cost,
 )
-from seqclass.pomdp.one_step import must_continue
-from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.problem import AcquisitionProblem, must_continue
 from seqclass.pomdp.rules import with_rules
 from seqclass.pomdp.sweeps.budget import within_budget
 from seqclass.pomdp.table_problem import select_questions

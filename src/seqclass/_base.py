@@ -37,7 +37,7 @@ from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import time_step
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import AcquisitionProblem, BeliefState, Policy
-from seqclass.pomdp.policy import OrderingChoice
+from seqclass.pomdp.solve_info import OrderingChoice
 
 __all__ = ["BaseSequentialClassifier"]
 

@@ -10,10 +10,9 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp import DECIDE, Policy
-from seqclass.pomdp.one_step import must_continue
 from seqclass.pomdp.policy import as_policy
-from seqclass.pomdp.problem import BeliefState
-from seqclass.pomdp.walk import split_by_question
+from seqclass.pomdp.problem import BeliefState, must_continue
+from seqclass.pomdp.walk import join_beliefs, split_by_question
 from seqclass.pomdp.worlds import DrawnCaseSource, Game, Rows, class_numbers, game_of
 
 try:  # whoever does not play needs none of it
@@ -174,7 +173,7 @@ def _by_stage(parts: list[tuple[IntArray, BeliefState]]) -> list[tuple[IntArray,
     for stage in sorted({belief.stage for _, belief in parts}):
         same = [part for part in parts if part[1].stage == stage]
         rows = np.concatenate([rows for rows, _ in same])
-        batches.append((rows, BeliefState.concatenate([belief for _, belief in same])))
+        batches.append((rows, join_beliefs([belief for _, belief in same])))
     return batches
 
 

@@ -23,9 +23,9 @@ from seqclass.pomdp import (
     optimal_cost,
 )
 from seqclass.pomdp.alpha import BackupPoints
-from seqclass.pomdp.one_step import deciding_cost, latent_posterior, perfect_information_bound
+from seqclass.pomdp.one_step import latent_posterior, perfect_information_bound
 from seqclass.pomdp.policy import scale_prices
-from seqclass.pomdp.problem import Visits
+from seqclass.pomdp.problem import Visits, deciding_cost
 from seqclass.pomdp.solvers.fitted import BeliefFunctions, FittedValues, StageSaving, fit_values
 from seqclass.pomdp.sweeps.solving import InterpolatedSweep, solve_sweep
 from seqclass.pomdp.visits import with_visits

@@ -16,7 +16,7 @@ from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import without_implied
 from seqclass.pomdp.problem import OPEN, BeliefState, set_question
 from seqclass.pomdp.solvers.ordering.rules import forced_question
-from seqclass.pomdp.walk import Level, walk
+from seqclass.pomdp.walk import Level, join_beliefs, walk
 
 
 def initial_belief_given(
@@ -215,5 +215,5 @@ def _update_without_price(
     if there.size == len(belief):
         return after
     missing = np.setdiff1d(np.arange(len(outcome)), there)
-    both = BeliefState.concatenate([after, belief[missing]])
+    both = join_beliefs([after, belief[missing]])
     return both[np.argsort(np.concatenate([there, missing]))]

@@ -33,8 +33,8 @@ from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.account import charge
 from seqclass.pomdp.acquisition import added_saving
 from seqclass.pomdp.names import ImpossibleOutcome, is_missing
-from seqclass.pomdp.one_step import deciding_cost, unasked_questions
-from seqclass.pomdp.problem import BeliefState, set_question
+from seqclass.pomdp.one_step import unasked_questions
+from seqclass.pomdp.problem import BeliefState, deciding_cost, set_question
 from seqclass.pomdp.walk import check_questions
 
 __all__ = ["Session", "expected_saving"]

@@ -13,8 +13,8 @@ from seqclass.analysis._walk import MAX_HISTORIES, Simulation
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.needs import require_fixed_order, require_no_visits
 from seqclass.pomdp.observations import ObservationSource
-from seqclass.pomdp.one_step import deciding_cost, initial_beliefs
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.one_step import initial_beliefs
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost
 from seqclass.pomdp.walk import ALL, Level, check_questions, walk
 
 

@@ -12,8 +12,7 @@ from seqclass._utils.tables import Readable
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import DECIDE, Policy
 from seqclass.pomdp.names import Names
-from seqclass.pomdp.one_step import deciding_cost
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,8 +18,8 @@ from seqclass._utils.validation import check_choice, check_distribution, check_i
 from seqclass.agent.agent import agent_of
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect, ratio
 from seqclass.pomdp import Policy
-from seqclass.pomdp.one_step import deciding_cost, initial_beliefs, one_step_costs, perfect_cost
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, set_question
+from seqclass.pomdp.one_step import initial_beliefs, one_step_costs, perfect_cost
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, set_question
 from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.table_problem import in_any_order

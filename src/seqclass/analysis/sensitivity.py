@@ -52,8 +52,7 @@ class HeldPolicy(BorrowedPolicy):
         if np.array_equal(before, after):
             own = copy.copy(belief)
             own.problem = self.policy.problem
-            for name in ("_deciding_cost", "_context", "_one_step_costs"):
-                own.__dict__.pop(name, None)
+            own._kept = {}
         else:  # in each class the answers are as likely as they are there: it asks by what it would believe there
             weight = belief.probabilities * np.divide(before, after, out=np.zeros_like(before), where=after > 0)
             total = weight.sum(axis=1, keepdims=True)

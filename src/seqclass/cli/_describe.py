@@ -33,7 +33,7 @@ from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.evaluation import Evaluation
 from seqclass.pomdp.one_step import initial_beliefs
-from seqclass.pomdp.policy import WIDE_GAP
+from seqclass.pomdp.solve_info import WIDE_GAP
 
 #: What it means for a plan that a limit was hit.
 LIMITED = "Time or work was up before all was tried that might serve."

@@ -26,7 +26,8 @@ from seqclass.export import export_policy
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import Panels, evaluate
 from seqclass.pomdp.evaluation import Evaluation
-from seqclass.pomdp.one_step import deciding_cost, initial_beliefs
+from seqclass.pomdp.one_step import initial_beliefs
+from seqclass.pomdp.problem import deciding_cost
 from seqclass.pomdp.rules import Rules
 
 #: Questions that are listed.

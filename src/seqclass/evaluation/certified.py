@@ -25,7 +25,8 @@ from seqclass.evaluation.decision_curves import class_position
 from seqclass.fitting._planning import solver_of
 from seqclass.fitting._steps import rows_of
 from seqclass.pomdp import AcquisitionProblem, Policy, acquire
-from seqclass.pomdp.one_step import deciding_cost, initial_beliefs
+from seqclass.pomdp.one_step import initial_beliefs
+from seqclass.pomdp.problem import deciding_cost
 from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.sweeps.ladder import LadderRun, StopWhenSure, run_ladder
 from seqclass.pomdp.sweeps.solving import solve_sweep

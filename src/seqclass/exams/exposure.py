@@ -11,10 +11,10 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_part, check_real
 from seqclass.pomdp.observations import SampledObservations
-from seqclass.pomdp.one_step import must_continue
-from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo, with_info
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.policy import DECIDE, Policy, with_info
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, must_continue
 from seqclass.pomdp.rules import rules_of
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver, policy_of, without_certificate
 from seqclass.pomdp.sweeps.budget import uniforms
 from seqclass.pomdp.ties import budget_of

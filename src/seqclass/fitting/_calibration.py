@@ -21,7 +21,7 @@ from seqclass.pomdp.one_step import perfect_cost
 from seqclass.pomdp.problem import BeliefState, question_is_sampled
 from seqclass.pomdp.solvers.base import without_certificate
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
-from seqclass.pomdp.walk import split_by_question
+from seqclass.pomdp.walk import join_beliefs, split_by_question
 
 _TINY = 1e-12
 
@@ -83,7 +83,7 @@ class Walk:
             answers = [_Asked.from_belief(at, belief, self.codes[at], problem.prior) for at, belief in together]
             self.asked.append(answers)
             told = [belief.update(asked.outcome) for asked, (_, belief) in zip(answers, together)]
-            self.info = BeliefState.concatenate(told)[np.argsort(np.concatenate([at for at, _ in together]))]
+            self.info = join_beliefs(told)[np.argsort(np.concatenate([at for at, _ in together]))]
             if len(self.asked) == length:
                 break
             question = self._next_questions()

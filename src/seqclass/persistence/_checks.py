@@ -32,8 +32,9 @@ from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy, SolveInfo
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.bridge.planner import PomdpPyPolicy
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.policy import LookaheadPolicy, OrderingChoice, RepricedPolicy
+from seqclass.pomdp.policy import LookaheadPolicy, RepricedPolicy
 from seqclass.pomdp.rules import QuestionRules
+from seqclass.pomdp.solve_info import OrderingChoice
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import first_open

@@ -13,8 +13,9 @@ from seqclass.pomdp.evaluation import evaluate
 from seqclass.pomdp.files import read_policy, write_pomdp
 from seqclass.pomdp.mixture_problem import MixtureProblem
 from seqclass.pomdp.names import with_names
-from seqclass.pomdp.policy import DECIDE, FunctionPolicy, Policy, SolveInfo
+from seqclass.pomdp.policy import DECIDE, FunctionPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver, ValueSolver
 from seqclass.pomdp.solvers.correlated import ProjectedValueIteration
 from seqclass.pomdp.solvers.exact import ExactValueIteration

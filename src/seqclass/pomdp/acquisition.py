@@ -12,9 +12,9 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.one_step import candidate_questions, deciding_cost, must_continue, row_parts
+from seqclass.pomdp.one_step import candidate_questions, row_parts
 from seqclass.pomdp.policy import DECIDE, Policy, as_policy
-from seqclass.pomdp.problem import BeliefState
+from seqclass.pomdp.problem import BeliefState, deciding_cost, must_continue
 from seqclass.pomdp.walk import Level, check_questions, next_of, walk
 
 __all__ = ["Acquisition", "acquire"]

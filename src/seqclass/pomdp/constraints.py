@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
-from seqclass._utils.arrays import BoolArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 
 __all__: list[str] = []
 
@@ -29,3 +29,30 @@ class ConstraintStatus(NamedTuple):
     serves: BoolArray
     must_continue: BoolArray
     must_continue_after: BoolArray
+
+
+P = TypeVar("P", contravariant=True)
+B = TypeVar("B", contravariant=True)
+
+
+class Constraints(Protocol[P, B]):
+    """What a problem asks of its rules: see `seqclass.pomdp.rules.QuestionRules`."""
+
+    @property
+    def has_requirements(self) -> bool:
+        """Whether something has to be asked before anything is decided."""
+
+    def check(self, problem: P) -> None:
+        """Refuse what cannot be met in a problem."""
+
+    def take(self, questions: IntArray) -> Constraints[P, B]:
+        """The rules of some questions."""
+
+    def status(self, belief: B) -> ConstraintStatus:
+        """How cases stand to the rules."""
+
+    def lower_bound(self, belief: B) -> FloatArray:
+        """No way of asking what has to be asked costs less, (n,)."""
+
+    def upper_bound(self, belief: B) -> FloatArray:
+        """Asking what has to be asked costs no more, (n,)."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.text import join_names, near, short_repr
 from seqclass.pomdp.structure import Structure
@@ -38,6 +38,12 @@ class NamedProblem(Protocol):
 
     @property
     def n_decisions(self) -> int: ...
+
+    @property
+    def n_stages(self) -> int: ...
+
+    @property
+    def any_order(self) -> bool: ...
 
     @property
     def structure(self) -> Structure[Any]: ...
@@ -256,6 +262,45 @@ class Names:
             for name, feature, size in zip(called, features, bundle.sizes)
         ]
         return int(bundle.encode([parts])[0])
+
+    def code_answers(self, answers: Iterable[tuple[int | str, Any]], n: int) -> Iterator[tuple[int, IntArray]]:
+        """Number of each question and its outcomes in ``n`` cases, in the form of `BeliefState.update`."""
+        for question, value in answers:
+            number = self.number(question)
+            several = isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 1
+            if several and len(value) != n:
+                raise ValueError(f"{n} cases need as many answers, or one for all; got {len(value)}.")
+            codes = [self.code(number, one) for one in (value if several else [value])]
+            yield number, np.array(codes if several else codes * n, dtype=np.int64)
+
+    def check(self, question: int | IntArray, outcome: IntArray) -> None:
+        """Refuse outcomes that a question, or that of each row, does not have, (n,)."""
+        mixed = isinstance(question, np.ndarray)
+        bundle = None if isinstance(question, np.ndarray) else self._problem.structure.bundle(question)
+        n_outcomes = self._problem.n_outcomes[question] if bundle is None else bundle.n_codes
+        if len(outcome) == 1 and not mixed and -1 <= int(outcome[0]) < n_outcomes:
+            return
+        wrong = (outcome < -1) | (outcome >= n_outcomes)
+        if wrong.any():
+            row = int(wrong.argmax())
+            number, high = (int(np.broadcast_to(one, len(outcome))[row]) for one in (question, n_outcomes))
+            raise ValueError(
+                f"{self.question(number)}: outcome {int(outcome[row])} is not in 0..{high - 1} (-1 is missing)."
+            )
+
+    def check_next(self, number: IntArray, stage: int, observed: IntArray | None) -> None:
+        """Refuse questions, one a row or one for all, that a case was asked before, or that do not come next."""
+        if not self._problem.any_order:
+            comes = "is none" if stage >= self._problem.n_stages else f"comes {short_repr(self.question(stage))}"
+            remedy = "Take a problem in any order to ask whatever you like."
+            self.refuse(number, number != stage, f"is not next in this order: there {comes}. {remedy}")
+        if observed is not None:
+            self.refuse(number, observed[np.arange(len(observed)), number] >= -1, "was asked before.")
+
+    def refuse(self, number: IntArray, wrong: BoolArray, why: str) -> None:
+        """Say by name which question is wrong, if any is."""
+        if wrong.any():
+            raise ValueError(f"{short_repr(self.question(int(number[wrong.argmax() % len(number)])))} {why}")
 
     def describe(self, observed: IntArray) -> str:
         """Write what was seen of one case, (n_questions,) as in `BeliefState.observed`: ``"age=3, sex=f"``.

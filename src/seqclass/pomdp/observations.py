@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray
-from seqclass.pomdp.problem import DECIDE, BeliefState, check_outcomes, question_is_sampled
+from seqclass.pomdp.problem import DECIDE, BeliefState, question_is_sampled
 
 if TYPE_CHECKING:
     from seqclass.pomdp.problem import AcquisitionProblem
@@ -183,11 +183,11 @@ class DataObservations(ObservationSource):
         outcome = self._outcomes_of_rows(belief, some, place)
         if together:
             n_outcomes = int(problem.n_outcomes[question].max())
-            check_outcomes(belief._take(place), outcome)
+            belief.problem.names.check(question[place], outcome)
         else:
             bundle = problem.structure.bundle(question)
             n_outcomes = int(problem.n_outcomes[question]) if bundle is None else bundle.n_codes
-            check_outcomes(belief, outcome)
+            belief.problem.names.check(question, outcome)
         child, parent, seen, count = _group_pairs(place, outcome, n_outcomes)
         if self._asked is None:
             self.node = child

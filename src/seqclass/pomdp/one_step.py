@@ -10,8 +10,17 @@ import numpy.typing as npt
 from seqclass._utils.arrays import CHUNK_BYTES, BoolArray, FloatArray, IntArray, chunks
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.account import pays_in_full, planned_prices, price_of_question
-from seqclass.pomdp.constraints import ConstraintStatus
-from seqclass.pomdp.problem import CLOSED, OPEN, AcquisitionProblem, BeliefState, has_requirements
+from seqclass.pomdp.kept import kept
+from seqclass.pomdp.problem import (
+    CLOSED,
+    OPEN,
+    AcquisitionProblem,
+    BeliefState,
+    constraint_status,
+    deciding_cost,
+    has_requirements,
+    must_continue,
+)
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import with_least_surcharges
 
@@ -47,9 +56,11 @@ def unasked_questions(belief: BeliefState) -> BoolArray:
     return np.asarray(belief.observed == OPEN)
 
 
+@kept
 def context_of(belief: BeliefState) -> IntArray | None:
     """Context number of each row; None where the problem has no tables."""
-    return belief._context
+    tables = belief.problem.structure.tables
+    return None if tables is None else tables.contexts(belief.stage, belief.state)
 
 
 def latent_posterior(belief: BeliefState) -> FloatArray:
@@ -58,16 +69,6 @@ def latent_posterior(belief: BeliefState) -> FloatArray:
     if structure.class_tables is None and (latent := structure.latent) is not None:
         return np.asarray(latent.probability(belief))
     return belief.probabilities
-
-
-def constraint_status(belief: BeliefState) -> ConstraintStatus:
-    """How each row stands to the rules of the problem, which has some."""
-    return belief._constraint_status
-
-
-def must_continue(belief: BeliefState) -> BoolArray:
-    """Where nothing may be decided yet, (n,): rules ask for more, and that can be asked."""
-    return belief._must_continue
 
 
 def candidate_questions(belief: BeliefState) -> BoolArray:
@@ -81,11 +82,6 @@ def candidate_questions(belief: BeliefState) -> BoolArray:
         nothing = problem.structure.put_off > 1  # is learnt from these, which are free
         return belief.available & ~nothing if nothing.any() else belief.available
     return np.asarray(belief.available & (constraint_status(belief).serves | ~must_continue(belief)[:, None]))
-
-
-def deciding_cost(belief: BeliefState) -> FloatArray:
-    """Cost of the best decision on what is known, (n,), whether it may be decided yet or not."""
-    return belief._deciding_cost
 
 
 def finishing_cost(belief: BeliefState) -> FloatArray:
@@ -104,17 +100,15 @@ def stopping_threshold(belief: BeliefState) -> FloatArray:
     return belief.stopping_cost * (1 - TIE)
 
 
+@kept
 def one_step_costs(belief: BeliefState) -> FloatArray:
     """Cost of asking each question and deciding after it, its price included, (n, n_questions); inf if not open."""
-    costs: FloatArray | None = belief.__dict__.get("_one_step_costs")
-    if costs is None:
-        costs = np.full((len(belief), belief.problem.n_questions), np.inf)
-        asked = np.flatnonzero(belief.available.any(axis=0))
-        if asked.size:
-            prices = np.broadcast_to(belief.prices, costs.shape)[:, asked]
-            after = belief.problem.structure.costs_after(asked, belief)
-            costs[:, asked] = np.where(belief.available[:, asked], prices + after, np.inf)
-        belief.__dict__["_one_step_costs"] = costs
+    costs = np.full((len(belief), belief.problem.n_questions), np.inf)
+    asked = np.flatnonzero(belief.available.any(axis=0))
+    if asked.size:
+        prices = np.broadcast_to(belief.prices, costs.shape)[:, asked]
+        after = belief.problem.structure.costs_after(asked, belief)
+        costs[:, asked] = np.where(belief.available[:, asked], prices + after, np.inf)
     return costs
 
 

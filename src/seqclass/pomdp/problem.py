@@ -6,7 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,13 @@ from scipy.special import entr
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelope, row_sums, smallest_int
 from seqclass._utils.model_files import Stored
 from seqclass._utils.tables import Readable, count_text
-from seqclass._utils.text import belief_text, short_repr
+from seqclass._utils.text import belief_text
 from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real
 from seqclass.costs import Visits
-from seqclass.pomdp.account import Account, charge, join_accounts, join_arrays, new_account, prices_of_all
+from seqclass.pomdp.account import Account, charge, new_account, prices_of_all
 from seqclass.pomdp.bundles import Bundle
-from seqclass.pomdp.constraints import ConstraintStatus
+from seqclass.pomdp.constraints import Constraints, ConstraintStatus
+from seqclass.pomdp.kept import kept, without
 from seqclass.pomdp.names import ImpossibleOutcome, Names, Naming, label_rows
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.structure import Structure
@@ -38,29 +39,6 @@ DECIDE = -1
 OPEN = -2
 #: The question cannot be had, or what is known at the start has made it needless: it is never asked.
 CLOSED = -3
-
-
-class Constraints(Protocol):
-    """What a problem asks of its rules: see `seqclass.pomdp.rules.QuestionRules`."""
-
-    @property
-    def has_requirements(self) -> bool:
-        """Whether something has to be asked before anything is decided."""
-
-    def check(self, problem: AcquisitionProblem) -> None:
-        """Refuse what cannot be met in a problem."""
-
-    def take(self, questions: IntArray) -> Constraints:
-        """The rules of some questions."""
-
-    def status(self, belief: BeliefState) -> ConstraintStatus:
-        """How cases stand to the rules."""
-
-    def lower_bound(self, belief: BeliefState) -> FloatArray:
-        """No way of asking what has to be asked costs less, (n,)."""
-
-    def upper_bound(self, belief: BeliefState) -> FloatArray:
-        """Asking what has to be asked costs no more, (n,)."""
 
 
 class AcquisitionProblem(Stored, ABC):
@@ -128,7 +106,7 @@ class AcquisitionProblem(Stored, ABC):
     #: What visits cost, by question; None where they cost nothing. Prices are those of what is asked in a visit alone.
     visits: Visits | None = None
     #: What may be asked, and what has to be, whatever pays; None where anything may.
-    rules: Constraints | None = None
+    rules: Constraints[AcquisitionProblem, BeliefState] | None = None
     #: How cases begin of which something is known before the first question; None: nothing is.
     starts: Starts | None = None
     _naming: Naming = Naming()
@@ -347,6 +325,7 @@ class BeliefState(Readable):
         self.observed = observed
         self.component = component
         self._question: int | IntArray | None = None
+        self._kept: dict[str, Any] = {}
 
     def __len__(self) -> int:
         return int(self.probabilities.shape[0])
@@ -426,7 +405,8 @@ class BeliefState(Readable):
         """
         belief = self
         if question is not None:
-            self._check_unasked(np.array([number := self.problem.names.number(question)]))
+            number = self.problem.names.number(question)
+            self.problem.names.check_next(np.array([number]), self.stage, self.observed)
             belief = set_question(self, number)
         if belief._mixed or question_is_sampled(belief):
             raise ValueError("these outcomes cannot be listed: cases ask different questions, or there are too many.")
@@ -436,21 +416,6 @@ class BeliefState(Readable):
     def entropy(self) -> FloatArray:
         """Uncertainty about the class in bits, (n,)."""
         return np.asarray(entr(self.probabilities).sum(axis=1) / np.log(2))
-
-    def _check_unasked(self, number: IntArray) -> None:
-        """Refuse questions, one a row or one for all, that a case was asked before, or that do not come next."""
-        if not self.problem.any_order:
-            ended = self.stage >= self.problem.n_stages
-            comes = "is none" if ended else f"comes {short_repr(self.problem.names.question(self.stage))}"
-            remedy = "Take a problem in any order to ask whatever you like."
-            self._refuse(number, number != self.stage, f"is not next in this order: there {comes}. {remedy}")
-        if self.observed is not None:
-            self._refuse(number, self.observed[np.arange(len(self)), number] >= -1, "was asked before.")
-
-    def _refuse(self, number: IntArray, wrong: BoolArray, why: str) -> None:
-        if wrong.any():
-            first = int(number[wrong.argmax() % len(number)])
-            raise ValueError(f"{short_repr(self.problem.names.question(first))} {why}")
 
     def __getitem__(self, rows: IntArray | BoolArray) -> BeliefState:
         """Return the belief of some rows (an array of numbers or a mask, or the number of one)."""
@@ -473,22 +438,6 @@ class BeliefState(Readable):
         question = self._question
         part._question = question[rows] if isinstance(question, np.ndarray) else question
         return part
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[BeliefState]) -> BeliefState:
-        """Put the rows of several beliefs of one problem and stage together, one after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        first = parts[0]
-        return cls(
-            first.problem,
-            first.stage,
-            join_arrays(parts, "probabilities"),
-            first.problem.join([part.state for part in parts]),
-            join_accounts([part.account for part in parts]),
-            observed=join_arrays(parts, "observed"),
-            component=join_arrays(parts, "component"),
-        )
 
     @property
     def spent(self) -> FloatArray:
@@ -537,12 +486,13 @@ class BeliefState(Readable):
         >>> belief.asking(1).outcome_probabilities, belief.asking(1).update(np.array([0])).available
         (array([[0.55, 0.45]]), array([[ True, False]]))
         """
-        number = np.array([self.problem.names.number(one) for one in np.atleast_1d(question)], dtype=np.intp)
+        names = self.problem.names
+        number = np.array([names.number(one) for one in np.atleast_1d(question)], dtype=np.intp)
         if len(number) not in (1, len(self)):
             raise ValueError(f"{len(self)} cases need as many questions, or one for all; got {len(number)}.")
-        self._check_unasked(number)
+        names.check_next(number, self.stage, self.observed)
         closed = ~self.available[np.arange(len(self)), number]
-        self._refuse(number, closed, "may not be asked now, by what was spent or ordered, a limit or rules.")
+        names.refuse(number, closed, "may not be asked now, by what was spent or ordered, a limit or rules.")
         if len(unique := np.unique(number)) > 1 and not self.problem.structure.supports_mixed_batches(unique):
             raise ValueError("these cases cannot be asked different questions at once here: take those of one, by row.")
         return set_question(self, int(number[0]) if len(unique) == 1 else number)
@@ -554,9 +504,7 @@ class BeliefState(Readable):
         other = copy.copy(self)
         for name in [name for name in vars(other) if isinstance(getattr(type(self), name, None), cached_property)]:
             del other.__dict__[name]
-        for name in ("_one_step_costs", "_continuation_cost"):
-            other.__dict__.pop(name, None)
-        other.__dict__.update(changes)
+        other.__dict__.update({"_kept": {}, **changes})
         return other
 
     @cached_property
@@ -575,24 +523,11 @@ class BeliefState(Readable):
         if problem.max_cost is not None:
             result = result & affords(problem.max_cost, self.spent[:, None] + self.prices)
         if problem.rules is not None:
-            result = result & self._constraint_status.allowed
+            result = result & constraint_status(self).allowed
         ordered = self.account.ordered
         if ordered is not None and (waits := self.account.waits).any():
             result[waits] = ordered[waits]
         return result
-
-    @cached_property
-    def _constraint_status(self) -> ConstraintStatus:
-        """How each row stands to the rules of the problem, if it has any; see `pomdp.rules.ConstraintStatus`."""
-        assert self.problem.rules is not None  # of other problems nobody asks
-        return self.problem.rules.status(self)
-
-    @property
-    def _must_continue(self) -> BoolArray:
-        """Where nothing may be decided yet, (n,): rules ask for more, and that can be asked."""
-        if not has_requirements(self.problem):
-            return np.zeros(len(self), dtype=bool)
-        return np.asarray(self._constraint_status.must_continue & self.available.any(axis=1))
 
     @cached_property
     def likelihood(self) -> FloatArray:
@@ -607,12 +542,6 @@ class BeliefState(Readable):
                 f"classes; for question {self.question} it gave {found.shape}."
             )
         return found
-
-    @cached_property
-    def _context(self) -> IntArray | None:
-        """Context number of each row; None where the problem has no tables."""
-        tables = self.problem.structure.tables
-        return None if tables is None else tables.contexts(self.stage, self.state)
 
     @cached_property
     def joint(self) -> FloatArray:
@@ -632,17 +561,12 @@ class BeliefState(Readable):
         """
         return prices_of_all(self)
 
-    @cached_property
-    def _deciding_cost(self) -> FloatArray:
-        """Cost of the best decision on what is known, (n,), whether it may be decided yet or not."""
-        return np.asarray(self.problem.stopping_cost(self.probabilities))
-
     @property
     def stopping_cost(self) -> FloatArray:
         """Cost of the best decision now, (n,); inf where rules ask for more."""
         if not has_requirements(self.problem):
-            return self._deciding_cost
-        return np.where(self._must_continue, np.inf, self._deciding_cost)
+            return deciding_cost(self)
+        return np.where(must_continue(self), np.inf, deciding_cost(self))
 
     def update(
         self, *answer: Any, rows: IntArray | None = None, charge_missing: bool = False, **answers: Any
@@ -697,21 +621,14 @@ class BeliefState(Readable):
             raise TypeError(
                 "update takes outcomes alone, a question and its answer, or answers by name; rows go with outcomes."
             )
-        belief = self
-        for question, value in [*([answer] if answer else []), *answers.items()]:
-            number = self.problem.names.number(question)
-            asked = belief.asking(number)
-            several = isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 1
-            if several and len(value) != len(belief):
-                raise ValueError(f"{len(belief)} cases need as many answers, or one for all; got {len(value)}.")
-            codes = [self.problem.names.code(number, one) for one in (value if several else [value])]
-            outcome = np.array(codes if several else codes * len(belief), dtype=np.int64)
-            belief = asked._update(outcome, None, charge_missing)
+        belief, pairs = self, [*([answer] if answer else []), *answers.items()]
+        for question, outcomes in self.problem.names.code_answers(pairs, len(self)):
+            belief = belief.asking(question)._update(outcomes, None, charge_missing)
         return belief
 
     def _update(self, outcome: IntArray, rows: IntArray | None, charge_missing: bool) -> BeliefState:
         parent = self if rows is None else self._take(rows)
-        check_outcomes(parent, outcome)
+        self.problem.names.check(parent.question, outcome)
         seen = np.flatnonzero(outcome >= 0)
         belief = parent.probabilities.copy()
         source = seen if rows is None else rows[seen]
@@ -766,6 +683,26 @@ def has_requirements(problem: AcquisitionProblem) -> bool:
     return problem.rules is not None and problem.rules.has_requirements
 
 
+@kept
+def constraint_status(belief: BeliefState) -> ConstraintStatus:
+    """How each row stands to the rules of the problem, which has some."""
+    assert belief.problem.rules is not None  # of other problems nobody asks
+    return belief.problem.rules.status(belief)
+
+
+def must_continue(belief: BeliefState) -> BoolArray:
+    """Where nothing may be decided yet, (n,): rules ask for more, and that can be asked."""
+    if not has_requirements(belief.problem):
+        return np.zeros(len(belief), dtype=bool)
+    return np.asarray(constraint_status(belief).must_continue & belief.available.any(axis=1))
+
+
+@kept
+def deciding_cost(belief: BeliefState) -> FloatArray:
+    """Cost of the best decision on what is known, (n,), whether it may be decided yet or not."""
+    return np.asarray(belief.problem.stopping_cost(belief.probabilities))
+
+
 def set_question(belief: BeliefState, question: int | IntArray) -> BeliefState:
     """The same belief about to ask a question, by number, or one for each row, (n,); it is not checked."""
     if not belief._mixed and not isinstance(question, np.ndarray):
@@ -773,8 +710,9 @@ def set_question(belief: BeliefState, question: int | IntArray) -> BeliefState:
         if question == known:
             return belief
     other = copy.copy(belief)
-    for name in ("likelihood", "joint", "outcome_probabilities", "_continuation_cost"):
+    for name in ("likelihood", "joint", "outcome_probabilities"):
         other.__dict__.pop(name, None)
+    other._kept = without(belief._kept, "continuation_cost")
     other._question = question
     return other
 
@@ -782,17 +720,3 @@ def set_question(belief: BeliefState, question: int | IntArray) -> BeliefState:
 def question_is_sampled(belief: BeliefState) -> bool:
     """Whether the question is one of more outcomes than are listed; see `Structure.is_sampled`."""
     return not belief._mixed and belief.problem.structure.is_sampled(belief.question)
-
-
-def check_outcomes(belief: BeliefState, outcome: IntArray) -> None:
-    """Refuse outcomes that the question does not have, (n,), or any number where all rows ask the same."""
-    n_outcomes = belief.problem.n_outcomes[belief.question] if belief._bundle is None else belief._bundle.n_codes
-    if len(outcome) == 1 and not belief._mixed and -1 <= int(outcome[0]) < n_outcomes:
-        return
-    wrong = (outcome < -1) | (outcome >= n_outcomes)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(
-            f"{belief.problem.names.question(belief._number(row))}: outcome {int(outcome[row])} is not in "
-            f"0..{int(np.broadcast_to(n_outcomes, len(outcome))[row]) - 1} (-1 is missing)."
-        )

@@ -19,8 +19,9 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
     unasked_questions,
 )
-from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, SolveInfo
+from seqclass.pomdp.policy import DECIDE, LookaheadPolicy
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, has_requirements, set_question
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.ties import TIE
 
 __all__: list[str] = []

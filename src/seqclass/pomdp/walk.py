@@ -6,7 +6,7 @@ once, with a weight: its probability, the number of sampled paths or the number 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -15,6 +15,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.progress import DeadlineExceeded, check_deadline, remaining_seconds, time_limit
 from seqclass._utils.validation import check_choice, check_integer
+from seqclass.pomdp.account import join_accounts, join_arrays
 from seqclass.pomdp.observations import AllObservations, ObservationSource, SampledObservations, TooLarge
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.problem import DECIDE, AcquisitionProblem, BeliefState, set_question
@@ -127,6 +128,22 @@ def split_by_question(belief: BeliefState, row: IntArray, question: IntArray) ->
     return [(at, set_question(belief if whole else belief[row[at]], int(question[at[0]]))) for at in groups]
 
 
+def join_beliefs(parts: Sequence[BeliefState]) -> BeliefState:
+    """The rows of several beliefs of one problem and stage together, one after the other."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    return BeliefState(
+        first.problem,
+        first.stage,
+        join_arrays(parts, "probabilities"),
+        first.problem.join([part.state for part in parts]),
+        join_accounts([part.account for part in parts]),
+        observed=join_arrays(parts, "observed"),
+        component=join_arrays(parts, "component"),
+    )
+
+
 def walk(
     belief: BeliefState,
     weight: FloatArray,
@@ -183,7 +200,7 @@ def _next_level(
         branches_of_parts.append(answers.branch(part, weight[place], number))
         visited += branches_of_parts[-1].parent.size
         _check_visited(visited, max_histories)
-    belief = BeliefState.concatenate(
+    belief = join_beliefs(
         [
             part.update(branches.outcome, rows=branches.parent, charge_missing=answers.charge_missing)
             for (_, _, part), branches in zip(parts, branches_of_parts)

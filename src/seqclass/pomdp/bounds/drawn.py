@@ -97,7 +97,7 @@ class _CaseNodes:
         return _CaseNodes(member, **{name: getattr(self, name)[rows] for name in self._NAMES if name != "first"})
 
     @classmethod
-    def concatenate(cls, parts: Sequence[_CaseNodes]) -> _CaseNodes:
+    def join(cls, parts: Sequence[_CaseNodes]) -> _CaseNodes:
         """Nodes of two, in the room behind those of the first where it has any."""
         before, after = parts
         grown = before._grown or Grown({name: getattr(before, name) for name in ("member", *cls._NAMES)})
@@ -144,6 +144,9 @@ class DrawnSearch(Search[_CaseNodes]):
         """
         surprise = -log(failing) / (len(self.least) if n is None else n)
         return max(float(np.expm1(self.rate * self.low - surprise)) / self.rate, 0.0)
+
+    def _join(self, parts: Sequence[_CaseNodes]) -> _CaseNodes:
+        return _CaseNodes.join(parts)
 
     def _value(self, cost: FloatArray) -> FloatArray:
         return np.log1p(self.rate * cost) / self.rate if self.rate > 0 else cost

@@ -18,7 +18,6 @@ from seqclass.pomdp.latent import by_question, unpad_tables
 from seqclass.pomdp.observations import PlannedAnswers, TooLarge
 from seqclass.pomdp.one_step import (
     as_belief,
-    constraint_status,
     cost_lower_bound,
     initial_beliefs,
     latent_posterior,
@@ -28,7 +27,7 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
 )
 from seqclass.pomdp.policy import DECIDE
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, constraint_status
 from seqclass.pomdp.ties import TIE, affords
 from seqclass.pomdp.walk import ALL, MAX_HISTORIES, Fork, Level, walk
 from seqclass.pomdp.worlds import Game, game_of

@@ -16,6 +16,7 @@ from seqclass.pomdp.one_step import cost_lower_bound, finishing_cost, stopping_i
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE
+from seqclass.pomdp.walk import join_beliefs
 
 __all__: list[str] = []
 
@@ -35,9 +36,6 @@ class SearchNodes(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self: N, rows: IntArray) -> N: ...
-
-    @classmethod
-    def concatenate(cls: type[N], parts: Sequence[N]) -> N: ...
 
 
 N = TypeVar("N", bound=SearchNodes)
@@ -109,9 +107,9 @@ class _Layer(Generic[N]):
         return np.where(left > TIE * self.high, left, 0.0)
 
     def add(self, nodes: N, low: FloatArray, high: FloatArray, keys: list[bytes]) -> None:
+        """Take nodes that have more of them at their end."""
         self.place.update(zip(keys, range(len(self.nodes), len(self.nodes) + len(keys))))
-        self.nodes = type(nodes).concatenate([self.nodes, nodes])
-        n = len(nodes)
+        self.nodes, n = nodes, len(keys)
         self.grow(low=low, high=high, opened=np.zeros(n, dtype=bool), own=np.zeros(n, dtype=np.intp))
 
     def add_choices(self, rows: IntArray, low: FloatArray, once: FloatArray) -> None:
@@ -226,6 +224,10 @@ class Search(ABC, Generic[N]):
         """What follows when rows ask questions: partial answers, of each the pair it comes from, and its share."""
 
     @abstractmethod
+    def _join(self, parts: Sequence[N]) -> N:
+        """Put the partial answers of several batches together, one after the other."""
+
+    @abstractmethod
     def _tips(self, nodes: N) -> tuple[FloatArray, FloatArray]:
         """Bounds of partial answers that were not opened."""
 
@@ -302,7 +304,7 @@ class Search(ABC, Generic[N]):
         known[new] = len(layer.nodes) + np.arange(new.size)
         if new.size:
             some = nodes[kept[new]]
-            layer.add(some, *self._tips(some), [names[at] for at in new.tolist()])
+            layer.add(self._join([layer.nodes, some]), *self._tips(some), [names[at] for at in new.tolist()])
         return np.asarray(known[place.reshape(-1)])
 
 
@@ -325,6 +327,9 @@ class OrderSearch(Search[BeliefState]):
     ) -> tuple[BeliefState, IntArray, FloatArray]:
         level = ask_once(nodes, row, question)
         return level.belief, level.entry, level.weight
+
+    def _join(self, parts: Sequence[BeliefState]) -> BeliefState:
+        return join_beliefs(parts)
 
     def _tips(self, nodes: BeliefState) -> tuple[FloatArray, FloatArray]:
         low, high = nodes.stopping_cost.copy(), finishing_cost(nodes).copy()

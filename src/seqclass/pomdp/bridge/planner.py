@@ -19,8 +19,9 @@ from seqclass._utils.validation import check_choice, check_integer
 from seqclass.pomdp.bridge.models import Process, Staged, Unrolled, check_tables, make_agent, pomdp_py, stage_prices
 from seqclass.pomdp.needs import require_no_visits, require_one_start
 from seqclass.pomdp.one_step import context_of, stopping_is_certain
-from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
+from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.unrolled import FreeNodes
 

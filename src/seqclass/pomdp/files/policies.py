@@ -16,8 +16,9 @@ from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.alpha import AlphaSet, AlphaVectors, backup, sample_beliefs
 from seqclass.pomdp.files._layout import FreeLayout, Layout, check_discount, scale
 from seqclass.pomdp.observations import SampledObservations
-from seqclass.pomdp.policy import LookaheadPolicy, SolveInfo
+from seqclass.pomdp.policy import LookaheadPolicy
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.unrolled import NodePolicy, NodeVectors
 from seqclass.pomdp.walk import walk_policy
 

@@ -20,8 +20,9 @@ from seqclass.pomdp.bounds.certificate import certify, search_of_cases
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.bounds.policy_cost import ROUNDING
 from seqclass.pomdp.one_step import context_of, initial_beliefs, perfect_information_bound
-from seqclass.pomdp.policy import WIDE_GAP, LookaheadPolicy, Policy, SolveInfo, with_info
+from seqclass.pomdp.policy import LookaheadPolicy, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solve_info import WIDE_GAP, SolveInfo
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import MAX_HISTORIES
 

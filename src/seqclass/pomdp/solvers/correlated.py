@@ -19,8 +19,9 @@ from seqclass.pomdp.account import planned_prices, price_of_question
 from seqclass.pomdp.alpha import ALWAYS, sample_states
 from seqclass.pomdp.needs import require_fixed_order
 from seqclass.pomdp.one_step import perfect_information_bound, stopping_is_certain, stopping_threshold
-from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo, with_info
+from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.fitted import FittedValueIteration, FittedValues, solve_ridge, solve_scaled_ridge
 from seqclass.pomdp.solvers.grid import GridValueIteration

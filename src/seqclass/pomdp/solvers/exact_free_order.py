@@ -41,8 +41,9 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
     unasked_questions,
 )
-from seqclass.pomdp.policy import DECIDE, WIDE_GAP, Policy, SolveInfo, with_info
+from seqclass.pomdp.policy import DECIDE, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, has_requirements
+from seqclass.pomdp.solve_info import WIDE_GAP, SolveInfo
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.solvers.simple import DeepLookaheadPolicy, OrderBoundPolicy
 from seqclass.pomdp.ties import TIE

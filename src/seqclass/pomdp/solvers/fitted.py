@@ -17,7 +17,6 @@ from seqclass.pomdp.needs import require_no_visits, require_tables
 from seqclass.pomdp.observations import SampledObservations
 from seqclass.pomdp.one_step import (
     candidate_questions,
-    deciding_cost,
     finishing_cost,
     one_step_costs,
     perfect_information_bound,
@@ -25,7 +24,7 @@ from seqclass.pomdp.one_step import (
     unit,
 )
 from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver, horizons
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.base import OrderingRule

@@ -14,8 +14,9 @@ from seqclass.pomdp._simplex import SimplexGrid, grid_size
 from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.needs import require_tables
 from seqclass.pomdp.one_step import initial_beliefs, perfect_cost
-from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveInfo, scale_prices, with_info
+from seqclass.pomdp.policy import LookaheadPolicy, Policy, scale_prices, with_info
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, Solver, horizons
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.values import ValueFunction

@@ -20,8 +20,9 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
     unasked_questions,
 )
-from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
+from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.ties import TIE, affords
 from seqclass.pomdp.visits import without_visits
 

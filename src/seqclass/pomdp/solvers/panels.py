@@ -16,8 +16,9 @@ from seqclass._utils.validation import check_flag, check_part
 from seqclass.pomdp.bounds.optimum import evidence, expand
 from seqclass.pomdp.observations import DataObservations
 from seqclass.pomdp.one_step import initial_beliefs, stopping_is_certain, unasked_questions
-from seqclass.pomdp.policy import DECIDE, OrderingCandidate, OrderingChoice, Policy, SolveInfo, with_info
+from seqclass.pomdp.policy import DECIDE, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solve_info import OrderingCandidate, OrderingChoice, SolveInfo
 from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.correlated import sequential_solver
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive

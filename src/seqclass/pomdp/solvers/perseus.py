@@ -14,8 +14,9 @@ from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE
 from seqclass.pomdp.needs import require_fixed_order, require_tables
 from seqclass.pomdp.one_step import unit
-from seqclass.pomdp.policy import LookaheadPolicy, Policy, SolveStep, with_info
+from seqclass.pomdp.policy import LookaheadPolicy, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.solve_info import SolveStep
 from seqclass.pomdp.solvers.base import FIRST_HORIZON, ValueSolver
 from seqclass.pomdp.values import ValueFunction
 

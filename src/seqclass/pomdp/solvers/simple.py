@@ -16,7 +16,6 @@ from seqclass.pomdp.bounds.optimum import OrderBounds, ask_once, cheapest_questi
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.one_step import (
     candidate_questions,
-    constraint_status,
     finishing_cost,
     perfect_cost,
     row_parts,
@@ -24,8 +23,9 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
     unit,
 )
-from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, constraint_status
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.walk import first_open

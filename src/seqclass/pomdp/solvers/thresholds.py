@@ -15,8 +15,9 @@ from seqclass.pomdp.account import planned_prices
 from seqclass.pomdp.needs import require_fixed_order
 from seqclass.pomdp.observations import SampledObservations
 from seqclass.pomdp.one_step import perfect_cost, stopping_is_certain, unit
-from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, SolveInfo
+from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver, horizons
 from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.ties import TIE

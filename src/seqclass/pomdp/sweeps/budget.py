@@ -18,8 +18,9 @@ from seqclass.pomdp.bounds.certificate import Certificate, certify
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
 from seqclass.pomdp.evaluation import evaluate_policy
 from seqclass.pomdp.observations import TooLarge
-from seqclass.pomdp.policy import DECIDE, Policy, RepricedPolicy, SolveInfo, with_info
+from seqclass.pomdp.policy import DECIDE, Policy, RepricedPolicy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver, without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.grid import GridValueIteration

@@ -13,8 +13,9 @@ from seqclass._utils.stored import require, stored_part
 from seqclass._utils.validation import check_not_negative, check_real
 from seqclass.pomdp.acquisition import initial_rows
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
+from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import BeliefState
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.ordering.rules import forced_question, next_panels
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import order_panels

@@ -15,8 +15,9 @@ from seqclass._utils.stored import require, stored_part
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.pomdp.account import price_of_question
 from seqclass.pomdp.one_step import context_of, cost_lower_bound, stopping_threshold
-from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, RepricedPolicy, SolveInfo, scale_prices
+from seqclass.pomdp.policy import DECIDE, LookaheadPolicy, Policy, RepricedPolicy, scale_prices
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver, policy_of
 from seqclass.pomdp.solvers.correlated import ProjectedValueIteration
 from seqclass.pomdp.solvers.fitted import FittedValueIteration

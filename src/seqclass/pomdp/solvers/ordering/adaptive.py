@@ -24,14 +24,14 @@ from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.one_step import (
     candidate_questions,
     cost_lower_bound,
-    deciding_cost,
     finishing_cost,
     initial_beliefs,
     one_step_costs,
     row_parts,
 )
-from seqclass.pomdp.policy import DECIDE, WIDE_GAP, OrderingCandidate, OrderingChoice, Policy, SolveInfo, with_info
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, has_requirements
+from seqclass.pomdp.policy import DECIDE, Policy, with_info
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, has_requirements
+from seqclass.pomdp.solve_info import WIDE_GAP, OrderingCandidate, OrderingChoice, SolveInfo
 from seqclass.pomdp.solvers.base import Solver, on_cases
 from seqclass.pomdp.solvers.exact_free_order import ANEW, policy_of_search, solve_exact
 from seqclass.pomdp.solvers.ordering.base import OrderingRule

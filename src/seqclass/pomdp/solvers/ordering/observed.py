@@ -10,8 +10,9 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass.pomdp.acquisition import acquire
-from seqclass.pomdp.policy import OrderingCandidate, OrderingChoice, Policy, SolveInfo, with_info
+from seqclass.pomdp.policy import Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.solve_info import OrderingCandidate, OrderingChoice, SolveInfo
 from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.cases import mean_and_error
 from seqclass.pomdp.solvers.ordering.given import GivenOrder

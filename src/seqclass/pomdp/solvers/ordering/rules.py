@@ -10,17 +10,9 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
 from seqclass._utils.validation import check_integer
 from seqclass.pomdp.latent import CACHE_BYTES, common, plogp
-from seqclass.pomdp.one_step import (
-    deciding_cost,
-    initial_beliefs,
-    likelihood_parts,
-    must_continue,
-    one_step_costs,
-    unasked_questions,
-    unit,
-)
+from seqclass.pomdp.one_step import initial_beliefs, likelihood_parts, one_step_costs, unasked_questions, unit
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, must_continue
 from seqclass.pomdp.rules import rules_of
 from seqclass.pomdp.solvers.ordering.base import OrderingRule, best_question
 from seqclass.pomdp.solvers.simple import lookahead_costs

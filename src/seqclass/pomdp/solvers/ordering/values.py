@@ -17,18 +17,17 @@ from seqclass.pomdp.latent import plogp
 from seqclass.pomdp.observations import ObservationSource, SampledObservations, TooLarge
 from seqclass.pomdp.one_step import (
     cost_lower_bound,
-    deciding_cost,
     finishing_cost,
     initial_beliefs,
-    must_continue,
     one_step_costs,
     stopping_is_certain,
     stopping_threshold,
 )
-from seqclass.pomdp.policy import DECIDE, Policy, SolveInfo
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState
+from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, deciding_cost, must_continue
+from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule, best_question
-from seqclass.pomdp.walk import ALL, Level, initial_histories_without_policy, walk
+from seqclass.pomdp.walk import ALL, Level, initial_histories_without_policy, join_beliefs, walk
 
 __all__ = ["RulePolicy", "RuleValues"]
 
@@ -220,11 +219,11 @@ class RulePolicy(Policy):
     def _of_parts(self, belief: BeliefState, rows: IntArray) -> tuple[IntArray, FloatArray]:
         """Question and cost of going on of some rows, a part at a time."""
         if len(rows) == len(belief) == 1:  # a live case asks for both, and what one finds serves the other
-            known: Any = belief.__dict__.get("_continuation_cost")
+            known: Any = belief._kept.get("continuation_cost")
             if known is None or known[0] is not self:
                 following = NextQuestion(self.values.rule, belief)
                 known = self, following.question, self.values.going_on(following)
-                belief.__dict__["_continuation_cost"] = known
+                belief._kept["continuation_cost"] = known
             return known[1], known[2]
         question, cost = np.full(len(rows), DECIDE), np.full(len(rows), np.inf)
         for part in chunks(len(rows), 8.0 * 6 * self.problem.n_questions, SCORE_BYTES):
@@ -431,7 +430,7 @@ def _price(following: NextQuestion) -> FloatArray:
 
 def _expected_values(values: RuleValues, lots: list[NextQuestion]) -> tuple[FloatArray, IntArray]:
     """What the values of the next stage expect of the answer, of all lots, and where one ends and the next begins."""
-    info = BeliefState.concatenate([lot.info for lot in lots])
+    info = join_beliefs([lot.info for lot in lots])
     question = np.concatenate([lot.question for lot in lots])
     n, result = len(question), np.empty(len(question))
     widest = float(values.problem.n_outcomes.max(initial=1))

@@ -1,0 +1,35 @@
+"""What is worked out of a belief once, and kept with it until another takes its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Protocol, TypeVar
+
+__all__: list[str] = []
+
+
+class _Keeps(Protocol):
+    _kept: dict[str, Any]
+
+
+B = TypeVar("B", bound=_Keeps)
+T = TypeVar("T")
+
+
+def kept(function: Callable[[B], T]) -> Callable[[B], T]:
+    """Have a function of a belief work out its answer once for each."""
+
+    @wraps(function)
+    def look_up(belief: B) -> T:
+        if function.__name__ not in belief._kept:
+            belief._kept[function.__name__] = function(belief)
+        answer: T = belief._kept[function.__name__]
+        return answer
+
+    return look_up
+
+
+def without(known: dict[str, Any], *names: str) -> dict[str, Any]:
+    """What is kept, but for some of it."""
+    return {name: value for name, value in known.items() if name not in names}
