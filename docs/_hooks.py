@@ -337,6 +337,9 @@ def on_files(files: Files, *, config: Any) -> Files:
     shown = gallery()
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
     for path, text in {**pages, **shown, "changes.md": changes, "commands.md": commands()}.items():
+        unsought = path == "changes.md" or (path in shown and path != "gallery/index.md")
+        if unsought and isinstance(text, str):  # words are looked for in what explains them, not where they are used
+            text = f"---\nsearch:\n  exclude: true\n---\n\n{text}"
         files.append(File.generated(config, path, content=text))
     for entry in config.nav:
         if entry.get("API") == "api/":
