@@ -18,7 +18,7 @@ import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 #: Scripts that count rather than measure.
-COUNTING = {"lines.py"}
+COUNTING = {"lines.py", "number_mutations.py"}
 SCRIPTS = sorted({file.name for file in BENCHMARKS.glob("[!_]*.py")} - COUNTING)
 #: Scripts whose rows stand by themselves, or beside figures that are quoted rather than measured.
 PEERLESS = {

@@ -282,6 +282,12 @@ WRONG: dict[str, tuple[str, Any, list[Any], str]] = {
         ["body", "answers", "colour"],
         "Send null to take it as not",
     ),
+    "two wrong": (
+        "/explain",
+        {"answers": {"colour": "pink", "age": "x"}},
+        ["body", "answers"],
+        "row 0 has 'x'. column 'colour' holds the unknown category 'pink'; known are 'blue', 'green', 'red'. Send null",
+    ),
     "no category": (
         "/next",
         {"answers": {"colour": ""}},

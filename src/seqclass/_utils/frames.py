@@ -16,7 +16,7 @@ import numpy.typing as npt
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, unmask
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import check_array, is_fitted, require
-from seqclass._utils.text import MAX_EXACT, fold_text, join_names, raise_all, short_repr
+from seqclass._utils.text import MAX_EXACT, Remedied, fold_text, join_names, raise_all, short_repr
 
 #: A column with more different texts than this, and than half of its rows, names rows: it is no category, and no class.
 MAX_CATEGORIES = 50
@@ -332,7 +332,7 @@ class FrameEncoder:
         if key not in numbers and unknown == "missing":
             return float("nan")
         if key not in numbers:
-            raise ValueError(_unknown(name, [value], self.categories_[name]))
+            raise _unknown(name, [value], self.categories_[name])
         return numbers[key]
 
     def n_unknown(self, X: Any) -> int:
@@ -353,7 +353,7 @@ class FrameEncoder:
             keys = column_keys(column)
         new = list(dict.fromkeys(key for key in keys if key is not None and key not in categories))
         if new and unknown != "missing":
-            raise ValueError(_unknown(name, new, self.categories_[name]))
+            raise _unknown(name, new, self.categories_[name])
         numbers = np.array([categories.get(key, math.nan) for key in keys])
         return numbers if at is None else numbers[at]
 
@@ -380,16 +380,14 @@ def _number_categories(categories: npt.NDArray[Any]) -> dict[str, float]:
     return {text: number for text, number in floats if several[text] == 1} | known
 
 
-def _unknown(name: Any, new: list[Any], categories: npt.NDArray[Any]) -> str:
+def _unknown(name: Any, new: list[Any], categories: npt.NDArray[Any]) -> Remedied:
     alike = {fold_text(known): known for known in categories.tolist()}
     meant = [f"{value!a} for {alike[key]!a}" for value in new if (key := fold_text(str(value))) in alike]
-    more = f"Unknown as well: {join_names(new[1:])}. " if new[1:] else ""
-    more += f"Perhaps {', '.join(meant[:_MAX_EXAMPLES])}. " if meant else ""
-    return (
-        f"column {short_repr(name)} holds the unknown category {short_repr(new[0])}; known are "
-        f"{join_names(categories.tolist()) or 'none'}. {more}"
-        "handle_unknown='missing' (--unknown missing on the command line) takes such cells as missing."
-    )
+    more = f" Unknown as well: {join_names(new[1:])}." if new[1:] else ""
+    more += f" Perhaps {', '.join(meant[:_MAX_EXAMPLES])}." if meant else ""
+    known = join_names(categories.tolist()) or "none"
+    wrong = f"column {short_repr(name)} holds the unknown category {short_repr(new[0])}; known are {known}.{more}"
+    return Remedied(wrong, "category")
 
 
 def check_names(X: Any) -> list[Any]:
@@ -419,7 +417,7 @@ def each_column(names: Iterable[Any], work: Callable[[Any], Any], place: str = "
         try:
             made[name] = work(name)
         except ValueError as error:
-            wrong.append(f"{place}{error}")
+            wrong.append(error.at(place) if isinstance(error, Remedied) else f"{place}{error}")
     raise_all(wrong)
     return made
 

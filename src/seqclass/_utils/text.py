@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from numbers import Integral, Real
@@ -119,17 +119,20 @@ def worthless(saving: float, price: float) -> bool:
 
 
 class Problems(ValueError):
-    """Several things that are wrong, a line each."""
+    """Several things that are wrong, its arguments: texts or errors, a line each."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))
 
 
-def raise_all(problems: Sequence[str]) -> None:
+def raise_all(problems: Sequence[str | Remedied]) -> None:
     """Raise all that is wrong, if anything is."""
     most = 20  # lines
     if len(problems) == 1:
-        raise ValueError(problems[0])
+        raise problems[0] if isinstance(problems[0], Remedied) else ValueError(problems[0])
     if problems:
         more = [f"There are {len(problems) - most} more problems."] if len(problems) > most else []
-        raise Problems("\n".join([*problems[:most], *more]))
+        raise Problems(*problems[:most], *more)
 
 
 def fold_text(text: str) -> str:
@@ -169,11 +172,35 @@ class ParameterTypeError(OfParameter, TypeError):
     """A parameter is of a wrong kind."""
 
 
-def sentence(error: BaseException) -> str:
-    """Message of an error on one line, with a full stop."""
+class Remedied(ValueError):
+    """What an error says is wrong, and by its name what to do about it: its arguments."""
+
+    #: What to do in Python and on the command line; other surfaces have their own words for the same names.
+    remedies: Mapping[str, str] = {
+        "category": " handle_unknown='missing' (--unknown missing on the command line) takes such cells as missing.",
+        "missing": "; call it unavailable if it is.",
+        "answered": "; take that back by undo().",
+        "impossible": ": take back by undo() what is wrong; where all is true, the model should allow for it.",
+    }
+
+    def __str__(self) -> str:
+        return self.spell({})
+
+    def at(self, place: str) -> Remedied:
+        """The same error, which says where it is."""
+        return Remedied(f"{place}{self.args[0]}", self.args[1])
+
+    def spell(self, remedies: Mapping[str, str]) -> str:
+        """What is wrong, and what to do in the words of a surface."""
+        return f"{self.args[0]}{remedies.get(self.args[1], self.remedies[self.args[1]])}"
+
+
+def sentence(error: BaseException, remedies: Mapping[str, str] | None = None) -> str:
+    """Message of an error on one line, with a full stop, and what to do about it in the words of a surface."""
     if isinstance(error, Problems):
-        return " ".join(map(end_sentence, map(brief, str(error).splitlines())))
-    text = str(error)
+        texts = (one.spell(remedies or {}) if isinstance(one, Remedied) else one for one in error.args)
+        return " ".join(map(end_sentence, map(brief, texts)))
+    text = error.spell(remedies or {}) if isinstance(error, Remedied) else str(error)
     if isinstance(error, OSError) and error.strerror:
         text = error.strerror if error.filename is None else f"{error.strerror}: {short_repr(str(error.filename))}"
     elif isinstance(error, MemoryError):

@@ -12,7 +12,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.tables import Readable
-from seqclass._utils.text import join_names, short_repr
+from seqclass._utils.text import Remedied, join_names, short_repr
 from seqclass.agent._warm_start import as_seen
 from seqclass.agent.agent import Agent, feature_name, whole_problem
 from seqclass.agent.choices import offered_categories
@@ -133,14 +133,12 @@ def finite(name: str, value: Any) -> float:
             np.nan if value is np.ma.masked else float(str(value) if isinstance(value, (bytes, bytearray)) else value)
         )
     except (TypeError, ValueError):
-        how = "; call it unavailable if it is" if is_missing(value) else ""
-        raise ValueError(f"feature {short_repr(name)} must be a number, got {short_repr(value)}{how}.") from None
+        wrong = f"feature {short_repr(name)} must be a number, got {short_repr(value)}"
+        raise (Remedied(wrong, "missing") if is_missing(value) else ValueError(f"{wrong}.")) from None
     except OverflowError:
         number = np.inf
     if not np.isfinite(number):
-        raise ValueError(
-            f"feature {short_repr(name)} must be finite, got {short_repr(value)}; call it unavailable if it is."
-        )
+        raise Remedied(f"feature {short_repr(name)} must be finite, got {short_repr(value)}", "missing")
     return number
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.frames import spelt
 from seqclass._utils.progress import log_event
-from seqclass._utils.text import belief_text, join_names, money, near, short_repr, value_text, visible
+from seqclass._utils.text import Remedied, belief_text, join_names, money, near, short_repr, value_text, visible
 from seqclass._utils.validation import check_integer, columns_of
 from seqclass.agent._case import (
     Answer,
@@ -717,14 +717,11 @@ class Session:
         encoder = self._agent.encoder
         if feature.categories and is_missing(value):
             known = f"must be one of {join_names(feature.categories)}, got {short_repr(value)}"
-            raise ValueError(f"feature {short_repr(feature.name)} {known}; call it unavailable if it is.")
+            raise Remedied(f"feature {short_repr(feature.name)} {known}", "missing")
         if feature.categories and encoder is not None:
             if is_missing(value) or not spelt(value):
-                raise ValueError(
-                    f"feature {short_repr(feature.name)} must be a category, got {short_repr(value)}; call it "
-                    f"unavailable if it "
-                    "is."
-                )
+                wrong = f"feature {short_repr(feature.name)} must be a category, got {short_repr(value)}"
+                raise Remedied(wrong, "missing")
             number = encoder.code(encoder.columns_[feature.column], value, self._agent.handle_unknown)
         else:
             number = finite(feature.name, value)
@@ -733,7 +730,7 @@ class Session:
     def _advance(self, question: int, value: Any, outcome: int, *, known: bool = False) -> None:
         case, name = self._cases[-1], self._questions.name(question)
         if not unasked_questions(case.facts)[0, question]:
-            raise ValueError(f"{short_repr(name)} was answered before; take that back by undo().")
+            raise Remedied(f"{short_repr(name)} was answered before", "answered")
         known = known or question in self._questions.known_at_start  # whenever it is told
         panel, saving, _ = (
             (list[int](), 0.0, 0.0) if known else self._next_questions()
@@ -750,7 +747,7 @@ class Session:
         try:
             following = case.learn(question, outcome, known=known, charge_missing=charged, implied=implied)
         except ImpossibleOutcome:
-            raise ValueError(self._impossible_text(name, value, known)) from None
+            raise self._impossible(name, value, known) from None
         self._cases.append(following)
         self._answers.append(
             Answer(
@@ -764,12 +761,15 @@ class Session:
             )
         )
 
-    def _impossible_text(self, name: str, value: Any, known: bool) -> str:
+    def _impossible(self, name: str, value: Any, known: bool) -> ValueError:
         """Say which answer cannot be, and beside which others."""
         answers = [_answer_text(answer.name, answer.value) for answer in self._answers if answer.outcome >= 0]
-        mend = "correct what was told as known" if known else "take back by undo() what is wrong"
-        given = f"given {', '.join(answers)}: {mend}" if answers else "by the model: check it"
-        return f"{_answer_text(name, value)} is impossible {given}; where all is true, the model should allow for it."
+        beside = f"given {', '.join(answers)}" if answers else "by the model"
+        wrong = f"{_answer_text(name, value)} is impossible {beside}"
+        if answers and not known:
+            return Remedied(wrong, "impossible")
+        mend = "correct what was told as known" if answers else "check it"
+        return ValueError(f"{wrong}: {mend}; where all is true, the model should allow for it.")
 
 
 def _answer_text(name: str, value: Any) -> str:

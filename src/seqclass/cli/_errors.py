@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -77,9 +77,9 @@ def _options(command: click.Command | None = None) -> dict[str | None, click.Opt
     return {one.name: one for one in ([] if command is None else command.params) if isinstance(one, click.Option)}
 
 
-def sentence(error: BaseException) -> str:
+def sentence(error: BaseException, remedies: Mapping[str, str] | None = None) -> str:
     """Message of an error on one line, with a full stop, in the words of the command line."""
-    told = text.sentence(error)
+    told = text.sentence(error, remedies)
     if isinstance(error, OfParameter) and (option := _options().get(error.parameter)):
         told = option.opts[0] + told.removeprefix(error.parameter)
     return as_options(told)

@@ -238,10 +238,18 @@ def _run(asking: _LiveCase) -> bool:
     return True
 
 
+#: What to do about errors, as one answers here.
+_REMEDIES = {
+    "category": " Answer ? to take it as missing.",
+    "missing": "; answer ? if it is not available.",
+    "answered": "; take that back by undo.",
+    "impossible": ": take back by undo what is wrong; where all is true, the model should allow for it.",
+}
+
+
 def _refuse(error: ValueError) -> None:
     """Say why a line is not taken, in the words of this prompt."""
-    told = sentence(error).replace("--unknown missing takes such cells as missing.", "Answer ? to take it as missing.")
-    click.echo(f"  {told.replace('undo()', 'undo')}")
+    click.echo(f"  {sentence(error, _REMEDIES)}")
 
 
 def _goes_on(asking: _LiveCase) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hmac
 import json
-import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from functools import cached_property, reduce
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +34,13 @@ class Refusal(Exception):
         self.status, self.place = status, list(place)
 
 
-#: How Python's words for what to do are said over HTTP.
-_WORDS = (
-    (r"\s*handle_unknown='missing' \([^)]*\) takes such cells as missing\.", " Send null to take it as not available."),
-    (r"[;,] call it unavailable if it is\.?", "; send null if it is not available."),
-    (r"; take that back by undo\(\)\.?", "; leave one out, or take the former back by undo."),
-    (r"take back by undo\(\) what is wrong", "leave out or undo what is wrong"),
-    (r"\s*\(--[a-z-]+[^)]* on the command line\)", ""),
-)
+#: What to do about errors, as one says it of a request.
+_REMEDIES = {
+    "category": " Send null to take it as not available.",
+    "missing": "; send null if it is not available.",
+    "answered": "; leave one out, or take the former back by undo.",
+    "impossible": ": leave out or undo what is wrong; where all is true, the model should allow for it.",
+}
 
 
 @contextmanager
@@ -51,8 +49,7 @@ def refuse(*place: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        text = reduce(lambda told, words: re.sub(words[0], words[1], told), _WORDS, sentence(error))
-        raise Refusal(422, place, text) from error
+        raise Refusal(422, place, sentence(error, _REMEDIES)) from error
 
 
 class ServedModel:
