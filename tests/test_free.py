@@ -28,7 +28,7 @@ from seqclass.pomdp import (
 )
 from seqclass.pomdp.account import price_of_question
 from seqclass.pomdp.bounds.certificate import grid_lower_bound
-from seqclass.pomdp.bounds.optimum import distinct
+from seqclass.pomdp.bounds.optimum import merge_histories
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.observations import PlannedAnswers
 from seqclass.pomdp.solvers.simple import lookahead_costs
@@ -334,9 +334,9 @@ def test_a_policy_that_asks_what_is_not_open_is_refused():
 
 def test_histories_that_all_differ_keep_their_order():
     belief = free_case(2).problem.initial_belief(2).asking(0).update(np.array([1, 0]))
-    kept, place = distinct(belief, np.zeros(2, dtype=int))
+    kept, place = merge_histories(belief, np.zeros(2, dtype=int))
     assert (kept.tolist(), place.tolist()) == ([0, 1], [0, 1])
-    kept, place = distinct(belief[np.array([0, 1, 0])], np.zeros(3, dtype=int))
+    kept, place = merge_histories(belief[np.array([0, 1, 0])], np.zeros(3, dtype=int))
     np.testing.assert_array_equal(kept[place][[0, 2]], kept[place][0])
 
 

@@ -19,9 +19,9 @@ from seqclass.agent.record import (
     STEPS,
     AcquisitionRecord,
     axes_of,
-    columns_of,
     join_records,
     layout,
+    record_columns,
     row_fields,
     select_rows,
 )
@@ -101,7 +101,7 @@ def test_some_rows_have_all_fields() -> None:
 
 def test_tables_have_all_fields_or_are_told_how() -> None:
     record = filled(2, 2)
-    columns = columns_of(record, posterior=lambda p: {"p": p[:, 0]}, order=lambda _: {}, differential=lambda _: {})
+    columns = record_columns(record, posterior=lambda p: {"p": p[:, 0]}, order=lambda _: {}, differential=lambda _: {})
     assert list(columns) == ["decision", "p", "n_features", "cost", "n_visits", "time", "wait"]
 
     @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def test_a_field_that_is_added_is_kept_by_runs(longer: None, tmp_path: Path) -> 
 
 
 def test_what_is_said_of_tables_names_all_their_columns() -> None:
-    names = columns_of(filled(2, 2), posterior=lambda _: {}, order=lambda _: {"asked": 0}, wait=lambda _: {})
+    names = record_columns(filled(2, 2), posterior=lambda _: {}, order=lambda _: {"asked": 0}, wait=lambda _: {})
     assert "n_visits" in names
     assert [name for name in names if f"``{name}``" not in str(AcquisitionRecord.to_frame.__doc__)] == []
     help_ = CliRunner().invoke(main, ["predict", "--help"]).output

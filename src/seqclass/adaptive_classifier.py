@@ -42,10 +42,10 @@ from seqclass.fitting._cross_fit import (
     with_shares,
     yardsticks,
 )
-from seqclass.fitting._fit import Folds, Found, fit_rows, money
+from seqclass.fitting._fit import Folds, Found, fit_rows, resolve_costs
 from seqclass.fitting._folds import assign_folds, check_folds, recent_rows, sample_rows
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import check_row_weights, forgetting_weights, rows_of
+from seqclass.fitting._steps import check_row_weights, forgetting_weights, take_rows
 from seqclass.fitting.choice import Choice, choose, drop_reason
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import Adaptive, ClassInformation, FirstK, HiddenInformation, OrderingRule, Panels
@@ -176,7 +176,7 @@ def worth_contexts(settings: Settings, X: Any, y: npt.NDArray[Any]) -> bool:
     if np.shape(X)[1] > TUNING.max_columns:
         return False
     rows = sample_rows(y, CONTEXT_TUNING.max_tested_rows, 0)
-    X, y = (X, y) if len(rows) == len(y) else (rows_of(plain_data(X), rows), y[rows])
+    X, y = (X, y) if len(rows) == len(y) else (take_rows(plain_data(X), rows), y[rows])
     # warns of nothing, which the fit to all rows does
     with report_progress("contexts"):
         agent = fit_rows(settings.replace(**_LOOK), X, y, certify=False).agent
@@ -485,7 +485,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         self._chosen = self._for_visits(standard(effort, self.random_state, len(recent), np.shape(kept)[1]))
         # what is wrong with limits, prices and costs is said before anything is tried
         self.settings().check()
-        money(self.settings(), columns, np.unique(seen), warn=False)
+        resolve_costs(self.settings(), columns, np.unique(seen), warn=False)
         if ruled := Rules.from_value(self.rules) is not None:  # and so is what cannot be met
             quick: dict[str, Any] = _LOOK | {"observation_model": NaiveBayes(), "target_cost": None}
             with report_progress("rules"):
@@ -497,7 +497,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
             return self
         labels = plain_labels(labels)
         rows = recent[sample_rows(labels[recent], effort.most_rows, self.random_state)]
-        some, labels = (kept, labels) if len(rows) == len(labels) else (rows_of(plain_data(kept), rows), labels[rows])
+        some, labels = (kept, labels) if len(rows) == len(labels) else (take_rows(plain_data(kept), rows), labels[rows])
         some_weight = None if weight is None else weight[rows]
         fold = assign_folds(labels, n_folds, self.random_state)
         numbers = (n := np.shape(some)[1]) > len(category_counts(encoder))

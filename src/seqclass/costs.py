@@ -656,7 +656,7 @@ def charge_acquired(acquired: Any, prices: Prices) -> tuple[IntArray, FloatArray
     return np.asarray(acquired.sum(axis=1), dtype=np.intp).ravel(), np.asarray(cost, dtype=np.float64)
 
 
-def pays_in_full(
+def full_price_steps(
     order: IntArray, acquired: BoolArray, visit: IntArray | None, groups: IntArray, surcharges: FloatArray
 ) -> BoolArray:
     """Steps that cost the full price, (n, longest): of each group the least surcharge of its first visit."""

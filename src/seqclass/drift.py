@@ -22,7 +22,7 @@ from seqclass._utils.validation import check_decision_costs, check_integer, chec
 from seqclass.agent.agent import agent_of
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.agent.session import Session
-from seqclass.fitting._steps import rows_of
+from seqclass.fitting._steps import take_rows
 
 __all__ = ["DriftTest", "follow"]
 __dir__ = __all__.copy  # tab completion
@@ -506,12 +506,12 @@ class _Stream:
             if self.kept:
                 warnings.simplefilter("ignore")  # what the first fit has warned of
             # all categories that there were are known, also those that these rows lack
-            rows = with_texts(rows_of(self.X, at), self.X, rows_of(self.X, np.arange(end)))
+            rows = with_texts(take_rows(self.X, at), self.X, take_rows(self.X, np.arange(end)))
             return clone(self.classifier).fit(rows, self.y[at])
 
     def _acquire_rows(self, clf: Any, rows: IntArray) -> tuple[AcquisitionRecord, FloatArray]:
         """What a classifier does with some rows, and what its decisions cost."""
-        record = clf.acquire(rows_of(self.X, rows))
+        record = clf.acquire(take_rows(self.X, rows))
         decided = class_numbers(clf.decisions_, record.decision, "decision")
         return record, clf.decision_costs_[class_numbers(clf.classes_, self.y[rows]), decided]
 

@@ -29,7 +29,7 @@ from seqclass._utils.validation import check_integer
 from seqclass.agent._fingerprint import acting_fingerprint
 from seqclass.agent.agent import agent_of, check_classifier, make_record, read_columns
 from seqclass.agent.differential import labels_of
-from seqclass.agent.record import AcquisitionRecord, columns_of
+from seqclass.agent.record import AcquisitionRecord, record_columns
 from seqclass.agent.training_rows import is_outside_training
 from seqclass.pomdp.acquisition import Acquisition
 
@@ -56,7 +56,7 @@ def decisions_frame(clf: BaseSequentialClassifier, record: AcquisitionRecord, ke
     columns: dict[str, Any] = {} if kept is None else {name: kept[name].to_numpy() for name in kept.columns}
     # labels that are numbers, beside a named decision, are texts as that is: a column holds one kind
     mixed = clf.decisions_.dtype.kind == "O" and len(set(map(type, clf.decisions_.tolist()))) > 1
-    columns |= columns_of(
+    columns |= record_columns(
         record,
         decision=lambda decision: {"decision": decision.astype(str) if mixed else decision},
         posterior=lambda posterior: {f"posterior_{c}": posterior[:, i] for i, c in enumerate(clf.classes_.tolist())},

@@ -63,7 +63,7 @@ def keys(seed: int, chunk: int, n: int) -> FloatArray:
     return as_generator([seed, chunk], "keys of rows").random(n)
 
 
-def draw(sizes: dict[Any, int], n: int, random_state: int) -> Callable[[Any], Drawn]:
+def sample_candidates(sizes: dict[Any, int], n: int, random_state: int) -> Callable[[Any], Drawn]:
     """What gives the candidates of a chunk: somewhat more than will be needed of each class."""
     check_integer(n, "sample_rows", 1)
     # six standard deviations, and 20 rows, beyond what is wanted are drawn, and then cut off
@@ -218,7 +218,7 @@ class Chunks(ABC):
         return self._draw_rows(self.total(label_counts, sizes_sum), n, random_state).rows()
 
     def _draw_rows(self, sizes: dict[Any, int], n: int, random_state: int) -> Drawn:
-        return self.total(draw(sizes, n, random_state), Drawn.__add__).cut(sizes, n)
+        return self.total(sample_candidates(sizes, n, random_state), Drawn.__add__).cut(sizes, n)
 
 
 class IteratedChunks(Chunks):

@@ -27,7 +27,7 @@ from seqclass.agent.components import Component, Likeness, component
 from seqclass.agent.explanation import Explanation, ExplanationStep, _number
 from seqclass.agent.record import EncodedRows
 from seqclass.bn import ClassMixture
-from seqclass.costs import pays_in_full
+from seqclass.costs import full_price_steps
 from seqclass.pomdp import DECIDE
 from seqclass.pomdp.account import prices_without_visits
 from seqclass.pomdp.acquisition import Acquisition
@@ -56,7 +56,7 @@ class _Teller:
         if (problem := agent.problem).visits is not None and problem.groups is not None:
             question, surcharges = acquired.leaf_question, problem.full_prices - problem.prices
             charged = (question >= 0) & ((acquired.leaf_outcome >= 0) | agent.charge_missing)
-            self.in_full = pays_in_full(question, charged, acquired.leaf_visit, problem.groups, surcharges)
+            self.in_full = full_price_steps(question, charged, acquired.leaf_visit, problem.groups, surcharges)
         self.classes = tuple(agent.classes.tolist())
         self.labels: dict[tuple[int, bool], list[str]] = {}
         self.few: dict[int, set[float]] = {}

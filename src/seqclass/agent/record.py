@@ -191,7 +191,7 @@ class AcquisitionRecord(Readable):
         ]
         if self.visit is not None:
             asked = [_by_visit(names_, visit) for names_, visit in zip(asked, self.visit.tolist())]
-        columns = columns_of(
+        columns = record_columns(
             self,
             posterior=lambda posterior: {},  # which comes last
             order=lambda order: {"asked": pd.Series(asked, dtype=object)},
@@ -272,7 +272,7 @@ def select_rows(record: AcquisitionRecord, rows: IntArray) -> AcquisitionRecord:
     return replace(record, **{name: value[rows] for name, value in there.items() if value is not None})
 
 
-def columns_of(record: AcquisitionRecord, **makers: Callable[[Any], Mapping[str, Any]]) -> dict[str, Any]:
+def record_columns(record: AcquisitionRecord, **makers: Callable[[Any], Mapping[str, Any]]) -> dict[str, Any]:
     """Columns of a table, a row an instance, of all fields that are there: each by itself, or as it is made there."""
     makers = {"visit": lambda visit: {"n_visits": record.n_visits}} | makers
     columns: dict[str, Any] = {}

@@ -180,7 +180,7 @@ def _ones(codes: Any, column: IntArray, n_columns: int) -> Any:
     return sparse.csr_array((data, place[entry], pointer), shape=(codes.shape[0], n_columns))
 
 
-def distinct(codes: Codes, weight: FloatArray, seed: int = 0) -> tuple[IntArray, FloatArray]:
+def distinct_rows(codes: Codes, weight: FloatArray, seed: int = 0) -> tuple[IntArray, FloatArray]:
     """First of each kind of equal rows, in order, and the weight of its kind; kinds of no weight are left out."""
     factor = np.random.default_rng(seed).integers(-(2**63), 2**63, codes.shape[1], dtype=np.int64)
     key = np.zeros(codes.shape[0], dtype=np.int64)
@@ -217,7 +217,7 @@ def fit_mixture(
     tol: float,
 ) -> FittedClass:
     """Fit a mixture to the rows of a class, or several side by side, each to a bootstrap sample of them."""
-    rows, weight = distinct(codes, weight)
+    rows, weight = distinct_rows(codes, weight)
     most = min(n_components, max(1, int(weight.sum() // TUNING.min_rows)), max(1, len(rows)))
     if most == 1:
         return FittedClass(np.ones(1), np.array(marginal[:, :, None]), 1, [])

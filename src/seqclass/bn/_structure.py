@@ -503,7 +503,7 @@ def topological(parents: Sequence[IntArray]) -> IntArray:
     return np.array(order, dtype=np.intp)
 
 
-def draw(
+def sample_cases(
     prior: FloatArray,
     parents: list[IntArray],
     cpds: Sequence[FloatArray | None],

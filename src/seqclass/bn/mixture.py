@@ -41,7 +41,7 @@ from seqclass.bn._em import (
     state_likelihoods,
 )
 from seqclass.bn._parameters import check_feature_names, check_state_names, check_tables
-from seqclass.bn._structure import draw
+from seqclass.bn._structure import sample_cases
 from seqclass.bn._tables import log_joint, smooth, state_posterior, temper
 from seqclass.bn.base import CodedChunks, HiddenTables, ObservationModel
 from seqclass.bn.contexts import coarse
@@ -141,7 +141,7 @@ class LatentStateModel(ObservationModel):
         n = check_integer(n, "n", 0)
         nothing: list[IntArray] = [np.empty(0, dtype=np.intp)] * self.n_features_in_
         cpds = [table[:size] for table, size in zip(self.tables_, self.n_outcomes_.tolist())]
-        X, state = draw(self._hidden_prior, nothing, cpds, n, as_generator(random_state))
+        X, state = sample_cases(self._hidden_prior, nothing, cpds, n, as_generator(random_state))
         return X, self.classes_[self.hidden_class_[state]]
 
     def _temper(self, temperature: FloatArray) -> None:

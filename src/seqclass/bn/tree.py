@@ -29,7 +29,7 @@ from seqclass.bn._messages import (
     parent_array,
 )
 from seqclass.bn._parameters import check_cpds, check_feature_names, check_state_names, edge_information
-from seqclass.bn._structure import CLASS_NODE, Learner, ancestors, draw
+from seqclass.bn._structure import CLASS_NODE, Learner, ancestors, sample_cases
 from seqclass.bn._tables import log_table, temper_family
 from seqclass.bn.base import CodedChunks, ObservationModel
 from seqclass.bn.ordering import check_order
@@ -581,7 +581,7 @@ class TreeNetwork(ObservationModel):
         """Draw ``n`` instances from the model: outcome codes and labels; see `DiscreteNetwork.sample`."""
         check_is_fitted(self)
         n = check_integer(n, "n", 0)
-        X, codes = draw(self.class_prior_, self.parents_, self.cpds_, n, as_generator(random_state))
+        X, codes = sample_cases(self.class_prior_, self.parents_, self.cpds_, n, as_generator(random_state))
         return X, self.classes_[codes]
 
     @cached_property

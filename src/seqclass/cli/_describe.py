@@ -22,7 +22,7 @@ from seqclass.agent.choices import offered_categories
 from seqclass.agent.differential import Differential
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._commands import fit
-from seqclass.cli._errors import InputError, as_input_errors, as_options, check_input
+from seqclass.cli._errors import InputError, as_input_errors, as_options, check_input_file
 from seqclass.cli._format import count, gap_text, table, wrap
 from seqclass.costs import Costs
 from seqclass.evaluation.certified import CertifiedError
@@ -48,7 +48,7 @@ def load_contract(
     path: Path, unknown: str | None = None, currency: str | None = None
 ) -> tuple[BaseSequentialClassifier, CertifiedError | None]:
     """Read a model file as `load_model` does, and what 'seqclass certify' found of it, if it wrote the file."""
-    check_input(path)
+    check_input_file(path)
     with as_input_errors():
         model = load(path)
     contract = model if isinstance(model, CertifiedError) else None

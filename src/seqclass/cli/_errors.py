@@ -113,7 +113,7 @@ def check_output(path: Path | None, read: Iterable[Path | None] = (), written: I
                 raise InputError(f"{path}{which} {does}; name another file to write.")
 
 
-def check_input(path: Path) -> None:
+def check_input_file(path: Path) -> None:
     """Refuse an input file that is not there."""
     with _check_file_name(path):
         if path.is_dir():

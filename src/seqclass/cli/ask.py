@@ -29,7 +29,7 @@ from seqclass.agent.agent import Agent, agent_of, columns_by_name, feature_name,
 from seqclass.agent.choices import answer_choices, check_labels, is_category
 from seqclass.agent.session import Question, Session
 from seqclass.cli._describe import load_model
-from seqclass.cli._errors import InputError, as_input_errors, check_input, check_output, sentence
+from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output, sentence
 from seqclass.cli._format import belief_text, count, wrap
 from seqclass.labels import Labels
 from seqclass.pomdp.ties import TIE
@@ -191,7 +191,7 @@ def _command(
             raise ValueError(notes)
     asking = _LiveCase(agent, session, words, save, strict, len(session.history))
     if resume is not None:
-        check_input(resume)
+        check_input_file(resume)
         with as_input_errors(str(resume)):
             # bytes that are no text are no session either, which is for the session to say
             session.restore(resume.read_text(encoding="utf-8", errors="replace"))

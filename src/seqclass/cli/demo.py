@@ -134,7 +134,7 @@ def _command(output: Path, table: Path | None, seed: int, as_json: bool) -> None
     comparison = compare(seed)
     story = tell(comparison)
     with as_input_errors(f"cannot write {output}"):
-        drawn = draw(comparison, story, output)
+        drawn = draw_picture(comparison, story, output)
     if as_json:
         echo_json(_record(comparison, story, output if drawn else None))
         if not drawn:
@@ -288,7 +288,7 @@ def tell(comparison: Demonstration, least: int = 3, most: int = 5) -> Story:
     )
 
 
-def draw(comparison: Demonstration, story: Story, path: Path) -> bool:
+def draw_picture(comparison: Demonstration, story: Story, path: Path) -> bool:
     """Draw the picture into a file."""
     try:
         # no window and no display is needed for a file

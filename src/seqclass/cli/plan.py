@@ -16,7 +16,7 @@ from seqclass._utils.validation import columns_of
 from seqclass.bn import DiscreteNetwork
 from seqclass.classifier import SequentialClassifier
 from seqclass.cli._describe import LIMITED, bound_text, describe, expected_text, feature_lines
-from seqclass.cli._errors import InputError, as_input_errors, check_input, check_output
+from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output
 from seqclass.cli._format import count, echo_json, wrap
 from seqclass.cli._progress import show_progress
 from seqclass.cli._training import non_default_options, read_decision_costs, read_frame, read_prices
@@ -58,7 +58,7 @@ def _command(
     seed: int,
     as_json: bool,
 ) -> None:
-    check_input(file)
+    check_input_file(file)
     tests = file.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
     output = file.with_suffix(".seq") if output is None else output
     page = output.with_suffix(".html") if page is None and tests else page

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from seqclass.cli._errors import InputError, as_input_errors, check_input, check_output
+from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output
 from seqclass.cli._format import count
 from seqclass.experiment import Results
 from seqclass.report import Explored, explore, write_report
@@ -28,7 +28,7 @@ def _command(
 ) -> None:
     if no_explorer and (explored or instances):
         raise InputError("--no-explorer leaves out what --explore and --instances are for.")
-    check_input(run)
+    check_input_file(run)
     page = run.with_suffix(".html") if output is None else output
     check_output(page, read=[run, labels])
     with as_input_errors():

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from seqclass._utils.text import short_repr
-from seqclass.cli._errors import InputError, as_input_errors, check_input
+from seqclass.cli._errors import InputError, as_input_errors, check_input_file
 from seqclass.serve import create_app
 
 
@@ -22,7 +22,7 @@ def _command(
         name, sign, path = given.partition("=")
         file = Path(given if not sign or Path(given).exists() else path)
         name = name if sign and file != Path(given) else file.stem
-        check_input(file)
+        check_input_file(file)
         if name in paths:
             raise InputError(f"two models have the name {short_repr(name)}: give one of them another, NAME=FILE.")
         paths[name] = file
@@ -47,7 +47,7 @@ def _secret(path: Path | None, option: str) -> str | None:
     """The first line of a file, long enough to be no guess."""
     if path is None:
         return None
-    check_input(path)
+    check_input_file(path)
     with as_input_errors():
         text = path.read_text(encoding="utf-8").strip()
     least = 16

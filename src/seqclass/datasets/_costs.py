@@ -12,7 +12,7 @@ import numpy as np
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import join_names, near, sentence, short_repr
 from seqclass._utils.validation import check_costs
-from seqclass.datasets._tables import USUAL, CsvForm, check_input, header, read_frame
+from seqclass.datasets._tables import USUAL, CsvForm, header, read_frame, require_file
 
 _COLUMNS = ("feature", "cost", "discounted", "group", "bundle", "delay")
 _VISITS = ("visit_cost", "delay_cost", "max_panel")
@@ -42,7 +42,7 @@ def read_costs(
     form: CsvForm = USUAL,
 ) -> dict[str, Any]:
     """Read prices as fields of a `Dataset`."""
-    check_input(path)
+    require_file(path)
     if path.name.lower().endswith(".json"):
         return _from_json(path, names, class_names, rest, others)
     return _from_table(path, names, rest, others, form)

@@ -134,7 +134,7 @@ class Arrays:
     others: dict[str, npt.NDArray[Any]]
 
 
-def check_input(path: Path) -> None:
+def require_file(path: Path) -> None:
     """Refuse an input file that is not there."""
     if path.is_dir():
         raise IsADirectoryError(
@@ -146,7 +146,7 @@ def check_input(path: Path) -> None:
 
 def kind(path: Path) -> str:
     """Kind of a file by its ending: ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"npz"``."""
-    check_input(path)
+    require_file(path)
     return kind_by_name(path)
 
 
@@ -430,7 +430,7 @@ SVMLIGHT = (".svmlight", ".libsvm", ".svm")
 
 def read_svmlight(path: Path) -> tuple[Any, npt.NDArray[np.float64]]:
     """Read features and labels."""
-    check_input(path)
+    require_file(path)
     try:
         X, y = load_svmlight_file(str(path), zero_based="auto")
     except (ValueError, IndexError, OverflowError, OSError, EOFError) as error:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.text import join_names, sentence, short_repr
-from seqclass.datasets._tables import check_input, read_npz
+from seqclass.datasets._tables import read_npz, require_file
 from seqclass.datasets.dataset import Dataset
 
 #: What an answer may be, by its code; and what was volunteered, where silence is one more.
@@ -156,7 +156,7 @@ def load_interviews(path: Any, test: Any = None, *, name: str | None = None) -> 
 
 def _read(path: Path) -> list[_Record]:
     """Records, each with its part of the source's split."""
-    check_input(path)
+    require_file(path)
     ending = path.suffix.lower()
     if ending == ".npz":
         return _of_arrays(path)

@@ -23,7 +23,7 @@ from seqclass.costs import Prices
 from seqclass.evaluation.contract import CertifiedError, GroupRisk, Rung
 from seqclass.evaluation.decision_curves import class_position
 from seqclass.fitting._planning import solver_of
-from seqclass.fitting._steps import rows_of
+from seqclass.fitting._steps import take_rows
 from seqclass.pomdp import AcquisitionProblem, Policy, acquire
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.problem import deciding_cost
@@ -519,7 +519,7 @@ def run_rungs(clf: BaseSequentialClassifier, ladder: Ladder, risk: Risk, cases: 
     for part in chunks(n, 8.0 * (6 * m + whole)):
         rows = np.arange(n)[part]
         codes, counted = cases.codes[rows], cases.counted[rows]
-        run = ladder.run(encode_rows(agent, rows_of(cases.X, rows), whole=True))
+        run = ladder.run(encode_rows(agent, take_rows(cases.X, rows), whole=True))
         losses = risk.losses(codes, run)
         for group in range(len(cases.labels)):
             total[group] += losses[counted & (cases.group[rows] == group)].sum(axis=0)

@@ -13,7 +13,7 @@ from seqclass._utils.tables import Readable, rows_of
 from seqclass._utils.validation import check_decision_costs, class_numbers, group_numbers
 from seqclass.agent.agent import agent_of, check_classifier
 from seqclass.agent.record import AcquisitionRecord, waits
-from seqclass.costs import Prices, pays_in_full
+from seqclass.costs import Prices, full_price_steps
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
 from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve
 from seqclass.fitting.held_out import Interval, cost_interval, row_interval
@@ -30,7 +30,7 @@ def step_prices(record: AcquisitionRecord, prices: Prices, charge_missing: bool 
     """
     groups = np.full(prices.full.shape, -1) if prices.groups is None else prices.groups
     order, acquired = record.order, (record.order >= 0) & ((record.outcome >= 0) | charge_missing)
-    full = pays_in_full(order, acquired, record.visit, groups, prices.full - prices.discounted)
+    full = full_price_steps(order, acquired, record.visit, groups, prices.full - prices.discounted)
     spent = np.where(acquired, np.where(full, prices.full[order], prices.discounted[order]), 0.0)
     if prices.visits is not None and record.visit is not None:
         begins = (record.visit > 0) & (np.diff(record.visit, axis=1, prepend=0) != 0)

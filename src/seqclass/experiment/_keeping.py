@@ -39,7 +39,7 @@ from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Prices, charge_acquired
 from seqclass.datasets import Dataset
 from seqclass.experiment.explored import Explored, evenly
-from seqclass.fitting._steps import rows_of
+from seqclass.fitting._steps import take_rows
 
 #: Steps whose output column j needs input column j and no other, where there are as many out as in.
 _BY_COLUMN = (
@@ -359,14 +359,14 @@ def _beliefs(reached: Reached, rows: IntArray, asked: npt.NDArray[np.bool_]) -> 
     # there is a belief at the start and one after each step
     there = np.concatenate([np.ones((len(asked), 1), dtype=bool), asked], axis=1)
     for part in chunks(len(rows), 16.0 * there.shape[1] * n_known):
-        beliefs: Any = reached.acquire(rows_of(reached.X, rows[part]), record_beliefs=True).beliefs
+        beliefs: Any = reached.acquire(take_rows(reached.X, rows[part]), record_beliefs=True).beliefs
         parts.append(beliefs[there[part, : beliefs.shape[1]]].astype(np.float32))
     return np.concatenate(parts)
 
 
 def _explanations(data: Dataset, scored: Scored, chosen: IntArray) -> bytes:
     assert scored.reached is not None
-    X, names = rows_of(scored.reached.X, chosen), scored.reached.names
+    X, names = take_rows(scored.reached.X, chosen), scored.reached.names
     explanations = scored.reached.classifier.explain(X, feature_names=names)
     labels = dict(enumerate((*data.class_names, *data.decisions)))
     rows = scored.rows[chosen]

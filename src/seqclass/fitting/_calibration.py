@@ -15,7 +15,7 @@ from seqclass.agent.agent import Agent, all_outcomes, initial_row_beliefs
 from seqclass.agent.calibration import Calibration
 from seqclass.agent.record import EncodedRows
 from seqclass.fitting._folds import mask_unseen
-from seqclass.fitting._steps import rows_of
+from seqclass.fitting._steps import take_rows
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Adaptive, Policy, Solver
 from seqclass.pomdp.one_step import perfect_cost
 from seqclass.pomdp.problem import BeliefState, question_is_sampled
@@ -44,7 +44,7 @@ class CalibrationFold:
         held = np.ones(int((fold >= 0).sum())) if weight is None else weight[fold >= 0]
         held = held[fold[fold >= 0] == number] * (held.sum() / (held @ held))
         rows = np.flatnonzero(fold == number)
-        codes = all_outcomes(agent, mask_unseen(agent, rows_of(X, rows)))
+        codes = all_outcomes(agent, mask_unseen(agent, take_rows(X, rows)))
         return cls(agent, codes, np.searchsorted(agent.classes, y[rows]), held)
 
 

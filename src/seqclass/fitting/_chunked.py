@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._chunks.source import Chunk, Chunks, Drawn, draw, keys, number_labels, shares, sizes_sum
+from seqclass._chunks.source import Chunk, Chunks, Drawn, keys, number_labels, sample_candidates, shares, sizes_sum
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, Levels, is_frame, levels_of, numbers_of, plain_data
 from seqclass._utils.information import contingency_table
@@ -30,7 +30,7 @@ from seqclass.bn.base import CodedChunks
 from seqclass.discretize import Discretizer
 from seqclass.discretize._sums import ColumnSums, choose_better
 from seqclass.fitting._data_quality import warn_of_doubts
-from seqclass.fitting._fit import Fit, money, new_model, plan, without_policy
+from seqclass.fitting._fit import Fit, new_model, plan, resolve_costs, without_policy
 from seqclass.fitting._planning import with_prior
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import fit_model, take_prefit_model, time_step
@@ -127,7 +127,7 @@ def _begin_rows(
     if len(classes) < 2:
         raise ValueError("classes must hold two labels at least.")
     support = np.arange(columns.n_features_in_)
-    prices, costs, decisions = money(settings, columns, classes)
+    prices, costs, decisions = resolve_costs(settings, columns, classes)
     coder = OutcomeCoder(_nameless(settings.discretizer, columns, encoder)).as_fitted(X)
     if isinstance(settings.discretizer, str):
         if n_outcomes is None:
@@ -176,7 +176,7 @@ def _continue_rows(
     counted = vars(agent.model).get("class_count_", np.zeros(len(classes)))
     kept = _keep_sample(settings, codes, _numbers(labels, classes), counted, before)
     columns, support, encoder = agent.columns, agent.support, agent.encoder
-    prices, costs, decisions = money(settings, columns, classes, warn=False)
+    prices, costs, decisions = resolve_costs(settings, columns, classes, warn=False)
     model: Any = new_model(settings, columns, prices, support, coder)  # settings may have changed since
     if type(model) is NaiveBayes:
         if type(agent.model) is not NaiveBayes:
@@ -359,7 +359,7 @@ class ViewedChunks(CodedChunks):
     def __init__(self, source: Chunks, view: View, sizes: dict[Any, int], sample_rows: int, seed: int) -> None:
         self.source, self.view = source, view
         drawn: Drawn
-        part = partial(_count, view, draw(sizes, sample_rows, seed))
+        part = partial(_count, view, sample_candidates(sizes, sample_rows, seed))
         self.counts, self.class_count, drawn = source.total(part, _add_each)
         if self.class_count.sum() != sum(sizes.values()):
             raise _changed_error(f"{int(self.class_count.sum()):,} rows after {sum(sizes.values()):,}")
@@ -413,12 +413,12 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
         view = _view(settings, source, first_pass, sample_rows)
     columns, encoder, coder, classes = view.columns, view.encoder, view.coder, view.classes
     timings["filter"], support = 0.0, np.arange(columns.n_features_in_)
-    prices, costs, decisions = money(settings, columns, classes)
+    prices, costs, decisions = resolve_costs(settings, columns, classes)
     with time_step(timings, "count"):
         chunks = ViewedChunks(source, view, first_pass.sizes, sample_rows, settings.seed)
     if settings.prefit:
         model = take_prefit_model(settings.observation_model, coder, support, classes, timings)
-        prices, costs, decisions = money(settings, columns, model.classes_, warn=False)
+        prices, costs, decisions = resolve_costs(settings, columns, model.classes_, warn=False)
     else:
         timings["structure"] = 0.0
         with time_step(timings, "parameters"):

@@ -25,7 +25,7 @@ from seqclass.fitting._baselines import deciding_at_once, linear, score_decision
 from seqclass.fitting._fit import Fit, Folds, Found, asking_without, fit_without, replan
 from seqclass.fitting._folds import mask_unseen, recent_folds, recent_rows
 from seqclass.fitting._settings import Settings
-from seqclass.fitting._steps import rows_of
+from seqclass.fitting._steps import take_rows
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import FirstK
 from seqclass.pomdp.solvers.ordering.observed import observed_order
@@ -121,7 +121,7 @@ def at_budgets(
 
 def act_on_fold(fit: Fit, X: Any, fold: IntArray, number: int) -> FoldDecisions:
     """Let a fit without a fold act on its rows."""
-    record = _acquire_rows(fit.agent, rows_of(X, np.flatnonzero(fold == number)))
+    record = _acquire_rows(fit.agent, take_rows(X, np.flatnonzero(fold == number)))
     return FoldDecisions(record.cost, record.decision, record.n_features)
 
 
@@ -182,7 +182,7 @@ def hold_out(fit: Fit, n_folds: int) -> HeldOut:
     parts = [fit_without(fit.settings, X, y, fold, number, weight=weight) for number in range(int(fold.max()) + 1)]
     held = cross_fit(parts, X, y, fold, weight=weight)
     rows = recent_rows(y, half_life, n_folds)
-    recent = rows_of(X, rows), y[rows], fold[rows], None if weight is None else weight[rows]
+    recent = take_rows(X, rows), y[rows], fold[rows], None if weight is None else weight[rows]
     at_once, line = (replace(one, fold=fold) for one in yardsticks(fit, *recent))
     # deciding at once is by what is known, and after what rules ask for in any case
     if fit.agent.known.size or fit.agent.problem.rules is not None:

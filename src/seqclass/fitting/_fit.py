@@ -32,7 +32,7 @@ from seqclass.fitting._folds import recent_folds, recent_rows
 from seqclass.fitting._planning import (
     build_problem,
     order_features,
-    rules_of,
+    rules_from_settings,
     select_on_training_rows,
     solve,
     with_implied,
@@ -43,8 +43,8 @@ from seqclass.fitting._steps import (
     check_row_weights,
     filter_features,
     fit_model,
-    rows_of,
     take_prefit_model,
+    take_rows,
     time_step,
 )
 from seqclass.pomdp import EC2, Adaptive, ClassInformation, CrossEntropy, ExpectedSaving, FirstK, Panels
@@ -106,7 +106,7 @@ def fit_rows(
     X, y, encoder = check_training(columns, X, y, network_encoder(settings, X))
     classes = np.unique(y)
     coder = OutcomeCoder(settings.discretizer, category_counts(encoder), settings.missing == "informative")
-    prices, costs, decisions = money(settings, columns, classes, certify)
+    prices, costs, decisions = resolve_costs(settings, columns, classes, certify)
     with time_step(timings, "discretize"):
         codes = coder.fit_transform(X, y)
     with time_step(timings, "filter"):
@@ -117,7 +117,7 @@ def fit_rows(
         if weight is not None:
             raise ValueError("sample_weight: with prefit=True the model learns nothing; leave it out.")
         model = take_prefit_model(settings.observation_model, coder, support, classes, timings)
-        prices, costs, decisions = money(settings, columns, model.classes_, warn=False)
+        prices, costs, decisions = resolve_costs(settings, columns, model.classes_, warn=False)
     else:
         model = new_model(settings, columns, prices, support, coder)
         model = fit_model(model, codes, y, coder.n_outcomes_[support], timings, weight)
@@ -131,7 +131,7 @@ def fit_rows(
     return Fit(settings, agent, selector, timings, given if certify else None, weight, len(y))
 
 
-def money(
+def resolve_costs(
     settings: Settings, columns: Classifier, classes: npt.NDArray[Any], warn: bool = True
 ) -> tuple[Prices, FloatArray, npt.NDArray[Any]]:
     """Prices, and costs and labels of decisions, once columns and classes are known."""
@@ -141,7 +141,7 @@ def money(
         own = known.tolist() if names is None else names[known].tolist()
         given = clone(given).set_params(feature_costs=dict.fromkeys(own, 0.0) | dict(given.feature_costs))
     prices = without_price(given.prices(columns.n_features_in_, names), known, names)
-    rules_of(settings, columns.n_features_in_, names)
+    rules_from_settings(settings, columns.n_features_in_, names)
     costs, decisions = settings.costs.of_decisions(classes)
     if warn:
         warn_of_money(prices.discounted, costs)
@@ -216,7 +216,7 @@ def new_model(
     return model
 
 
-def with_names(columns: Classifier, support: IntArray, model: ObservationModel) -> ObservationModel:
+def name_features(columns: Classifier, support: IntArray, model: ObservationModel) -> ObservationModel:
     """A fitted model, with the names of its features where it has none of its own."""
     names = getattr(columns, "feature_names_in_", None)
     if names is not None and vars(model).get("feature_names_", names) is None:
@@ -237,7 +237,7 @@ def without_policy(
     target_name: str | None,
 ) -> Agent:
     """A record that asks nothing yet."""
-    model = model if settings.prefit else with_names(columns, support, model)
+    model = model if settings.prefit else name_features(columns, support, model)
     problem = acquisition_problem(model, np.empty(0, dtype=np.intp), prices.take(support), costs)
     policy = FirstK(0, certificate_paths=0).solve(problem)
     charge, unknown = settings.costs.charge_missing, settings.handle_unknown
@@ -301,7 +301,7 @@ def _recent(settings: Settings, codes: Any, y: Any, weight: FloatArray | None) -
     if y is None or settings.half_life is None:
         return codes, y, weight
     rows = recent_rows(y, settings.half_life, 1)
-    return rows_of(codes, rows), y[rows], None if weight is None else weight[rows]
+    return take_rows(codes, rows), y[rows], None if weight is None else weight[rows]
 
 
 def replan(
@@ -309,7 +309,7 @@ def replan(
 ) -> Fit:
     """Calibrate and solve a fit without a fold once more by other settings, in the same order."""
     timings, rows, problem = dict(fit.timings), np.flatnonzero(fold != number), fit.agent.problem
-    codes = all_outcomes(fit.agent, rows_of(X, rows))
+    codes = all_outcomes(fit.agent, take_rows(X, rows))
     asked = [problem.structure.members(question) for question in range(problem.n_questions)]
     order = None if problem.any_order or not asked else np.concatenate(asked)
     given = (codes, y[rows], timings, fit.weight)
@@ -338,7 +338,7 @@ def fit_without(
     try:
         with report_progress(f"fold {number + 1} of {n_folds}"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the fit to all rows has warned of
-            own = rows_of(X, rows)
+            own = take_rows(X, rows)
             fit = fit_rows(settings, with_texts(own, X, own), y[rows], some, certify=False)
     except ValueError as error:
         raise ValueError(
@@ -488,7 +488,7 @@ def _without_data(
     columns.n_features_in_ = model.n_features_in_
     if names is not None:
         columns.feature_names_in_ = np.array(names, dtype=object)
-    prices, costs, decisions = money(settings, columns, model.classes_, warn=False)
+    prices, costs, decisions = resolve_costs(settings, columns, model.classes_, warn=False)
     agent = without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, target)
     order = None
     if isinstance(settings.order, str) and not is_free(settings.order):

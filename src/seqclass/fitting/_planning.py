@@ -46,7 +46,7 @@ def order_features(settings: Settings, agent: Agent, codes: Any, y: Any) -> IntA
     return order[~np.isin(order, known)]
 
 
-def rules_of(settings: Settings, n_columns: int, names: Any) -> Rules | None:
+def rules_from_settings(settings: Settings, n_columns: int, names: Any) -> Rules | None:
     """The rules that the settings give, by numbers of columns."""
     rules = Rules.from_value(settings.rules)
     if rules is None:
@@ -158,7 +158,7 @@ def build_problem(
     if agent.known.size:
         problem = problem.replace(starts=starts_of(settings, agent, problem, codes, weight))
     problem = within_budget(problem, max_features=settings.max_features, max_cost=settings.max_cost)
-    rules = rules_of(settings, agent.n_features, agent.feature_names)
+    rules = rules_from_settings(settings, agent.n_features, agent.feature_names)
     if rules is not None:
         members = [agent.support[problem.structure.members(question)] for question in range(problem.n_questions)]
         names = list(columns_by_name(agent))

@@ -65,7 +65,7 @@ def check_row_weights(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Flo
             f"y holds only one class, {short_repr(left.tolist()[0])}, in the rows of a sample_weight above 0; a "
             "classifier needs at least two."
         )
-    return rows_of(plain_data(X), kept), labels[kept], weight[kept]
+    return take_rows(plain_data(X), kept), labels[kept], weight[kept]
 
 
 def forgetting_weights(y: Any, half_life: Any, sample_weight: Any) -> Any:
@@ -87,7 +87,7 @@ def forgetting_weights(y: Any, half_life: Any, sample_weight: Any) -> Any:
     return exponential_forgetting(n, half_life, given)
 
 
-def rows_of(X: Any, rows: IntArray) -> Any:
+def take_rows(X: Any, rows: IntArray) -> Any:
     """Some rows of data in any form."""
     if is_frame(X):
         return X.iloc[rows]

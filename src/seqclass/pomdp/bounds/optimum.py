@@ -567,7 +567,7 @@ def expand(
     def ask(level: Level) -> Fork:
         nonlocal root
         root = root[level.parent]
-        kept, place = distinct(level.belief, root, alike) if stages else (root, root)
+        kept, place = merge_histories(level.belief, root, alike) if stages else (root, root)
         here = level.belief if len(kept) == len(level.belief) else level.belief[kept]
         row, question = open_questions(here, stopping_threshold(here) > cost_lower_bound(here, multiplier))
         if here.stage >= last:
@@ -644,7 +644,7 @@ def ask_once(belief: BeliefState, row: IntArray, question: IntArray, merged: boo
     return last
 
 
-def distinct(belief: BeliefState, root: IntArray, alike: Sequence[IntArray] = ()) -> tuple[IntArray, IntArray]:
+def merge_histories(belief: BeliefState, root: IntArray, alike: Sequence[IntArray] = ()) -> tuple[IntArray, IntArray]:
     """Histories that saw the same, in whatever order and of whichever question alike, as one."""
     if belief.observed is None or not len(belief):
         return np.arange(len(belief)), np.arange(len(belief))

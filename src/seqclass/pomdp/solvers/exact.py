@@ -188,7 +188,7 @@ def values_of(belief: FloatArray, vectors: FloatArray) -> FloatArray:
     return result
 
 
-def distinct(vectors: FloatArray) -> FloatArray:
+def distinct_vectors(vectors: FloatArray) -> FloatArray:
     """One of each group of equal vectors, in order of their first entries."""
     return vectors[np.unique(vectors.round(14), axis=0, return_index=True)[1]]
 
@@ -229,7 +229,7 @@ def _complete(
                 break
         if not any(len(candidates) for candidates in added):
             break
-        vectors = distinct(np.vstack([vectors, *added]))
+        vectors = distinct_vectors(np.vstack([vectors, *added]))
     return vectors, corners
 
 
@@ -247,7 +247,7 @@ def vertices(vectors: FloatArray) -> FloatArray:
     points = HalfspaceIntersection(np.vstack([below, sides]), inside).intersections[:, :-1]
     points = np.clip(points[np.isfinite(points).all(axis=1)], 0, 1)
     points = np.column_stack([np.maximum(1 - points.sum(axis=1), 0), points])
-    return distinct(points / points.sum(axis=1, keepdims=True))
+    return distinct_vectors(points / points.sum(axis=1, keepdims=True))
 
 
 def _useful(vectors: FloatArray, stop: FloatArray, corners: FloatArray, tolerance: float) -> BoolArray:
@@ -286,7 +286,7 @@ def prune_sum(
     # whatever the outcomes still to be added cost, it is no less than this
     rest = np.sum([vectors.min(axis=0) for vectors in sets], axis=0)
     for vectors in sorted(sets, key=len):
-        vectors = distinct(vectors)
+        vectors = distinct_vectors(vectors)
         rest = np.maximum(rest - vectors.min(axis=0), 0)
         # no sum is of use where even so it is not below stopping
         result = _add(result, vectors, stop - rest, points, tolerance / len(sets), budget)
@@ -329,7 +329,7 @@ def _winners(first: FloatArray, second: FloatArray, rival: FloatArray, points: F
         rows = points[part]
         sums = first[(rows @ first.T).argmin(axis=1)] + second[(rows @ second.T).argmin(axis=1)]
         parts.append(sums[np.einsum("nc,nc->n", sums, rows) < values_of(rows, rival)])
-    return distinct(np.concatenate(parts)) if parts else np.empty((0, first.shape[1]))
+    return distinct_vectors(np.concatenate(parts)) if parts else np.empty((0, first.shape[1]))
 
 
 def _is_dominated(vectors: FloatArray, by: FloatArray, tolerance: float) -> BoolArray:
@@ -643,7 +643,7 @@ class _Vectors(_BackupStep[FloatArray, FloatArray]):
         if not len(vectors):
             return vectors
         best = vectors[_lowest(points, vectors)]
-        return distinct(best[np.einsum("nc,nc->n", best, points) < values_of(points, self.stop)])
+        return distinct_vectors(best[np.einsum("nc,nc->n", best, points) < values_of(points, self.stop)])
 
 
 def _lowest(belief: FloatArray, vectors: FloatArray) -> IntArray:

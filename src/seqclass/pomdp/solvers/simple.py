@@ -12,7 +12,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass._utils.stored import require
 from seqclass._utils.validation import check_part, check_real
 from seqclass.pomdp.account import price_of_question
-from seqclass.pomdp.bounds.optimum import OrderBounds, ask_once, cheapest_question, distinct
+from seqclass.pomdp.bounds.optimum import OrderBounds, ask_once, cheapest_question, merge_histories
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.one_step import (
     candidate_questions,
@@ -316,7 +316,7 @@ def _further(
         return costs
     level = ask_once(belief, row, asked[place], merged=True)
     root = level.parent
-    kept, branch = distinct(level.belief, root)
+    kept, branch = merge_histories(level.belief, root)
     after = level.belief[kept]
     value = after.stopping_cost.copy()
     open_ = np.flatnonzero(~stopping_is_certain(after))

@@ -17,7 +17,7 @@ from seqclass._utils.stored import require, stored_part, stored_whole
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_part
 from seqclass.pomdp.bounds.dual import CONFIDENCE, quantile
-from seqclass.pomdp.bounds.optimum import FEW, are_few, ask_once, distinct
+from seqclass.pomdp.bounds.optimum import FEW, are_few, ask_once, merge_histories
 from seqclass.pomdp.bounds.policy_cost import PolicyCost, cost_at_most, greatest_expected_cost
 from seqclass.pomdp.bounds.repeats import RepeatValues, has_repeats
 from seqclass.pomdp.bounds.search import OrderSearch
@@ -132,7 +132,7 @@ class ImprovedRule(OrderingRule):
         if not row.size:
             return savings
         level = ask_once(belief, row, question, merged=self.values.rule.by_belief)
-        kept, branch = distinct(level.belief, level.parent)
+        kept, branch = merge_histories(level.belief, level.parent)
         value = self.values.value(level.belief[kept])
         expected = np.bincount(level.entry, level.weight * value[branch], minlength=row.size)
         prices = np.broadcast_to(belief.prices, savings.shape)
