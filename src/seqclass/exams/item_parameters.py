@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -163,7 +163,9 @@ class ItemParameters(Readable, Stored):
         for item in range(n_items):
             cells = {name: float(column[item]) for name, column in columns.items() if not np.isnan(column[item])}
             label = short_repr(names[item]) if names else str(item)
-            read.append(_read_item(cells, f"table: item {label}", kinds[item] or kind, asymptotes == "logit", D))
+            read.append(
+                _read_item(_Cells(cells, f"table: item {label}", kinds[item] or kind, asymptotes == "logit", D))
+            )
         return _together(read, names)
 
     def to_table(self) -> Any:
@@ -326,90 +328,125 @@ def _to_columns(table: Any) -> Mapping[str, Any]:
 _Item = tuple[str, list[float], list[float], float, float]
 
 
-def _read_item(cells: dict[str, float], label: str, kind: str | None, logits: bool, D: float) -> _Item:
-    """Slopes and intercepts of one item, from the cells that it has."""
-    have = set(cells)
+@dataclass(frozen=True)
+class _Cells:
+    """The parameters that a table has of one item, as one form of them after another reads them."""
 
-    def numbers_of(form: str) -> dict[int, float]:
-        matches = ((re.fullmatch(_NUMBERED[form], name), value) for name, value in cells.items())
+    values: dict[str, float]
+    label: str
+    kind: str | None
+    logits: bool
+    D: float
+
+    def numbered(self, form: str) -> dict[int, float]:
+        """Parameters of a numbered form, by their numbers."""
+        matches = ((re.fullmatch(_NUMBERED[form], name), value) for name, value in self.values.items())
         return {int(match[1]): value for match, value in matches if match}
 
-    def series(form: str, first: int = 1) -> list[float]:
-        return _consecutive(numbers_of(form), first, {"B": "B.Cat", "AXsi_": "AXsi_.Cat"}.get(form, form), label)
+    def series(self, form: str, first: int = 1) -> list[float]:
+        """Parameters of a numbered form in order, times `D`."""
+        name = {"B": "B.Cat", "AXsi_": "AXsi_.Cat"}.get(form, form)
+        return [self.D * value for value in _consecutive(self.numbered(form), first, name, self.label)]
 
-    def is_(*single: str, optional: Sequence[str] = (), **many: str) -> bool:
-        allowed = {*single, *optional}
-        for name in have - allowed:
-            if not any(re.fullmatch(_NUMBERED[form], name) for form in many.values()):
-                return False
-        return have >= set(single) and all(numbers_of(form) for form in many.values())
+    def match(self, single: str, optional: str, many: str) -> bool:
+        """Whether there are all single and numbered parameters of a form, and none beside these and optional ones."""
+        have, forms = set(self.values), many.split()
+        rest = have - {*single.split(), *optional.split()}
+        known = all(any(re.fullmatch(_NUMBERED[form], name) for form in forms) for name in rest)
+        return known and have >= set(single.split()) and all(map(self.numbered, forms))
 
-    def asymptotes(low: str, high: str) -> tuple[float, float]:
-        matches = []
+    def dichotomous(self, slope: float, intercept: float, low: str = "g", high: str = "u") -> _Item:
+        """An item of two outcomes, with its asymptotes."""
+        ends = []
         for name, default in ((low, 0.0), (high, 1.0)):
-            value = cells.get(name)
-            if value is not None and not logits and not 0 <= value <= 1:
+            value = self.values.get(name)
+            if value is not None and not self.logits and not 0 <= value <= 1:
                 raise ValueError(
-                    f'{label}: {name} must be a probability, got {value:g}; of logits, say asymptotes="logit".'
+                    f'{self.label}: {name} must be a probability, got {value:g}; of logits, say asymptotes="logit".'
                 )
-            matches.append(default if value is None else float(expit(value)) if logits else value)
-        if matches[0] >= matches[1]:
-            raise ValueError(f"{label}: {low} must be below {high}, got {matches[0]:g} and {matches[1]:g}.")
-        return matches[0], matches[1]
+            ends.append(default if value is None else float(expit(value)) if self.logits else value)
+        if ends[0] >= ends[1]:
+            raise ValueError(f"{self.label}: {low} must be below {high}, got {ends[0]:g} and {ends[1]:g}.")
+        return "graded", [slope], [intercept], ends[0], ends[1]
 
-    if is_("a1", "d", optional=("g", "u")):
-        return "graded", [D * cells["a1"]], [D * cells["d"]], *asymptotes("g", "u")
-    # without c or u, the d beside a and b may be an intercept as well
-    if is_("b", optional=("a", "c", "g", "u")) or is_("a", "b", "c", "d"):
-        low, high = ("g", "u") if have & {"g", "u"} else ("c", "d")
-        if have & {"g", "u"} and "c" in have:
-            raise ValueError(f"{label} has both c and g or u; leave out one of them.")
-        slope = D * cells.get("a", 1.0)
-        return "graded", [slope], [-slope * cells["b"]], *asymptotes(low, high)
-    if is_("alpha", "beta", optional=("guess",)):
-        slope = D * cells["alpha"]
-        return "graded", [slope], [-slope * cells["beta"]], *asymptotes("guess", "u")
-    if is_("a1", d="d") and 0 not in numbers_of("d"):
-        return _graded_item(D * cells["a1"], [D * d for d in series("d")], label)
-    if is_("alphaj", b="betaj"):
-        slope = D * cells["alphaj"]
-        return _graded_item(slope, [-slope * b for b in series("betaj")], label)
-    if is_("alphaj", b="deltaj"):
-        return _partial(D * cells["alphaj"], series("deltaj"))
-    if is_("a", b="b"):
-        steps = series("b")
-        if kind is None and len(steps) > 1:
+    def at_place(self) -> _Item:
+        """An item of two outcomes by slope and difficulty."""
+        both = "c" in self.values and self.values.keys() & {"g", "u"}
+        if both:
+            raise ValueError(f"{self.label} has both c and g or u; leave out one of them.")
+        slope = self.D * self.values.get("a", 1.0)
+        ends = ("g", "u") if self.values.keys() & {"g", "u"} else ("c", "d")
+        return self.dichotomous(slope, -slope * self.values["b"], *ends)
+
+    def graded(self, slope: str, cuts: str, sign: float = 1.0) -> _Item:
+        """Graded outcomes, by intercepts, or by thresholds times the slope where ``sign`` is -1."""
+        scale = self.D * self.values[slope]
+        steps = _consecutive(self.numbered(cuts), 1, cuts, self.label)
+        return _graded_item(scale, [self.D * d if sign > 0 else -scale * d for d in steps], self.label)
+
+    def partial(self, slope: str, steps: str) -> _Item:
+        """Partial credit."""
+        return _partial(self.D * self.values[slope], _consecutive(self.numbered(steps), 1, steps, self.label))
+
+    def by_kind(self) -> _Item:
+        """Graded or partial credit, which ``a, b1, b2, ...`` alone do not tell."""
+        if self.kind is None and len(self.numbered("b")) > 1:
             raise ValueError(
-                f'{label}: a, b1, b2, ... may be graded or partial credit; say kind="graded" or kind="partial credit".'
+                f'{self.label}: a, b1, b2, ... may be graded or partial credit; say kind="graded" or '
+                'kind="partial credit".'
             )
-        slope = D * cells["a"]
-        if kind == "partial credit":
-            return _partial(slope, steps)
-        return _graded_item(slope, [-slope * b for b in steps], label)
-    if is_("a1", ak="ak", d="d"):
-        slopes, levels = series("ak", 0), series("d", 0)
-        return _nominal([D * cells["a1"] * ak for ak in slopes], [D * d for d in levels], label)
-    if is_(a="a", c="c"):
-        slopes, levels = series("a"), series("c")
-        return _nominal([D * a for a in slopes], [D * c for c in levels], label)
-    if is_(a="alphaj", c="cj"):
-        slopes, levels = series("alphaj"), series("cj")
-        return _nominal([0.0, *(D * a for a in slopes)], [0.0, *(D * c for c in levels)], label)
-    if is_(a="AXsi_", b="B", optional=("guess",)):
-        slopes, levels = series("B"), series("AXsi_")
+        return self.partial("a", "b") if self.kind == "partial credit" else self.graded("a", "b", -1.0)
+
+    def nominal(self, slopes: list[float], levels: list[float]) -> _Item:
+        """Outcomes in no order."""
+        return _nominal(slopes, levels, self.label)
+
+    def of_tam(self) -> _Item:
+        """An item as the R package TAM has it."""
+        slopes, levels = self.series("B"), [-level for level in self.series("AXsi_")]
         if len(slopes) == len(levels) == 1:
-            return "graded", [D * slopes[0]], [-D * levels[0]], *asymptotes("guess", "u")
-        if cells.get("guess", 0.0):
-            raise ValueError(f"{label}: guess is for items of two outcomes; leave it out.")
-        return _nominal([0.0, *(D * b for b in slopes)], [0.0, *(-D * a for a in levels)], label)
-    if not have:
-        raise ValueError(f"{label} has no parameters.")
-    if {"a", "d"} <= have:
+            return self.dichotomous(slopes[0], levels[0], "guess")
+        if self.values.get("guess", 0.0):
+            raise ValueError(f"{self.label}: guess is for items of two outcomes; leave it out.")
+        return self.nominal([0.0, *slopes], [0.0, *levels])
+
+
+#: Forms of parameters: those that there have to be, those that may be, numbered ones, and how they are read.
+_FORMS: tuple[tuple[str, str, str, Callable[[_Cells], _Item]], ...] = (
+    ("a1 d", "g u", "", lambda c: c.dichotomous(c.D * c.values["a1"], c.D * c.values["d"])),
+    ("b", "a c g u", "", _Cells.at_place),
+    ("a b c d", "", "", _Cells.at_place),  # without c or u, the d beside a and b may be an intercept as well
+    (
+        "alpha beta",
+        "guess",
+        "",
+        lambda c: c.dichotomous(c.D * c.values["alpha"], -c.D * c.values["alpha"] * c.values["beta"], "guess"),
+    ),
+    ("a1", "", "d", lambda c: c.graded("a1", "d")),
+    ("alphaj", "", "betaj", lambda c: c.graded("alphaj", "betaj", -1.0)),
+    ("alphaj", "", "deltaj", lambda c: c.partial("alphaj", "deltaj")),
+    ("a", "", "b", _Cells.by_kind),
+    ("a1", "", "ak d", lambda c: c.nominal([c.values["a1"] * ak for ak in c.series("ak", 0)], c.series("d", 0))),
+    ("", "", "a c", lambda c: c.nominal(c.series("a"), c.series("c"))),
+    ("", "", "alphaj cj", lambda c: c.nominal([0.0, *c.series("alphaj")], [0.0, *c.series("cj")])),
+    ("", "guess", "AXsi_ B", _Cells.of_tam),
+)
+
+
+def _read_item(cells: _Cells) -> _Item:
+    """Slopes and intercepts of one item, by the first form that fits what there is of it."""
+    for single, optional, many, read in _FORMS:
+        if cells.match(single, optional, many) and not (many == "d" and 0 in cells.numbered("d")):
+            return read(cells)
+    if not cells.values:
+        raise ValueError(f"{cells.label} has no parameters.")
+    if {"a", "d"} <= cells.values.keys():
         raise ValueError(
-            f"{label}: d may be an intercept or an upper asymptote; call the slope a1 if it is the first, and give b "
-            "and c too if it is the second."
+            f"{cells.label}: d may be an intercept or an upper asymptote; call the slope a1 if it is the first, and "
+            "give b and c too if it is the second."
         )
-    raise ValueError(f"{label}: it is unclear what {join_names(sorted(have))} mean together; {_KNOWN}.")
+    have = join_names(sorted(cells.values))
+    raise ValueError(f"{cells.label}: it is unclear what {have} mean together; {_KNOWN}.")
 
 
 def _consecutive(numbered_values: dict[int, float], first: int, name: str, label: str) -> list[float]:

@@ -296,7 +296,6 @@ class Adaptive(Solver):
                     if not beyond and (exact := solve_exact(problem, self._max_partial_answers)) is not None:
                         return with_info(exact, ordering=OrderingChoice(_EXACTLY, ()))
                 check_deadline()
-                check_deadline()
                 # whatever the time is enough for, this is there
                 if self.max_seconds is not None and _searchable(problem):
                     sure = OrderSearch(problem)
