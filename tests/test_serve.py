@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 import socket
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -80,9 +83,11 @@ KINDS: dict[str, tuple[int, Callable[[int], dict[str, Any]]]] = {
 }
 
 
-def save_models(folder: Path, per_kind: int) -> dict[str, Path]:
+def save_models(folder: Path, per_kind: int, kinds: Collection[str] = tuple(KINDS)) -> dict[str, Path]:
     paths = {}
     for kind, (n_classes, how) in KINDS.items():
+        if kind not in kinds:
+            continue
         for seed in range(per_kind):
             X, y = frame_of(seed, n_classes)
             name = f"{kind} {seed}"
@@ -399,7 +404,81 @@ def test_a_slow_body_is_given_up(paths: dict[str, Path], monkeypatch: pytest.Mon
         with socket.create_connection((url.host, url.port)) as slow:
             slow.sendall(b"POST /next HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{")
             assert b" 408 " in slow.recv(1000)
+        slow_heads = [socket.create_connection((url.host, url.port)) for _ in range(30)]
+        for slow in slow_heads:  # which never come to an end
+            slow.sendall(b"POST /next HTTP/1.1\r\nhost:")
         assert post(client, "/next", {})
+        for slow in slow_heads:
+            slow.close()
+
+
+@pytest.mark.slow
+def test_no_case_is_lost_when_the_service_is_killed_under_load(paths: dict[str, Path], tmp_path: Path) -> None:
+    """Eight clients work through cases; the service is killed twice, and started again with the same key."""
+    key, clf, n_cases = tmp_path / "key", seqclass.load(paths["any order 0"]), 10
+    key.write_text("a key of enough letters")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "seqclass", "serve", str(paths["any order 0"]), "--port", str(port)]
+
+    def start() -> Any:
+        return subprocess.Popen(
+            [*command, "--key-file", str(key)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+
+    done, lost, wrong, over = list[int](), list[str](), list[str](), threading.Event()
+
+    def ask(own: Any, path: str, body: Any) -> Any:
+        while not over.is_set():
+            try:
+                return post(own, path, body)
+            except httpx.TransportError as error:
+                lost.append(type(error).__name__)
+                time.sleep(0.05)
+        raise ValueError("given up")
+
+    def work(client_number: int) -> None:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as own:
+            for seed in range(client_number * n_cases, (client_number + 1) * n_cases):
+                rng, session = np.random.default_rng(seed), clf.session()
+                step = ask(own, "/cases", {})
+                while (question := session.next_feature) is not None:
+                    value = some_answer(session, question, rng)
+                    session.unavailable(question.name) if value is None else session.observe(question.name, value)
+                    step = ask(own, "/cases/answer", {"case": step["case"], "answers": {question.name: value}})
+                try:
+                    assert_stands(step, session)
+                except AssertionError as error:
+                    wrong.append(str(error))
+                done.append(seed)
+
+    service, threads = start(), [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    try:
+        for thread in threads:
+            thread.start()
+        until, n_lost = time.monotonic() + 300, list[int]()
+        for n_done in (20, 50):
+            while len(done) < n_done and time.monotonic() < until:
+                time.sleep(0.01)
+            before = len(lost)
+            service.kill()
+            service.wait()
+            while len(lost) == before and time.monotonic() < until:
+                time.sleep(0.01)
+            n_lost.append(len(lost) - before)
+            service = start()
+        while len(done) < 8 * n_cases and time.monotonic() < until:
+            time.sleep(0.05)
+    finally:
+        over.set()
+        service.kill()
+        service.wait()
+        for thread in threads:
+            thread.join()
+    assert sorted(done) == list(range(8 * n_cases))
+    assert min(n_lost) > 0
+    assert wrong == []
 
 
 def test_a_new_file_is_taken_and_old_cases_end_by_their_own(paths: dict[str, Path], tmp_path: Path) -> None:
@@ -497,10 +576,34 @@ def test_the_page_that_is_served_works_through_a_case(client: Any, paths: dict[s
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_on_the_page_that_is_served(client: Any, browser: Any, width: int) -> None:
+    axe = importlib.util.find_spec("axe_core_python")
+    if axe is None or axe.origin is None:
+        pytest.skip("no axe-core: the package axe-core-python is not installed")
+    script = (Path(axe.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+    for name in ("grid 0", "bundle 0", "visits 0"):
+        browser.open(f"{client.base_url}/?name={name.replace(' ', '%20')}", width=width, height=844)
+        browser.run(f"{script};0")
+        for step in (None, "summary", "[data-part=missing]", "[data-part=stop]"):
+            if step and browser.run(f"document.querySelector({json.dumps(step)})?.checkVisibility()"):
+                browser.click(step)
+            found = browser.send(
+                "Runtime.evaluate", expression="axe.run(document)", awaitPromise=True, returnByValue=True
+            )["result"]["value"]
+            assert len(found["passes"]) > 20
+            assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]] == []
+
+
+@pytest.mark.slow
 def test_what_the_description_allows_is_answered(paths: dict[str, Path]) -> None:
-    """Requests that schemathesis makes of the description, right ones and wrong ones: none is a fault."""
+    """Requests that schemathesis makes of the description: none is a fault, and answers are as it says they are.
+
+    Left out of its checks is that whatever has the right form is accepted: names that no model has have that form.
+    """
     schemathesis = pytest.importorskip("schemathesis", reason="no schemathesis: the extra `test` has it")
     from hypothesis import HealthCheck, Phase, given, settings
+    from schemathesis.specs.openapi.checks import positive_data_acceptance
 
     app = create_app({"grid": paths["grid 0"], "bundle": paths["bundle 0"]})
     schema = schemathesis.openapi.from_asgi("/openapi.json", app)
@@ -519,7 +622,7 @@ def test_what_the_description_allows_is_answered(paths: dict[str, Path]) -> None
                 database=None,
             )
             def ask(case: Any) -> None:
-                response = case.call()
+                response = case.call_and_validate(excluded_checks=[positive_data_acceptance])
                 seen[response.status_code] = seen.get(response.status_code, 0) + 1
                 assert response.status_code < 500, response.text
 
@@ -544,12 +647,16 @@ def test_a_fault_tells_nothing(client: Any, paths: dict[str, Path], monkeypatch:
 def test_the_command_line_says_what_is_wrong(paths: dict[str, Path], tmp_path: Path) -> None:
     short = tmp_path / "token"
     short.write_text("abc")
+    words = tmp_path / "words.json"
+    words.write_text('{"aeg": "How old?"}')
     model = str(paths["grid 0"])
     for arguments, says in (
         (["none.seq"], "there is no file none.seq"),
         ([model, "--token-file", str(short)], "must hold one line of at least 16 letters"),
         ([f"a={model}", f"a={model}"], "two models have the name 'a'"),
         ([str(short)], "no seqclass model"),
+        ([model, "--labels", f"other={words}"], "labels are for 'other', which is no model"),
+        ([model, "--labels", str(words)], "names 'aeg', which is no feature"),
     ):
         result = CliRunner().invoke(main, ["serve", *arguments])
         assert result.exit_code == 2, result.output

@@ -23,7 +23,7 @@ __all__ = ["Labels"]
 __dir__ = __all__.copy  # tab completion
 
 #: What a table may tell, in columns; a mapping has ``question`` for the text of a feature, and ``answers``.
-_COLUMNS = ("feature", "answer", "text", "help", "unit", "url")
+_COLUMNS = ("feature", "answer", "text", "help", "unit", "url", "code")
 _KEYS = ("question", "help", "unit", "url")
 
 
@@ -45,6 +45,9 @@ class Labels:
     classes, decisions : mapping of str to str
         Words for classes and decisions, once `check` has told these from features; a decision without words of its
         own has those of its class.
+    codes : mapping of (str, str or None) to str
+        Codes of a terminology for features (by name and None) and for answers (by name and answer), each as its system
+        and its code, such as ``"http://loinc.org|30525-0"``; forms of FHIR carry them.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class Labels:
     _places: Mapping[tuple[str, str | None], str] = field(default_factory=dict, repr=False, compare=False)
     classes: Mapping[str, str] = field(default_factory=dict)
     decisions: Mapping[str, str] = field(default_factory=dict)
+    codes: Mapping[tuple[str, str | None], str] = field(default_factory=dict)
     #: Whether these were told from features, so that what is left of such a name is a feature's.
     _told_apart: bool = field(default=False, repr=False, compare=False)
 
@@ -70,7 +74,14 @@ class Labels:
 
     def __reduce__(self) -> tuple[Any, ...]:
         features = {name: told | {"answers": dict(told["answers"])} for name, told in _copy_features(self.features)}
-        return Labels, (features, self._places, dict(self.classes), dict(self.decisions), self._told_apart)
+        return Labels, (
+            features,
+            self._places,
+            dict(self.classes),
+            dict(self.decisions),
+            dict(self.codes),
+            self._told_apart,
+        )
 
     @classmethod
     def from_value(cls, given: Any) -> Labels:
@@ -81,9 +92,9 @@ class Labels:
         given : Labels, path, mapping, data frame or None
             A file either ends in ``.json`` and holds a mapping, or is CSV with commas, semicolons or tabs. A mapping
             has for each feature its question, or a mapping as in `features`. A table, in a file or a data frame, has
-            the columns ``feature``, ``answer``, ``text``, ``help``, ``unit`` and ``url``; all but the first may be left
-            out. In a row without an answer, ``text`` is the question; in a row with one, it is the words for that
-            answer.
+            the columns ``feature``, ``answer``, ``text``, ``help``, ``unit``, ``url`` and ``code``; all but the first
+            may be left out. In a row without an answer, ``text`` is the question; in a row with one, it is the words
+            for that answer. A mapping has ``code`` for the feature, and ``codes`` by answer.
 
         Returns
         -------
@@ -125,6 +136,11 @@ class Labels:
     def text_of(self, name: str, what: str) -> str:
         """Return the ``question``, ``help``, ``unit`` or ``url`` of a feature; empty if it has none."""
         return str(self.features.get(name, {}).get(what, ""))
+
+    def code(self, name: str, answer: str | None = None) -> dict[str, str] | None:
+        """Return system and code of a feature, or of one of its answers; None if it has none."""
+        both = self.codes.get((name, answer), self.codes.get((name, _AS_BOOL.get(answer or "", answer)), ""))
+        return dict(zip(("system", "code"), both.split("|"))) if both else None
 
     def answers(self, name: str) -> Mapping[str, str]:
         """Return the words for the answers of a feature, in the order in which they are offered."""
@@ -185,7 +201,7 @@ class Labels:
         by_kind = {name: self.answers(name) for name in _KINDS if name in self.features and name not in names}
         features = {name: told for name, told in self.features.items() if name not in by_kind}
         classes, decisions = (by_kind.get(name, own) for name, own in zip(_KINDS, (self.classes, self.decisions)))
-        return Labels(features, self._places, classes, decisions, True)
+        return Labels(features, self._places, classes, decisions, self.codes, True)
 
     def check(
         self,
@@ -249,7 +265,7 @@ class Labels:
                     f"{place} names {short_repr(absent[0])}, which {short_repr(name)} does not show; its "
                     f"answers are {there}."
                 )
-        return Labels(features, self._places, self.classes, self.decisions, True)
+        return Labels(features, self._places, self.classes, self.decisions, self.codes, True)
 
 
 #: Whose answers are words for classes and decisions, where no feature is called so.
@@ -263,6 +279,7 @@ def _copy_features(features: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[
 
 #: How people write the values of columns of bool.
 _BOOLS = {"True": "1", "False": "0"}
+_AS_BOOL = {number: name for name, number in _BOOLS.items()}
 #: Control characters, but for the ends of lines and tabs.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 #: Names the place of a column of a row, or of a key of a mapping.
@@ -337,15 +354,20 @@ def _from_mapping(given: Any, source: str) -> Labels:
                 raise TypeError(
                     f"{place('what is told')} must be a question, or a mapping whose answers are a mapping too."
                 )
-            keys = [*_KEYS, "answers"]
+            keys = [*_KEYS, "code", "answers", "codes"]
+            if not isinstance(codes := one.get("codes", {}), Mapping):
+                raise TypeError(f"{place('codes')} must be a mapping of answers to codes, got {short_repr(codes)}.")
             if unknown := [key for key in one if key not in keys]:
                 there = near(str(unknown[0]), keys, "there are")
                 raise ValueError(
                     f"{source} tells {short_repr(unknown[0])} of {short_repr(name)}, which is no key; {there}"
                 )
-            yield place, {"feature": name, "text": one.get("question")} | {key: one.get(key) for key in _KEYS[1:]}
-            for answer, text in answers.items():
-                yield place, {"feature": name, "answer": answer, "text": text}
+            yield (
+                place,
+                {"feature": name, "text": one.get("question")} | {key: one.get(key) for key in (*_KEYS[1:], "code")},
+            )
+            for answer in dict.fromkeys([*answers, *codes]):
+                yield place, {"feature": name, "answer": answer, "text": answers.get(answer), "code": codes.get(answer)}
 
     return _put_together(read_features())
 
@@ -355,6 +377,7 @@ def _put_together(rows: Iterable[tuple[_Place, dict[str, Any]]]) -> Labels:
     features: dict[str, dict[str, Any]] = {}
     places: dict[tuple[str, str | None], str] = {}
     named: set[tuple[str, str | None]] = set()
+    codes: dict[tuple[str, str | None], str] = {}
     for place, cells in rows:
         row = {column: _text(cells.get(column), place, column) for column in _COLUMNS}
         name, answer = row["feature"], row["answer"] or None
@@ -377,7 +400,12 @@ def _put_together(rows: Iterable[tuple[_Place, dict[str, Any]]]) -> Labels:
             told["answers"][answer] = row["text"] or answer
         if row["url"] and not re.fullmatch(r"https?://[^\s<>\"]+", row["url"]):
             raise ValueError(f"{place('url')} must begin with https:// or http://, got {short_repr(row['url'])}.")
-    return Labels(features, places)
+        if row["code"]:
+            codes[name, answer] = row["code"]
+            if not re.fullmatch(r"[^\s|]+\|[^\s|]+( [^\s|]+)*", row["code"]):
+                how = "must be a system and a code, such as http://loinc.org|30525-0"
+                raise ValueError(f"{place('code')} {how}, got {short_repr(row['code'])}.")
+    return Labels(features, places, codes=codes)
 
 
 def _text(value: Any, place: _Place, column: str) -> str:

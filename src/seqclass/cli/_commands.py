@@ -497,6 +497,9 @@ def export() -> None:
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, help="Port to listen on.")
 @click.option("--page/--no-page", default=True, help="Whether / is the page to work through cases with.")
 @click.option("--token-file", type=File(), help="File with the token that clients must send as bearer token.")
+@click.option(
+    "--labels", multiple=True, metavar="[NAME=]FILE", help="Words, units and codes for the page and for FHIR."
+)
 @click.option("--key-file", type=File(), help="File with the key that signs cases, so that clients cannot change them.")
 @runs("serve")
 def serve() -> None:
@@ -504,7 +507,7 @@ def serve() -> None:
 
     POST /next says what to ask of a case of which some answers are known; /cases begins one that the client keeps, and
     /cases/answer goes on with it; /explain says why. GET /model, /metrics, /healthz and /openapi.json tell of the
-    service, and / is the page. A file that changes is taken without a gap. Needs the extra 'serve'.
+    service, / is the page, and /fhir speaks FHIR. A file that changes is taken without a gap. Needs the extra 'serve'.
 
     \b
     Examples:

@@ -162,5 +162,5 @@ labels_option = click.option(
     "--labels",
     type=File("file"),
     help="File of words to use instead of the names in the data, for questions, answers, classes and decisions: CSV "
-    "with the columns feature[,answer][,text][,help][,unit][,url], or JSON; see the documentation of export.",
+    "with the columns feature[,answer][,text][,help][,unit][,url][,code], or JSON; see the documentation of export.",
 )

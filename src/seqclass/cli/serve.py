@@ -15,22 +15,29 @@ from seqclass.serve import create_app
 
 
 def _command(
-    models: tuple[str, ...], host: str, port: int, page: bool, token_file: Path | None, key_file: Path | None
+    models: tuple[str, ...],
+    host: str,
+    port: int,
+    page: bool,
+    token_file: Path | None,
+    labels: tuple[str, ...],
+    key_file: Path | None,
 ) -> None:
-    paths: dict[str, Path] = {}
+    paths, words = dict[str, Path](), dict[str, Path]()
     for given in models:
-        name, sign, path = given.partition("=")
-        file = Path(given if not sign or Path(given).exists() else path)
-        name = name if sign and file != Path(given) else file.stem
-        check_input_file(file)
+        name, file = _named(given)
+        name = name or file.stem
         if name in paths:
             raise InputError(f"two models have the name {short_repr(name)}: give one of them another, NAME=FILE.")
         paths[name] = file
+    for given in labels:
+        name, file = _named(given)
+        words[name or next(iter(paths))] = file
     token, key = _secret(token_file, "--token-file"), _secret(key_file, "--key-file")
     try:
         uvicorn = pkgutil.resolve_name("uvicorn")
         with as_input_errors():
-            app = create_app(paths, token=token, key=None if key is None else key.encode(), page=page)
+            app = create_app(paths, labels=words, token=token, key=None if key is None else key.encode(), page=page)
     except ImportError as error:
         raise InputError("the service needs FastAPI and uvicorn: pip install 'seqclass[serve]'.") from error
     if token is None and host not in ("127.0.0.1", "::1", "localhost"):
@@ -41,6 +48,14 @@ def _command(
     click.echo(f"Serving {', '.join(paths)} at http://{host}:{port}; Ctrl-C ends it.")
     # more connections than that wait, so that slow ones do not take up all memory
     uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False, limit_concurrency=1000)
+
+
+def _named(given: str) -> tuple[str, Path]:
+    """Name, which may be empty, and file of NAME=FILE or FILE."""
+    name, sign, path = given.partition("=")
+    file = Path(given if not sign or Path(given).exists() else path)
+    check_input_file(file)
+    return name if sign and file != Path(given) else "", file
 
 
 def _secret(path: Path | None, option: str) -> str | None:

@@ -137,8 +137,9 @@ def _calibration(clf: BaseSequentialClassifier, held_out: HeldOut | None, unit: 
     if held_out is None:
         return told
     lower, upper = held_out.cost_interval
-    outside = not lower <= held_out.expected_cost <= upper
-    words = (
-        "which is outside of that interval: its probabilities are off" if outside else "which is within the interval"
-    )
+    words = "which is within the interval"
+    if held_out.expected_cost < lower:
+        words = "which is below that interval: it is too sure of itself"
+    elif held_out.expected_cost > upper:
+        words = "which is above that interval: it is less sure of itself than it might be"
     return f"{told} It expects a cost of {money(held_out.expected_cost, unit)}, {words}."

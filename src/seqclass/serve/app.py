@@ -10,86 +10,39 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import datetime, timezone
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from traceback import format_tb
-from typing import Any
+from typing import Annotated, Any
 
 from seqclass import __version__
 from seqclass._utils.progress import log_event
 from seqclass._utils.tables import to_json_value
+from seqclass.serve.fhir import Forms, operation_outcome
 from seqclass.serve.models import CaseTexts, Models, Refusal, ServedModel, refuse
 from seqclass.serve.outcomes import Watch
+from seqclass.serve.schema import CaseAnswers, Explained, NewCase, Outcome, Situation, describe
 
 try:  # whoever serves nothing needs none of it
-    from fastapi import FastAPI, Request
+    from fastapi import Body, FastAPI, Request
     from fastapi.exceptions import RequestValidationError
     from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-    from pydantic import BaseModel, ConfigDict, Field
     from starlette.exceptions import HTTPException
     from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 except ImportError:
-    FastAPI, BaseModel = None, object  # type: ignore[assignment, misc, unused-ignore]
-    ConfigDict = Field = lambda *_, **__: None  # type: ignore[assignment, misc, unused-ignore]
-
-#: Values of one feature, and of a feature or a bundle.
-Value = int | float | str | bool | None
-Values = dict[str, Value | dict[str, Value]]
+    FastAPI = None  # type: ignore[assignment, misc, unused-ignore]
 
 
-class _Body(BaseModel):  # type: ignore[misc, unused-ignore]
-    model_config = ConfigDict(extra="forbid")
-
-
-class NewCase(_Body):
-    """A case that begins."""
-
-    model: str | None = Field(None, description="Name of the model; by default the first one.")
-    known: Values = Field({}, description="What is known beforehand by name; it costs nothing.")
-    key: str | None = Field(None, max_length=200, description="Name of the case, for policies drawn by lot.")
-
-
-class Situation(NewCase):
-    """What is known of a case so far."""
-
-    answers: Values = Field({}, description="Answers by name, in the order in which they came; null: not available.")
-    skipped: list[str] = Field([], description="What was asked and not available.")
-    budget: int | None = Field(None, ge=0, le=10**6, description="Ask so many questions, whether or not they pay.")
-
-
-class CaseAnswers(_Body):
-    """What is new of a case."""
-
-    case: str = Field(description="The text of the case, as the service gave it.")
-    answers: Values = Field({}, description="New answers by name; null: not available.")
-    skipped: list[str] = Field([], description="What was asked and is not available.")
-    undo: int = Field(0, ge=0, le=10**6, description="How many answers to take back first.")
-
-
-class Outcome(_Body):
-    """What turned out to be true of a case."""
-
-    case: str = Field(description="The text of a case that is decided.")
-    true_class: str | int | float | bool = Field(description="Its class, one of those of the model.")
-
-
-class Explained(_Body):
-    """A case to explain."""
-
-    model: str | None = Field(None, description="Name of the model; by default the first one.")
-    answers: Values = Field({}, description="What is known of the case by name; what is left out is missing.")
-
-
-class Problem(_Body):
-    """What is wrong with a request."""
-
-    detail: list[dict[str, Any]] = Field(description="Each with loc, the place in the request, and msg.")
+#: What FHIR calls its JSON.
+_FHIR = "application/fhir+json"
 
 
 def create_app(
     models: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
     *,
+    labels: Any = None,
     token: str | None = None,
     key: bytes | None = None,
     page: bool = True,
@@ -107,6 +60,9 @@ def create_app(
     models : path, or mapping of str to path
         Model file, or files by name; the first one answers where no model is named. A single path has the name of its
         file, without the ending.
+    labels : Labels, path, mapping or data frame, optional
+        Words, units and codes for the page and for questionnaires, see `seqclass.Labels.from_value`; a mapping of these
+        by name where models have names.
     token : str, optional
         What clients have to send as bearer token, but for ``/healthz``; by default nobody needs one.
     key : bytes, optional
@@ -142,9 +98,11 @@ def create_app(
     """
     if FastAPI is None:
         raise ImportError("the service needs FastAPI and uvicorn: pip install 'seqclass[serve]'.")
-    paths = {Path(models).stem: models} if isinstance(models, (str, os.PathLike)) else models
+    if isinstance(models, (str, os.PathLike)):
+        labels, models = {Path(models).stem: labels}, {Path(models).stem: models}
     meters, texts, watch = _Meters(), CaseTexts(key), Watch()
-    served = Models({name: Path(path) for name, path in paths.items()}, meters.files)
+    served = Models({name: Path(path) for name, path in models.items()}, meters.files, labels or {})
+    forms, ready = Forms(served), datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
@@ -157,8 +115,7 @@ def create_app(
         yield
         watching.cancel()
 
-    summary, problems = "What to ask next about a case, and when to decide.", {"model": Problem}
-    wrong: dict[int | str, Any] = dict.fromkeys((401, 404, 408, 409, 413, 422), problems)
+    summary = "What to ask next about a case, and when to decide."
     # without the pages of FastAPI, which fetch scripts from elsewhere
     app = FastAPI(
         title="seqclass", version=__version__, summary=summary, lifespan=lifespan, redoc_url=None, docs_url=None
@@ -190,6 +147,26 @@ def create_app(
         if step["decide"]:
             meters.questions.labels(model.name).observe(session.n_features)
         return respond(request, model, step, len(odd))
+
+    def next_fhir_question(body: Annotated[dict[str, Any], Body(media_type=_FHIR)], request: Request) -> Response:
+        """Say what to ask next in an adaptive form of FHIR; nothing is kept."""
+        model, session, step, n_unusual, response = forms.next_question(body, _fhir_base(request))
+        respond(request, model, step, n_unusual)
+        if step["decide"]:
+            meters.questions.labels(model.name).observe(session.n_features)
+        return _json(response, media=_FHIR)
+
+    def find_forms(request: Request, url: str | None = None) -> Response:
+        """List the adaptive forms of FHIR."""
+        return _json(forms.search(_fhir_base(request), url), media=_FHIR)
+
+    def read_form(request: Request, form: str) -> Response:
+        """Give an adaptive form of FHIR, which says where to ask and has no questions before."""
+        return _json(forms.root(form, _fhir_base(request)), media=_FHIR)
+
+    def tell_capability(request: Request) -> Response:
+        """Say what of FHIR the service can do."""
+        return _json(forms.capability(_fhir_base(request), __version__, ready), media=_FHIR)
 
     def explain(body: Explained, request: Request) -> Response:
         """Say why a case is decided as it is."""
@@ -234,39 +211,62 @@ def create_app(
         return PlainTextResponse(generate_latest(meters.registry), media_type="text/plain; version=0.0.4")
 
     posts: dict[str, Any] = {"/next": next_question, "/cases": begin_case, "/cases/answer": answer_case}
-    posts |= {"/explain": explain, "/outcomes": note_outcome}
+    posts |= {"/explain": explain, "/outcomes": note_outcome, "/fhir/Questionnaire/$next-question": next_fhir_question}
     for path, answer in posts.items():
-        app.add_api_route(path, answer, methods=["POST"], responses=wrong)
+        app.add_api_route(path, answer, methods=["POST"], responses=describe(path))
     gets: dict[str, Any] = {"/model": about, "/healthz": health, "/metrics": metrics}
+    gets |= {
+        "/fhir/metadata": tell_capability,
+        "/fhir/Questionnaire": find_forms,
+        "/fhir/Questionnaire/{form}": read_form,
+    }
     gets |= {"/": show_page} if page else {}
     for path, tell in gets.items():
         kind = {"/": HTMLResponse, "/metrics": PlainTextResponse}.get(path, JSONResponse)
-        app.add_api_route(path, tell, methods=["GET"], responses=wrong, response_class=kind)
-    app.add_exception_handler(Refusal, lambda _, e: _problem(e.status, e.place, str(e)))
-    app.add_exception_handler(HTTPException, lambda _, e: _problem(e.status_code, [], str(e.detail), e.headers))
+        app.add_api_route(path, tell, methods=["GET"], responses=describe(path), response_class=kind)
+    app.add_exception_handler(Refusal, lambda r, e: _problem(r.url.path, e.status, e.place, str(e)))
     app.add_exception_handler(
-        RequestValidationError, lambda _, e: _json({"detail": [_short(x) for x in e.errors()]}, 422)
+        HTTPException, lambda r, e: _problem(r.url.path, e.status_code, [], str(e.detail), e.headers)
     )
-    app.openapi = _with_examples(app.openapi, next(iter(served.current.values())), texts)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.openapi = _with_examples(
+        app.openapi, next(iter(served.current.values())), texts, next(iter(forms.ids.values()))
+    )
     known = {route.path for route in app.routes}
     app.add_middleware(Guard, token=token, max_bytes=max_bytes, meters=meters, paths=known)
     return app
 
 
-def _json(content: Any, status: int = 200, headers: Any = None) -> Response:
+def _json(content: Any, status: int = 200, headers: Any = None, media: str = "application/json") -> Response:
     """JSON in ASCII, which holds whatever a client sent, halves of characters too."""
-    return Response(json.dumps(to_json_value(content), allow_nan=False), status, headers, "application/json")
+    return Response(json.dumps(to_json_value(content), allow_nan=False), status, headers, media)
 
 
-def _problem(status: int, place: list[str], message: str, headers: Any = None) -> Response:
+def _fhir_base(request: Request) -> str:
+    """Where the part of the service is that speaks FHIR, as the client sees it."""
+    return f"{request.base_url}fhir"
+
+
+def _problem(path: str, status: int, place: list[str], message: str, headers: Any = None) -> Response:
+    """What is wrong with a request, in the form of those who sent it."""
+    if path.startswith("/fhir/"):
+        return _json(operation_outcome(status, place, message), status, headers, _FHIR)
     return _json({"detail": [{"loc": place, "msg": message, "type": "value_error"}]}, status, headers)
+
+
+def _invalid(request: Request, error: Any) -> Response:
+    """What is wrong with a request that has not the form of its kind."""
+    problems = [_short(one) for one in error.errors()]
+    if request.url.path.startswith("/fhir/"):
+        return _problem(request.url.path, 400, [], "; ".join(one["msg"] for one in problems))
+    return _json({"detail": problems}, 422)
 
 
 def _short(error: Mapping[str, Any]) -> dict[str, Any]:
     return {key: error[key] for key in ("loc", "msg", "type")}
 
 
-def _with_examples(openapi: Any, model: ServedModel, texts: CaseTexts) -> Callable[[], dict[str, Any]]:
+def _with_examples(openapi: Any, model: ServedModel, texts: CaseTexts, form: str) -> Callable[[], dict[str, Any]]:
     """The description of the service, with requests that a model answers."""
     session = model.clf.session(key=0)
     values = {one["name"]: (one["categories"] or one["range"] or [0.0])[0] for one in model.about["features"]}
@@ -276,14 +276,24 @@ def _with_examples(openapi: Any, model: ServedModel, texts: CaseTexts) -> Callab
     requests = {"/next": {"answers": answers}, "/cases": {"known": {}}, "/explain": {"answers": answers}}
     requests["/cases/answer"] = case | {"answers": answers}
     requests["/outcomes"] = case | {"true_class": model.agent.classes.tolist()[0]}
+    beginning = {
+        "resourceType": "Questionnaire",
+        "id": "form",
+        "status": "active",
+        "derivedFrom": [f"Questionnaire/{form}"],
+    }
+    response = {"resourceType": "QuestionnaireResponse", "status": "in-progress", "questionnaire": "#form"}
+    requests["/fhir/Questionnaire/$next-question"] = response | {"contained": [beginning]}
     results: dict[str, Any] = to_json_value({"/next": step, "/cases": step | case})
 
     def described() -> dict[str, Any]:
         content: dict[str, Any] = openapi()
         for path, request in requests.items():
             post = content["paths"][path]["post"]
-            post["requestBody"]["content"]["application/json"]["example"] = request
-            post["responses"]["200"]["content"]["application/json"]["example"] = results.get(path, {})
+            [content_of_kind] = post["requestBody"]["content"].values()
+            content_of_kind["example"] = request
+            if path in results:
+                post["responses"]["200"]["content"]["application/json"]["example"] = results[path]
         return content
 
     return described
@@ -318,6 +328,8 @@ class Guard:
 
     #: Answers of a bundle are within answers within the body; and one to spare.
     max_depth = 4
+    #: A coding of an extension of an item of a group of a form of a response of parameters; and some to spare.
+    max_fhir_depth = 24
     #: Bodies are small: who sends one more slowly than this holds a connection.
     body_seconds = 10.0
 
@@ -342,7 +354,7 @@ class Guard:
             response = self._refusal(scope) or await self._answer(scope, receive, sending)
         except Exception as error:  # the text of which may be of the case, and stays here
             log_event("fault", path=path, kind=type(error).__name__, where=format_tb(error.__traceback__)[-3:])
-            response = _problem(500, [], "this is a fault of the service; its log says where.")
+            response = _problem(scope["path"], 500, [], "this is a fault of the service; its log says where.")
         if response is not None:
             await response(scope, receive, sending)
         seconds = time.perf_counter() - began
@@ -355,7 +367,7 @@ class Guard:
         known = self.token is None or (scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self.token))
         if not known and scope["path"] != "/healthz":
             text = "send the token of this service as 'Authorization: Bearer TOKEN'."
-            return _problem(401, ["header", "authorization"], text, {"WWW-Authenticate": "Bearer"})
+            return _problem(scope["path"], 401, ["header", "authorization"], text, {"WWW-Authenticate": "Bearer"})
         return None
 
     async def _answer(self, scope: dict[str, Any], receive: Receive, send: Send) -> Response | None:
@@ -363,12 +375,17 @@ class Guard:
         try:
             body = await asyncio.wait_for(self._read(receive), self.body_seconds)
         except (asyncio.TimeoutError, TimeoutError):
-            return _problem(408, ["body"], f"the body took over {self.body_seconds:g} seconds: send it again.")
+            return _problem(
+                scope["path"], 408, ["body"], f"the body took over {self.body_seconds:g} seconds: send it again."
+            )
         if len(body) > self.max_bytes:
-            return _problem(413, ["body"], f"the body is over {self.max_bytes:,} bytes: send one case at a time.")
-        if _depth(body) > self.max_depth:
-            text = f"the body is nested more than {self.max_depth} deep: answers are names and values."
-            return _problem(422, ["body"], text)
+            return _problem(
+                scope["path"], 413, ["body"], f"the body is over {self.max_bytes:,} bytes: send one case at a time."
+            )
+        deepest = self.max_fhir_depth if scope["path"].startswith("/fhir/") else self.max_depth
+        if _depth(body) > deepest:
+            text = f"the body is nested more than {deepest} deep: answers are names and values."
+            return _problem(scope["path"], 422, ["body"], text)
         messages = [{"type": "http.request", "body": body}]
 
         async def replay() -> dict[str, Any]:

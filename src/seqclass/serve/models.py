@@ -21,9 +21,11 @@ from seqclass._utils.text import brief, join_names, sentence, short_repr
 from seqclass.agent._case import Question, Questions
 from seqclass.agent._fingerprint import acting_fingerprint
 from seqclass.agent.agent import agent_of, feature_name
+from seqclass.agent.choices import check_labels
 from seqclass.agent.session import Session
 from seqclass.evaluation.contract import CertifiedError
-from seqclass.export import policy_page
+from seqclass.export import policy_data, policy_page
+from seqclass.labels import Labels
 
 
 class Refusal(Exception):
@@ -55,24 +57,27 @@ def refuse(*place: str) -> Iterator[None]:
 class ServedModel:
     """A model and what is told of it; it never changes, so that a request is answered by one model throughout."""
 
-    def __init__(self, name: str, clf: BaseSequentialClassifier, contract: CertifiedError | None = None) -> None:
+    def __init__(
+        self, name: str, clf: BaseSequentialClassifier, contract: CertifiedError | None = None, labels: Any = None
+    ) -> None:
         self.name, self.clf, self.contract, self.agent = name, clf, contract, agent_of(clf)
-        self.digest = acting_fingerprint(self.agent)
+        self.digest, self.labels = acting_fingerprint(self.agent), check_labels(self.agent, labels)
 
     @classmethod
-    def read(cls, name: str, path: Path) -> ServedModel:
-        """That of a file; a ValueError where it holds no classifier."""
+    def read(cls, name: str, path: Path, labels: Any = None) -> ServedModel:
+        """That of a file; a ValueError where it holds no classifier, or labels are not of it."""
         model = load(path)
         contract = model if isinstance(model, CertifiedError) else None
         model = model if contract is None else contract.require_classifier()
         if not isinstance(model, BaseSequentialClassifier):
             raise ValueError(f"{path.name} holds a {type(model).__name__}, not a classifier.")
-        return cls(name, model, contract)
+        return cls(name, model, contract, labels)
 
     @cached_property
     def page(self) -> str:
         """The page to work through cases with; a ValueError where the policy cannot be written."""
-        return policy_page(self.contract or self.clf)
+        model = self.contract or self.clf
+        return policy_page(model, policy_data(model, labels=self.labels))
 
     @cached_property
     def about(self) -> dict[str, Any]:
@@ -162,12 +167,17 @@ class Models:
     #: How many former models of a name are kept: cases take minutes or days, and fits come nightly.
     n_former = 7
 
-    def __init__(self, paths: Mapping[str, Path], counter: Any) -> None:
+    def __init__(self, paths: Mapping[str, Path], counter: Any, labels: Mapping[str, Any]) -> None:
         if not paths:
             raise ValueError("models must name at least one file.")
+        if unknown := [name for name in labels if name not in paths]:
+            raise ValueError(
+                f"labels are for {short_repr(unknown[0])}, which is no model; there is {join_names(paths)}."
+            )
+        self._labels = {name: Labels.from_value(labels.get(name)) for name in paths}
         self._paths, self._lock, self._counter = dict(paths), threading.Lock(), counter
         self._stamps = {name: _stamp(path) for name, path in paths.items()}
-        self.current = {name: ServedModel.read(name, path) for name, path in paths.items()}
+        self.current = {name: ServedModel.read(name, path, self._labels[name]) for name, path in paths.items()}
         self._former: dict[str, list[ServedModel]] = {name: [] for name in paths}
 
     def refresh(self) -> None:
@@ -179,7 +189,7 @@ class Models:
                     continue
                 self._stamps[name] = stamp  # a damaged file is not read again before it changes
                 try:
-                    model, about = ServedModel.read(name, path), ""
+                    model, about = ServedModel.read(name, path, self._labels[name]), ""
                 except (ValueError, OSError) as error:
                     model, about = before, brief(sentence(error))
                 if model.digest != before.digest:

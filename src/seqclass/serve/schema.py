@@ -1,0 +1,124 @@
+"""What bodies of requests and responses hold, as the description of the service has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:  # whoever serves nothing needs none of it
+    from pydantic import BaseModel, ConfigDict, Field, create_model
+except ImportError:
+    BaseModel = object  # type: ignore[assignment, misc, unused-ignore]
+    ConfigDict = Field = lambda *_, **__: None  # type: ignore[assignment, misc, unused-ignore]
+
+#: Values of one feature, and of a feature or a bundle.
+Value = int | float | str | bool | None
+Values = dict[str, Value | dict[str, Value]]
+
+
+class _Body(BaseModel):  # type: ignore[misc, unused-ignore]
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewCase(_Body):
+    """A case that begins."""
+
+    model: str | None = Field(None, description="Name of the model; by default the first one.")
+    known: Values = Field({}, description="What is known beforehand by name; it costs nothing.")
+    key: str | None = Field(None, max_length=200, description="Name of the case, for policies drawn by lot.")
+
+
+class Situation(NewCase):
+    """What is known of a case so far."""
+
+    answers: Values = Field({}, description="Answers by name, in the order in which they came; null: not available.")
+    skipped: list[str] = Field([], description="What was asked and not available.")
+    budget: int | None = Field(None, ge=0, le=10**6, description="Ask so many questions, whether or not they pay.")
+
+
+class CaseAnswers(_Body):
+    """What is new of a case."""
+
+    case: str = Field(description="The text of the case, as the service gave it.")
+    answers: Values = Field({}, description="New answers by name; null: not available.")
+    skipped: list[str] = Field([], description="What was asked and is not available.")
+    undo: int = Field(0, ge=0, le=10**6, description="How many answers to take back first.")
+
+
+class Outcome(_Body):
+    """What turned out to be true of a case."""
+
+    case: str = Field(description="The text of a case that is decided.")
+    true_class: str | int | float | bool = Field(description="Its class, one of those of the model.")
+
+
+class Explained(_Body):
+    """A case to explain."""
+
+    model: str | None = Field(None, description="Name of the model; by default the first one.")
+    answers: Values = Field({}, description="What is known of the case by name; what is left out is missing.")
+
+
+class Problem(_Body):
+    """What is wrong with a request."""
+
+    detail: list[dict[str, Any]] = Field(description="Each with loc, the place in the request, and msg.")
+
+
+class AskedFeature(_Body):
+    """A feature of a bundle."""
+
+    name: str
+    column: int
+    categories: list[str] = Field(description="What to choose from; empty for a number.")
+
+
+class AskedQuestion(AskedFeature):
+    """A question to ask now."""
+
+    price: float
+    features: list[AskedFeature] = Field(description="Features of a bundle, which are all answered.")
+    expected_saving: float | None = Field(description="What going on is expected to save; null where it is not known.")
+    added_saving: float | None = Field(description="What this question adds to that.")
+    saving_alone: float | None = None
+
+
+class Step(_Body):
+    """What to ask next, or what to decide."""
+
+    model: str
+    digest: str = Field(description="Which model answered; it changes when the model does.")
+    decide: bool = Field(description="Whether it is time to decide.")
+    questions: list[AskedQuestion] = Field(description="What to ask now, several in one visit; empty once it is time.")
+    visit_cost: float
+    belief: dict[str, float] = Field(description="Probability of each class.")
+    decision: str = Field(description="The cheapest decision as things stand.")
+    expected_cost: float
+    paid: float
+    prediction_set: list[str] | None = Field(description="Classes that it may be, where such sets are promised.")
+    notes: dict[str, str] = Field(description="Values outside of what training showed, by name.")
+
+
+class CaseStep(Step):
+    """The same of a case that the client keeps."""
+
+    case: str = Field(description="The text of the case, to be sent as it is.")
+
+
+def describe(path: str) -> dict[int | str, Any]:
+    """What comes back from a path, by status."""
+    text, texts, many = (str, ...), (list[str], ...), (list[dict[str, Any]], ...)
+    told: dict[str, Any] = {"/next": Step, "/cases": CaseStep, "/cases/answer": CaseStep}
+    told["/healthz"] = create_model("Health", status=text, version=text)
+    told["/explain"] = create_model("Explanation", model=text, digest=text, text=text, steps=many)
+    told["/model"] = create_model(
+        "About", name=text, digest=text, classes=texts, decisions=texts, features=many, models=texts
+    )
+    stands = {"model": text, "digest": text, "n_cases": (int, ...), "evidence": (float, ...), "alarm": (bool, ...)}
+    told["/outcomes"] = create_model("Stands", **stands, text=text)
+    errors = (400, 401, 404, 405, 408, 409, 413, 422)
+    if path.startswith("/fhir/"):
+        schema = {"type": "object", "properties": {"resourceType": {"type": "string"}}, "required": ["resourceType"]}
+        content = {"application/fhir+json": {"schema": schema}}
+        return {status: {"description": "A resource of FHIR R4", "content": content} for status in (200, *errors)}
+    wrong: dict[int | str, Any] = {status: {"model": Problem} for status in errors}
+    return wrong | ({200: {"model": told[path]}} if path in told else {})
