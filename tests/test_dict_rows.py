@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ import pandas as pd
 import pytest
 
 from seqclass import SequentialClassifier
+from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, TreeNetwork
+from seqclass.export import model_card, policy_data
+from seqclass.pomdp import GridValueIteration
 
 RNG = np.random.default_rng(0)
 LABEL = RNG.choice(["no", "yes"], 300)
@@ -51,6 +55,33 @@ def test_dicts_are_rows_without_what_they_leave_out(kind: str, how: dict[str, An
     assert clf.explain(rows[at])[0].decision == theirs.decision[at]
     with clf.session() as case:
         assert clf.next_question({}).tolist() == [-1 if (q := case.next_feature) is None else q.column]
+
+
+MODELS = {"naive": NaiveBayes, "tree": TreeNetwork, "mixture": partial(ClassMixture, 2), "context": ContextBayes}
+
+
+@pytest.mark.parametrize("in_chunks", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+def test_dicts_and_origins_go_with_every_model(model: str, in_chunks: bool) -> None:
+    """Through explanations and exports, of models that were fitted at once or in chunks."""
+    clf = SequentialClassifier(MODELS[model](), GridValueIteration(10, certificate_paths=0), feature_costs=0.02)
+    chunks = [(FRAME[:40], LABEL[:40]), (FRAME[40:80], LABEL[40:80])]
+    if in_chunks and model == "context":
+        with pytest.raises(ValueError, match="learns from all rows at once"):
+            clf.fit_chunks(chunks)
+        return
+    if in_chunks:
+        clf.fit_chunks(chunks)
+    else:
+        clf.fit(FRAME[:80], LABEL[:80])
+    rows = [{"age": 0.3}, {"colour": "red", "bmi": None}, {"bmi": 1.0, "age": 2.0, "colour": "green"}, {}]
+    whole = pd.DataFrame(rows, columns=list(FRAME))
+    assert clf.predict(rows).tolist() == clf.predict(whole).tolist()
+    np.testing.assert_array_equal(clf.acquire(rows).order, clf.acquire(whole).order)
+    assert [str(one) for one in clf.explain(rows)] == [str(one) for one in clf.explain(whole)]
+    assert clf.provenance_.n_rows == 80
+    assert policy_data(clf)["provenance"]["n_rows"] == 80
+    assert "from 80 rows" in model_card(clf)
 
 
 def test_frames_may_have_fewer_columns() -> None:

@@ -158,7 +158,7 @@ def test_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.Monk
     found = blocks(page)
     if not any(block.kind in ("python", "bash") and block.reason is None for block in found):
         pytest.skip("no code to run")
-    if page == "serve.md":
+    if page in ("serve.md", "fhir.md"):
         pytest.importorskip("fastapi", reason="no FastAPI: the extra `serve` has it")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")

@@ -103,11 +103,36 @@ MAPPINGS = [
         {"colour": {"answer": {"red": "A"}}},
         r"labels tells 'answer' of 'colour', which is no key; did you mean 'answers'",
     ),
+    ({"colour": {"code": "30525-0"}}, r"labels, 'code' of 'colour', must be a system and a code, such as http://loinc"),
+    ({"colour": {"codes": ["red"]}}, r"'codes' of 'colour', must be a mapping of answers to codes, got \['red'\]"),
+    ({"colour": {"codes": {"pink": "s|1"}}}, r"the answers of 'colour', names 'pink', which"),
     ({"colour": {"url": "ftp://x"}}, r"labels, 'url' of 'colour', must begin with"),
     ({"colour": {"help": ["A"]}}, r"labels, 'help' of 'colour', must be a text, got \['A'\]"),
     ({"colour": ["A"]}, r"of 'colour', must be a question, or a mapping"),
     (["colour"], r"labels must be a path, a mapping or a data frame"),
 ]
+
+
+@pytest.mark.parametrize("form", ["table", "mapping"])
+def test_codes_are_of_features_answers_and_classes(form):
+    colour = {"answers": {"red": "Red"}, "code": "http://loinc.org|1-8", "codes": {"red": "s|1 2", "True": "s|3"}}
+    told = {"colour": colour, "class": {"codes": {"a": "s|4"}}}
+    rows = [
+        ("colour", "", "", "http://loinc.org|1-8"),
+        ("colour", "red", "Red", "s|1 2"),
+        ("colour", "True", "", "s|3"),
+    ]
+    frame = pd.DataFrame([*rows, ("class", "a", "", "s|4")], columns=["feature", "answer", "text", "code"])
+    labels = Labels.from_value(told if form == "mapping" else frame).separate_kinds(["colour"])
+    for one in (labels, pickle.loads(pickle.dumps(labels))):
+        assert one.code("colour") == {"system": "http://loinc.org", "code": "1-8"}
+        assert [one.code("colour", answer) for answer in ("red", "1", "blue")] == [
+            {"system": "s", "code": "1 2"},
+            {"system": "s", "code": "3"},  # as a column of bool has it
+            None,
+        ]
+        assert one.code("class", "a") == {"system": "s", "code": "4"}
+        assert one.code("age") is None
 
 
 @pytest.fixture(scope="module")

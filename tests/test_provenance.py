@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from seqclass.agent.provenance import Provenance
 from seqclass.cli import main
 from seqclass.export import export_policy, model_card, policy_data
 from seqclass.persistence import ModelFileError
+from seqclass.pomdp import GridValueIteration
 
 X = pd.DataFrame({"a": [0.0, 1.0] * 30, "b": [0.0, 0.0, 1.0] * 20})
 Y = pd.Series(["no", "yes"] * 30, name="ill")
@@ -118,3 +120,15 @@ def test_the_card_of_a_contract_states_it_and_names_stay_text() -> None:
     assert "a\\|b" in card
     assert "\\*x\\*" in card
     assert "| *x*" not in card
+
+
+def test_the_card_says_which_way_probabilities_are_off() -> None:
+    clf = SequentialClassifier(solver=GridValueIteration(10, certificate_paths=0)).fit(X, Y, held_out=2)
+    held_out = clf.held_out_
+    for expected, says in (
+        (held_out.cost_interval[0] - 0.1, "below that interval: it is too sure of itself"),
+        (held_out.cost_interval[1] + 0.1, "above that interval: it is less sure of itself than it might be"),
+        (held_out.cost, "which is within the interval"),
+    ):
+        clf.held_out_ = dataclasses.replace(held_out, expected_cost=expected)
+        assert says in model_card(clf)

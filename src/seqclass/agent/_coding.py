@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
@@ -113,8 +114,11 @@ def complete_rows(X: Any, names: npt.NDArray[Any] | None, encoder: FrameEncoder 
     if not isinstance(rows, (list, tuple)) or not rows or not all(isinstance(row, Mapping) for row in rows):
         return X
     table = np.full((len(rows), n_columns), None, dtype=object)
+    columns: dict[tuple[Any, ...], list[int]] = {}  # most rows name the same
     for i, row in enumerate(rows):
-        for column, value in zip(columns_of(row, n_columns, names, f"row {i}").tolist(), row.values()):
+        if (keys := tuple(row)) not in columns:
+            columns[keys] = columns_of(row, n_columns, names, f"row {i}").tolist()
+        for column, value in zip(columns[keys], row.values()):
             table[i, column] = value
     if names is None and (encoder is None or not encoder.categories_):
         return to_numeric_table(table)
@@ -126,6 +130,8 @@ def complete_rows(X: Any, names: npt.NDArray[Any] | None, encoder: FrameEncoder 
 
 def to_numeric_table(table: npt.NDArray[Any]) -> FloatArray:
     """Cells as numbers; NaN where there is None."""
+    with suppress(TypeError, ValueError, OverflowError):
+        return table.astype(np.float64)
     numbers = np.full(table.shape, np.nan)
     for i, j in zip(*np.nonzero(table != None)):  # noqa: E711 (cell by cell)
         try:

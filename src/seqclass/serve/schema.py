@@ -115,10 +115,12 @@ def describe(path: str) -> dict[int | str, Any]:
     )
     stands = {"model": text, "digest": text, "n_cases": (int, ...), "evidence": (float, ...), "alarm": (bool, ...)}
     told["/outcomes"] = create_model("Stands", **stands, text=text)
-    errors = (400, 401, 404, 405, 408, 409, 413, 422)
-    if path.startswith("/fhir/"):
-        schema = {"type": "object", "properties": {"resourceType": {"type": "string"}}, "required": ["resourceType"]}
-        content = {"application/fhir+json": {"schema": schema}}
-        return {status: {"description": "A resource of FHIR R4", "content": content} for status in (200, *errors)}
-    wrong: dict[int | str, Any] = {status: {"model": Problem} for status in errors}
-    return wrong | ({200: {"model": told[path]}} if path in told else {})
+    kind, schema = "application/json", Problem.model_json_schema()
+    if fhir := path.startswith("/fhir/"):
+        kind, schema = "application/fhir+json", {"type": "object", "required": ["resourceType"]}
+    content = {
+        "description": "A resource of FHIR R4" if fhir else "What is wrong",
+        "content": {kind: {"schema": schema}},
+    }
+    described: dict[int | str, Any] = dict.fromkeys((400, 401, 404, 405, 408, 409, 413, 422), content)
+    return described | ({200: content} if fhir else {200: {"model": told[path]}} if path in told else {})
