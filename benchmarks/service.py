@@ -55,7 +55,9 @@ def serve(path: str | None, listening: socket.socket) -> None:
     import uvicorn
 
     app = echo() if path is None else create_app(path)
-    uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False)).run(sockets=[listening])
+    uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_keep_alive=300)).run(
+        sockets=[listening]
+    )
 
 
 class Client:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -120,21 +119,18 @@ class Forms:
         canonical = derived[0] if isinstance(derived, list) else None
         place = ["Questionnaire", "derivedFrom"]
         if not isinstance(canonical, str):
-            text = "must be the canonical URL of a questionnaire of this service"
-            raise Refusal(
-                422, place, f"derivedFrom {text}, such as {base}/Questionnaire/{next(iter(self.ids.values()))}."
-            )
+            one = f"{base}/Questionnaire/{next(iter(self.ids.values()))}"
+            raise Refusal(422, place, f"derivedFrom must be the URL of a questionnaire of this service, such as {one}.")
         url, _, version = canonical.partition("|")
         try:
             model = self._of_id(url.rpartition("/")[2])
             if version and version != model.digest:
                 model = self._served.of_case(version)
         except Refusal as error:
+            if error.status == 404:
+                raise Refusal(422, place, str(error)) from None
             text = "the model that this form was begun with is not served any more: leave out the version, behind '|', "
-            text += "to go on with its answers by the present one."
-            raise Refusal(
-                422 if error.status == 404 else 409, place, str(error) if error.status == 404 else text
-            ) from None
+            raise Refusal(409, place, text + "to go on with its answers by the present one.") from None
         return model, f"{base}/Questionnaire/{self.ids[model.name]}|{model.digest}"
 
 
@@ -203,10 +199,8 @@ class _Asked:
         self.bundles = {questions.name(q): questions.features(q) for q in numbers if len(questions.features(q)) > 1}
         self.items = [one for one in _records(form, "item") if _link(one) != _RESULT]
         self.answers = [one for one in _records(response, "item") if _link(one) != _RESULT]
-        links, self.told = (
-            list(map(_link, _flat({"item": self.answers}))),
-            {_link(one): one for one in _flat({"item": self.answers})},
-        )
+        sent = [(_link(one), one) for one in _flat({"item": self.answers})]
+        links, self.told = [link for link, _ in sent], dict(sent)
         shown = set(map(_link, _flat({"item": self.items})))
         for name in self.told:
             if name not in shown and name not in self.features and name not in self.bundles:
@@ -245,13 +239,9 @@ class _Asked:
         try:
             session = self.model.session(known, key)
         except Refusal as error:
-            text, place = str(error), ["QuestionnaireResponse", "item"]
-            if error.place[-1] == "key":
-                text, place = (
-                    "this policy is drawn by lot: send a name of the case as identifier.value.",
-                    ["identifier"],
-                )
-            raise Refusal(422, place, text) from None
+            text = "this policy is drawn by lot: send a name of the case as identifier.value."
+            text = text if error.place[-1] == "key" else str(error)
+            raise Refusal(422, ["QuestionnaireResponse", "item"], text) from None
         return session, self.model.answer(session, asked, ())
 
     def _value(self, name: str) -> Any:
@@ -332,9 +322,8 @@ class _Asked:
         else:
             item["type"] = "decimal"
             if unit := self.labels.text_of(name, "unit"):
-                extensions.append(
-                    {"url": f"{_CORE}/questionnaire-unit", "valueCoding": {"code": unit, "display": unit}}
-                )
+                coding = {"code": unit, "display": unit}
+                extensions.append({"url": f"{_CORE}/questionnaire-unit", "valueCoding": coding})
         item |= {"required": False} | ({"readOnly": True} if read_only else {})
         return item | ({"extension": extensions} if extensions else {}) | ({"item": items} if items else {})
 
@@ -355,14 +344,9 @@ class _Asked:
         options = [{"valueCoding": coding} for coding in codings.values()]
         items = [{"linkId": f"{_RESULT}/decision", "text": "Decision", "type": "choice", "answerOption": options}]
         answers = [{"linkId": f"{_RESULT}/decision", "answer": [{"valueCoding": codings[step["decision"]]}]}]
-        numbers = {
-            f"belief/{name}": (f"Probability of {labels.class_text(name)}", p) for name, p in step["belief"].items()
-        }
-        numbers |= {"expected_cost": ("Expected cost of the decision", step["expected_cost"])}
-        numbers |= {"paid": ("What the answers cost", step["paid"])}
-        for key, (text, number) in numbers.items():
-            if not math.isfinite(number):
-                continue
+        numbers = [(f"belief/{c}", f"Probability of {labels.class_text(c)}", p) for c, p in step["belief"].items()]
+        numbers.append(("expected_cost", "Expected cost of the decision", step["expected_cost"]))
+        for key, text, number in [*numbers, ("paid", "What the answers cost", step["paid"])]:
             items.append({"linkId": f"{_RESULT}/{key}", "text": text, "type": "decimal"})
             answers.append({"linkId": f"{_RESULT}/{key}", "answer": [{"valueDecimal": number}]})
         if step["prediction_set"] is not None:
