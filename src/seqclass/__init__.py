@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from seqclass.evaluation.differential import certify_differential
     from seqclass.labels import Labels
     from seqclass.pomdp.rules import Rules
+    from seqclass.pomdp.skips import SkipLogic, SkipRule
     from seqclass.recipes import etana, f_etana, ifc2f
 
 __version__ = "1.0.0rc1"
@@ -26,6 +27,8 @@ __all__ = [
     "Labels",
     "Rules",
     "SequentialClassifier",
+    "SkipLogic",
+    "SkipRule",
     "__version__",
     "adaptive",
     "certify_differential",
@@ -50,6 +53,8 @@ _HOMES = {
     "Labels": "labels",
     "Rules": "pomdp.rules",
     "SequentialClassifier": "classifier",
+    "SkipLogic": "pomdp.skips",
+    "SkipRule": "pomdp.skips",
 }
 
 

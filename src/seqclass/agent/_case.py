@@ -19,7 +19,7 @@ from seqclass.agent.choices import offered_categories
 from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
 from seqclass.pomdp.names import is_missing
-from seqclass.pomdp.problem import CLOSED, OPEN, BeliefState, set_question
+from seqclass.pomdp.problem import OPEN, BeliefState, set_question
 from seqclass.pomdp.visits import order_panels
 
 
@@ -283,16 +283,14 @@ class Case:
         )
         return Case(facts, belief, self.known, self.due + float(facts.spent[0] - self.facts.spent[0]))
 
-    def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool, implied: int = -1) -> Case:
-        """What is known after an answer, which costs nothing if known before, and may make a question needless."""
+    def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool) -> Case:
+        """What is known after an answer, which costs nothing if known before."""
         before, due = self.facts, 0.0
         facts = set_question(before, question).update(np.array([outcome]), charge_missing=charge_missing and not known)
         if known:
             paid = replace(before.account, ordered=facts.account.ordered, ordering_is_known=False)
             facts = facts.replace(account=settle(facts.problem, paid))
             due = self.due + float(facts.spent[0] - before.spent[0])
-        if implied >= 0 and facts.observed is not None and facts.observed[0, implied] == OPEN:
-            facts.observed[0, implied] = CLOSED
         all_known = self.known | {question} if known else self.known
         return Case(facts, _policy_view(self.belief, facts, all_known), all_known, due)
 

@@ -13,7 +13,7 @@ from seqclass.bn import ObservationModel
 from seqclass.costs import Prices
 from seqclass.pomdp import DECIDE, AcquisitionProblem, MixtureProblem, Policy
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.one_step import without_implied
+from seqclass.pomdp.one_step import without_closed
 from seqclass.pomdp.problem import OPEN, BeliefState, set_question
 from seqclass.pomdp.solvers.ordering.rules import forced_question
 from seqclass.pomdp.walk import Level, join_beliefs, walk
@@ -38,22 +38,14 @@ def initial_belief_given(
     return belief
 
 
-def implied_features(implied: IntArray, outcomes: IntArray) -> IntArray | None:
-    """Features that outcomes of what is known make needless, (n, n_known), -1 for none; None if none ever does."""
-    if not implied.size:
-        return None
-    features = implied[np.arange(len(implied)), np.maximum(outcomes, 0).astype(np.intp)]
-    return np.where(outcomes >= 0, features, -1)
-
-
 def initial_policy_beliefs(
-    model: ObservationModel, policy: Policy, features: IntArray, outcomes: IntArray, lot: IntArray, implied: IntArray
+    model: ObservationModel, policy: Policy, features: IntArray, outcomes: IntArray, lot: IntArray
 ) -> tuple[BeliefState, IntArray]:
     """Instances as a policy that was planned for what is known of them meets them first, and the row of each."""
     lots = policy.initial_belief()[0].component
     distinct, node = np.unique(np.column_stack([lot, outcomes]), axis=0, return_inverse=True)
     belief = initial_belief_given(model, policy.problem, features, distinct[:, 1:])
-    belief = without_implied(belief, implied_features(implied, distinct[:, 1:]))
+    belief = without_closed(belief, policy.problem.starts, distinct[:, 1:])
     belief.component = None if lots is None else lots[distinct[:, 0]]
     return belief, node.reshape(-1)
 
@@ -78,7 +70,11 @@ def as_seen(begun: BeliefState, facts: BeliefState, stage: int, state: Any) -> B
         ordered=None if account.ordered is None else account.ordered[:, : problem.n_questions],
         owed=None if own.owed is None or account.owed is None else account.owed[:, : own.owed.shape[1]],
     )
-    return BeliefState(problem, stage, facts.probabilities, state, account, observed=seen, component=facts.component)
+    belief = BeliefState(problem, stage, facts.probabilities, state, account, observed=seen, component=facts.component)
+    if (starts := problem.starts) is None or starts.answers is None or seen is None or facts.observed is None:
+        return belief
+    at = [int(np.flatnonzero(facts.problem.features == feature)[0]) for feature in starts.features]
+    return without_closed(belief, starts, np.maximum(facts.observed[:, at].astype(np.intp), -1))
 
 
 def _columns(paid: BoolArray | None, like: BoolArray | None) -> BoolArray | None:
@@ -104,7 +100,6 @@ class WarmStart:
         lot: IntArray,
         asked: BoolArray | None = None,
         charge_missing: bool = False,
-        implied: IntArray | None = None,
         at_start: IntArray | None = None,
     ) -> None:
         self.problem, self._asked = policy.problem, asked is not None
@@ -128,10 +123,6 @@ class WarmStart:
         for place, question in enumerate(questions):
             charged = charge_missing if asked is not None and self._counted[question] else None
             belief = _update_without_price(belief, question, distinct[:, place + 1], charged)
-        if implied is not None:
-            first_of: IntArray = np.empty(len(distinct), dtype=np.intp)
-            first_of[self.node] = np.arange(len(self.node))
-            belief = without_implied(belief, np.where(implied[first_of] >= 0, implied[first_of], -1))
         self.info = belief
         # of a fixed order: the stage at which each history stands, and the problem's own state there
         state = self.begun.state[distinct[:, 0]]

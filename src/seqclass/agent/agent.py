@@ -22,7 +22,7 @@ from seqclass._utils.validation import check_integer
 from seqclass.agent._coding import OutcomeCoder, check_input, complete_rows
 from seqclass.agent._naming import ColumnNaming, categories_of, outcome_labels_of
 from seqclass.agent._row_fingerprints import RowFingerprints
-from seqclass.agent._warm_start import WarmStart, implied_features, initial_policy_beliefs
+from seqclass.agent._warm_start import WarmStart, initial_policy_beliefs
 from seqclass.agent.calibration import Calibration
 from seqclass.agent.differential import Differential
 from seqclass.agent.problem import acquisition_problem
@@ -90,8 +90,6 @@ class Agent:
         Unit of prices and costs, such as ``"EUR"``; empty if none was given.
     known : ndarray of int
         Features of the model that are known before the first question.
-    implied : ndarray of int of shape (n_known, n_outcomes)
-        Feature of the model that each outcome of these makes needless to ask for, -1 for none; empty if none ever does.
     differential : Differential or None
         Which classes may still be true at the stop, if that was certified.
 
@@ -122,7 +120,6 @@ class Agent:
     seen: RowFingerprints | None = None
     unit: str = ""
     known: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    implied: IntArray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
     differential: Differential | None = None
 
     @property
@@ -188,10 +185,9 @@ class Agent:
         asked[:, self.known] = codes[:, self.known] >= 0
         codes = np.where(asked, codes, -1)
         features, lot = np.arange(self.support.size), np.zeros(len(codes), dtype=np.intp)
-        implied, charged = implied_features(self.implied, codes[:, self.known]), self.charge_missing
-        whole, known_of_all = whole_problem(self), self.known
+        whole, known_of_all, charged = whole_problem(self), self.known, self.charge_missing
         with name_impossible(self):
-            warm = WarmStart(self.policy, whole, features, codes, features, lot, asked, charged, implied, known_of_all)
+            warm = WarmStart(self.policy, whole, features, codes, features, lot, asked, charged, known_of_all)
         question = warm.next_question(self.policy, budget)[warm.node]
         return np.asarray(np.append(self.support[self.problem.features], DECIDE)[question])
 
@@ -359,9 +355,8 @@ def start_rows(agent: Agent, rows: EncodedRows, known: IntArray, budget: int | N
     if not np.setdiff1d(known, agent.known).size:
         return initial_row_beliefs(agent, rows), None if budget is None else make_ask(agent.policy, budget=budget)
     features = np.union1d(known, agent.known)
-    implied = implied_features(agent.implied, known_outcomes(agent, rows))
     whole, lots = whole_problem(agent), _sample_components(agent.policy, rows)
-    warm = WarmStart(agent.policy, whole, features, rows.codes, rows.columns, lots, implied=implied)
+    warm = WarmStart(agent.policy, whole, features, rows.codes, rows.columns, lots)
     return (warm.info, warm.node), make_ask(agent.policy, warm.see, budget)
 
 
@@ -379,7 +374,7 @@ def initial_row_beliefs(
         return None
     seen, policy = known_outcomes(agent, rows), policy or agent.policy
     lot = _sample_components(policy, rows)
-    return initial_policy_beliefs(agent.model, policy, agent.known, seen, lot, agent.implied)
+    return initial_policy_beliefs(agent.model, policy, agent.known, seen, lot)
 
 
 def known_outcomes(agent: Agent, rows: EncodedRows) -> IntArray:

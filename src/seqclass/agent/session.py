@@ -334,9 +334,11 @@ class Session:
         facts, asked = self._cases[-1].facts, self.next_feature
         saving = savings(facts)
         saving[list(self._questions.known_at_start)] = -np.inf  # what is known at the start is not asked for
-        if self._agent.policy.problem.rules is not None:
+        problem = self._agent.policy.problem
+        if problem.rules is not None or (problem.starts is not None and problem.starts.answers is not None):
             may = self._cases[-1].belief.available[0]
-            saving[~np.append(may, np.zeros(len(saving) - len(may), dtype=bool))] = -np.inf
+            others = np.full(len(saving) - len(may), problem.rules is None)
+            saving[~np.append(may, others)] = -np.inf
         order = np.argsort(-saving, kind="stable").tolist()
         if asked is not None:
             order = list(dict.fromkeys([self._questions.numbers[asked.name], *order]))
@@ -347,15 +349,6 @@ class Session:
             more = {"added_saving": added, "saving_alone": float(saving[q])}
             best.append(self._questions.describe(q, float(facts.prices[0, q]), going_on, **more))
         return best[:n]
-
-    def _implied(self, question: int, outcome: int) -> int:
-        """Question that is not asked any more after an answer; -1 for none."""
-        problem, agent = self._questions.problem, self._agent
-        if not agent.implied.size or outcome < 0 or problem.features[question] not in agent.known:
-            return -1
-        feature = agent.implied[np.searchsorted(agent.known, problem.features[question]), outcome]
-        questions = np.flatnonzero(problem.features == feature)
-        return int(questions[0]) if questions.size and problem.structure.bundle(int(questions[0])) is None else -1
 
     @property
     def belief(self) -> BeliefState:
@@ -743,9 +736,8 @@ class Session:
             ordered = panel if question in panel else [question]
             case = self._order_panel(ordered)
             self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in ordered], True))
-        implied = self._implied(question, outcome)
         try:
-            following = case.learn(question, outcome, known=known, charge_missing=charged, implied=implied)
+            following = case.learn(question, outcome, known=known, charge_missing=charged)
         except ImpossibleOutcome:
             raise self._impossible(name, value, known) from None
         self._cases.append(following)

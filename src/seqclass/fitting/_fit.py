@@ -18,6 +18,7 @@ from seqclass._utils.progress import report_progress
 from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass._utils.validation import columns_of, plain_labels
 from seqclass.agent._coding import OutcomeCoder, category_counts, check_training
+from seqclass.agent._naming import ColumnNaming
 from seqclass.agent._row_fingerprints import RowFingerprints, both_marks
 from seqclass.agent.agent import Agent, Classifier, all_outcomes
 from seqclass.agent.calibration import Calibration
@@ -35,7 +36,7 @@ from seqclass.fitting._planning import (
     rules_from_settings,
     select_on_training_rows,
     solve,
-    with_implied,
+    without_skipped,
 )
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import (
@@ -119,6 +120,7 @@ def fit_rows(
         model = take_prefit_model(settings.observation_model, coder, support, classes, timings)
         prices, costs, decisions = resolve_costs(settings, columns, model.classes_, warn=False)
     else:
+        codes = without_skipped(settings, ColumnNaming((), (), (), (), names, encoder, coder, support), codes)
         model = new_model(settings, columns, prices, support, coder)
         model = fit_model(model, codes, y, coder.n_outcomes_[support], timings, weight)
     sizes = np.bincount(np.searchsorted(classes, y), minlength=len(classes))
@@ -274,7 +276,6 @@ def plan(
     order: IntArray | None = None,
 ) -> Agent:
     """Order, make the problem, calibrate on rows of the data if wanted, and solve."""
-    agent = with_implied(settings, agent, codes)
     recent, labels, recent_weight = _recent(settings, codes, y, weight)
     if order is None:
         with time_step(timings, "order"):

@@ -10,18 +10,21 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from seqclass._utils.arrays import FloatArray, IntArray, as_generator
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_distribution, check_integer, columns_of, in_order
-from seqclass.agent._warm_start import implied_features, initial_belief_given
+from seqclass.agent._naming import ColumnNaming
+from seqclass.agent._warm_start import initial_belief_given
 from seqclass.agent.agent import Agent, columns_by_name, initial_row_beliefs, naming_of
 from seqclass.agent.problem import acquisition_problem, is_free, stage_order
 from seqclass.agent.record import EncodedRows
 from seqclass.costs import Prices
 from seqclass.fitting._settings import Settings
 from seqclass.pomdp import AcquisitionProblem, Adaptive, FirstK, Panels, Solver, solve_for_budget
+from seqclass.pomdp.answer_rules import AnswerRules, with_closing
 from seqclass.pomdp.policy import with_info
 from seqclass.pomdp.rules import Rules, with_rules
+from seqclass.pomdp.skips import answer_rules
 from seqclass.pomdp.solvers.base import policy_of, without_certificate
 from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.ordering.cases import model_cases
@@ -51,12 +54,10 @@ def rules_from_settings(settings: Settings, n_columns: int, names: Any) -> Rules
     rules = Rules.from_value(settings.rules)
     if rules is None:
         return None
-    if not is_free(settings.order):
+    if not is_free(settings.order) and (rules.areas or rules.enemies or rules.first or rules.mandatory):
         raise ValueError(
             f'rules need order="adaptive", in which any question may come next; got order={settings.order!r}.'
         )
-    if isinstance(settings.known, Mapping):
-        raise ValueError("rules do not know what is needless: give known as a list of columns.")
     return rules.numbers(n_columns, names)
 
 
@@ -90,7 +91,12 @@ def _drop_known(rules: Rules, known: set[int], members: list[IntArray], names: l
 
 
 def starts_of(
-    settings: Settings, agent: Agent, problem: AcquisitionProblem, codes: Any, weight: FloatArray | None
+    settings: Settings,
+    agent: Agent,
+    problem: AcquisitionProblem,
+    codes: Any,
+    weight: FloatArray | None,
+    answers: AnswerRules | None,
 ) -> Starts:
     """How cases begin once what is known at the start was seen: as the training rows, or as cases of the model do."""
     known, rng = agent.known, as_generator(settings.seed, "starts")
@@ -114,51 +120,78 @@ def starts_of(
     belief = initial_belief_given(agent.model, problem, known, outcomes)
     state = belief.state if isinstance(belief.state, np.ndarray) else None
     total = np.bincount(at.reshape(-1), share, len(outcomes)).astype(np.float64)
-    implied = implied_features(agent.implied, outcomes)
-    return Starts(total, belief.probabilities, known, outcomes.astype(np.intp), state, implied)
+    answers = answers if answers is not None and np.isin(answers.gates, known).any() else None
+    return Starts(total, belief.probabilities, known, outcomes.astype(np.intp), state, answers)
 
 
-def with_implied(settings: Settings, agent: Agent, codes: Any) -> Agent:
-    """An agent that knows which answers nobody has who volunteered something: those that no such row has."""
+def _needless(settings: Settings, agent: Agent, codes: Any) -> list[tuple[int, int, BoolArray]]:
+    """What nobody is asked who volunteered something: known features, others, and outcomes of no row with an answer."""
     if not isinstance(settings.known, Mapping) or not agent.known.size:
-        return agent
+        return []
     place = np.full(agent.n_features, -1)
     place[agent.support] = np.arange(len(agent.support))
     names, n = agent.feature_names, agent.n_features
-    pairs = {
-        int(place[columns_of([one], n, names, "known")[0]]): int(place[columns_of([other], n, names, "known")[0]])
-        for one, other in settings.known.items()
-        if other is not None
-    }
+    pairs = [
+        tuple(int(place[columns_of([column], n, names, "known")[0]]) for column in pair)
+        for pair in settings.known.items()
+        if pair[1] is not None
+    ]
     if pairs and codes is None:
         raise ValueError(
             "known: what a column makes needless is learnt from rows, and a model is given without: give known as a "
             "list."
         )
-    sizes = agent.model.n_outcomes_[agent.known]
-    implied: IntArray = np.full((len(agent.known), int(sizes.max())), -1)
-    for row, feature in enumerate(agent.known.tolist()):
-        if (other := pairs.get(feature, -1)) >= 0:
-            both = codes[:, [feature, other]]
-            said, answer = np.asarray(both.toarray() if sparse.issparse(both) else both).T
-            there = (answer >= 0) & (answer != agent.coder.missing_code[agent.support[other]])
-            answered = np.bincount(said[(said >= 0) & there], minlength=int(sizes[row])) > 0
-            implied[row, : sizes[row]][~answered] = other
-    return replace(agent, implied=implied)
+    closing = []
+    for feature, other in ((one, other) for one, other in pairs if min(one, other) >= 0):
+        both = codes[:, [feature, other]]
+        said, answer = np.asarray(both.toarray() if sparse.issparse(both) else both).T
+        there = (said >= 0) & (answer >= 0) & (answer != agent.coder.missing_code[agent.support[other]])
+        size = int(agent.model.n_outcomes_[feature])
+        closing.append((feature, other, np.bincount(said[there], minlength=size)[:size] == 0))
+    return closing
+
+
+def skip_rules(settings: Settings, naming: ColumnNaming) -> AnswerRules | None:
+    """Which answers open others or imply them, by features of the model; None if there is no skip logic."""
+    rules, coder, support = Rules.from_value(settings.rules), naming.coder, naming.support
+    if rules is None or not rules.skip or coder is None or support is None:
+        return None
+    place = {int(column): feature for feature, column in enumerate(support)}
+    numbers = rules.skip.numbers(len(coder.n_outcomes_), naming.names)
+    return answer_rules(numbers, naming, place, coder.n_outcomes_[support])
+
+
+def without_skipped(settings: Settings, naming: ColumnNaming, codes: Any) -> Any:
+    """Outcomes of training rows in which what skip logic leaves out is missing, as of those who are not asked."""
+    rules, coder, support = skip_rules(settings, naming), naming.coder, naming.support
+    if rules is None or coder is None or support is None:
+        return codes
+    if sparse.issparse(codes):
+        raise ValueError("skip logic needs rows that are not sparse: give X as an array, X.toarray().")
+    own = codes[:, rules.features].astype(np.intp)
+    own = np.where(own == coder.missing_code[support[rules.features]], -1, own)
+    codes = codes.copy()
+    codes[:, rules.features] = np.where(rules.follow(own, own < 0).never, -1, codes[:, rules.features])
+    return codes
 
 
 def build_problem(
     settings: Settings, agent: Agent, order: IntArray, codes: Any, weight: FloatArray | None
 ) -> AcquisitionProblem:
     """The problem of a model whose features come in an order, or in any, with rows to begin as, by their weight."""
-    prices, any_order = agent.prices.take(agent.support), is_free(settings.order)
+    rules, answers = (
+        rules_from_settings(settings, agent.n_features, agent.feature_names),
+        skip_rules(settings, naming_of(agent)),
+    )
+    prices, any_order = agent.prices.take(agent.support), is_free(settings.order) or rules is not None
+    answers = with_closing(answers, _needless(settings, agent, codes))
     costs, bundles = agent.problem.decision_costs, prices.bundles
     problem = acquisition_problem(agent.model, order, prices, costs, any_order=any_order, bundles=bundles)
     problem = problem.replace(_naming=naming_of(agent))
     if agent.known.size:
-        problem = problem.replace(starts=starts_of(settings, agent, problem, codes, weight))
+        problem = problem.replace(starts=starts_of(settings, agent, problem, codes, weight, answers))
+        answers = None if answers is None else answers.after_start(agent.known, naming_of(agent).feature)
     problem = within_budget(problem, max_features=settings.max_features, max_cost=settings.max_cost)
-    rules = rules_from_settings(settings, agent.n_features, agent.feature_names)
     if rules is not None:
         members = [agent.support[problem.structure.members(question)] for question in range(problem.n_questions)]
         names = list(columns_by_name(agent))
@@ -166,7 +199,9 @@ def build_problem(
             rules, left = _drop_known(rules, set(agent.support[agent.known].tolist()), members, names)
             problem = select_questions(problem, np.array(left, dtype=np.intp))
             members = [members[question] for question in left]
-        problem = with_rules(problem, rules.of_questions(members, names))
+        if not is_free(settings.order):  # skip logic alone: what is left out is passed over
+            rules = replace(rules, first=[int(column) for own in members for column in own])
+        problem = with_rules(problem, replace(rules.of_questions(members, names), answers=answers))
     most = None if settings.max_candidates is None else check_integer(settings.max_candidates, "max_candidates", 1)
     return screen_by_information(problem, most) if any_order and most is not None else problem
 

@@ -29,6 +29,7 @@ from seqclass.agent.calibration import Calibration
 from seqclass.agent.session import expected_saving
 from seqclass.costs import Prices, check_stored_groups
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy, SolveInfo
+from seqclass.pomdp.answer_rules import AnswerRules
 from seqclass.pomdp.bounds.certificate import SCOPES
 from seqclass.pomdp.bridge.planner import PomdpPyPolicy
 from seqclass.pomdp.bundles import Bundle
@@ -64,8 +65,6 @@ def check_agent(agent: Agent) -> None:
     require(type(agent.unit) is str, "unit is no text")
     known = stored_array(agent, "known", "iu", None, low=0, high=len(support) - 1)
     require((np.diff(known) > 0).all(), "known is wrong")
-    implied = stored_array(agent, "implied", "i", None, None, low=-1, high=len(support) - 1)
-    require(implied.size == 0 or len(implied) == len(known), "implied is of other features")
     if agent.differential is not None:
         check_array(agent.differential.limits, "differential", "f", len(classes))
     begins = agent.problem.starts
@@ -149,6 +148,7 @@ def check_problem(problem: AcquisitionProblem) -> None:
 
 
 def _check_rules(rules: QuestionRules, n: int) -> None:
+    require(isinstance(rules.answers, (AnswerRules, type(None))), "answers are of another kind")
     n_areas = len(stored_array(rules, "at_least", "i", None))
     stored_array(rules, "area", "i", n, low=-1, high=n_areas - 1)
     stored_array(rules, "at_most", "i", n_areas)

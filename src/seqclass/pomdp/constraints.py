@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol, TypeVar
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass.pomdp.answer_rules import AnswerRules
 
 __all__: list[str] = []
 
@@ -31,11 +32,19 @@ class ConstraintStatus(NamedTuple):
     must_continue_after: BoolArray
 
 
+class AnswerDependent(Protocol):
+    """Rules that may depend on answers, and not only on what was asked."""
+
+    @property
+    def answers(self) -> AnswerRules | None:
+        """Which answers open others or imply them, by the features that questions show."""
+
+
 P = TypeVar("P", contravariant=True)
 B = TypeVar("B", contravariant=True)
 
 
-class Constraints(Protocol[P, B]):
+class Constraints(AnswerDependent, Protocol[P, B]):
     """What a problem asks of its rules: see `seqclass.pomdp.rules.QuestionRules`."""
 
     @property

@@ -21,6 +21,7 @@ from seqclass.pomdp.problem import (
     has_requirements,
     must_continue,
 )
+from seqclass.pomdp.skipped import without_closed
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import with_least_surcharges
 
@@ -160,17 +161,7 @@ def initial_beliefs(problem: AcquisitionProblem) -> tuple[BeliefState, FloatArra
         return problem.initial_belief(), np.ones(1)
     belief = problem.initial_belief(len(starts.weight))
     belief = belief.replace(probabilities=starts.belief, state=problem.structure.state_of(starts))
-    return without_implied(belief, starts.implied), starts.weight
-
-
-def without_implied(belief: BeliefState, implied: IntArray | None) -> BeliefState:
-    """A belief whose rows are not asked for some features each, (n, m), -1 for none; of a problem in any order."""
-    if implied is not None and belief.observed is not None:
-        problem = belief.problem
-        for question in range(problem.n_questions):
-            alone = problem.structure.bundle(question) is None
-            belief.observed[alone & (implied == problem.features[question]).any(axis=1), question] = CLOSED
-    return belief
+    return without_closed(belief, starts, starts.outcomes), starts.weight
 
 
 def without_questions(belief: BeliefState, questions: BoolArray) -> BeliefState:

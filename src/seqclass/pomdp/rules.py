@@ -16,9 +16,12 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import register
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_integer, columns_of
+from seqclass.pomdp.answer_rules import AnswerRules
 from seqclass.pomdp.constraints import ConstraintStatus
-from seqclass.pomdp.one_step import unasked_questions
+from seqclass.pomdp.one_step import answers_of, unasked_questions
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.skips import SkipLogic, answer_rules
+from seqclass.pomdp.table_problem import in_any_order
 from seqclass.pomdp.ties import affords, budget_of
 from seqclass.pomdp.visits import NO_VISITS
 
@@ -35,8 +38,9 @@ class Rules:
 
     They belong to the problem: a question is open only while what has to be asked can still be asked after it, and
     nothing is decided before all of that was. So plans, bounds, sessions and certificates know them, and the recursion
-    over partial answers stays exact, for what they allow depends on the set of questions asked alone. They need an
-    order in which any question may come next (``order="adaptive"``). What is missing counts as asked, and so does what
+    over partial answers stays exact, for what they allow depends on these alone. They need an
+    order in which any question may come next (``order="adaptive"``), but for skip logic alone, by which a fixed order
+    passes over what is not asked. What is missing counts as asked, and so does what
     is known at the start (``known=``). A column that ``max_candidates`` leaves out and that is told all the same does
     not: its enemies stay open. A bundle (a testlet) is one question and counts once. With ``max_cost`` money is set
     aside at full prices for what has to be asked yet.
@@ -54,6 +58,9 @@ class Rules:
         once is not asked them.
     mandatory : sequence
         Columns that everybody is asked.
+    skip : SkipLogic, sequence or mapping
+        Columns that are asked only after another was answered, or answered so; see `seqclass.SkipLogic`, which may also
+        stand for rules that say nothing else. What it may leave out cannot be mandatory.
 
     References
     ----------
@@ -79,6 +86,7 @@ class Rules:
     enemies: Any = ()
     first: Any = ()
     mandatory: Any = ()
+    skip: Any = ()
 
     def __post_init__(self) -> None:
         self._keep_lists()
@@ -95,6 +103,7 @@ class Rules:
         self.enemies, self.first, self.mandatory = map(_plain, (self.enemies, self.first, self.mandatory))
         if isinstance(self.enemies, (list, tuple)):
             self.enemies = type(self.enemies)(map(_plain, self.enemies))
+        self.skip = SkipLogic.from_value(self.skip) if self.skip else ()
 
     @classmethod
     def from_value(cls, given: Any) -> Rules | None:
@@ -102,8 +111,8 @@ class Rules:
 
         Parameters
         ----------
-        given : Rules, mapping or None
-            Rules, or their parts by name, as a file has them.
+        given : Rules, SkipLogic, mapping or None
+            Rules, or their parts by name, as a file has them; or skip logic alone.
 
         Returns
         -------
@@ -122,15 +131,20 @@ class Rules:
         """
         if given is None:
             return None
+        if isinstance(given, SkipLogic):
+            given = cls(skip=given)
         if isinstance(given, Mapping):
             names = [part.name for part in fields(cls)]
             if unknown := [name for name in given if name not in names]:
                 raise ValueError(f"rules: there is no {short_repr(unknown[0])}; there are {join_names(names)}.")
             given = cls(**given)
         if not isinstance(given, cls):
-            raise ValueError(f"rules must be a seqclass.Rules or a mapping of its parts, got {short_repr(given)}.")
+            raise ValueError(
+                f"rules must be a seqclass.Rules or a mapping of its parts, or a seqclass.SkipLogic, got "
+                f"{short_repr(given)}."
+            )
         given._check()
-        return given if any(map(len, (given.areas, given.enemies, given.first, given.mandatory))) else None
+        return given if any(len(getattr(given, part.name)) for part in fields(given)) else None
 
     @classmethod
     def read(cls, path: str | Path) -> Rules:
@@ -250,7 +264,8 @@ class Rules:
                     )
                 home[column] = name
         enemies = [columns(group, "enemies") for group in self.enemies]
-        return Rules(areas, enemies, columns(self.first, "first"), columns(self.mandatory, "mandatory"))
+        skip = self.skip.numbers(n_columns, names) if self.skip else ()
+        return Rules(areas, enemies, columns(self.first, "first"), columns(self.mandatory, "mandatory"), skip)
 
     def of_questions(self, members: Sequence[IntArray], names: Any = None) -> QuestionRules:
         """Return the same by questions.
@@ -346,6 +361,8 @@ class QuestionRules:
         Questions that come first, in this order, and that are always asked.
     areas, questions : tuple of str
         What areas and questions are called.
+    answers : AnswerRules or None
+        Which answers open others or imply them, by the features that questions show.
 
     Examples
     --------
@@ -362,6 +379,7 @@ class QuestionRules:
     mandatory: IntArray
     areas: tuple[str, ...]
     questions: tuple[str, ...]
+    answers: AnswerRules | None = None
 
     def take(self, questions: IntArray) -> QuestionRules:
         """Return the rules of some questions, among which those that come first or are mandatory must be."""
@@ -382,6 +400,17 @@ class QuestionRules:
         needed = (self.area >= 0) & (np.append(self.at_least, 0)[self.area] > 0)
         needed[self.first] = needed[self.mandatory] = True
         return needed
+
+    def open(self, belief: BeliefState) -> BoolArray | None:
+        """Questions that skip logic leaves open, (n, n_questions); None where there is none."""
+        if self.answers is None:
+            return None
+        answers, unasked, asked_by = answers_of(self.answers, belief)
+        after: BoolArray = self.answers.follow(answers, unasked).open
+        result = np.ones((len(belief), len(self.area)), dtype=bool)
+        for place, question in asked_by.items():
+            result[:, question] &= after[:, place]
+        return result
 
     @property
     def has_requirements(self) -> bool:
@@ -456,6 +485,7 @@ class QuestionRules:
 
     def check(self, problem: AcquisitionProblem) -> None:
         """Refuse what cannot be met in a problem."""
+        self._check_conditional(problem)
         named = self.compelled.copy()
         named[self.first] = True
         if (together := np.argwhere(self._foes[np.ix_(named, named)])).size:
@@ -487,6 +517,26 @@ class QuestionRules:
             )
         self._check_enough(problem)
 
+    def _check_conditional(self, problem: AcquisitionProblem) -> None:
+        """Refuse that what skip logic may leave out, or a known answer, has to be asked or is one of a bundle."""
+        starts = problem.starts
+        known = [one for one in (self.answers, None if starts is None else starts.answers) if one is not None]
+        for question in range(problem.n_questions) if known else ():
+            members = problem.structure.members(question)
+            if not any(np.isin(members, one.targets).any() for one in known):
+                continue
+            called, area = self.questions[question], self.area[question]
+            if len(members) > 1:
+                raise ValueError(
+                    f"skip logic: {called} are asked at once, as a bundle, and one of them only after another answer: "
+                    "take it out of the bundle."
+                )
+            if self.compelled[question] or (area >= 0 and self.at_least[area] > 0):
+                raise ValueError(
+                    f"rules: {called} has to be asked, or counts for an area with at_least, and skip logic or what is "
+                    "known may leave it out: take it out of one of the two."
+                )
+
     def _check_enough(self, problem: AcquisitionProblem) -> None:
         nothing = np.zeros((1, len(self.area)), dtype=bool)
         book = _FeasibilityTracker(self, problem, nothing, np.zeros(1), np.zeros(1, dtype=np.intp))
@@ -517,7 +567,8 @@ class QuestionRules:
     def _tracker(self, belief: BeliefState) -> _FeasibilityTracker:
         """What can still be asked of what has to be."""
         left = np.full(len(belief), belief.problem.n_stages - belief.stage)
-        book = _FeasibilityTracker(self, belief.problem, ~unasked_questions(belief), belief.spent, left)
+        asked = ~unasked_questions(belief) if belief.observed is None else belief.observed >= -1
+        book = _FeasibilityTracker(self, belief.problem, asked, belief.spent, left)
         book.settle()
         return book
 
@@ -648,8 +699,10 @@ class _FeasibilityTracker:
     def status(self, belief: BeliefState) -> ConstraintStatus:
         """See `QuestionRules.status`."""
         rules, problem, allowed = self.rules, self.problem, self.there
+        if (open_ := rules.open(belief)) is not None:
+            allowed = allowed & open_
         # what comes first and was taken out does not keep the others waiting
-        pending = self.there[:, rules.first] & (self.must | ~rules.compelled)[:, rules.first]
+        pending = (allowed & unasked_questions(belief))[:, rules.first] & (self.must | ~rules.compelled)[:, rules.first]
         waits = np.flatnonzero(pending.any(axis=1))
         if waits.size:
             allowed = allowed.copy()
@@ -726,17 +779,30 @@ def with_rules(
     asked = rules if isinstance(rules, QuestionRules) else Rules.from_value(rules)
     if asked is None:
         return problem
+    if problem.visits is not None:
+        raise ValueError(NO_VISITS)
+    if isinstance(asked, Rules):
+        members = [problem.structure.members(question) for question in range(problem.n_questions)]
+        n, naming = 1 + max((int(own.max()) for own in members), default=-1), problem._naming
+        asked = asked.numbers(n, [naming.feature(j) for j in range(n)] if naming.features else None)
+        if (
+            not problem.any_order
+            and asked.skip
+            and not (asked.areas or asked.enemies or asked.first or asked.mandatory)
+        ):
+            # skip logic alone: what is left out is passed over
+            problem, asked = in_any_order(problem), replace(asked, first=[int(j) for own in members for j in own])
+        sizes = np.ones(n, dtype=np.intp)
+        for question, own in enumerate(members):
+            bundle = problem.structure.bundle(question)
+            sizes[own] = problem.n_outcomes[question] if bundle is None else bundle.sizes
+        place = {int(j): int(j) for own in members for j in own}
+        answers = answer_rules(asked.skip, naming, place, sizes) if asked.skip else None
+        asked = replace(asked.of_questions(members), answers=answers)
     if not problem.any_order:
         raise ValueError(
             'rules: a fixed order asks everybody the same; take order="adaptive" (any_order=True), or write the '
             "order as rules would."
         )
-    if problem.visits is not None:
-        raise ValueError(NO_VISITS)
-    if problem.starts is not None and problem.starts.implied is not None:
-        raise ValueError("rules do not know what is needless: give known as a list of columns.")
-    if isinstance(asked, Rules):
-        members = [problem.structure.members(question) for question in range(problem.n_questions)]
-        asked = asked.numbers(1 + max((int(own.max()) for own in members), default=-1)).of_questions(members)
     asked.check(problem)
     return problem.replace(rules=asked)

@@ -11,6 +11,7 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require, stored_array, stored_numbers
 from seqclass._utils.validation import check_distribution
+from seqclass.pomdp.answer_rules import AnswerRules
 
 __all__ = ["Starts"]
 
@@ -32,8 +33,8 @@ class Starts:
         What they showed, -1 where missing.
     state : ndarray with a row a start, or None
         The problem's own state; None where the problem works it out from the outcomes.
-    implied : ndarray of int of shape (n_starts, n_known) or None
-        Features that are not asked for, since what is known of the case makes them needless; -1 for none.
+    answers : AnswerRules or None
+        Which outcomes of these close other questions, or imply their answers.
 
     Examples
     --------
@@ -52,7 +53,7 @@ class Starts:
     features: IntArray
     outcomes: IntArray
     state: Any = None
-    implied: IntArray | None = None
+    answers: AnswerRules | None = None
 
     def with_prior(self, before: FloatArray, prior: FloatArray) -> Starts:
         """Starts under another class prior: as likely as this has it, and believed so."""
@@ -70,5 +71,4 @@ class Starts:
         features = stored_array(self, "features", "i", None, low=0)
         require(len(np.unique(features)) == len(features), "a feature is known twice")
         stored_array(self, "outcomes", "i", n, len(features))
-        if self.implied is not None:
-            stored_array(self, "implied", "i", n, len(features))
+        require(isinstance(self.answers, (AnswerRules, type(None))), "answers at the start are of another kind")

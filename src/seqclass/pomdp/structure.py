@@ -7,8 +7,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, lower_envelope, row_sums
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, lower_envelope, row_sums
 from seqclass.pomdp.bundles import Bundle
+from seqclass.pomdp.constraints import AnswerDependent
 from seqclass.pomdp.latent import Hidden, Known
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.tables import Tables
@@ -43,6 +44,9 @@ class _Problem(Protocol):
 
     @property
     def n_questions(self) -> int: ...
+
+    @property
+    def rules(self) -> AnswerDependent | None: ...
 
     @property
     def _put_off(self) -> IntArray: ...
@@ -223,6 +227,14 @@ class Structure(Generic[P]):
                 yield part, places, self.planned_likelihoods(asked, some)
 
     @property
+    def gates(self) -> BoolArray:
+        """Questions whose answers open others or imply theirs, (n_questions,)."""
+        rules, n = self.problem.rules, self.problem.n_questions
+        if rules is None or rules.answers is None:
+            return np.zeros(n, dtype=bool)
+        return np.array([np.isin(self.members(question), rules.answers.gates).any() for question in range(n)], bool)
+
+    @property
     def equivalent_outcomes(self) -> IntArray | None:
         """Of each outcome the one that stands for all that give the same belief, (n_questions, V); None: each does."""
         return None
@@ -266,5 +278,5 @@ class Structure(Generic[P]):
         rank: IntArray = free.astype(np.intp)
         states = self.state_tables if free.any() and problem.bundles is None else None
         if states is not None:
-            rank[free & (np.ptp(states[0], axis=2).max(axis=1) <= TIE)] = 2
+            rank[free & (np.ptp(states[0], axis=2).max(axis=1) <= TIE) & ~self.gates] = 2
         return rank

@@ -264,7 +264,8 @@ class TableStructure(Structure["TableProblem"]):
     @property
     def equivalent_outcomes(self) -> IntArray | None:
         """Outcome that stands for each that gives the same belief; see `Structure.equivalent_outcomes`."""
-        merged = self.problem._merged_table if self.problem.transitions is None else None
+        plain = self.problem.transitions is None and not self.gates.any()
+        merged = self.problem._merged_table if plain else None
         return None if merged is None else merged[1]
 
 

@@ -60,7 +60,7 @@ class FreeNodes:
         states = problem.structure.state_tables
         self._tables: FloatArray | None = None if states is None else states[0]
         self.classes: IntArray = np.arange(problem.n_classes) if states is None else states[1]
-        self.by_set = self._tables is not None
+        self.by_set = self._tables is not None and not problem.structure.gates.any()
         self._check_size(most_nodes(problem, belief, n_more, self.by_set) if problem.max_cost is None else 0)
         self.levels: list[BeliefState] = [belief]
         self.prices: list[FloatArray] = []
@@ -139,7 +139,7 @@ class FreeNodes:
         if self.by_set:
             start = self.belief(self.levels[0]) > 0
             return [np.broadcast_to(start, (len(level), self.n_hidden)) for level in self.levels]
-        return [level.probabilities > 0 for level in self.levels]
+        return [self.belief(level) > 0 for level in self.levels]
 
     @cached_property
     def _sorted_keys(self) -> list[tuple[npt.NDArray[np.bytes_], IntArray]]:

@@ -300,7 +300,7 @@ def screen_by_information(problem: AcquisitionProblem, n: int) -> AcquisitionPro
     questions, first = np.unique(np.stack(orders, axis=1), return_index=True)
     kept = questions[np.argsort(first)[:n]]
     if (needs := rules_of(problem)) is not None:  # what has to be asked, or may have to be, stays
-        kept = np.union1d(kept, np.flatnonzero(needs.needed))
+        kept = np.union1d(kept, np.flatnonzero(needs.needed | problem.structure.gates))
     return select_questions(problem, np.sort(kept))
 
 
@@ -380,7 +380,8 @@ def forced_question(policy: Policy, belief: BeliefState) -> IntArray:
     if not problem.any_order:
         return np.full(len(belief), belief.stage)
     question = np.array(policy.next_question(belief))
-    idle = (question != DECIDE) & (problem.n_outcomes[question] == 1) & ~belief.account.waits & ~must_continue(belief)
+    constant = (problem.n_outcomes == 1) & ~problem.structure.gates
+    idle = (question != DECIDE) & constant[question] & ~belief.account.waits & ~must_continue(belief)
     rows = np.flatnonzero(idle)
     if rows.size:
         question[rows] = np.where(policy.action(belief[rows]) == question[rows], question[rows], DECIDE)
