@@ -27,7 +27,7 @@ from seqclass.cli._options import (
     limit_options,
     price_option,
     quiet_option,
-    rules_option,
+    rules_options,
     seed_option,
     unknown_option,
     unlabelled_option,
@@ -161,7 +161,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Whether a missing cell says nothing, or is an answer of its own that is learnt and paid for.",
 )
 @known_option
-@rules_option
+@rules_options
 @drop_option
 @unlabelled_option
 @click.option(
@@ -243,7 +243,7 @@ def fit() -> None:
 )
 @click.option("--hidden", multiple=True, metavar="NODE", help="Node not to ask for; may be repeated.")
 @known_option
-@rules_option
+@rules_options
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0),

@@ -120,11 +120,20 @@ known_option = click.option(
     metavar="NAME",
     help="Feature known for every case before the first question, at no price; plans start from it. May be repeated.",
 )
-rules_option = click.option(
-    "--rules",
-    type=File(),
-    metavar="FILE",
-    help="JSON file of what may and must be asked: areas, enemies, first, mandatory. Needs an adaptive order.",
+#: How `fit` and `plan` take what may be asked, and what has to be.
+rules_options = _options(
+    click.option(
+        "--rules",
+        type=File(),
+        metavar="FILE",
+        help="JSON file of what may and must be asked: areas, enemies, first, mandatory. Needs an adaptive order.",
+    ),
+    click.option(
+        "--skip-logic",
+        type=File(),
+        metavar="FILE",
+        help="CSV or JSON file of follow-ups: question, after, answers; and answers that follow from others: implied.",
+    ),
 )
 #: What to do about categories that training did not show, for the commands that meet new data.
 unknown_option = click.option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from seqclass.datasets._tables import number, read_labels, warn_without_header
 from seqclass.datasets.files import file_stem
 from seqclass.fitting._folds import assign_folds
 from seqclass.large import read_parquet
+from seqclass.pomdp.rules import Rules
+from seqclass.pomdp.skips import SkipLogic
 
 
 def form() -> _tables.CsvForm:
@@ -376,3 +378,12 @@ class Aside:
                 self.frame.to_parquet(temporary, index=False)
             else:
                 self.frame.to_csv(temporary, sep=sep, decimal=wanted.decimal, index=False, compression=packed)
+
+
+def read_rules(rules: Path | None, skip_logic: Path | None) -> dict[str, Any]:
+    """What files say of what may be asked, as a setting."""
+    if rules is None and skip_logic is None:
+        return {}
+    with as_input_errors():
+        own = Rules() if rules is None else Rules.read(rules)
+        return {"rules": own if skip_logic is None else replace(own, skip=SkipLogic.read(skip_logic))}

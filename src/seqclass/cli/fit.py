@@ -28,13 +28,13 @@ from seqclass.cli._training import (
     read_decision_costs,
     read_prices,
     read_rows,
+    read_rules,
 )
 from seqclass.costs import Costs
 from seqclass.fitting.choice import Choice
 from seqclass.fitting.held_out import HeldOut
 from seqclass.pomdp import evaluate
 from seqclass.pomdp.bounds.certificate import SCOPES
-from seqclass.pomdp.rules import Rules
 from seqclass.recipes import etana, f_etana, ifc2f
 from seqclass.selection import Selector
 
@@ -82,6 +82,7 @@ def _command(
     missing: str,
     known: tuple[str, ...],
     rules: Path | None,
+    skip_logic: Path | None,
     drop: tuple[str, ...],
     drop_unlabelled: bool,
     held_out: int | None,
@@ -91,8 +92,8 @@ def _command(
     as_json: bool,
 ) -> None:
     costs = costs_file(data, costs, dataset_costs)
-    check_output(output, read=[data, costs, decision_costs, rules])
-    check_output(set_aside, read=[data, costs, decision_costs, rules], written=[output])
+    check_output(output, read=[data, costs, decision_costs, rules, skip_logic])
+    check_output(set_aside, read=[data, costs, decision_costs, rules, skip_logic], written=[output])
     rows = read_rows(data, target, drop, drop_unlabelled, costs is not None or decision_costs is not None)
     aside = None if set_aside is None else Aside.from_rows(rows, set_aside, seed)
     rows = rows if aside is None else aside.others
@@ -106,9 +107,7 @@ def _command(
     settings |= non_default_options(max_features=max_features, max_cost=max_cost)
     if known:
         settings["known"] = list(known)
-    if rules is not None:
-        with as_input_errors():
-            settings["rules"] = Rules.read(rules)
+    settings |= read_rules(rules, skip_logic)
     how = {"published": published, "order": order == "adaptive", "n_bins": n_bins is not None}
     how |= {"select": select is not None, "calibrate": calibrate}
     if method is None:

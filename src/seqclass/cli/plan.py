@@ -19,7 +19,7 @@ from seqclass.cli._describe import LIMITED, bound_text, describe, expected_text,
 from seqclass.cli._errors import InputError, as_input_errors, check_input_file, check_output
 from seqclass.cli._format import count, echo_json, wrap
 from seqclass.cli._progress import show_progress
-from seqclass.cli._training import non_default_options, read_decision_costs, read_frame, read_prices
+from seqclass.cli._training import non_default_options, read_decision_costs, read_frame, read_prices, read_rules
 from seqclass.costs import Costs
 from seqclass.diagnostic import TARGET, TestTable
 from seqclass.export import export_policy
@@ -28,7 +28,6 @@ from seqclass.pomdp import Panels, evaluate
 from seqclass.pomdp.evaluation import Evaluation
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.problem import deciding_cost
-from seqclass.pomdp.rules import Rules
 
 #: Questions that are listed.
 _MOST = 8
@@ -53,6 +52,7 @@ def _command(
     hidden: tuple[str, ...],
     known: tuple[str, ...],
     rules: Path | None,
+    skip_logic: Path | None,
     seconds: float,
     max_cells: int,
     seed: int,
@@ -62,8 +62,8 @@ def _command(
     tests = file.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
     output = file.with_suffix(".seq") if output is None else output
     page = output.with_suffix(".html") if page is None and tests else page
-    check_output(output, read=[file, costs, decision_costs, rules])
-    check_output(page, read=[file, costs, decision_costs, rules], written=[output])
+    check_output(output, read=[file, costs, decision_costs, rules, skip_logic])
+    check_output(page, read=[file, costs, decision_costs, rules, skip_logic], written=[output])
     own = {"visit_cost": visit_cost, "delay_cost": delay_cost, "max_panel": max_panel, "unit": currency}
     if tests:
         not_for = {"--target": targets, "--question": questions, "--hidden": hidden, "--costs": costs}
@@ -90,9 +90,7 @@ def _command(
         model = DiscreteNetwork(model.network_, target, model.questions_, max_cells).fit()
         settings["solver"] = network_solver(seed, seconds, model.table_size)
     settings |= {"known": list(known)} | non_default_options(max_features=max_features, max_cost=max_cost)
-    if rules is not None:
-        with as_input_errors():
-            settings["rules"] = Rules.read(rules)
+    settings |= read_rules(rules, skip_logic)
     with as_input_errors():
         if prices.prices(len(model.questions_), model.questions_).visits is not None:
             settings["solver"] = Panels(solver=settings["solver"], random_state=seed)

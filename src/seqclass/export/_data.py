@@ -195,7 +195,7 @@ def as_data(agent: Agent, labels: Any, max_nodes: int, min_probability: float | 
             raise ValueError(
                 f"this policy cannot be written as a program: {why}; and a graph begins with a case of which nothing "
                 "is known, while this one knows columns at the start (known). Fit NaiveBayes or ClassMixture as "
-                "observation_model."
+                "observation_model and leave rules out, or use `seqclass ask`."
             ) from None
         return data | graph(agent, max_nodes, min_probability, str(why))
 

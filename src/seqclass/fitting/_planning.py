@@ -170,8 +170,11 @@ def without_skipped(settings: Settings, naming: ColumnNaming, codes: Any) -> Any
         raise ValueError("skip logic needs rows that are not sparse: give X as an array, X.toarray().")
     own = codes[:, rules.features].astype(np.intp)
     own = np.where(own == coder.missing_code[support[rules.features]], -1, own)
-    codes = codes.copy()
-    codes[:, rules.features] = np.where(rules.follow(own, own < 0).never, -1, codes[:, rules.features])
+    codes, never = codes.copy(), np.zeros(own.shape, dtype=bool)
+    while (more := rules.follow(own, own < 0).never & ~never).any():  # what is left out opens nothing in its turn
+        never |= more
+        own[never] = -1
+    codes[:, rules.features] = np.where(never, -1, codes[:, rules.features])
     return codes
 
 

@@ -75,9 +75,9 @@ class SkipLogic:
 
     It belongs to the problem, as `Rules` do, so that plans, bounds, certificates, sessions and exported graphs keep to
     it: a question that no answer has opened is never asked, nor is one whose answer follows from another. An implied
-    answer opens other questions as any answer does, and leaves P(class) as it is: it follows from what was said, whatever
-    the class. In `fit`, answers that the logic would have left out count as missing, so that the model learns how
-    those answer who are asked. In a fixed order what is left out is passed over.
+    answer opens other questions as any answer does, and leaves P(class) as it is: it follows from what was said,
+    whatever the class. In `fit`, answers that the logic would have left out count as missing, so that the model learns
+    how those answer who are asked. In a fixed order what is left out is passed over.
 
     Parameters
     ----------
@@ -179,9 +179,9 @@ def _expand(given: Any) -> Iterator[SkipRule]:
     """Rules of one question each."""
     if isinstance(given, Mapping):
         for question, own in given.items():
-            alone = isinstance(own, (Mapping, str, int))
-            for rule in [own] if alone else own:
-                yield from _expand([{"question": question, **(rule if isinstance(rule, Mapping) else {"after": rule})}])
+            for rule in [own] if isinstance(own, (Mapping, str, int, SkipRule)) else own:
+                parts = rule if isinstance(rule, Mapping) else {"after": rule}
+                yield from _expand([rule if isinstance(rule, SkipRule) else {"question": question, **parts}])
         return
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise ValueError(
@@ -228,9 +228,9 @@ def answer_rules(
         if rule.answers is None:  # a missing one is none, whether it is an outcome or not
             accepts[number, :size] = np.arange(size) != naming.missing(gate)
         else:
-            accepts[number, [_outcome(naming, gate, answer, size, rule) for answer in rule.answers]] = True
+            accepts[number, [_outcome(naming, gate, answer, size) for answer in rule.answers]] = True
         if rule.implied is not None:
-            implied[number] = _outcome(naming, target, rule.implied, int(n_outcomes[target]), rule)
+            implied[number] = _outcome(naming, target, rule.implied, int(n_outcomes[target]))
         any_of[np.searchsorted(features, target)] |= rule.match == "any"
     logic_of = AnswerRules(
         features, np.searchsorted(features, targets), np.searchsorted(features, gates), accepts, implied, any_of
@@ -239,7 +239,7 @@ def answer_rules(
     return logic_of
 
 
-def _outcome(naming: Naming, feature: int, answer: Any, n_outcomes: int, rule: SkipRule) -> int:
+def _outcome(naming: Naming, feature: int, answer: Any, n_outcomes: int) -> int:
     """The outcome that an answer is, which must stand for no other one."""
     shown = naming.shows(feature, n_outcomes - (naming.missing(feature) >= 0))
     text = str(int(answer) if isinstance(answer, (bool, np.bool_)) else answer).strip()
@@ -252,5 +252,5 @@ def _outcome(naming: Naming, feature: int, answer: Any, n_outcomes: int, rule: S
     if type(naming) is Naming and isinstance(answer, (int, np.integer)) and 0 <= answer < n_outcomes:
         return int(answer)  # of a problem without data outcomes have numbers
     raise ValueError(
-        f"{rule}: {naming.feature(feature)} has no answer {short_repr(answer)}; it has {join_names(shown)}."
+        f"skip logic: {naming.feature(feature)} has no answer {short_repr(answer)}; it has {join_names(shown)}."
     )
