@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +15,12 @@ from seqclass._utils.stored import stored_array
 
 __all__ = ["AnswerRules"]
 
-#: In `AnswerRules.implied`: the answer opens the question.
-OPENS = -1
-#: In `AnswerRules.implied`: the answer closes the question, and says nothing of what it would show.
-CLOSES = -2
+
+class Effect(IntEnum):
+    """What an answer does to a question, in `AnswerRules.implied`, where it implies no outcome of it."""
+
+    OPENS = -1
+    CLOSES = -2  # and says nothing of what it would show
 
 
 class Consequences(NamedTuple):
@@ -45,7 +48,7 @@ class AnswerRules:
     accepts : ndarray of bool of shape (m, V)
         Outcomes of the gate that count.
     implied : ndarray of int of shape (m,)
-        Outcome of the target that follows; `OPENS`, or `CLOSES`, which says nothing of it.
+        Outcome of the target that follows; `Effect.OPENS`, or `Effect.CLOSES`, which says nothing of it.
     any_of : ndarray of bool of shape (k,)
         Of which one rule that opens is enough.
     """
@@ -74,7 +77,7 @@ class AnswerRules:
 
     def after_start(self, known: IntArray, called: Callable[[int], str]) -> AnswerRules | None:
         """Rules that are left once what is known was looked at, by feature; what it left closed stays so."""
-        is_known, opens = np.isin(self.features[self.gate], known), self.implied == OPENS
+        is_known, opens = np.isin(self.features[self.gate], known), self.implied == Effect.OPENS
         for target in np.flatnonzero(self.any_of):
             own = opens & (self.target == target)
             if is_known[own].any() and not is_known[own].all():
@@ -90,7 +93,7 @@ class AnswerRules:
         What is not asked may be implied, and what is lost is known to have no answer.
         """
         answers, order = answers.copy(), np.arange(len(self.gate))
-        implies, opens = np.flatnonzero(self.implied >= 0), np.flatnonzero(self.implied == OPENS)
+        implies, opens = np.flatnonzero(self.implied >= 0), np.flatnonzero(self.implied == Effect.OPENS)
         while True:
             hit = (answers[:, self.gate] >= 0) & self.accepts[order, np.maximum(answers[:, self.gate], 0)]
             before = answers.copy()
@@ -101,7 +104,7 @@ class AnswerRules:
             if np.array_equal(before, answers):
                 break
         closed = np.zeros(answers.shape, dtype=bool)
-        for rule in np.flatnonzero(self.implied != OPENS):
+        for rule in np.flatnonzero(self.implied != Effect.OPENS):
             closed[:, self.target[rule]] |= hit[:, rule]
         open_, never = ~closed, closed | lost
         for target in np.unique(self.target[opens]):
@@ -121,7 +124,7 @@ class AnswerRules:
     def check(self, called: Callable[[int], str]) -> None:
         """Refuse what contradicts itself; ``called`` names a feature."""
         names = [called(int(feature)) for feature in self.features]
-        opens = np.flatnonzero(self.implied == OPENS)
+        opens = np.flatnonzero(self.implied == Effect.OPENS)
         edges = {int(t): set(self.gate[opens[self.target[opens] == t]].tolist()) for t in self.target[opens]}
         reach = {target: set(gates) for target, gates in edges.items()}
         for _ in edges:
@@ -171,7 +174,7 @@ class AnswerRules:
         k, m = len(stored_array(self, "features", "i", None, low=0)), len(self.target)
         for name in ("target", "gate"):
             stored_array(self, name, "i", m, low=0, high=k - 1)
-        stored_array(self, "implied", "i", m, low=CLOSES)
+        stored_array(self, "implied", "i", m, low=Effect.CLOSES)
         stored_array(self, "accepts", "b", m, None)
         stored_array(self, "any_of", "b", k)
 
@@ -189,5 +192,5 @@ def with_closing(rules: AnswerRules | None, closing: Sequence[tuple[int, int, Bo
     any_of = np.isin(features, own.features[own.any_of])
     target = np.searchsorted(features, np.append(own.features[own.target], targets))
     gate = np.searchsorted(features, np.append(own.features[own.gate], gates))
-    implied = np.append(own.implied, np.full(len(closing), CLOSES))
+    implied = np.append(own.implied, np.full(len(closing), Effect.CLOSES))
     return AnswerRules(features, target, gate, np.array(accepts), implied, any_of)

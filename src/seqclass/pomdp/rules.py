@@ -18,8 +18,9 @@ from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_integer, columns_of
 from seqclass.pomdp.answer_rules import AnswerRules
 from seqclass.pomdp.constraints import ConstraintStatus
-from seqclass.pomdp.one_step import answers_of, unasked_questions
+from seqclass.pomdp.one_step import unasked_questions
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.skipped import check_targets, opened_questions
 from seqclass.pomdp.skips import SkipLogic, answer_rules
 from seqclass.pomdp.table_problem import in_any_order
 from seqclass.pomdp.ties import affords, budget_of
@@ -401,17 +402,6 @@ class QuestionRules:
         needed[self.first] = needed[self.mandatory] = True
         return needed
 
-    def open(self, belief: BeliefState) -> BoolArray | None:
-        """Questions that skip logic leaves open, (n, n_questions); None where there is none."""
-        if self.answers is None:
-            return None
-        answers, unasked, asked_by = answers_of(self.answers, belief)
-        after: BoolArray = self.answers.follow(answers, unasked).open
-        result = np.ones((len(belief), len(self.area)), dtype=bool)
-        for place, question in asked_by.items():
-            result[:, question] &= after[:, place]
-        return result
-
     @property
     def has_requirements(self) -> bool:
         """Whether deciding is ever closed: something has to be asked."""
@@ -485,7 +475,8 @@ class QuestionRules:
 
     def check(self, problem: AcquisitionProblem) -> None:
         """Refuse what cannot be met in a problem."""
-        self._check_conditional(problem)
+        needed = self.compelled | ((self.area >= 0) & (np.append(self.at_least, 0)[self.area] > 0))
+        check_targets(self.answers, problem, needed, self.questions)
         named = self.compelled.copy()
         named[self.first] = True
         if (together := np.argwhere(self._foes[np.ix_(named, named)])).size:
@@ -516,26 +507,6 @@ class QuestionRules:
                 f"{int(self.at_most[full])} may be asked: raise at_most."
             )
         self._check_enough(problem)
-
-    def _check_conditional(self, problem: AcquisitionProblem) -> None:
-        """Refuse that what skip logic may leave out, or a known answer, has to be asked or is one of a bundle."""
-        starts = problem.starts
-        known = [one for one in (self.answers, None if starts is None else starts.answers) if one is not None]
-        for question in range(problem.n_questions) if known else ():
-            members = problem.structure.members(question)
-            if not any(np.isin(members, one.targets).any() for one in known):
-                continue
-            called, area = self.questions[question], self.area[question]
-            if len(members) > 1:
-                raise ValueError(
-                    f"skip logic: {called} are asked at once, as a bundle, and one of them only after another answer: "
-                    "take it out of the bundle."
-                )
-            if self.compelled[question] or (area >= 0 and self.at_least[area] > 0):
-                raise ValueError(
-                    f"rules: {called} has to be asked, or counts for an area with at_least, and skip logic or what is "
-                    "known may leave it out: take it out of one of the two."
-                )
 
     def _check_enough(self, problem: AcquisitionProblem) -> None:
         nothing = np.zeros((1, len(self.area)), dtype=bool)
@@ -699,8 +670,8 @@ class _FeasibilityTracker:
     def status(self, belief: BeliefState) -> ConstraintStatus:
         """See `QuestionRules.status`."""
         rules, problem, allowed = self.rules, self.problem, self.there
-        if (open_ := rules.open(belief)) is not None:
-            allowed = allowed & open_
+        if rules.answers is not None:
+            allowed = allowed & opened_questions(rules.answers, belief)
         # what comes first and was taken out does not keep the others waiting
         pending = (allowed & unasked_questions(belief))[:, rules.first] & (self.must | ~rules.compelled)[:, rules.first]
         waits = np.flatnonzero(pending.any(axis=1))

@@ -16,7 +16,7 @@ from seqclass._utils.arrays import IntArray
 from seqclass._utils.model_files import register
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import columns_of
-from seqclass.pomdp.answer_rules import OPENS, AnswerRules
+from seqclass.pomdp.answer_rules import AnswerRules, Effect
 from seqclass.pomdp.names import Naming
 
 __all__ = ["SkipLogic", "SkipRule"]
@@ -221,7 +221,7 @@ def answer_rules(
     targets, gates = (np.array([place[getattr(r, end)] for r in rules]) for end in ("question", "after"))
     features = np.union1d(targets, gates)
     accepts = np.zeros((len(rules), max(int(n_outcomes[gate]) for gate in gates)), dtype=bool)
-    implied = np.full(len(rules), OPENS)
+    implied = np.full(len(rules), Effect.OPENS)
     any_of = np.zeros(len(features), dtype=bool)
     for number, (rule, target, gate) in enumerate(zip(rules, targets.tolist(), gates.tolist())):
         size = int(n_outcomes[gate])
