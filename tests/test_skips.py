@@ -233,7 +233,8 @@ def test_a_form_is_kept_to_in_every_use(way: str, tmp_path: Path) -> None:
     assert columns.index("packs") not in told
     unanswered = clf.acquire(X.assign(smokes=None, sex=None)).order
     assert not np.isin(unanswered, [columns.index(q) for q in ("packs", "pregnant", "vomits")]).any()
-    assert what_if(clf.problem_, clf.policy_, prices=clf.problem_.prices * 1.5)
+    dearer = what_if(clf.problem_, clf.policy_, prices=clf.problem_.prices * 2, solver=FirstK(1, certificate_paths=0))
+    assert dearer.policy.problem.rules is not None
     if known:
         with pytest.raises(ValueError, match="or use `seqclass ask`"):
             policy_data(clf)
@@ -269,6 +270,15 @@ def test_implied_answers_open_others_and_cost_nothing() -> None:
         other = problem.initial_belief().update(0, 1)
         assert other.available.tolist() == [[False, True, False]]
         assert not other.update(1, -1).available.any()  # an unanswered question opens nothing
+
+
+@pytest.mark.parametrize("price", [0.0, 0.01])
+def test_what_tells_nothing_itself_is_asked_for_what_it_opens(price: float) -> None:
+    tables = [[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]]]
+    problem = TableProblem([0.5, 0.5], tables, [price, 0.01], any_order=True)
+    problem = with_rules(problem, SkipLogic([SkipRule(1, after=0, answers=1)]))
+    policy = Lookahead(2, certificate_paths=0).solve(problem)
+    assert evaluate(problem, policy).cost == pytest.approx(optimal_cost(problem)) == pytest.approx(price + 0.305)
 
 
 WRONG = [
