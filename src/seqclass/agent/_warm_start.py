@@ -13,8 +13,8 @@ from seqclass.bn import ObservationModel
 from seqclass.costs import Prices
 from seqclass.pomdp import DECIDE, AcquisitionProblem, MixtureProblem, Policy
 from seqclass.pomdp.observations import DataObservations
-from seqclass.pomdp.one_step import without_closed
 from seqclass.pomdp.problem import OPEN, BeliefState, set_question
+from seqclass.pomdp.skipped import without_closed
 from seqclass.pomdp.solvers.ordering.rules import forced_question
 from seqclass.pomdp.walk import Level, join_beliefs, walk
 
