@@ -8,7 +8,6 @@ import numpy as np
 
 from seqclass._utils.files import replace_file
 
-N_ROWS = 600
 TARGET = "diagnosis"
 #: Prices in shares of a wrong diagnosis; one drawing of blood serves both blood tests.
 _PRICES = """feature,cost,group,discounted
@@ -25,8 +24,8 @@ ultrasound,0.08,,
 """
 
 
-def write_example(path: Path, prices: Path, seed: int) -> None:
-    """Write the patients, and the file of their prices."""
+def write_example(path: Path, prices: Path, seed: int, n: int = 600) -> None:
+    """Write ``n`` patients, and the file of their prices."""
     import pandas as pd
 
     diseases = ("appendicitis", "gastroenteritis", "kidney stone")
@@ -51,20 +50,20 @@ def write_example(path: Path, prices: Path, seed: int) -> None:
     # Share of the cells that are missing.
     missing = {"white cells": 0.06, "CRP": 0.06, "blood in urine": 0.1, "ultrasound": 0.15}
     rng = np.random.default_rng(seed)
-    disease = rng.choice(len(diseases), N_ROWS, p=shares)
+    disease = rng.choice(len(diseases), n, p=shares)
     columns: dict[str, object] = {
         "age": np.clip(rng.normal(np.array([26, 35, 46])[disease], 14), 4, 92).round().astype(int),
-        "sex": np.where(rng.random(N_ROWS) < np.array([0.5, 0.5, 0.35])[disease], "female", "male"),
+        "sex": np.where(rng.random(n) < np.array([0.5, 0.5, 0.35])[disease], "female", "male"),
     }
     for name, (means, spread, digits) in measured.items():
         values = np.maximum(rng.normal(np.array(means)[disease], spread), 0.5)
         columns[name] = values.round(digits)
     for name, (answers, chances) in answers_of.items():
-        below = rng.random(N_ROWS)[:, None] > np.cumsum(chances, axis=1)[disease][:, :-1]
+        below = rng.random(n)[:, None] > np.cumsum(chances, axis=1)[disease][:, :-1]
         columns[name] = np.array(answers)[below.sum(axis=1)]
     frame = pd.DataFrame(columns)[[line.split(",")[0] for line in _PRICES.splitlines()[1:]]]
     for name, share in missing.items():
-        frame[name] = frame[name].mask(rng.random(N_ROWS) < share)
+        frame[name] = frame[name].mask(rng.random(n) < share)
     frame[TARGET] = np.array(diseases)[disease]
     for file, text in ((path, frame.to_csv(index=False)), (prices, _PRICES)):
         with replace_file(file) as temporary:

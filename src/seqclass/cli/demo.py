@@ -20,7 +20,7 @@ from seqclass._utils.files import replace_file
 from seqclass.adaptive_classifier import adaptive
 from seqclass.cli._describe import held_out_text
 from seqclass.cli._errors import InputError, as_input_errors, check_output
-from seqclass.cli._example import N_ROWS, TARGET, write_example
+from seqclass.cli._example import TARGET, write_example
 from seqclass.cli._format import echo_json, gap_text, table, wrap
 from seqclass.cli._progress import is_shown, show_progress
 from seqclass.datasets import load
@@ -156,9 +156,9 @@ def _write_table(path: Path, seed: int, as_json: bool) -> None:
     with as_input_errors(f"cannot write {path}"):
         write_example(path, prices, seed)
     if as_json:
-        echo_json({"table": str(path), "prices": str(prices), "target": TARGET, "n_rows": N_ROWS})
+        echo_json({"table": str(path), "prices": str(prices), "target": TARGET})
         return
-    click.echo(f"Wrote {N_ROWS} made-up patients to {path}, and what each test costs to {prices}.")
+    click.echo(f"Wrote 600 made-up patients to {path}, and what each test costs to {prices}.")
     click.echo(f"Next: seqclass fit {path} --target {TARGET} --dataset-costs -o model.seq")
 
 

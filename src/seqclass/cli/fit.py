@@ -53,10 +53,6 @@ _SELECTORS: dict[str, Any] = {
 }
 
 
-#: Features of the table of a long report, and names in a short one.
-_MOST_LINES, _MOST_NAMES = 8, 5
-
-
 def _command(
     data: Path,
     target: str | None,
@@ -206,7 +202,7 @@ def _report(
         click.echo("\n" + held_out_text(held_out, content["unit"]) + "\n")
     begins = "May be asked for, what tells most for its price first" if clf.problem_.any_order else "Asked for first"
     most = f"at most {count(content['horizon'], 'feature')} a case"
-    features = content["features"][: _MOST_LINES if verbose else _MOST_NAMES]
+    features = content["features"][: 8 if verbose else 5]
     rest = len(content["features"]) - len(features)
     if verbose:
         more = f"\n  ... and {rest} more (seqclass show {output} --all)" if rest else ""
