@@ -11,8 +11,10 @@ from urllib.parse import quote
 from seqclass._utils.tables import to_json_value
 from seqclass._utils.text import join_names, near, short_repr, value_text
 from seqclass.agent._case import Feature, Questions
+from seqclass.agent.agent import feature_name
 from seqclass.agent.choices import answer_choices
 from seqclass.agent.session import Session
+from seqclass.pomdp.rules import Rules
 from seqclass.serve.models import Models, Refusal, ServedModel
 
 _SDC = "http://hl7.org/fhir/uv/sdc"
@@ -324,8 +326,36 @@ class _Asked:
             if unit := self.labels.text_of(name, "unit"):
                 coding = {"code": unit, "display": unit}
                 extensions.append({"url": f"{_CORE}/questionnaire-unit", "valueCoding": coding})
-        item |= {"required": False} | ({"readOnly": True} if read_only else {})
+        item |= {"required": False} | self._enable_when(name) | ({"readOnly": True} if read_only else {})
         return item | ({"extension": extensions} if extensions else {}) | ({"item": items} if items else {})
+
+    def _enable_when(self, name: str) -> Json:
+        """The answers that open a question, by skip logic, as far as one list of conditions says it."""
+        agent, rules = self.model.agent, Rules.from_value(getattr(self.model.clf, "rules", None))
+        if rules is None or not rules.skip or name in self.bundles:
+            return {}
+        logic = rules.skip.numbers(agent.n_features, agent.feature_names)
+        column = self.features[name].column
+        opening = [rule for rule in logic.rules if rule.question == column and rule.implied is None]
+        every = len(opening) > 1 and opening[0].match == "all"
+        pairs = [(feature_name(agent, rule.after), one) for rule in opening for one in rule.answers or (None,)]
+        conditions = [self._condition(after, answer) for after, answer in pairs if after in self.own]
+        if not pairs or len(conditions) < len(pairs) or None in conditions or (every and len(pairs) > len(opening)):
+            return {}
+        return {"enableWhen": conditions} | ({"enableBehavior": "all" if every else "any"} if len(pairs) > 1 else {})
+
+    def _condition(self, after: str, answer: Any) -> Json | None:
+        """That a question was answered, or answered so; None where no single value says it."""
+        if answer is None:
+            return {"question": after, "operator": "exists", "answerBoolean": True}
+        if (coding := self.choices(after).get(value_text(answer))) is not None:
+            return {
+                "question": after,
+                "operator": "=",
+                "answerCoding": {key: coding[key] for key in ("system", "code")},
+            }
+        number = isinstance(answer, (int, float))
+        return {"question": after, "operator": "=", "answerDecimal": answer} if number else None
 
     def form_items(self, odd: Mapping[str, str]) -> list[Json]:
         """What was asked so far, and what was not ours to ask."""
