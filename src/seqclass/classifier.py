@@ -107,9 +107,10 @@ class SequentialClassifier(BaseSequentialClassifier):
         be a dict, which says for each known column which other column it makes needless, or None: what a patient has
         volunteered is not asked for again. A value of the known column makes the other needless if no training row with
         that value has an answer there.
-    rules : Rules, dict or None
+    rules : Rules, SkipLogic, dict or None
         What may be asked and what has to be asked, whether or not it pays: content areas, enemies, starting and
-        mandatory questions; see `seqclass.Rules`. Only with ``order="adaptive"``.
+        mandatory questions, only with ``order="adaptive"``; see `seqclass.Rules`. Or which questions follow on answers
+        to others, in any order: `seqclass.SkipLogic`.
     half_life : float or None
         For data that drift: number of later rows after which a row counts half in what the model learns. Rows must be
         in order of time. A row that is followed by k others (of weight above 0) has weight 2^(-k / half_life), in `fit`

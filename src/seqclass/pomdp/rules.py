@@ -149,7 +149,7 @@ class Rules:
 
     @classmethod
     def read(cls, path: str | Path) -> Rules:
-        """Read a JSON file, an object of ``areas``, ``enemies``, ``first`` and ``mandatory``, of which any may lack.
+        """Read a JSON file, an object of ``areas``, ``enemies``, ``first``, ``mandatory``, ``skip``; any may lack.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class Rules:
         ...     path = Path(folder) / "rules.json"
         ...     _ = path.write_text('{"enemies": [["CT", "MRI"]], "first": ["history"]}')
         ...     Rules.read(path)
-        Rules(areas={}, enemies=[['CT', 'MRI']], first=['history'], mandatory=())
+        Rules(areas={}, enemies=[['CT', 'MRI']], first=['history'], mandatory=(), skip=())
         """
         try:
             told = json.loads(Path(path).read_text("utf-8"))
