@@ -1,7 +1,8 @@
-"""Exams: banks of items, skills, classical rules to stop, exposure of items, and what an exam measured."""
+"""Exams: banks of items, skills, scores with their precision, classical rules, exposure, and what an exam measured."""
 
 from __future__ import annotations
 
+from seqclass.exams.estimates import ScorePlan, Scores, ScoreStates, UntilPrecise, estimate
 from seqclass.exams.exposure import ExposureControl
 from seqclass.exams.item_parameters import ItemParameters
 from seqclass.exams.items import ItemResponse
@@ -14,8 +15,13 @@ __all__ = [
     "FisherInformation",
     "ItemParameters",
     "ItemResponse",
+    "ScorePlan",
+    "ScoreStates",
+    "Scores",
     "SequentialTest",
     "SkillProfile",
+    "UntilPrecise",
+    "estimate",
     "exam_report",
 ]
 __dir__ = __all__.copy  # tab completion

@@ -238,6 +238,7 @@ def _(policy: PosteriorThresholdPolicy) -> dict[str, Any]:
 
 @to_program.register
 def _(policy: StopWhenSure) -> dict[str, Any]:
+    _exactly(policy, StopWhenSure)
     cost = float(enough(policy.problem.initial_belief(), policy.cost))
     return {"type": "sure", "n_stages": policy.n_stages, "cost": cost, "policy": to_program(policy.policy)}
 

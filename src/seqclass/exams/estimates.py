@@ -1,0 +1,517 @@
+"""A score with its precision: ability, or accuracy over a whole bank, from few items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+from scipy.special import logsumexp, softmax
+
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.model_files import Stored
+from seqclass._utils.tables import Readable
+from seqclass._utils.validation import check_choice, check_integer, check_real
+from seqclass.agent.agent import feature_name
+from seqclass.bn import ClassMixture
+from seqclass.classifier import SequentialClassifier
+from seqclass.costs import Costs
+from seqclass.exams._item_curves import TINY
+from seqclass.exams.items import ItemResponse
+from seqclass.pomdp import Adaptive, ClassInformation, FirstK, Policy, Solver
+from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
+from seqclass.pomdp.sweeps.ladder import StopWhenSure
+
+__all__ = ["ScorePlan", "ScoreStates", "Scores", "UntilPrecise", "estimate"]
+
+
+@dataclass(frozen=True)
+class ScoreTuning:
+    """How scores are put on a grid, and what is made of persons that are known."""
+
+    n_values: int = 30  #: cells of the scores, where states are more than twice as many
+    apart: tuple[float, ...] = (0.1, 0.3)  #: shares of answers in which somebody may differ from a person that is known
+    uniform: float = 0.02  #: share of these answers that any outcome is as likely for
+    n_rounds: int = 50  #: in which the weights of the parts of the model are learnt
+    n_folds: int = 5  #: in which intervals are held against persons who were kept aside
+    min_persons: int = 40  #: of fewer the errors are not looked at
+    n_paths: int = 100  #: cases that a plan by price is fitted to
+
+
+TUNING = ScoreTuning()
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Scores(Readable):
+    """Estimated scores of ``n`` persons.
+
+    Attributes
+    ----------
+    estimate, standard_error : ndarray of shape (n,)
+        Of ability, or of the accuracy over the whole bank, between 0 and 1.
+    lower, upper : ndarray of shape (n,)
+        Interval that holds the score with probability ``confidence``.
+    n_items : ndarray of int of shape (n,)
+        Number of items that were answered.
+    confidence : float
+        Of the intervals.
+    items : tuple of tuple of str
+        Names of each person's items, as far as known in the order in which they were asked.
+    """
+
+    _columns = ("estimate", "standard_error", "lower", "upper", "n_items")
+    _in_summary = (*_columns, "confidence")
+    _axis = "person"
+
+    estimate: FloatArray
+    standard_error: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    n_items: IntArray
+    confidence: float
+    items: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ScorePlan(Readable, Stored):
+    """A plan that asks for a score; `estimate` makes it.
+
+    Attributes
+    ----------
+    classifier : SequentialClassifier
+        The plan as a classifier whose decisions are values of the score and whose costs are those of the errors: it has
+        sessions, budgets, rules, certificates, files and exports like any other.
+    states : ScoreStates
+        The hidden states of its model, and the score that belongs to each.
+    widening : float
+        What standard errors of the model are multiplied by, as persons who were kept aside showed; 1 without such.
+    confidence : float
+        Of intervals.
+    """
+
+    _in_summary = _columns = ("widening", "confidence")
+
+    classifier: SequentialClassifier
+    states: ScoreStates
+    widening: float = 1.0
+    confidence: float = 0.95
+
+    def acquire(self, X: Any) -> Scores:
+        """Ask each person what the plan asks, and estimate the scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_items)
+            Answers, outcome codes, of which the plan looks at those that it asks for; missing where there is none.
+
+        Returns
+        -------
+        Scores
+        """
+        codes, order = self._asked(X)
+        return self._estimated(codes, order)
+
+    def scores(self, evidence: Any) -> Scores:
+        """Estimate the scores from answers to any items.
+
+        Parameters
+        ----------
+        evidence : array-like of shape (n, n_items)
+            Outcome codes, -1 where an item was not answered.
+
+        Returns
+        -------
+        Scores
+        """
+        codes = np.asarray(self.classifier.agent_.model._check_evidence(_codes_of(evidence)))
+        return self._estimated(codes, [np.flatnonzero(row >= 0) for row in codes])
+
+    def ask(self, answer: Callable[[str], Any]) -> Scores:
+        """Ask one person item by item, live.
+
+        Parameters
+        ----------
+        answer : callable
+            Gets the name of an item and returns the outcome, such as 1 for right.
+
+        Returns
+        -------
+        Scores
+            Of one person.
+        """
+        session, names, asked = self.classifier.session(), self._names, []
+        codes = np.full((1, len(names)), -1, dtype=np.intp)
+        while (item := session.next_feature) is not None:
+            asked.append(names.index(item.name))
+            codes[0, asked[-1]] = outcome = answer(item.name)
+            session.observe(item.name, outcome)
+        return self._estimated(codes, [np.array(asked, dtype=np.intp)])
+
+    @property
+    def _names(self) -> list[str]:
+        return [str(feature_name(self.classifier.agent_, j)) for j in range(len(self.states.tables))]
+
+    def _asked(self, X: Any) -> tuple[IntArray, list[IntArray]]:
+        """What the plan sees of rows, and the items that it asks, in order."""
+        import pandas as pd
+
+        codes = _codes_of(X[self._names] if hasattr(X, "columns") else X)
+        named = hasattr(self.classifier, "feature_names_in_")
+        record = self.classifier.acquire(pd.DataFrame(codes, columns=self._names) if named else codes)
+        asked: BoolArray = np.zeros(codes.shape, dtype=bool)
+        row, place = np.nonzero(record.order >= 0)
+        asked[row, record.order[row, place]] = True
+        return np.where(asked, codes, -1), [order[order >= 0] for order in record.order]
+
+    def _estimated(self, codes: IntArray, order: list[IntArray]) -> Scores:
+        score, error = self.states.moments(codes)
+        half = stats.norm.ppf((1 + self.confidence) / 2) * self.widening * error
+        low, high = score - half, score + half
+        if self.states.target == "accuracy":  # of which a part is seen
+            right, ahead = _fractions(codes, self.states.n_outcomes).sum(axis=1), (codes < 0).sum(axis=1)
+            low, high = np.maximum(low, right / codes.shape[1]), np.minimum(high, (right + ahead) / codes.shape[1])
+        names = self._names
+        items = tuple(tuple(names[j] for j in one.tolist()) for one in order)
+        count = (codes >= 0).sum(axis=1)
+        return Scores(score, error * self.widening, low, high, count, self.confidence, items)
+
+
+def estimate(
+    bank: Any = None,
+    answers: Any = None,
+    *,
+    target: str = "accuracy",
+    cost: str = "squared",
+    price: Any = None,
+    standard_error: float | None = None,
+    max_items: int | None = None,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+    **settings: Any,
+) -> ScorePlan:
+    """Plan which items to ask for a score: ability, or the accuracy over all items of a bank.
+
+    Estimation is a decision problem: decisions are values of the score, a decision's cost is its squared or absolute
+    error. The next item is the one with the most information about the score. Accuracy is what was seen of the asked
+    items and what is predicted of the others.
+
+    With ``answers`` the hidden states are the abilities and, beside them, the persons who are known: somebody may be
+    like one of these, but for a tenth or three tenths of the answers. How much each of the three counts is learnt, each
+    person left out in turn. Models of language that share an ancestor fail on the same items, which one ability does
+    not tell. Five times, persons are kept aside and asked by a plan of the others; intervals are widened until they
+    hold the accuracy of so many of them as ``confidence`` says.
+
+    Parameters
+    ----------
+    bank : ItemResponse, ItemParameters, data frame, mapping or path, optional
+        The items; what `ItemResponse.from_items` reads. None: learnt from ``answers``.
+    answers : array-like or data frame of shape (n_persons, n_items), optional
+        Outcome codes, -1 or NaN where missing, of persons who are known.
+    target : {"accuracy", "ability"}
+        What is estimated. Accuracy is the mean over all items of the outcome as a share of the highest one.
+    cost : {"squared", "absolute"}
+        Cost of an error. The estimate is the mean or the median.
+    price : float or array-like of shape (n_items,), optional
+        Price of an item in units of the cost: an item is asked while it is expected to save more than that.
+    standard_error : float, optional
+        Asks until the standard error, in the unit of the score and widened as intervals are, is no larger.
+    max_items : int, optional
+        Most items.
+    confidence : float
+        Of intervals.
+    random_state : int, generator or None
+        Seed.
+    **settings
+        Further settings of `SequentialClassifier.from_model`, such as ``rules``.
+
+    Returns
+    -------
+    ScorePlan
+
+    Raises
+    ------
+    ValueError
+        If nothing says when to stop, or settings are wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> bank = {"a": np.full(100, 1.5), "b": rng.normal(size=100)}
+    >>> plan = estimate(bank, max_items=20)
+    >>> plan.ask(lambda item: 1).to_frame().round(2).to_dict("records")
+    [{'estimate': 0.92, 'standard_error': 0.05, 'lower': 0.82, 'upper': 1.0, 'n_items': 20}]
+    """
+    check_choice(target, "target", ("accuracy", "ability"))
+    check_choice(cost, "cost", ("squared", "absolute"))
+    if check_real(confidence, "confidence", 0, 1) in (0, 1):
+        raise ValueError("confidence must be above 0 and below 1.")
+    if bank is None and answers is None:
+        raise ValueError("bank is missing: give the parameters of the items, or answers to learn them from.")
+    if price is None and standard_error is None and max_items is None:
+        raise ValueError("say when to stop: by the price of an item, a standard_error, or max_items.")
+    persons = None if answers is None else _codes_of(answers)
+    if bank is None:
+        bank = ItemResponse("graded", cuts=[0.0], standard_errors=False).fit(persons)
+    model = bank if isinstance(bank, ItemResponse) else ItemResponse.from_items(bank, cuts=[0.0])
+    if persons is not None and persons.shape[1] != model.n_features_in_:
+        raise ValueError(f"answers has {persons.shape[1]} items, and bank has {model.n_features_in_}.")
+    columns = getattr(answers, "columns", None)
+    names = model.feature_names_ if columns is None else list(map(str, columns))
+    stop = _Stop(
+        price,
+        None if standard_error is None else check_real(standard_error, "standard_error", 1e-9),
+        None if max_items is None else check_integer(max_items, "max_items", 0),
+        random_state,
+    )
+    states, widening = ScoreStates.learn(model, persons, target, cost), 1.0
+
+    def plan(states: ScoreStates) -> ScorePlan:
+        return ScorePlan(states.classifier(stop, names, settings, widening), states, widening, confidence)
+
+    if persons is not None and target == "accuracy":
+        for _ in range(1 if standard_error is None else 2):  # where it stops depends on it
+            widening = _widen(plan, states, persons, confidence)
+    return plan(states)
+
+
+@dataclass(repr=False, eq=False)
+class UntilPrecise(Solver):
+    """Asks for the most information about a score until its standard error is small enough.
+
+    Parameters
+    ----------
+    states : ScoreStates
+        The states of the problem.
+    standard_error : float
+        In the unit of the score.
+    max_items : int, optional
+        Most items.
+    certificate_paths, random_state
+        As in `Solver`.
+    """
+
+    states: ScoreStates
+    standard_error: float
+    max_items: int | None = None
+    _: KW_ONLY
+    certificate_paths: int = 0
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        first = FirstK(None, rule=ClassInformation())._policy(problem)
+        return PrecisePolicy(first, self.states, self.standard_error, self.max_items)
+
+
+class PrecisePolicy(StopWhenSure):
+    """Asks what another policy would ask next until the standard error of a score is small enough."""
+
+    def __init__(self, policy: Policy, states: ScoreStates, limit: float, most: int | None) -> None:
+        super().__init__(policy, 0.0, most)
+        self.states, self.limit = states, limit
+
+    def _is_terminal(self, belief: BeliefState) -> BoolArray:
+        codes = np.full((len(belief), len(self.states.tables)), -1)
+        assert belief.observed is not None  # of a problem in any order
+        codes[:, belief.problem.features] = np.maximum(belief.observed, -1)
+        return np.asarray(self.states.moments(codes)[1] <= self.limit)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ScoreStates(Readable, Stored):
+    """Hidden states of persons, and the score that belongs to each.
+
+    Attributes
+    ----------
+    prior, values : ndarray of shape (n_states,)
+        Probability and score of each state.
+    tables : ndarray of shape (n_items, V_max, n_states)
+        P(outcome | state).
+    n_outcomes : ndarray of int of shape (n_items,)
+        Number of outcomes of each item.
+    person : ndarray of int of shape (n_states,)
+        Number of the person whom a state is made of; -1 for an ability.
+    target, cost : str
+        As of `estimate`.
+    """
+
+    _in_summary = ("tables", "target", "cost")
+    _columns = ("prior", "values", "person")
+    _axis = "state"
+
+    prior: FloatArray
+    values: FloatArray
+    tables: FloatArray
+    n_outcomes: IntArray
+    person: IntArray
+    target: str
+    cost: str
+
+    @classmethod
+    def learn(cls, model: ItemResponse, persons: IntArray | None, target: str, cost: str) -> ScoreStates:
+        """Return the abilities of a model, and for accuracy the persons beside them."""
+        prior, tables, whose = model._hidden_prior, model.tables_, np.full(len(model.weights_), -1)
+        if persons is not None and target == "accuracy":
+            prior, tables, whose = _with_persons(persons, prior, tables, model.n_outcomes_)
+        values = model.ability_
+        if target == "accuracy":
+            values = _weigh_outcomes(tables, model.n_outcomes_, 1).mean(axis=0)
+        return cls(prior, values, tables, model.n_outcomes_, whose, target, cost)
+
+    def moments(self, codes: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return estimates and standard errors: what was seen is known, the rest is predicted."""
+        score, error = np.empty((2, len(codes)))
+        for rows in chunks(len(codes), 8.0 * (4 * len(self.prior) + self.tables[:, :, 0].size)):
+            shown = _indicators(codes[rows], self.tables.shape[1])
+            share = softmax(_log_likelihood(shown, self._logs) + np.log(self.prior), axis=1)
+            value, beside = np.broadcast_to(self.values, share.shape), 0.0
+            if self.target == "accuracy":
+                ahead, n = (codes[rows] < 0).astype(float), codes.shape[1]
+                right = _fractions(codes[rows], self.n_outcomes).sum(axis=1)
+                value = (right[:, None] + ahead @ self._mean) / n
+                beside = ((ahead @ self._variance) * share).sum(axis=1) / n**2
+            expected = (share * value).sum(axis=1)
+            error[rows] = np.sqrt((share * (value - expected[:, None]) ** 2).sum(axis=1) + beside)
+            score[rows] = expected if self.cost == "squared" else _medians(share, value)
+        return score, error
+
+    @cached_property
+    def _logs(self) -> FloatArray:
+        return np.log(np.maximum(self.tables, TINY))
+
+    @cached_property
+    def _mean(self) -> FloatArray:
+        return _weigh_outcomes(self.tables, self.n_outcomes, 1)
+
+    @cached_property
+    def _variance(self) -> FloatArray:
+        return _weigh_outcomes(self.tables, self.n_outcomes, 2) - self._mean**2
+
+    def without(self, persons: IntArray) -> ScoreStates:
+        """Return the same without the states of some persons."""
+        kept = ~np.isin(self.person, persons)
+        prior = self.prior[kept] / self.prior[kept].sum()
+        return replace(
+            self, prior=prior, values=self.values[kept], tables=self.tables[:, :, kept], person=self.person[kept]
+        )
+
+    def classifier(self, stop: _Stop, names: Any, settings: dict[str, Any], widening: float) -> SequentialClassifier:
+        """Return a classifier whose classes and decisions are values of the score."""
+        cells = np.unique(self.values, return_inverse=True)[1]
+        if cells.max() >= 2 * TUNING.n_values:
+            edges = np.linspace(self.values.min(), self.values.max(), TUNING.n_values + 1)[1:-1]
+            cells = np.unique(np.digitize(self.values, edges), return_inverse=True)[1]
+        mass = np.bincount(cells, self.prior)
+        value = np.bincount(cells, self.prior * self.values) / mass
+        labels = value.round(4) if len(set(value.round(4))) == len(value) else value
+        tables = [table[:size] for table, size in zip(self.tables, self.n_outcomes.tolist())]
+        model = ClassMixture.from_tables(labels, mass, cells, self.prior / mass[cells], tables, feature_names=names)
+        apart = np.abs(value[:, None] - value)
+        costs = Costs(0.0 if stop.price is None else stop.price, decision_costs=apart ** (1 + (self.cost == "squared")))
+        settings = {"feature_costs": costs, "solver": stop.solver(self, widening)} | settings
+        if stop.price is not None and stop.most is not None:
+            settings |= {"max_features": stop.most}
+        return SequentialClassifier.from_model(model, **settings)
+
+
+class _Stop(NamedTuple):
+    """When a plan stops, and what it is made by."""
+
+    price: Any
+    error: float | None
+    most: int | None
+    random_state: Any
+
+    def solver(self, states: ScoreStates, widening: float) -> Solver:
+        if self.error is not None:
+            return UntilPrecise(states, self.error / widening, self.most)
+        if self.price is None:
+            return FirstK(self.most, rule=ClassInformation(), certificate_paths=0)
+        return Adaptive(
+            [ClassInformation()],
+            n_paths=TUNING.n_paths,
+            n_cases=TUNING.n_paths,
+            max_rounds=0,
+            max_nodes=0,
+            certificate_paths=0,
+            random_state=self.random_state,
+        )
+
+
+def _with_persons(
+    persons: IntArray, prior: FloatArray, tables: FloatArray, n_outcomes: IntArray
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """States of persons beside those of abilities, by how well each tells of others."""
+    n, width = len(persons), tables.shape[1]
+    shown = _indicators(persons, width)
+    joint = _log_likelihood(shown, np.log(np.maximum(tables, TINY))) + np.log(prior)
+    curves = tables @ softmax(joint, axis=1).T
+    own = np.arange(width)[:, None] < n_outcomes[:, None, None]
+    curves = (1 - TUNING.uniform) * curves + own * TUNING.uniform / n_outcomes[:, None, None]
+    known = (persons.T >= 0)[:, None, :]
+    parts = [np.where(known, (1 - apart) * shown + apart * curves, curves) for apart in TUNING.apart]
+    fits = [logsumexp(joint, axis=1)]
+    for part in parts:
+        alike = _log_likelihood(shown, np.log(np.maximum(part, TINY)))
+        np.fill_diagonal(alike, -np.inf)
+        fits.append(logsumexp(alike, axis=1) - np.log(max(n - 1, 1)))
+    fit, weight = np.stack(fits, axis=1), np.full(len(fits), 1 / len(fits))
+    for _ in range(TUNING.n_rounds):
+        weight = softmax(fit + np.log(weight), axis=1).mean(axis=0) + 1e-9
+    weight /= weight.sum()
+    whose = np.concatenate([np.full(len(prior), -1), np.tile(np.arange(n), len(parts))])
+    prior = np.concatenate([weight[0] * prior, *(np.full(n, share / n) for share in weight[1:])])
+    return prior, np.concatenate([tables, *parts], axis=2), whose
+
+
+def _log_likelihood(shown: FloatArray, logs: FloatArray) -> FloatArray:
+    """Of each person's answers in each state, (n, n_states)."""
+    return np.asarray(np.tensordot(shown, logs, axes=([0, 1], [0, 1])))
+
+
+def _widen(
+    plan: Callable[[ScoreStates], ScorePlan], states: ScoreStates, persons: IntArray, confidence: float
+) -> float:
+    """By what standard errors have to be multiplied, so that intervals hold for persons who were kept aside."""
+    whole = np.flatnonzero((persons >= 0).all(axis=1))
+    if len(whole) < TUNING.min_persons:
+        return 1.0
+    true, apart = _fractions(persons, states.n_outcomes).mean(axis=1), np.empty(len(persons))
+    for fold in range(TUNING.n_folds):
+        aside = whole[fold :: TUNING.n_folds]
+        kept = states.without(aside)
+        score, error = kept.moments(plan(kept)._asked(persons[aside])[0])
+        apart[aside] = np.abs(score - true[aside]) / np.maximum(error, TINY)
+    rank = min(int(np.ceil((len(whole) + 1) * confidence)), len(whole))
+    return float(np.sort(apart[whole])[rank - 1] / stats.norm.ppf((1 + confidence) / 2))
+
+
+def _fractions(codes: IntArray, n_outcomes: IntArray) -> FloatArray:
+    """Outcomes as shares of the highest ones, 0 where missing."""
+    return np.asarray(np.maximum(codes, 0) / np.maximum(n_outcomes - 1, 1))
+
+
+def _weigh_outcomes(tables: FloatArray, n_outcomes: IntArray, power: int) -> FloatArray:
+    """Mean of a power of the share of the highest outcome, by item and state."""
+    part = np.arange(tables.shape[1])[:, None] / np.maximum(n_outcomes - 1, 1)[:, None, None]
+    return np.asarray((part**power * tables).sum(axis=1))
+
+
+def _medians(share: FloatArray, value: FloatArray) -> FloatArray:
+    """Weighted medians, halfway within the weight of each value."""
+    order = np.argsort(value, axis=1)
+    share, value = np.take_along_axis(share, order, 1), np.take_along_axis(value, order, 1)
+    below = share.cumsum(axis=1) - share / 2
+    return np.array([np.interp(0.5, at, held) for at, held in zip(below, value)])
+
+
+def _codes_of(X: Any) -> IntArray:
+    values = np.asarray(X, dtype=np.float64)
+    return np.where(np.isnan(values), -1, values).astype(np.intp)
+
+
+def _indicators(codes: IntArray, width: int) -> FloatArray:
+    """One where an item showed an outcome, (n_items, width, n)."""
+    return np.asarray(codes.T[:, None, :] == np.arange(width)[:, None], dtype=np.float64)

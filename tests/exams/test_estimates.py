@@ -1,0 +1,133 @@
+"""A score with its precision: by hand on three items, and by simulation whether intervals hold and costs are kept."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import seqclass
+from seqclass.exams import ItemParameters, ItemResponse, Scores, estimate
+from seqclass.export import export_policy
+from seqclass.persistence import save
+from seqclass.pomdp import certify
+
+BANK = {"a1": [1.5, 0.8, 1.2], "d": [0.5, -0.2, np.nan], "d1": [np.nan] * 2 + [1.0], "d2": [np.nan] * 2 + [-0.5]}
+POINTS = [-1.5, -0.5, 0.4, 1.6]
+
+
+def simulated(n_items: int = 40, n: int = 1500, seed: int = 0) -> tuple[ItemResponse, Any, Any]:
+    """A bank, answers, and abilities."""
+    rng = np.random.default_rng(seed)
+    bank = {"a": rng.lognormal(0.2, 0.3, n_items), "b": rng.normal(size=n_items)}
+    model = ItemResponse.from_items(bank, cuts=[0.0], points=41)
+    ability = rng.choice(model.ability_, n, p=model._hidden_prior)
+    chance = ItemParameters.from_table(bank).probabilities(ability)[:, 1].T
+    return model, (rng.random(chance.shape) < chance).astype(int), ability
+
+
+def families(n: int = 160, n_items: int = 60, seed: int = 0) -> Any:
+    """Answers of persons of whom each is like another one, but for a tenth of the items; abilities tell little."""
+    rng = np.random.default_rng(seed)
+    parents = rng.random((8, n_items)) < rng.beta(3, 2, 8)[:, None]
+    own = parents[rng.integers(0, 8, n)]
+    return np.where(rng.random(own.shape) < 0.1, ~own, own).astype(int)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("target", ["accuracy", "ability"])
+def test_an_estimate_is_what_enumeration_of_the_other_answers_finds(target: str) -> None:
+    model = ItemResponse.from_items(BANK, cuts=[0.0], points=POINTS)
+    plan = estimate(model, target=target, max_items=2)
+    tables = model.items_.probabilities(POINTS)
+    prior = np.exp(-0.5 * np.square(POINTS))
+    for seen in ([1, -1, -1], [-1, 0, 2], [-1, -1, -1], [0, 1, 1]):
+        values, weights = [], []
+        for s, ability in enumerate(POINTS):
+            for whole in product(range(2), range(2), range(3)):
+                if all(v in (-1, w) for v, w in zip(seen, whole)):
+                    chance = np.prod([tables[j, v, s] for j, v in enumerate(whole)])
+                    values.append(ability if target == "ability" else (whole[0] + whole[1] + whole[2] / 2) / 3)
+                    weights.append(prior[s] * chance)
+        mean = np.average(values, weights=weights)
+        sd = np.sqrt(np.average((np.array(values) - mean) ** 2, weights=weights))
+        scores = plan.scores([seen])
+        assert_allclose([scores.estimate[0], scores.standard_error[0]], [mean, sd], atol=1e-10)
+
+
+@pytest.mark.parametrize(("target", "cost"), [("accuracy", "squared"), ("ability", "absolute")])
+def test_intervals_hold_and_costs_are_those_of_the_decision_problem(target: str, cost: str) -> None:
+    model, X, ability = simulated()
+    plan = estimate(model, target=target, cost=cost, max_items=8)
+    scores = plan.acquire(X)
+    true = X.mean(axis=1) if target == "accuracy" else ability
+    assert 0.93 <= np.mean((scores.lower <= true) & (true <= scores.upper)) <= 0.97
+    assert set(scores.n_items) == {8} and all(len(set(one)) == 8 for one in scores.items)
+    assert_allclose(np.sqrt(np.mean((scores.estimate - true) ** 2)), scores.standard_error.mean(), rtol=0.1)
+    values = plan.classifier.classes_
+    apart = np.abs(values[:, None] - values)
+    assert_allclose(plan.classifier.problem_.decision_costs, apart**2 if cost == "squared" else apart, atol=1e-3)
+
+
+def test_it_stops_when_precise_or_when_another_item_does_not_pay() -> None:
+    model, X, _ = simulated(15, 100)
+    precise = estimate(model, standard_error=0.08).acquire(X)
+    assert precise.standard_error.max() <= 0.08 and len(set(precise.n_items)) > 1
+    assert_array_equal(estimate(model, standard_error=0.08, max_items=3).acquire(X).n_items, 3)
+    before = estimate(model, target="ability", cost="absolute", standard_error=0.5)
+    assert before.acquire(X).standard_error.mean() == pytest.approx(0.5, abs=0.03)
+    counts = [estimate(model, price=price, max_items=10).acquire(X).n_items.mean() for price in (3e-4, 3e-3)]
+    assert counts[0] > counts[1] + 1
+
+
+def test_persons_who_are_known_tell_more_than_their_ability_and_intervals_are_held_against_them() -> None:
+    X = families()
+    known, new = X[:100], X[100:]
+    bank = ItemResponse("2PL", cuts=[0.0], standard_errors=False, points=21, tol=1e-2).fit(known)
+    plain, plan = estimate(bank, max_items=10), estimate(bank, known, max_items=10)
+    true = new.mean(axis=1)
+    errors = [np.abs(one.acquire(new).estimate - true).mean() for one in (plain, plan)]
+    assert errors[1] < 0.7 * errors[0]
+    scores = plan.acquire(new)
+    assert np.mean((scores.lower <= true) & (true <= scores.upper)) >= 0.9 and plan.widening != 1.0
+    missing = np.where(np.random.default_rng(0).random(known.shape) < 0.1, np.nan, known)
+    assert estimate(bank, missing, max_items=10).widening == 1.0  # nobody's accuracy is known
+
+
+def test_a_plan_is_lived_saved_certified_and_exported(tmp_path: Path) -> None:
+    model, X, _ = simulated(6, 3)
+    plan = estimate(model, pd.DataFrame(X, columns=[f"item {j}" for j in range(6)]), target="ability", max_items=3)
+    scores, one = plan.acquire(X), plan.ask(lambda name: X[1, int(name.split()[1])])
+    assert one.items[0] == scores.items[1] and len(scores.to_frame()) == 3 and len(repr(scores)) < 300
+    assert_allclose(one.estimate[0], scores.estimate[1])
+    save(plan, tmp_path / "plan.seq")
+    again = seqclass.load(tmp_path / "plan.seq")
+    assert_allclose(again.acquire(X).lower, scores.lower)
+    certificate = certify(plan.classifier.problem_, plan.classifier.policy_, n_paths=200)
+    assert 0 < certificate.lower <= certificate.upper + 1e-12
+    export_policy(plan.classifier, tmp_path / "page.json", format="json")
+    with pytest.raises(ValueError, match="no program of PrecisePolicy"):
+        export_policy(estimate(model, standard_error=0.05).classifier, tmp_path / "page.html", max_nodes=5)
+    assert isinstance(scores, Scores)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"bank": None, "max_items": 1}, "bank is missing"),
+        ({}, "say when to stop"),
+        ({"target": "score", "max_items": 1}, "target"),
+        ({"cost": "cubed", "max_items": 1}, "cost"),
+        ({"confidence": 1.0, "max_items": 1}, "confidence"),
+        ({"standard_error": 0.0}, "standard_error"),
+        ({"answers": [[1, 0]], "max_items": 1}, "answers has 2 items, and bank has 3"),
+    ],
+)
+def test_what_is_wrong_is_said(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        estimate(**{"bank": BANK} | settings)
