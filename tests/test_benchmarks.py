@@ -22,6 +22,7 @@ COUNTING = {"lines.py", "number_mutations.py"}
 SCRIPTS = sorted({file.name for file in BENCHMARKS.glob("[!_]*.py")} - COUNTING)
 #: Scripts whose rows stand by themselves, or beside figures that are quoted rather than measured.
 PEERLESS = {
+    "ability.py",
     "adaptive_fit.py",
     "adaptive_real.py",
     "all_orders.py",
@@ -49,6 +50,7 @@ PEERLESS = {
 }
 #: Scripts whose rows are costs as much as seconds, and that leave memory out.
 MEMORYLESS = {
+    "ability.py",
     "visits.py",
     "adaptive_real.py",
     "all_orders.py",
@@ -84,6 +86,7 @@ GOLDEN = {"cost_trees.py", "hard_budgets.py"}
 KEYS = ["name", "ours_s", "peer", "peer_s", "ratio", "peak_mb"]
 #: Those of several seconds even so, which the default suite would be too long with.
 LONG = {
+    "ability.py",
     "speed.py",
     "all_orders.py",
     "visits.py",

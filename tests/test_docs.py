@@ -46,7 +46,14 @@ LONG = {
         "experiments.md",
         "networks.md",
     ),
-    *("certified.md", "selection.md", "extending/solver.md", "migrate/afabench.md", "theory/correlated.md"),
+    *(
+        "certified.md",
+        "selection.md",
+        "extending/solver.md",
+        "migrate/afabench.md",
+        "theory/correlated.md",
+        "scores.md",
+    ),
     *("../README.md", "serve.md", "exams.md", "analysis.md", "start.md", "migrate/pgmpy.md", "theory/certificates.md"),
 }
 BLOCK = re.compile(

@@ -67,7 +67,8 @@ def test_intervals_hold_and_costs_are_those_of_the_decision_problem(target: str,
     scores = plan.acquire(X)
     true = X.mean(axis=1) if target == "accuracy" else ability
     assert 0.93 <= np.mean((scores.lower <= true) & (true <= scores.upper)) <= 0.97
-    assert set(scores.n_items) == {8} and all(len(set(one)) == 8 for one in scores.items)
+    assert set(scores.n_items) == {8}
+    assert all(len(set(one)) == 8 for one in scores.items)
     assert_allclose(np.sqrt(np.mean((scores.estimate - true) ** 2)), scores.standard_error.mean(), rtol=0.1)
     values = plan.classifier.classes_
     apart = np.abs(values[:, None] - values)
@@ -77,7 +78,8 @@ def test_intervals_hold_and_costs_are_those_of_the_decision_problem(target: str,
 def test_it_stops_when_precise_or_when_another_item_does_not_pay() -> None:
     model, X, _ = simulated(15, 100)
     precise = estimate(model, standard_error=0.08).acquire(X)
-    assert precise.standard_error.max() <= 0.08 and len(set(precise.n_items)) > 1
+    assert precise.standard_error.max() <= 0.08
+    assert len(set(precise.n_items)) > 1
     assert_array_equal(estimate(model, standard_error=0.08, max_items=3).acquire(X).n_items, 3)
     before = estimate(model, target="ability", cost="absolute", standard_error=0.5)
     assert before.acquire(X).standard_error.mean() == pytest.approx(0.5, abs=0.03)
@@ -94,7 +96,8 @@ def test_persons_who_are_known_tell_more_than_their_ability_and_intervals_are_he
     errors = [np.abs(one.acquire(new).estimate - true).mean() for one in (plain, plan)]
     assert errors[1] < 0.7 * errors[0]
     scores = plan.acquire(new)
-    assert np.mean((scores.lower <= true) & (true <= scores.upper)) >= 0.9 and plan.widening != 1.0
+    assert np.mean((scores.lower <= true) & (true <= scores.upper)) >= 0.9
+    assert plan.widening != 1.0
     missing = np.where(np.random.default_rng(0).random(known.shape) < 0.1, np.nan, known)
     assert estimate(bank, missing, max_items=10).widening == 1.0  # nobody's accuracy is known
 
@@ -103,7 +106,9 @@ def test_a_plan_is_lived_saved_certified_and_exported(tmp_path: Path) -> None:
     model, X, _ = simulated(6, 3)
     plan = estimate(model, pd.DataFrame(X, columns=[f"item {j}" for j in range(6)]), target="ability", max_items=3)
     scores, one = plan.acquire(X), plan.ask(lambda name: X[1, int(name.split()[1])])
-    assert one.items[0] == scores.items[1] and len(scores.to_frame()) == 3 and len(repr(scores)) < 300
+    assert one.items[0] == scores.items[1]
+    assert len(scores.to_frame()) == 3
+    assert len(repr(scores)) < 300
     assert_allclose(one.estimate[0], scores.estimate[1])
     save(plan, tmp_path / "plan.seq")
     again = seqclass.load(tmp_path / "plan.seq")

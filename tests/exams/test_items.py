@@ -467,3 +467,45 @@ def test_answers_that_are_coded_from_one_are_told_of() -> None:
     with pytest.warns(UserWarning, match="coded 1 to 4, subtract 1"):
         ItemResponse(cuts=[0.0], standard_errors=False, max_iter=2).fit(X)
     ItemResponse(cuts=[0.0], standard_errors=False, max_iter=2).fit(X - 1)
+
+
+@pytest.mark.parametrize(
+    ("table", "ours"),
+    [
+        (
+            {"ID": [7, 8, 9], "MODEL": ["1PL", "3PL", "GR"], "PAR1": [0.5, 1.2, 1.4], "PAR2": [None, 0.3, -1.0]}
+            | {"PAR3": [None, 0.2, 0.7], "area": ["algebra", "geometry", "algebra"]},
+            {"a": [1.0, 1.2, 1.4], "b": [0.5, 0.3, None], "c": [None, 0.2, None]}
+            | {"b1": [None, None, -1.0], "b2": [None, None, 0.7]},
+        ),
+        (
+            {
+                "ItemID": ["p", "q"],
+                "NCAT": [3, 4],
+                "a": [2.0, 3.0],
+                "CB1": [-1, -0.5],
+                "CB2": [0, 0.5],
+                "CB3": [None, 1],
+            },
+            {"a": [2.0, 3.0], "b1": [-1, -0.5], "b2": [0, 0.5], "b3": [None, 1]},
+        ),
+        ({"param_a": [1.1], "param_b": [0.2], "param_c": [0.1]}, {"a": [1.1], "b": [0.2], "c": [0.1]}),
+    ],
+)
+def test_tables_of_testdesign_promis_and_others_are_read_as_they_stand(
+    table: dict[str, Any], ours: dict[str, Any], tmp_path: Path
+) -> None:
+    pd.DataFrame(table).to_csv(tmp_path / "bank.csv", index=False)
+    wanted = ItemParameters.from_table(pd.DataFrame(ours, dtype=float), kind="graded")
+    for given_table in (pd.DataFrame(table), tmp_path / "bank.csv"):
+        read = ItemParameters.from_table(given_table)
+        assert_allclose(read.intercepts, wanted.intercepts)
+        assert_allclose(read.lower, wanted.lower)
+        assert read.names == (tuple(map(str, next(iter(table.values())))) if len(wanted) > 1 else None)
+
+
+def test_what_numbered_parameters_mean_has_to_be_said() -> None:
+    with pytest.raises(ValueError, match="mean nothing without a column MODEL"):
+        ItemParameters.from_table({"PAR1": [1.0]})
+    with pytest.raises(ValueError, match="row 0: the model '5PL' is none of"):
+        ItemParameters.from_table({"PAR1": [1.0], "MODEL": ["5PL"]})

@@ -255,7 +255,9 @@ def estimate(
         raise ValueError("say when to stop: by the price of an item, a standard_error, or max_items.")
     persons = None if answers is None else _codes_of(answers)
     if bank is None:
-        bank = ItemResponse("graded", cuts=[0.0], standard_errors=False).fit(persons)
+        assert persons is not None  # or there would be nothing at all
+        size = np.maximum(persons.max(axis=0, initial=1) + 1, 2)  # nobody's being right is no reason that nobody can
+        bank = ItemResponse("graded", cuts=[0.0], standard_errors=False).fit(persons, n_outcomes=size)
     model = bank if isinstance(bank, ItemResponse) else ItemResponse.from_items(bank, cuts=[0.0])
     if persons is not None and persons.shape[1] != model.n_features_in_:
         raise ValueError(f"answers has {persons.shape[1]} items, and bank has {model.n_features_in_}.")

@@ -42,7 +42,11 @@ _NUMBERED = {
 _NAMING = {"item", "items", "id", "item_id", "itemid", "item id", "name", "label", "question"}
 _MODELS = {"model", "itemtype", "item_type", "type", "kind"}
 #: Models of which ``a, b1, b2, ...`` says the same only with them.
-_KIND_OF = {"grm": "graded", "graded": "graded"} | dict.fromkeys(("gpcm", "pcm", "partial credit"), "partial credit")
+_KIND_OF = dict.fromkeys(("grm", "gr", "graded"), "graded") | dict.fromkeys(
+    ("gpcm", "gpc", "pcm", "pc", "partial credit"), "partial credit"
+)
+#: What the parameters of TestDesign, PAR1, PAR2, ..., are by model; the others thresholds.
+_LEADING = {"1PL": "b", "2PL": "ab", "3PL": "abc", "PC": "", "GPC": "a", "GR": "a"}
 _KNOWN = "ItemParameters.from_table lists the forms that are known"
 
 
@@ -121,14 +125,17 @@ class ItemParameters(Readable, Stored):
         - catR: ``a, b, c, d``, where d is the upper asymptote; graded ``alphaj, betaj1, ...``; partial credit
           ``alphaj, deltaj1, ...``; nominal ``alphaj1, cj1, alphaj2, cj2, ...``, the first outcome having 0 and 0.
         - TAM: ``alpha, beta``; or ``AXsi_.Cat1, B.Cat1.Dim1, ...`` of `model$item`, with ``guess``.
+        - TestDesign: ``ID, MODEL, PAR1, PAR2, ...`` with models 1PL, 2PL, 3PL, PC, GPC and GR.
+        - PROMIS: ``a, CB1, CB2, ...``, which is graded; ``NCAT`` is passed over.
+        - ``param_a, param_b, ...`` are a, b, ...
         - ``b`` alone is the model of one parameter, of slope 1.
 
         Parameters
         ----------
         table : data frame, mapping of str to array-like of shape (n_items,), or path
-            The table, or a file of comma-separated values. A column of texts, or one called ``item``, ``id`` or
-            ``name``, or the index, names the items. A column of texts called ``model`` or ``itemtype`` says what each
-            is, such as GRM or GPCM.
+            The table, or a file of comma-separated values. A column called ``item``, ``id`` or ``name``, or the only
+            one of texts, or the index, names the items; beside one so called other texts, such as areas, are passed
+            over. A column of texts called ``model`` or ``itemtype`` says what each is, such as GRM or GPCM.
         kind : {"graded", "partial credit"}, optional
             What ``a, b1, b2, ...`` means where the table does not say.
         asymptotes : {"probability", "logit"}
@@ -275,8 +282,13 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None,
     texts = [name for name in texts if not frame[name].isna().all()]
     models = [name for name in texts if str(name).lower() in _MODELS][:1]
     kinds = [_KIND_OF.get(str(model).lower()) for name in models for model in frame[name]] or [None] * len(frame)
-    frame, texts = frame.drop(columns=models), [name for name in texts if name not in models]
-    texts = texts or [name for name in frame.columns if str(name).lower() in _NAMING][:1]
+    if any(str(name).lower() == "cb1" for name in frame.columns):
+        kinds = [kind or "graded" for kind in kinds]
+    frame = _with_our_names(frame, frame[models[0]] if models else None)
+    frame, others = frame.drop(columns=models), [name for name in texts if name not in models]
+    texts = [name for name in frame.columns if str(name).lower() in _NAMING][:1]
+    frame = frame.drop(columns=[name for name in others if texts and name not in texts])
+    texts = texts or others
     if len(texts) > 1:
         raise ValueError(f"table: the columns {join_names(texts)} hold texts; only one may, that of the items' names.")
     names = None
@@ -300,6 +312,34 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None,
         if np.isinf(column).any():
             raise ValueError(f"table: the column {short_repr(name)} must be finite; it holds infinity.")
     return columns, names, kinds
+
+
+def _with_our_names(frame: Any, models: Any) -> Any:
+    """A table whose columns of parameters have the names of TestDesign and PROMIS, or begin with param_, by ours."""
+    plain = [re.sub(r"^cb(\d+)$", r"b\1", re.sub(r"^param_", "", str(name).lower())) for name in frame.columns]
+    ours = [
+        new if new != str(name).lower() else "a" if name == "A" and "b1" in plain else name
+        for name, new in zip(frame.columns, plain)
+    ]
+    frame = frame.set_axis(ours, axis=1).drop(columns=[name for name, new in zip(ours, plain) if new == "ncat"])
+    numbered = {int(match[1]): name for name in frame.columns if (match := re.fullmatch(r"(?i)par_?(\d+)", str(name)))}
+    if not numbered:
+        return frame
+    if models is None:
+        raise ValueError("table: PAR1, PAR2, ... mean nothing without a column MODEL, such as 2PL or GR.")
+    rows = []
+    for row, model in enumerate(models.astype(str).str.upper()):
+        if model not in _LEADING:
+            raise ValueError(
+                f"table: row {row}: the model {short_repr(model)} is none of {join_names(list(_LEADING))}."
+            )
+        cells = [frame[numbered[k]].iloc[row] for k in sorted(numbered)]
+        lead = _LEADING[model]
+        steps = {f"b{k}": cell for k, cell in enumerate(cells[len(lead) :], 1) if "b" not in lead}
+        rows.append({"a": 1.0} | dict(zip(lead, cells)) | steps)
+    names = dict.fromkeys(name for row in rows for name in row)
+    frame = frame.drop(columns=list(numbered.values()))
+    return frame.assign(**{name: [row.get(name, np.nan) for row in rows] for name in names})
 
 
 def _read_file(path: Any) -> Any:
