@@ -1,6 +1,7 @@
 """Interviews of symptom checkers: how well, after how many questions, and what planning with the start gives.
 
-    python benchmarks/interviews.py [--data DIR] [--sets dxy mz4 symcat million] [--most N] [--json FILE] [--quick]
+    python benchmarks/interviews.py [--data DIR] [--sets dxy mz4 symcat million ddxplus] [--most N] [--json FILE]
+        [--quick]
 
 The publishers' test rows of Dxy, MuZhi-4 and SymCat (files ``interviews/NAME.npz`` of the folder). What a patient
 volunteers is known at the start; smoothing, ordering rule and price are chosen by cross-validated accuracy on training
@@ -9,6 +10,12 @@ asked for, by the number of questions; a support-vector machine given nothing bu
 answer; and, row by row on the test rows, what planning from nothing and being told the same costs more. Large sets
 take one setting, and a random forest beside it. ``million`` is generated: a million patients with one of 49 diseases,
 who have or have not 223 symptoms, learnt by chunks; and the sets of diseases that lack the true one in 5% of cases.
+``ddxplus`` (``interviews/ddxplus_patients.csv.gz``, ``ddxplus_evidences.json.gz`` and ``ddxplus_conditions.json.gz``)
+takes one setting at four prices, on five folds: accuracy, questions, the share of what a patient has that was asked for
+(the first complaint left out), and recall, precision and F1 of the differential (DDR, DDP, DDF1 of Fansi Tchango et
+al. 2022: diseases of probability above .01 here and in the file). ``on the differential`` learns each row as every
+disease of its differential, weighted by its probability, as the published agents do. ``severe`` decides with missing a
+disease of severity 1 or 2 as five errors.
 """
 
 from __future__ import annotations
@@ -19,6 +26,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +38,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
-from seqclass import SequentialClassifier, certify_differential
+from seqclass import Costs, SequentialClassifier, certify_differential
 from seqclass.bn import NaiveBayes
 from seqclass.datasets import load_interviews
 from seqclass.datasets.interviews import Interviews
@@ -40,6 +48,7 @@ from seqclass.stats import paired_t_test
 ALPHAS, PRICES = (1.0, 0.3, 0.1), (0.01, 0.003, 0.001)
 #: With more training rows one setting is taken as it is.
 LARGE = 10_000
+DDXPLUS_PRICES = (0.01, 0.003, 0.001, 0.0003)
 BUDGETS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
 
 
@@ -167,7 +176,8 @@ def ms_a_question(clf: SequentialClassifier, data: Interviews, n: int = 5) -> fl
         case = clf.session(known={column: row[column] for column in data.known})
         began = time.perf_counter()
         while (question := case.next_feature) is not None:
-            value = row[question.name]
+            names = [feature.name for feature in question.features]
+            value = row[names].to_dict() if names else row[question.name]
             case.observe(question.name, value) if value == value else case.unavailable(question.name)
             asked += 1
         seconds += time.perf_counter() - began
@@ -239,6 +249,74 @@ def by_chunks(n_chunks: int = 50, n_rows: int = 20_000, n_new: int = 6000) -> di
     return {"name": "million", "ours_s": fit, **peer, "memory": peak, "predict_s": predict, "ms": ms} | found
 
 
+def ddxplus(folder: Path) -> list[dict[str, Any]]:
+    """Five folds of DDXPlus: what is learnt of pathologies, of differentials, and where severe errors cost more."""
+    path = {part: folder / f"ddxplus_{part}" for part in ("patients.csv.gz", "evidences.json.gz", "conditions.json.gz")}
+    patients, evidences, conditions = path.values()
+    data = load_interviews(patients, evidences=evidences, conditions=conditions)
+    severity = np.array([data.severity[name] for name in data.class_names])
+    severe = np.where((severity <= 2)[:, None] & (severity > 2), 5.0, 1.0) * (1 - np.eye(data.n_classes))
+    rows = [ddxplus_row(data, price) for price in DDXPLUS_PRICES]
+    rows.append(ddxplus_row(data, DDXPLUS_PRICES[1], target="differential"))
+    rows.append(ddxplus_row(data, DDXPLUS_PRICES[1], "severe", severe))
+    return rows
+
+
+def ddxplus_row(data: Interviews, price: float, name: str = "", costs: Any = None, target: str = "") -> dict[str, Any]:
+    """One setting on five folds; figures with half the width of their intervals over rows, at 95%."""
+    seen, name, differential = [], name or target, data.differential
+    seconds, live = [], []
+    for fold, (fit, held) in enumerate(StratifiedKFold(5, shuffle=True, random_state=0).split(data.y, data.y)):
+        rows, y, weight = fit, data.labels[fit], None
+        if target:
+            row, disease = np.nonzero(differential[fit] > 0.01)
+            rows, y, weight = fit[row], np.array(data.class_names)[disease], differential[fit][row, disease]
+        own = np.isin(data.class_names, y)  # of a disease that no row of the fold has nothing is learnt
+        prices = Costs(price, bundles=data.bundles, decision_costs=None if costs is None else costs[np.ix_(own, own)])
+        clf = method(data, 0.1, price, ClassInformation(), None, feature_costs=prices)
+        began = time.process_time()
+        clf.fit(data.X.iloc[rows], y, sample_weight=weight)
+        seconds.append(time.process_time() - began)
+        record = clf.acquire(data.X.iloc[held])
+        asked = np.zeros((len(held), data.X.shape[1]), dtype=bool)
+        row, place = np.nonzero(record.order >= 0)
+        asked[row, record.order[row, place]] = True
+        label = np.array([own or column for own, column in zip(data.bundles, data.X.columns)])
+        first = {name: j for j, name in reversed(list(enumerate(label)))}
+        of = np.array([first[name] for name in label])
+        had = np.zeros_like(asked)
+        row, column = np.nonzero(data.mentioned[held])
+        had[row, of[column]] = True
+        was = np.zeros_like(asked)
+        row, column = np.nonzero(asked)
+        was[row, of[column]] = True
+        likely = np.zeros((len(held), data.n_classes), dtype=bool)
+        likely[:, own] = record.posterior > 0.01
+        true = differential[held] > 0.01
+        both = (likely & true).sum(axis=1)
+        wrong = record.decision != data.labels[held]
+        worst = np.array([data.severity[one] for one in data.labels[held]]) <= 2
+        missed = worst & (np.array([data.severity[one] for one in record.decision]) > 2)
+        recall = (was & had).sum(axis=1) / np.maximum(had.sum(axis=1), 1)
+        ddr, ddp = both / true.sum(axis=1), both / np.maximum(likely.sum(axis=1), 1)
+        seen.append(np.column_stack([~wrong, was.sum(axis=1), recall, ddr, ddp, np.where(worst, missed, np.nan)]))
+        if not fold:
+            live.append(ms_a_question(clf, replace(data, test_index=held), 20))
+    every = np.concatenate(seen)
+    n = (~np.isnan(every)).sum(axis=0)
+    mean, half = np.nanmean(every, axis=0), 1.96 * np.nanstd(every, axis=0) / np.sqrt(n)
+    keys = ("accuracy", "questions", "recall", "DDR", "DDP", "severe missed")
+    found = dict(zip(keys, mean.tolist()))
+    found["DDF1"] = 2 * found["DDR"] * found["DDP"] / (found["DDR"] + found["DDP"])
+    text = ", ".join(f"{key} {value:.3f} +- {wide:.3f}" for key, value, wide in zip(keys, mean, half))
+    print(
+        f"ddxplus {price} {name}: {text}, DDF1 {found['DDF1']:.3f}; fit {max(seconds):.1f} s of CPU, {live[0]:.1f} ms",
+        flush=True,
+    )
+    peer: dict[str, None] = dict.fromkeys(("peer", "peer_s", "ratio", "peak_mb"))
+    return {"name": f"ddxplus {price} {name}".strip(), "ours_s": max(seconds), **peer, "ms": live[0]} | found
+
+
 def main() -> None:
     made = parser(__doc__)
     add_data_option(made)
@@ -256,6 +334,9 @@ def main() -> None:
             rows.append(by_chunks())
             continue
         folder = data_folder(arguments)
+        if name == "ddxplus" and folder is not None and (folder / "interviews" / "ddxplus_patients.csv.gz").exists():
+            rows += ddxplus(folder / "interviews")
+            continue
         path = None if folder is None else folder / "interviews" / f"{name}.npz"
         if path is None or not path.exists():
             left_out(name, f"no interviews/{name}.npz; name its folder by --data or SEQCLASS_DATA")

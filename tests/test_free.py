@@ -204,8 +204,22 @@ def test_codes_of_bundles_come_back():
         assert codes.max() < bundle.n_codes
     with pytest.raises(ValueError, match=r"feature 4: outcome 3 is not in 0..2"):
         Bundle([7, 4], [2, 3]).encode([[0, 3]])
-    with pytest.raises(ValueError, match="more joint outcomes than can be numbered"):
-        Bundle(np.arange(30), [9] * 30)
+
+
+def test_outcomes_too_many_to_be_numbered_go_by_fingerprints_that_are_the_same_in_every_process():
+    values = np.random.default_rng(0).integers(-1, 2, (500, 100))
+    values[0], values[1] = -1, 0
+    one, two = (Bundle(np.arange(100), [2] * 100) for _ in range(2))
+    codes = one.encode(values)
+    assert not one.numbered
+    assert codes[0] == -1
+    assert codes[1:].min() >= 0
+    assert codes.max() < one.n_codes
+    assert len(np.unique(codes)) == len(np.unique(values, axis=0))
+    np.testing.assert_array_equal(one.decode(codes[::-1]), values[::-1])
+    with pytest.raises(ValueError, match="is one that its encode gave"):
+        two.decode(codes)
+    np.testing.assert_array_equal(two.encode(values), codes)
 
 
 def sampled_problem(n_columns=10, *, any_order=True, seed=0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -175,6 +176,82 @@ def test_what_is_wrong_is_said_in_one_sentence(content, name, message, tmp_path)
         load_interviews(written(tmp_path, content, name))
     assert "\n" not in str(error.value)
     assert name in str(error.value)
+
+
+EVIDENCES = {
+    "E_1": {"question_en": "Fever?", "possible-values": [], "default_value": 0, "data_type": "B"},
+    "E_2": {
+        "question_en": "Where?",
+        "possible-values": "['V_0', 'V_1', 'V_2', 'V_3']",
+        "default_value": "V_0",
+        "data_type": "M",
+        "values_en": "{'V_0': 'nowhere', 'V_1': 'head', 'V_2': 'neck', 'V_3': 'toe'}",
+    },
+    "E_3": {"question_en": "How much?", "possible-values": [0, 1, 2], "default_value": 0, "data_type": "C"},
+}
+CONDITIONS = {"flu": {"severity": 3}, "croup": {"severity": 1}}
+PATIENTS = [
+    ["4", "F", "E_1", "croup", "['E_1', 'E_2_@_V_1', 'E_2_@_V_2', 'E_3_@_2']", "[['croup', 0.9], ['flu', 0.1]]"],
+    ["80", "M", "E_2", "flu", "['E_2_@_V_0', 'E_3_@_0']", "[['flu', 1.0]]"],
+]
+
+
+def ddxplus(tmp_path, evidences=EVIDENCES, conditions=CONDITIONS, patients=PATIENTS, **kwargs):
+    """The set as its publishers write it."""
+    import pandas as pd
+
+    (tmp_path / "evidences.json.gz").write_bytes(gzip.compress(json.dumps(evidences).encode()))
+    (tmp_path / "conditions.json").write_text(json.dumps(conditions))
+    columns = ["AGE", "SEX", "INITIAL_EVIDENCE", "PATHOLOGY", "EVIDENCES", "DIFFERENTIAL_DIAGNOSIS"]
+    pd.DataFrame(patients, columns=columns).to_csv(tmp_path / "patients.csv.gz", index=False)
+    files = {"evidences": tmp_path / "evidences.json.gz", "conditions": tmp_path / "conditions.json"}
+    return load_interviews(tmp_path / "patients.csv.gz", **(files | kwargs))
+
+
+def test_patients_of_ddxplus_become_columns(tmp_path):
+    data = ddxplus(tmp_path)
+    assert data.X.astype(object).to_dict("list") == {
+        "age": ["1 to 4", "75 and more"],
+        "sex": ["F", "M"],
+        "Fever? (volunteered)": ["yes", "not mentioned"],
+        "Where? (volunteered)": ["not mentioned", "yes"],
+        "Fever?": [np.nan, "no"],  # what was said is not asked
+        "Where?: head": ["yes", "no"],  # nobody has a toe
+        "Where?: neck": ["yes", "no"],
+        "How much?": ["2", "0"],
+    }
+    assert data.known == {
+        "age": None, "sex": None, "Fever? (volunteered)": "Fever?", "Where? (volunteered)": None,
+    }  # fmt: skip
+    assert data.bundles == (None,) * 5 + ("Where?",) * 2 + (None,)
+    assert data.labels.tolist() == ["croup", "flu"]
+    assert data.severity == {"flu": 3, "croup": 1}
+    assert data.differential.tolist() == [[0.9, 0.1], [0, 1]]
+    assert data.mentioned.astype(int).tolist() == [[0, 0, 0, 0, 0, 1, 1, 1], [0] * 8]
+    second = data.take([1])
+    assert second.differential.tolist() == [[0, 1]]
+    assert not second.mentioned.any()
+    split = ddxplus(tmp_path, test=tmp_path / "patients.csv.gz")
+    assert [split.train_index.tolist(), split.test_index.tolist()] == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"evidences": {"E_1": {"question_en": "Fever?"}}}, "must hold an object an entry, each with 'data_type', "),
+        ({"conditions": {"flu": {"severity": 3}}}, "'croup' is none of the evidences or conditions"),
+        ({"patients": [[*PATIENTS[0][:4], "['E_9']", "[]"]]}, "row 1: 'E_9' is none of the evidences"),
+        ({"patients": [[*PATIENTS[0][:4], "E_1", "[]"]]}, "row 1 holds no list: 'E_1'"),
+    ],
+)
+def test_what_is_wrong_with_ddxplus_is_said(changes, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        ddxplus(tmp_path, **changes)
+
+
+def test_files_of_ddxplus_come_together(tmp_path):
+    with pytest.raises(ValueError, match="evidences and conditions: DDXPlus has a file of each"):
+        load_interviews(tmp_path, evidences=tmp_path)
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -139,6 +139,9 @@ def pick(values: Any, places: IntArray) -> Any:
 def within_classes(state: FloatArray, table: FloatArray, members: list[IntArray]) -> FloatArray:
     """P(outcome | class) from P(hidden state | class) and P(outcome | hidden state)."""
     flat = table.reshape(-1, table.shape[-1])
+    if len(members) == table.shape[-1]:  # a class is its only state
+        own = np.concatenate(members)
+        return np.asarray((state[:, None, own] * flat[:, own]).reshape(len(state), *table.shape[:-1], len(own)))
     result = np.empty((len(state), len(flat), len(members)))
     for c, states in enumerate(members):
         result[:, :, c] = state[:, states] @ flat[:, states].T

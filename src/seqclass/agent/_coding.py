@@ -323,6 +323,9 @@ class OutcomeCoder:
             inner = column if not self.categories else int(np.searchsorted(self.numeric_, column))
             outcome[there] = self.discretizer_._outcomes(values[there], inner)
             return outcome
+        if column in self.categories:  # whose numbers are the outcomes
+            outcome[there] = values[there].astype(np.intp)
+            return outcome
         coder = self.restrict(np.array([column]))
         at = column if coder is self else 0
         for part in chunks(there.size, 16.0 * coder.example_.shape[1]):

@@ -31,7 +31,7 @@ def initial_belief_given(
     belief = problem.initial_belief(len(outcomes))
     belief = belief.replace(probabilities=known.probabilities)
     told = known.state.messages if isinstance(known.state, ModelState) else known.state
-    if isinstance(problem, MixtureProblem):
+    if isinstance(problem, MixtureProblem) and isinstance(first, MixtureProblem):  # else a class is its only state
         belief.state = told
     elif isinstance(problem, ModelProblem):
         belief.state = ModelState(told, belief.state.values)

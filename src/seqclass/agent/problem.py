@@ -103,7 +103,7 @@ class ModelProblem(AcquisitionProblem):
         return ModelState(messages, state.values if kept else self.remember(question, state.values, outcome))
 
     def _sample(self, question: int, state: Any) -> tuple[IntArray, FloatArray]:
-        """Outcomes of a bundle drawn from all classes alike, and their weights in each class, which sum to one."""
+        """What a bundle shows, drawn from all classes alike, and the weights in each class, which sum to one."""
         bundle = self.structure.bundle(question)
         assert bundle is not None  # nothing else is sampled
         n, n_classes = len(state), self.n_classes
@@ -115,7 +115,7 @@ class ModelProblem(AcquisitionProblem):
         values, likelihood = draw_jointly(self.model, bundle.features, given, label, np.tile(uniforms, (n, 1)))
         share = np.bincount(label[:N_ATOMS], minlength=n_classes) / N_ATOMS
         weight = (likelihood / (likelihood @ share)[:, None]).reshape(n, N_ATOMS, n_classes)
-        return bundle.encode(values).reshape(n, N_ATOMS), weight / weight.sum(axis=1, keepdims=True)
+        return values.reshape(n, N_ATOMS, -1), weight / weight.sum(axis=1, keepdims=True)
 
     def join(self, states: Sequence[Any]) -> Any:
         """Put the rows of several states together, one after the other."""
@@ -223,7 +223,9 @@ class ModelStructure(Structure["ModelProblem"]):
 
     def sampled_support(self, question: int, state: Any) -> IntArray:
         """Joint outcomes that stand for all of a sampled bundle's, (n, n_outcomes)."""
-        return self.problem._sample(question, state)[0]
+        bundle, (values, _) = self.bundle(question), self.problem._sample(question, state)
+        assert bundle is not None  # nothing else is sampled
+        return bundle.encode(values.reshape(-1, values.shape[2])).reshape(values.shape[:2])
 
     def sample_outcomes(self, question: int, belief: Known, rows: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw an outcome of a bundle for each of some rows, as the model has it."""

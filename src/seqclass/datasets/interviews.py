@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import csv
+import gzip
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,7 +57,11 @@ class Interviews(Dataset):
         The volunteered columns, each with the answer that it makes needless; for ``SequentialClassifier(known=...)``.
     mentioned : ndarray of bool of shape (n_samples, n_features)
         Which cells are answers "no" and "yes" that the record holds.
-    name, X, y, class_names, test_index and others
+    severity : dict of str to int
+        How severe each disease is, 1 the worst, where the source says so (DDXPlus); else empty.
+    differential : ndarray of shape (n_samples, n_classes) or None
+        What the source holds to be the probability of each disease (DDXPlus), if it does.
+    name, X, y, class_names, bundles, test_index and others
         See `Dataset`.
 
     Examples
@@ -76,10 +83,14 @@ class Interviews(Dataset):
 
     known: dict[str, str | None] = field(default_factory=dict)
     mentioned: Any = None
+    severity: dict[str, int] = field(default_factory=dict)
+    differential: Any = None
 
     def take(self, rows: Any) -> Dataset:
         """Some of the rows; the split of the source is dropped."""
-        return replace(super().take(rows), mentioned=self.mentioned[np.asarray(rows)])  # type: ignore[call-arg]
+        some = np.asarray(rows)
+        differential = None if self.differential is None else self.differential[some]
+        return replace(super().take(rows), mentioned=self.mentioned[some], differential=differential)  # type: ignore[call-arg]
 
 
 class _Record(NamedTuple):
@@ -91,7 +102,9 @@ class _Record(NamedTuple):
     answers: dict[str, int]
 
 
-def load_interviews(path: Any, test: Any = None, *, name: str | None = None) -> Interviews:
+def load_interviews(
+    path: Any, test: Any = None, *, name: str | None = None, evidences: Any = None, conditions: Any = None
+) -> Interviews:
     """Read symptom dialogues from a file.
 
     Parameters
@@ -104,11 +117,14 @@ def load_interviews(path: Any, test: Any = None, *, name: str | None = None) -> 
         2. Or CSV with one line per symptom: columns ``case, disease, symptom, told, value`` and perhaps ``part``, where
         ``told`` is ``explicit`` or ``implicit``. Or .npz with arrays ``volunteered`` and ``answers`` of shape (n,
         n_symptoms), where -1 is not mentioned, 0 no, 1 yes and 2 not sure, and ``y``, ``class_names``,
-        ``symptom_names`` and perhaps ``test``, the test rows.
+        ``symptom_names`` and perhaps ``test``, the test rows. Or the patients of DDXPlus [3]_, CSV that may be
+        compressed (.gz, .zip), with ``evidences`` and ``conditions``: see the notes.
     test : path, optional
         A file with the publishers' test cases, in the same form; they come after the others.
     name : str, optional
         Name of the set; by default that of the file.
+    evidences, conditions : path, optional
+        The two JSON files of DDXPlus, perhaps .gz: what can be asked, and the diseases with their severity.
 
     Returns
     -------
@@ -124,11 +140,19 @@ def load_interviews(path: Any, test: Any = None, *, name: str | None = None) -> 
         two classes or symptoms have the same name, or a symptom is both volunteered and asked for. The message names
         the record, counted from 1.
 
+    Notes
+    -----
+    Of DDXPlus age (in the eight bands of the paper), sex and the first complaint are known at the start; a complaint
+    is a volunteered column and its question needless. Columns are called by their questions. A question with several
+    marks ("Characterize your pain:") is a column a mark that somebody in the file has, and one of ``bundles``; its
+    default value ("nowhere") is no mark.
+
     References
     ----------
     .. [1] Z. Wei et al., "Task-oriented dialogue system for automatic diagnosis", ACL 2018: MuZhi.
     .. [2] L. Xu et al., "End-to-end knowledge-routed relational dialogue system for automatic diagnosis", AAAI 2019:
        Dxy.
+    .. [3] A. Fansi Tchango et al., "DDXPlus: a new dataset for automatic medical diagnosis", NeurIPS 2022.
 
     Examples
     --------
@@ -144,6 +168,10 @@ def load_interviews(path: Any, test: Any = None, *, name: str | None = None) -> 
     >>> data, list(data.X.columns)
     (Dataset('cases', 2 x 3, 2 classes), ['cough (volunteered)', 'cough', 'fever'])
     """
+    if (evidences is None) != (conditions is None):
+        raise ValueError("evidences and conditions: DDXPlus has a file of each; give both of them, or none.")
+    if evidences is not None:
+        return _ddxplus(path, test, evidences, conditions, name or Path(path).name.partition(".")[0])
     records = _read(Path(path))
     if test is not None:
         if any(record.part == "test" for record in records):
@@ -341,6 +369,159 @@ def _as_data(name: str, records: list[_Record], source: str) -> Interviews:
         known={s + _SAID: s if s in have else None for s in said},
         mentioned=np.column_stack([np.zeros(volunteered.shape, dtype=bool), mentioned]),
     )
+
+
+class _Evidence(NamedTuple):
+    """What can be asked of a patient of DDXPlus."""
+
+    text: str
+    several: bool
+    #: Names of the values by their codes, that of the absence first; "no" and "yes" where there are none.
+    values: dict[str, str]
+
+
+def _ddxplus(path: Any, test: Any, evidences: Any, conditions: Any, name: str) -> Interviews:
+    """Patients of DDXPlus as data."""
+    import pandas as pd
+
+    of: Any = pd.Categorical.from_codes
+    severity = {str(k): int(v["severity"]) for k, v in _object(conditions, "conditions").items()}
+    asked = _evidences(evidences)
+    patients = [_patients(one) for one in (path, test) if one is not None]
+    table = pd.concat(patients, ignore_index=True)
+    first, n = table["initial_evidence"].to_numpy(), len(table)
+    if wrong := set(first) - set(asked) or set(table["pathology"]) - set(severity):
+        raise ValueError(f"{path}: {short_repr(min(wrong))} is none of the evidences or conditions.")
+    columns, codes = _answers(path, asked, table["evidences"])
+    mentioned, known, needless = codes > 0, dict[str, Any](), dict[str, str | None]()
+    for code in (code for code in asked if (first == code).any()):
+        column, own = asked[code].text + _SAID, [j for j, one in enumerate(columns) if one[0] == code]
+        known[column] = of((first == code).astype(int), categories=[SILENT, "yes"])
+        needless[column] = asked[code].text if code in asked[code].values else None  # only of these "yes" says it all
+        if needless[column]:
+            codes[np.ix_(first == code, own)], mentioned[np.ix_(first == code, own)] = -1, False
+    X: dict[str, Any] = {"age": _bands(table["age"]), "sex": pd.Categorical(table["sex"])} | known
+    start = len(X)
+    X |= {one[1]: of(codes[:, j], categories=one[2]) for j, one in enumerate(columns)}
+    label = [asked[code].text for code, *_ in columns]
+    differential = pd.DataFrame([dict(_listed(path, i, cell)) for i, cell in enumerate(table["differential"])])
+    classes, rows = sorted(severity), np.arange(n)
+    return Interviews(
+        name,
+        pd.DataFrame(X),
+        np.array([classes.index(disease) for disease in table["pathology"]], dtype=np.int64),
+        tuple(classes),
+        feature_names=tuple(X),
+        bundles=(*[None] * start, *[one if label.count(one) > 1 else None for one in label]),
+        train_index=None if test is None else rows[: len(patients[0])],
+        test_index=None if test is None else rows[len(patients[0]) :],
+        description="Patients of DDXPlus: age, sex, the first complaint, and what they answer when asked.",
+        source=str(path),
+        known={"age": None, "sex": None, **needless},
+        mentioned=np.column_stack([np.zeros((n, start), dtype=bool), mentioned]),
+        severity=severity,
+        differential=differential.reindex(columns=classes).fillna(0.0).to_numpy(),
+    )
+
+
+def _answers(path: Any, asked: dict[str, _Evidence], cells: Iterable[str]) -> tuple[list[Any], IntArray]:
+    """Columns (code, name, categories) of what can be asked, a mark each of several; and the outcomes by patient."""
+    columns: list[tuple[str, str, list[str]]] = []
+    place: dict[str, tuple[int, int]] = {}
+    for code, one in asked.items():
+        absent, *others = one.values
+        for number, value in enumerate(others, 1):
+            place[code if value == code else f"{code}_@_{value}"] = (len(columns), 1 if one.several else number)
+            if one.several:
+                columns.append((code, f"{one.text}: {one.values[value]}", ["no", "yes"]))
+        place[f"{code}_@_{absent}"] = (-1, 0)
+        if not one.several:
+            columns.append((code, one.text, list(one.values.values())))
+    shown = [_listed(path, i, cell) for i, cell in enumerate(cells)]
+    codes: IntArray = np.zeros((len(shown), len(columns) + 1), dtype=np.int8)  # the last is for what is absent
+    for i, values in enumerate(shown):
+        if wrong := [value for value in values if value not in place]:
+            raise ValueError(f"{path}: row {i + 1}: {short_repr(wrong[0])} is none of the evidences.")
+        for j, number in (place[value] for value in values):
+            codes[i, j] = number
+    kept = [j for j, (code, *_) in enumerate(columns) if not asked[code].several or codes[:, j].any()]
+    return [columns[j] for j in kept], codes[:, kept]
+
+
+def _bands(age: Any) -> Any:
+    """Ages in the bands of DDXPlus's paper."""
+    import pandas as pd
+
+    first = (0, 1, 5, 15, 30, 45, 60, 75, 200)  # years
+    names = ["0", *(f"{a} to {b - 1}" for a, b in pairwise(first[1:-1])), f"{first[-2]} and more"]
+    return pd.cut(age.astype(int), first, right=False, labels=names)
+
+
+def _evidences(path: Any) -> dict[str, _Evidence]:
+    """What can be asked, by code."""
+    about = _object(path, "evidences")
+    texts = Counter(str(one["question_en"]) for one in about.values())
+    asked = {}
+    for code, one in about.items():
+        text = str(one["question_en"]) if texts[str(one["question_en"])] == 1 else f"{one['question_en']} ({code})"
+        values, default = map(str, _literal(one["possible-values"])), str(one["default_value"])
+        meaning = {
+            k: v["en"] if isinstance(v, dict) else v
+            for k, v in _literal(one.get("values_en") or one.get("value_meaning") or {}).items()
+        }
+        if one["data_type"] == "B":
+            named = {"": "no", code: "yes"}
+        else:
+            named = {value: str(meaning.get(value, value)) for value in dict.fromkeys([default, *values])}
+        asked[code] = _Evidence(text, one["data_type"] == "M", named)
+    return asked
+
+
+def _object(path: Any, what: str) -> dict[str, Any]:
+    """An object of JSON, whose file may be compressed."""
+    check_input(Path(path))
+    try:
+        content = Path(path).read_bytes()
+        read = json.loads(gzip.decompress(content) if Path(path).suffix == ".gz" else content)
+    except (ValueError, OSError, EOFError) as error:
+        raise ValueError(f"{what}: {path} is no JSON: {sentence(error)}") from None
+    keys = {"question_en", "possible-values", "default_value", "data_type"} if what == "evidences" else {"severity"}
+    if not isinstance(read, dict) or not all(isinstance(one, dict) and keys <= set(one) for one in read.values()):
+        raise ValueError(f"{what}: {path} must hold an object an entry, each with {join_names(sorted(keys))}.")
+    return read
+
+
+def _patients(path: Any) -> Any:
+    """The table of patients, its columns in small letters."""
+    import pandas as pd
+
+    check_input(Path(path))
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    table.columns = [str(column).lower() for column in table.columns]
+    table = table.rename(columns={"differential_diagnosis": "differential"})
+    wanted = ["age", "sex", "initial_evidence", "pathology", "evidences", "differential"]
+    if lacking := [column for column in wanted if column not in table]:
+        raise ValueError(
+            f"{path} has no column {short_repr(lacking[0])}; patients of DDXPlus have {join_names(wanted)}."
+        )
+    return table[wanted]
+
+
+def _literal(value: Any) -> Any:
+    """A list or an object, also where a text holds it as JSON or as Python writes it."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return ast.literal_eval(value)
+
+
+def _listed(path: Any, row: int, cell: str) -> Any:
+    try:
+        return _literal(cell)
+    except (ValueError, SyntaxError):
+        raise ValueError(f"{path}: row {row + 1} holds no list: {short_repr(cell)}.") from None
 
 
 def _codes(symptoms: list[str], records: Iterable[dict[str, int]], n: int) -> IntArray:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require, stored_array, stored_numbers
 from seqclass._utils.validation import check_distribution
@@ -21,7 +22,9 @@ class Bundle:
     """Several features that one question shows at once, any of which may be missing.
 
     Their outcomes are one number: those in which all features are seen come first, in the order of an array of shape
-    ``sizes``, then those in which some are missing; -1 where all are.
+    ``sizes``, then those in which some are missing; -1 where all are. Where they are too many to be numbered so, as of
+    a question with 70 marks to tick, the number is a fingerprint, the same in every process, and a bundle knows those
+    outcomes that it was given to `encode`.
 
     Parameters
     ----------
@@ -33,14 +36,11 @@ class Bundle:
     Attributes
     ----------
     n_complete : int
-        Number of outcomes in which all features are seen.
+        Number of outcomes in which all features are seen; 2**62 where they are more.
     n_codes : int
-        One more than the largest number of an outcome.
-
-    Raises
-    ------
-    ValueError
-        If a number would not fit into 64 bits.
+        Numbers of outcomes are below this.
+    numbered : bool
+        Whether every outcome has a place of its own; else they go by fingerprints.
 
     Examples
     --------
@@ -56,12 +56,15 @@ class Bundle:
         self.sizes: IntArray = np.array(sizes, dtype=np.intp)
         self.n_complete = math.prod(self.sizes.tolist())
         self.n_codes = self.n_complete + math.prod((self.sizes + 1).tolist())
-        # numbers of outcomes are below this
-        if self.n_codes >= 2**62:
-            raise ValueError(
-                f"a bundle of {len(self.sizes)} columns with {self.sizes.tolist()} outcomes has more joint outcomes "
-                "than can be numbered; use fewer bins, or several bundles."
-            )
+        most = 2**62  # so that numbers, and what is counted beside them, fit into 64 bits
+        self.numbered = self.n_codes < most
+        if not self.numbered:
+            self.n_complete = self.n_codes = most
+
+    @cached_property
+    def _met(self) -> dict[int, IntArray]:
+        """What the features showed, by fingerprint, of the outcomes met so far."""
+        return {-1: np.full(len(self.sizes), -1, dtype=smallest_int(int(self.sizes.max())))}
 
     def encode(self, values: npt.ArrayLike) -> IntArray:
         """Number of each outcome.
@@ -88,6 +91,8 @@ class Bundle:
                 f"feature {self.features[place]}: outcome {shown[row, place]} is not in 0..{self.sizes[place] - 1} (-1 "
                 "is missing)."
             )
+        if not self.numbered:
+            return self._fingerprints(shown)
         complete = shown @ _strides(self.sizes)
         partial = self.n_complete + (shown + 1) @ _strides(self.sizes + 1)
         seen = shown >= 0
@@ -95,10 +100,27 @@ class Bundle:
 
     def decode(self, codes: npt.ArrayLike) -> IntArray:
         """What each feature showed, (n, m); -1 where it is missing; the inverse of `encode`."""
+        if not self.numbered:
+            kinds, at = np.unique(np.asarray(codes, dtype=np.int64), return_inverse=True)
+            met = [self._met.get(kind) for kind in kinds.tolist()]
+            if any(one is None for one in met):
+                raise ValueError("an outcome of a bundle of too many to be numbered is one that its encode gave.")
+            return np.asarray(np.array(met, dtype=np.int64).reshape(-1, len(self.sizes))[at.reshape(-1)])
         code = np.asarray(codes, dtype=np.int64)[:, None]
         complete = code // _strides(self.sizes) % self.sizes
         partial = np.maximum(code - self.n_complete, 0) // _strides(self.sizes + 1) % (self.sizes + 1) - 1
-        return np.where(code < 0, -1, np.where(code < self.n_complete, complete, partial))
+        return np.asarray(np.where(code < 0, -1, np.where(code < self.n_complete, complete, partial)))
+
+    def _fingerprints(self, shown: IntArray) -> IntArray:
+        """Numbers that tell outcomes apart but for a chance of 2**-62 for any two; the outcomes are kept."""
+        factors = np.random.default_rng(len(self.sizes)).integers(2**63, size=len(self.sizes), dtype=np.uint64) * 2 + 1
+        codes: IntArray = (((shown + 1).astype(np.uint64) * factors).sum(axis=1) >> np.uint64(2)).astype(np.int64)
+        codes[(shown < 0).all(axis=1)] = -1
+        kinds, first = np.unique(codes, return_index=True)
+        for kind, row in zip(kinds.tolist(), first.tolist()):
+            if kind not in self._met:
+                self._met[kind] = shown[row].astype(self._met[-1].dtype)
+        return codes
 
     def marginal(self, likelihood: FloatArray, codes: IntArray) -> FloatArray:
         """P(what was seen | class) of outcomes that may be partial, from those that are complete.
@@ -141,8 +163,8 @@ class DrawnBundle(Bundle):
 
     Attributes
     ----------
-    drawn : ndarray of int of shape (n_drawn,)
-        Numbers of the outcomes.
+    shown : ndarray of int of shape (n_drawn, m)
+        The outcomes that stand for all.
     """
 
     def __init__(
@@ -159,17 +181,25 @@ class DrawnBundle(Bundle):
         place = (np.arange(n_drawn) + 0.5) / n_drawn * self.share.sum()
         state = np.minimum(np.searchsorted(self.share.cumsum(), place), len(self.share) - 1)
         rng = np.random.default_rng([int(self.features[0]), len(self.sizes)])
-        self.drawn: IntArray = self.draw(state, rng)
+        self.shown: IntArray = self._draw_values(state, rng)
+
+    @cached_property
+    def drawn(self) -> IntArray:
+        """Numbers of the outcomes that stand for all, (n_drawn,)."""
+        return self.encode(self.shown)
 
     def draw(self, state: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw an outcome for each of some hidden states, (n,)."""
+        return self.encode(self._draw_values(state, rng))
+
+    def _draw_values(self, state: IntArray, rng: np.random.Generator) -> IntArray:
         uniforms = rng.random((len(state), len(self.sizes)))
         values = np.empty(uniforms.shape, dtype=np.intp)
         for place, table in enumerate(self.tables):
             cumulative = table.cumsum(axis=0).T[state]
             below = (cumulative <= uniforms[:, place, None] * cumulative[:, -1:]).sum(axis=1)
             values[:, place] = np.minimum(below, self.sizes[place] - 1)
-        return self.encode(values)
+        return values
 
     def likelihood(self, codes: IntArray) -> FloatArray:
         """P(what was seen | hidden state) of outcomes that may be partial, (n, n_hidden)."""
@@ -196,8 +226,10 @@ class DrawnBundle(Bundle):
             check_table(table, "tables")
             require(not table[size:].any(), "tables have other outcomes")
         check_distribution(self.share, tables.shape[2], "share")
-        drawn = stored_array(self, "drawn", "i", None, low=0, high=self.n_complete - 1)
-        require(len(drawn) > 0, "drawn holds no outcomes")
+        shown = self.shown
+        known = isinstance(shown, np.ndarray) and shown.dtype.kind == "i" and shown.shape[1:] == self.sizes.shape
+        require(known and len(shown) > 0, "shown holds no outcomes")
+        require(bool(((shown >= 0) & (shown < self.sizes)).all()), "shown has other outcomes")
 
 
 def _strides(sizes: IntArray) -> IntArray:

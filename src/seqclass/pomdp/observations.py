@@ -241,19 +241,18 @@ def _group_pairs(node: IntArray, outcome: IntArray, n_outcomes: int) -> tuple[In
         return node, node, outcome.astype(np.intp), np.ones(1)
     width = n_outcomes + 1
     n_keys = (int(node.max(initial=-1)) + 1) * width
-    if n_keys < 2**62:
-        key = outcome.astype(np.intp)
-        key += node * width + 1
+    if n_keys >= 2**62:  # more than can be numbered
+        pairs, child, count = np.unique(np.stack([node, outcome]), axis=1, return_inverse=True, return_counts=True)
+        return child.reshape(-1), pairs[0].astype(np.intp), pairs[1], count.astype(np.float64)
+    key = outcome.astype(np.intp)
+    key += node * width + 1
     if n_keys <= 16 * key.size + 1024:
         counts = np.bincount(key, minlength=n_keys)
         distinct = np.flatnonzero(counts)
         number = np.empty(n_keys, dtype=np.intp)
         number[distinct] = np.arange(distinct.size)
         child, count = number[key], counts[distinct]
-    elif n_keys < 2**62:
-        distinct, child, count = np.unique(key, return_inverse=True, return_counts=True)
     else:
-        pairs, child, count = np.unique(np.stack([node, outcome]), axis=1, return_inverse=True, return_counts=True)
-        return child.reshape(-1), pairs[0].astype(np.intp), pairs[1], count.astype(np.float64)
+        distinct, child, count = np.unique(key, return_inverse=True, return_counts=True)
     parent = distinct // width
     return child, parent, distinct - parent * width - 1, count.astype(np.float64)
