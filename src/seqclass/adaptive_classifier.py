@@ -42,7 +42,7 @@ from seqclass.fitting._cross_fit import (
     with_shares,
     yardsticks,
 )
-from seqclass.fitting._fit import Folds, Found, fit_rows, resolve_costs
+from seqclass.fitting._fit import Folds, Found, fit_rows, resolve_costs, with_marks
 from seqclass.fitting._folds import assign_folds, check_folds, recent_rows, sample_rows
 from seqclass.fitting._settings import Settings
 from seqclass.fitting._steps import check_row_weights, forgetting_weights, take_rows
@@ -478,7 +478,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
         self.choice_: Choice | None = None
         began = perf_counter()
         sample_weight = forgetting_weights(y, self.half_life, sample_weight)
-        kept, labels, weight = check_row_weights(X, y, sample_weight)
+        kept, labels, weight = check_row_weights(X := with_marks(self.feature_costs, X), y, sample_weight)
         columns = Classifier()
         _, seen, encoder = check_training(columns, kept, labels)
         recent = recent_rows(labels, self.half_life, n_folds)

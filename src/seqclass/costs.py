@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.marks import mark_prefix
 from seqclass._utils.model_files import Stored, register
 from seqclass._utils.stored import require, stored_array, stored_whole
 from seqclass._utils.tables import Readable
@@ -61,6 +62,9 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         Cost of waiting, per unit of time.
     max_panel : int or None
         Most features or bundles that may be ordered in one visit.
+    marks : sequence of str or None
+        Columns whose cells hold several marks, such as ``"sharp; burning"``. `fit` makes a column of yes and no of each
+        mark, ``"pain is: sharp"``, and a bundle of these, ``"pain is"``; see `seqclass.datasets.split_marks`.
 
     Examples
     --------
@@ -88,6 +92,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         delays: Any = None,
         delay_cost: float | None = None,
         max_panel: int | None = None,
+        marks: Sequence[str] | None = None,
     ) -> None:
         self.feature_costs = feature_costs
         self.discounted_costs = discounted_costs
@@ -101,6 +106,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         self.delays = delays
         self.delay_cost = delay_cost
         self.max_panel = max_panel
+        self.marks = marks
 
     @classmethod
     def from_value(cls, given: Any) -> Costs:
@@ -196,6 +202,8 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         feature_costs, groups, discounted_costs, bundles, delays = map(
             _to_mapping, (self.feature_costs, self.groups, self.discounted_costs, self.bundles, self.delays)
         )
+        if self.marks is not None and names is not None:
+            bundles = {**(bundles or {}), **self._bundles_of_marks(bundles, names)}
         if bundles is None:
             prices = _prices(feature_costs, n_features, names, groups, discounted_costs)
             return replace(prices, visits=self._visits(delays, n_features, names))
@@ -211,6 +219,21 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         prices = replace(prices, visits=self._visits(delays, n_features, names))
         _check_bundles(prices, labels, members, names)
         return replace(prices, bundles=labels, bundle_names=tuple(str(label) for label, _ in known))
+
+    def _bundles_of_marks(self, bundles: Any, names: Sequence[Hashable]) -> dict[Hashable, str]:
+        """The question of each column that is one of its marks."""
+        if bundles is not None and not isinstance(bundles, Mapping):
+            raise ValueError("bundles must be a dict by name beside marks.")
+        found: dict[Hashable, str] = {}
+        for question in self.marks or ():
+            own = [name for name in names if str(name).startswith(mark_prefix(question))]
+            if len(own) < 2:
+                raise ValueError(
+                    f"marks names {short_repr(question)}, and there are no columns of its marks; fit makes them of a "
+                    "data frame, and for chunks seqclass.datasets.split_marks does."
+                )
+            found |= dict.fromkeys(own, question)
+        return found
 
     def _visits(self, delays: Any, n_features: int, names: Sequence[Hashable] | None) -> Visits | None:
         """What visits cost; None where they cost nothing, and features are best bought one at a time."""

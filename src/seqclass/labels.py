@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from seqclass._utils.text import join_names, near, sentence, short_repr, value_text
+from seqclass._utils.text import join_names, marks_text, near, sentence, short_repr, value_text
 
 __all__ = ["Labels"]
 __dir__ = __all__.copy  # tab completion
@@ -169,6 +169,8 @@ class Labels:
         tuple of str and (str or None)
         """
         if isinstance(value, Mapping):
+            if (marks := marks_text(value)) is not None:
+                return marks, None
             parts = (f"{self.in_line(part)} {self.value_texts(part, one, None)[0]}" for part, one in value.items())
             return ", ".join(parts), None
         text, words = value_text(value), self.answers(name)

@@ -216,8 +216,8 @@ def test_patients_of_ddxplus_become_columns(tmp_path):
         "Fever? (volunteered)": ["yes", "not mentioned"],
         "Where? (volunteered)": ["not mentioned", "yes"],
         "Fever?": [np.nan, "no"],  # what was said is not asked
-        "Where?: head": ["yes", "no"],  # nobody has a toe
-        "Where?: neck": ["yes", "no"],
+        "Where? head": ["yes", "no"],  # nobody has a toe
+        "Where? neck": ["yes", "no"],
         "How much?": ["2", "0"],
     }
     assert data.known == {

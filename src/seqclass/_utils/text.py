@@ -14,6 +14,8 @@ from typing import Any
 
 #: A saving that is this close to none, or to the price lost, is taken for it: texts have four decimals.
 _NEAR = 5e-5
+#: How it is said that none of several marks was made.
+NO_MARK = "none of these"
 #: Whole numbers up to here are exact as floats.
 MAX_EXACT = 2**53
 
@@ -24,8 +26,19 @@ def value_text(value: Any) -> str:
         number = float(value) + 0.0  # nobody writes -0
         return f"{number:.0f}" if number.is_integer() and 0 < abs(number) < MAX_EXACT else f"{number:.6g}"
     if isinstance(value, dict):  # of a bundle, by name
-        return ", ".join(f"{name} {value_text(one)}" for name, one in value.items())
+        marks = marks_text(value)
+        return ", ".join(f"{name} {value_text(one)}" for name, one in value.items()) if marks is None else marks
     return str(value)
+
+
+def marks_text(values: Mapping[str, Any]) -> str | None:
+    """The marks that were made, of columns of yes and no whose names begin alike; None where they are no marks."""
+    first, last = min(values, default=""), max(values, default="")
+    alike = next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), len(first))
+    end = max(first.rfind(sign + " ", 0, alike) for sign in "?:.!")
+    if len(values) < 2 or end < 0 or not {"no", "yes"}.issuperset(map(str, values.values())):
+        return None
+    return ", ".join(name[end + 2 :] for name, value in values.items() if value == "yes") or NO_MARK
 
 
 def answer_text(question: str, text: str, sign: str = " = ") -> str:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray
+from seqclass._utils.marks import VALUES, check_marks, mark_prefix, read_marks
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import Remedied, join_names, short_repr
 from seqclass.agent._warm_start import as_seen
-from seqclass.agent.agent import Agent, feature_name, whole_problem
+from seqclass.agent.agent import Agent, feature_name, marks_of, whole_problem
 from seqclass.agent.choices import offered_categories
 from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
@@ -216,6 +217,10 @@ class Questions:
         features = [feature.name for feature in self.features(question)]
         if len(features) == 1 or (name in features and name != self.name(question)):
             return {name: value}
+        if (own := marks_of(self.agent).get(name)) and not isinstance(value, Mapping):
+            made, start = read_marks(value), mark_prefix(name)
+            check_marks(made or (), own, name)
+            return {} if made is None else {f: VALUES[f.removeprefix(start) in made] for f in features}
         if not isinstance(value, Mapping):
             raise ValueError(f"{short_repr(name)} is a bundle: give the values of {join_names(features)} by name.")
         unknown = [key for key in value if key not in features]

@@ -21,6 +21,7 @@ from seqclass.agent.agent import (
     feature_name,
     known_outcomes,
     outcome_labels,
+    split_rows,
     to_numbers,
 )
 from seqclass.agent.components import Component, Likeness, component
@@ -196,7 +197,7 @@ class _Teller:
 
 def _as_rows(agent: Agent, X: Any) -> Any:
     """Return one instance or several as a matrix, a data frame where the classifier was fitted on one."""
-    X = plain_data(complete_rows(X, agent.feature_names, agent.encoder, agent.n_features))
+    X = plain_data(complete_rows(split_rows(agent, X), agent.feature_names, agent.encoder, agent.n_features))
     if hasattr(X, "to_frame") and not hasattr(X, "columns"):
         return X.to_frame().T.infer_objects()
     if sp.issparse(X):

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.frames import FrameEncoder
+from seqclass._utils.marks import VALUES, mark_prefix, split_marks
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_integer
 from seqclass.agent._coding import OutcomeCoder, check_input, complete_rows
@@ -272,8 +273,37 @@ def whole_problem(agent: Agent) -> AcquisitionProblem:
 
 def to_numbers(agent: Agent, X: Any) -> Any:
     """Rows as numbers, checked against the columns of the fit; NaN where missing."""
-    X = complete_rows(X, agent.feature_names, agent.encoder, agent.n_features)
+    X = complete_rows(split_rows(agent, X), agent.feature_names, agent.encoder, agent.n_features)
     return check_input(agent.columns, X, agent.encoder, agent.handle_unknown)
+
+
+def marks_of(agent: Agent) -> dict[str, list[str]]:
+    """The marks of each question that has some: a bundle of columns of yes and no that are named after it."""
+    prices, names, encoder = agent.prices, agent.feature_names, agent.encoder
+    if prices.bundles is None or names is None or encoder is None:
+        return {}
+    marks = dict[str, list[str]]()
+    for number, question in enumerate(prices.bundle_names):
+        own, start = [str(name) for name in names[prices.bundles == number]], mark_prefix(question)
+        if all(n.startswith(start) and list(encoder.categories_.get(n, ())) == VALUES for n in own) and len(own) > 1:
+            marks[question] = [name.removeprefix(start) for name in own]
+    return marks
+
+
+def split_rows(agent: Agent, X: Any) -> Any:
+    """Rows in which questions with marks are columns of these, if some are told as ``"sharp; burning"`` or a list."""
+    rows = [X] if isinstance(X, Mapping) else X
+    dicts = isinstance(rows, list) and bool(rows) and all(isinstance(row, Mapping) for row in rows)
+    keys = {key for row in rows for key in row} if dicts else set(map(str, getattr(X, "columns", ())))
+    marks = {name: own for name, own in marks_of(agent).items() if name in keys} if keys else {}
+    if not marks:
+        return X
+    if dicts:
+        import pandas as pd
+
+        X = pd.DataFrame([dict(row) for row in rows], dtype=object)
+        return [row.dropna().to_dict() for _, row in split_marks(X, marks, agent.handle_unknown).iterrows()]
+    return split_marks(X, marks, agent.handle_unknown)
 
 
 def encode_rows(agent: Agent, X: Any, features: IntArray | None = None, whole: bool = False) -> EncodedRows:

@@ -12,7 +12,7 @@ import numpy as np
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.text import short_repr
-from seqclass.agent.agent import agent_of, read_columns
+from seqclass.agent.agent import agent_of, marks_of, read_columns, split_rows
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.cli._errors import InputError, as_input_errors, near
 from seqclass.cli._format import count
@@ -48,11 +48,15 @@ def read_cases(
         pick(name, names, path, "--keep")
     needed = [clf.feature_name(j) for j in columns.tolist()]
     categorical = set() if clf.encoder_ is None else {str(name) for name in clf.encoder_.categories_}
-    wanted = [name for name in needed if name in set(names)]
-    if needed and not wanted:
+    wanted, marks = [name for name in needed if name in set(names)], [n for n in marks_of(agent_of(clf)) if n in names]
+    if needed and not wanted and not marks:
         raise InputError(lacks(clf, path, int(columns[0])))
     # a model that asks for nothing still has rows to decide
-    frame = read_frame(path, wanted or names[:1], text=categorical)
+    frame = read_frame(path, [*wanted, *marks] or names[:1], text=categorical | {*marks})
+    if marks:
+        with as_input_errors(str(path)):
+            frame = split_rows(agent_of(clf), frame)
+        wanted = [name for name in needed if name in set(frame.columns)]
     # what is copied is read once more, as it stands
     kept = read_frame(path, keep, text=keep, verbatim=True)[list(keep)] if keep else None
     return InputRows(frame[wanted], {name: i for i, name in enumerate(wanted)}, columns, kept)

@@ -25,6 +25,7 @@ from seqclass.cli._options import (
     known_option,
     labels_option,
     limit_options,
+    marks_option,
     price_option,
     quiet_option,
     rules_options,
@@ -161,6 +162,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     help="Whether a missing cell says nothing, or is an answer of its own that is learnt and paid for.",
 )
 @known_option
+@marks_option
 @rules_options
 @drop_option
 @unlabelled_option

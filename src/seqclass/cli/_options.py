@@ -120,6 +120,12 @@ known_option = click.option(
     metavar="NAME",
     help="Feature known for every case before the first question, at no price; plans start from it. May be repeated.",
 )
+marks_option = click.option(
+    "--marks",
+    multiple=True,
+    metavar="NAME",
+    help="Column whose cells hold several marks, ; between, which one question shows together. May be repeated.",
+)
 #: How `fit` and `plan` take what may be asked, and what has to be.
 rules_options = _options(
     click.option(

@@ -17,6 +17,7 @@ from seqclass._chunks.parquet import ParquetChunks
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.files import replace_file
 from seqclass._utils.frames import MAX_CATEGORIES, Levels, as_if_numbers, each_column, is_numeric
+from seqclass._utils.marks import split_marks
 from seqclass._utils.text import join_names, short_repr
 from seqclass.cli._errors import InputError, as_input_errors, is_folder, near
 from seqclass.cli._format import count
@@ -75,7 +76,9 @@ def pick(name: str, names: list[str], path: Path, option: str) -> str:
     return name
 
 
-def read_training(path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool) -> tuple[Any, Any]:
+def read_training(
+    path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool, marks: Sequence[str] = ()
+) -> tuple[Any, Any]:
     """Read features and labels."""
     X, labels, target = _columns(path, target, drop)
     missing = labels.isna().to_numpy()
@@ -92,6 +95,7 @@ def read_training(path: Path, target: str | None, drop: Sequence[str], drop_unla
 
     X = X[~missing] if drop_unlabelled and missing.any() else X
     with as_input_errors(str(path)):
+        X = split_marks(X, marks) if marks else X
         work = {target: read_labelled} | {name: partial(_check_column, X[name]) for name in getattr(X, "columns", ())}
         return X, each_column(work, lambda name: work[name]())[target]
 
@@ -326,18 +330,20 @@ class TrainingTable:
 
 
 def read_rows(
-    path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool, classes: bool
+    path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool, classes: bool, marks: Sequence[str] = ()
 ) -> TrainingTable:
     """Read rows, or get ready to read them in chunks; whether their classes are needed at once is said."""
     import pandas as pd
 
     if not is_folder(path):
-        X, y = read_training(path, target, drop, drop_unlabelled)
+        X, y = read_training(path, target, drop, drop_unlabelled, marks)
         names = [str(name) for name in getattr(X, "columns", [])] or [f"x{j}" for j in range(X.shape[1])]
         # labels that know the name of their column, which the classifier keeps
         return TrainingTable(X, pd.Series(y, name="y" if target is None else target), names, np.unique(y))
     if target is None:
         raise InputError(f"{path}: name the column of the labels with --target.")
+    if marks:
+        raise InputError(f"--marks: {path} is a folder; make columns of marks by seqclass.datasets.split_marks first.")
     with as_input_errors():
         chunks = read_parquet(path, target, drop=drop, drop_unlabelled=drop_unlabelled)
         return TrainingTable(chunks, None, chunks.columns, chunks.labels() if classes else np.empty(0))

@@ -13,6 +13,7 @@ import click
 from seqclass._utils.files import replace_file
 from seqclass._utils.frames import spelt
 from seqclass._utils.text import (
+    NO_MARK,
     answer_text,
     cheapest_text,
     join_names,
@@ -25,7 +26,7 @@ from seqclass._utils.text import (
     worthless,
 )
 from seqclass.agent._case import Answer
-from seqclass.agent.agent import Agent, agent_of, columns_by_name, feature_name, outcome_labels
+from seqclass.agent.agent import Agent, agent_of, columns_by_name, feature_name, marks_of, outcome_labels
 from seqclass.agent.choices import answer_choices, check_labels, is_category
 from seqclass.agent.session import Question, Session
 from seqclass.cli._describe import load_model
@@ -301,6 +302,9 @@ def _show_question(asking: _LiveCase, question: Question) -> None:
         click.echo(f"   in {unit}")
     if question.features:
         names = [asking.question(feature.name) for feature in question.features]
+        if marks := marks_of(asking.agent).get(name):
+            click.echo(wrap(f"any of: {'; '.join(marks)}: answer with those that hold, ; between, or {NO_MARK}", "   "))
+            return
         click.echo(f"   shows {', '.join(names)}: answer with as many values, commas between, ? for what is missing")
 
 
@@ -321,7 +325,7 @@ def _answer(asking: _LiveCase, question: Question, line: str) -> None:
         raise ValueError(_HELP)
     elif "=" in line:
         _observe(asking, *_split_assignment(line, _names(asking.agent)))
-    elif question.features:
+    elif question.features and question.name not in marks_of(asking.agent):
         _observe_bundle(asking, question, line)
     else:
         _observe(asking, question.name, line)
@@ -330,7 +334,10 @@ def _answer(asking: _LiveCase, question: Question, line: str) -> None:
 def _observe(asking: _LiveCase, name: str, value: str) -> None:
     """Take what a feature shows, and say what is odd about it."""
     session = asking.session
-    session.categories(name)  # refuses what is a bundle
+    if name in marks_of(asking.agent):
+        session.unavailable(name) if value == "?" else session.observe(name, value)
+        return
+    session.categories(name)  # refuses what is another bundle
     known = name in _untold(asking)  # and so costs nothing, whenever it is told
     if value == "?":
         session.unavailable(name, known=known)

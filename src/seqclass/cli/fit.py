@@ -77,6 +77,7 @@ def _command(
     calibrate: bool,
     missing: str,
     known: tuple[str, ...],
+    marks: tuple[str, ...],
     rules: Path | None,
     skip_logic: Path | None,
     drop: tuple[str, ...],
@@ -90,7 +91,7 @@ def _command(
     costs = costs_file(data, costs, dataset_costs)
     check_output(output, read=[data, costs, decision_costs, rules, skip_logic])
     check_output(set_aside, read=[data, costs, decision_costs, rules, skip_logic], written=[output])
-    rows = read_rows(data, target, drop, drop_unlabelled, costs is not None or decision_costs is not None)
+    rows = read_rows(data, target, drop, drop_unlabelled, costs is not None or decision_costs is not None, marks)
     aside = None if set_aside is None else Aside.from_rows(rows, set_aside, seed)
     rows = rows if aside is None else aside.others
     left_out = [*drop, target] if target else list(drop)
@@ -99,6 +100,7 @@ def _command(
     given = read_prices(costs, feature_cost, rows.names, rows.classes, left_out, known)
     given |= read_decision_costs(decision_costs, rows.classes)
     given |= non_default_options(visit_cost=visit_cost, delay_cost=delay_cost, max_panel=max_panel)
+    given |= {"marks": list(marks)} if marks else {}
     settings: dict[str, Any] = {"feature_costs": Costs(**given, unit=currency), "missing": missing}
     settings |= non_default_options(max_features=max_features, max_cost=max_cost)
     if known:

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+from seqclass._utils.marks import split_marks
 from seqclass.datasets.catalog import list_datasets, load
 from seqclass.datasets.dataset import Dataset
 from seqclass.datasets.interviews import load_interviews
 from seqclass.datasets.missing import missing_mask
 
-__all__ = ["Dataset", "list_datasets", "load", "load_interviews", "missing_mask"]
+__all__ = ["Dataset", "list_datasets", "load", "load_interviews", "missing_mask", "split_marks"]
 __dir__ = __all__.copy  # tab completion

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import IntArray
+from seqclass._utils.marks import mark_prefix
 from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass.datasets._tables import read_npz, require_file
 from seqclass.datasets.dataset import Dataset
@@ -433,7 +434,7 @@ def _answers(path: Any, asked: dict[str, _Evidence], cells: Iterable[str]) -> tu
         for number, value in enumerate(others, 1):
             place[code if value == code else f"{code}_@_{value}"] = (len(columns), 1 if one.several else number)
             if one.several:
-                columns.append((code, f"{one.text}: {one.values[value]}", ["no", "yes"]))
+                columns.append((code, mark_prefix(one.text) + one.values[value], ["no", "yes"]))
         place[f"{code}_@_{absent}"] = (-1, 0)
         if not one.several:
             columns.append((code, one.text, list(one.values.values())))

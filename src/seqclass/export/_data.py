@@ -9,10 +9,11 @@ import numpy as np
 
 from seqclass import __version__
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks
+from seqclass._utils.marks import mark_prefix
 from seqclass._utils.text import short_repr
 from seqclass.agent._case import Questions
 from seqclass.agent._warm_start import WarmStart
-from seqclass.agent.agent import Agent, column_categories, feature_name, outcome_labels, whole_problem
+from seqclass.agent.agent import Agent, column_categories, feature_name, marks_of, outcome_labels, whole_problem
 from seqclass.agent.choices import answer_choices, check_labels
 from seqclass.agent.session import expected_saving
 from seqclass.discretize import Discretizer
@@ -241,6 +242,11 @@ def _questions(
         numbers = range(len(features), len(features) + len(shows))
         name = asked.name(question)
         shown: dict[str, Any] = {"features": list(numbers), "price": price}
+        if own := marks_of(agent).get(name):
+            start = mark_prefix(name)
+            shown["marks"] = [
+                words.answers(name).get(mark, mark) for mark in own if start + mark in {f.name for f in shows}
+            ]
         questions.append({"name": name} | _question_words(words, name) | shown | told)
         for feature, size in zip(shows, sizes):
             labels = list(map(str, outcome_labels(agent, feature.column)))

@@ -34,7 +34,34 @@
     const { features: shows, text, help, url } = data.questions[question];
     // of a bundle what is told of the whole stands first
     where.replaceChildren(...shows.length > 1 ? [...help ? [made("p", help, "note hint")] : [], ...more(text, url)] : []);
-    return shows.map((feature, i) => field(where, feature, i ? `${id}-${i}` : id));
+    return data.questions[question].marks ? boxes(where, question, id) : shows.map((feature, i) => field(where, feature, i ? `${id}-${i}` : id));
+  };
+  /* Check boxes for the marks of a question, and one for none of them; until one is checked nothing is answered. */
+  const boxes = (where, question, id) => {
+    const { marks, text } = data.questions[question], set = made("fieldset");
+    set.append(made("legend", text));
+    const [none, ...inputs] = [say("none_of_these"), ...marks].map((words, i) => {
+      const row = made("div", undefined, "check"), input = made("input"), label = made("label", words);
+      input.type = "checkbox";
+      input.id = label.htmlFor = i === 0 ? `${id}-none` : i > 1 ? `${id}-${i - 1}` : id;
+      row.append(input, label);
+      set.append(row);
+      return input;
+    });
+    set.append(none.parentElement);
+    none.addEventListener("change", () => { if (none.checked) inputs.forEach((input) => { input.checked = false; }); });
+    inputs.forEach((input) => {
+      input.addEventListener("change", () => { if (input.checked) none.checked = false; });
+      Object.defineProperty(input, "value", {
+        get: () => input.checked ? "yes" : none.checked || inputs.some((one) => one.checked) ? "no" : "",
+        set: (value) => {
+          input.checked = value === "yes";
+          none.checked = value !== "" && !inputs.some((one) => one.checked);
+        },
+      });
+    });
+    where.append(set);
+    return inputs;
   };
   const field = (where, feature, id) => {
     const { text, unit, help, url, choices, range } = data.features[feature];
@@ -68,8 +95,11 @@
   };
 
   /* Of several that come at once those left blank are not available. */
-  const read = (question, inputs) => data.questions[question].features.map((feature, i) =>
-    inputs.length > 1 && inputs[i].value.trim() === "" ? null : guardedValue(inputs[i], feature));
+  const read = (question, inputs) => {
+    if (data.questions[question].marks && blank({ inputs })) throw new Error(say("fill"));
+    return data.questions[question].features.map((feature, i) =>
+      inputs.length > 1 && inputs[i].value.trim() === "" ? null : guardedValue(inputs[i], feature));
+  };
   const guardedValue = (input, feature) => {
     try { policy.outcomeOf(feature, input.value); } catch (error) { error.input = input; throw error; }
     return input.value;
@@ -78,6 +108,8 @@
   const gap = (feature) => say(data.features[feature].missing === undefined ? "missing" : "missing_counts");
   const shown = (answer) => {
     const shows = data.questions[answer.question].features, texts = answer.texts.map((text, i) => text ?? gap(shows[i]));
+    const { marks } = data.questions[answer.question];
+    if (marks && !answer.texts.includes(null)) return marks.filter((_, i) => answer.typed[i] === "yes").join(", ") || say("none_of_these");
     const alike = answer.texts.every((text) => text === null) && new Set(texts).size === 1;
     return alike || texts.length === 1 ? texts[0] : texts.map((text, i) => `${data.features[shows[i]].text} ${text}`).join(", ");
   };

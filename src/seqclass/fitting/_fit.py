@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, is_frame, plain_data, spelt, with_texts
+from seqclass._utils.marks import split_marks
 from seqclass._utils.progress import report_progress
 from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass._utils.validation import columns_of, plain_labels
@@ -26,7 +27,7 @@ from seqclass.agent.problem import acquisition_problem, is_free
 from seqclass.agent.training_rows import mark_rows
 from seqclass.bn import DiscreteNetwork, NaiveBayes, ObservationModel
 from seqclass.bn.ordering import check_order
-from seqclass.costs import Prices, warn_of_money
+from seqclass.costs import Costs, Prices, warn_of_money
 from seqclass.fitting._calibration import MOST_ANSWERS, Asked, CalibrationFold, RuleOnlySolver, by_column, exponents_of
 from seqclass.fitting._data_quality import warn_of_doubts
 from seqclass.fitting._folds import recent_folds, recent_rows
@@ -100,7 +101,7 @@ def fit_rows(
     """Learn the model and solve for the policy; folds of a cross-fit do without certificates, marks and warnings."""
     settings.check()
     name = named if isinstance(named := getattr(y, "name", None), str) else None
-    X, y, weight = check_row_weights(X, y, weight)
+    X, y, weight = check_row_weights(with_marks(settings.costs, X), y, weight)
     given, timings, columns = (X, y, weight), dict[str, float](), Classifier()
     if settings.prefit:
         settings = settings.replace(observation_model=check_fitted_model(settings.observation_model))
@@ -131,6 +132,12 @@ def fit_rows(
     if certify:
         agent = replace(agent, seen=both_marks([RowFingerprints.from_marks(marks) for marks in mark_rows(agent, X, y)]))
     return Fit(settings, agent, selector, timings, given if certify else None, weight, len(y))
+
+
+def with_marks(costs: Any, X: Any) -> Any:
+    """Rows with a column for each mark of what the costs say to hold several."""
+    marks = Costs.from_value(costs).marks
+    return X if marks is None else split_marks(X, marks)
 
 
 def resolve_costs(

@@ -192,6 +192,8 @@ class Names:
         number = self.number(question)
         bundle, features = self._problem.structure.bundle(number), self._features(number)
         sizes = [int(self._problem.n_outcomes[number])] if bundle is None else bundle.sizes.tolist()
+        if self._problem.structure.is_sampled(number):
+            raise ValueError(f"{self.question(number)} has too many joint outcomes to list them: decode those met.")
         return [", ".join(parts) for parts in product(*map(self._naming.shows, features, sizes))]
 
     def number(self, question: int | str) -> int:

@@ -1,0 +1,218 @@
+"""Questions with several marks: a bundle of columns of yes and no, told as a list, a cell of a table or check boxes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from seqclass import Costs, SequentialClassifier, adaptive, load
+from seqclass.bn import ClassMixture, NaiveBayes
+from seqclass.cli import main
+from seqclass.datasets import split_marks
+from seqclass.export import export_policy, policy_data
+from seqclass.pomdp import Adaptive, ClassInformation
+from seqclass.pomdp.bundles import Bundle
+
+N_MARKS = 70
+
+
+def table(n_marks: int = N_MARKS, n: int = 240) -> tuple[pd.DataFrame, np.ndarray]:
+    """Three classes, marks that most do not make, and two plain columns."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, n)
+    names = np.array([f"m{j}" for j in range(n_marks)])
+    has = rng.random((n, n_marks)) < rng.beta(0.4, 2.0, (3, n_marks))[y]
+    has[0], has[1] = False, True  # every mark is there
+    X = pd.DataFrame({"age": np.where(rng.random(n) < 0.3 + 0.3 * (y == 1), "old", "young")})
+    X["pain is"] = ["; ".join(names[row]) or "none of these" for row in has.tolist()]
+    X["fever"] = np.where(rng.random(n) < 0.2 + 0.3 * y, "yes", "no")
+    return X, y
+
+
+def classifier(model: object = None, price: float = 0.01, **settings: object) -> SequentialClassifier:
+    solver = Adaptive([ClassInformation()], certificate_paths=0, max_rounds=0)
+    how: dict[str, object] = {"order": "adaptive", "feature_costs": Costs(price, marks=["pain is"])} | settings
+    return SequentialClassifier(model or NaiveBayes(), solver, **how)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> SequentialClassifier:
+    X, y = table()
+    return classifier().fit(X, y)
+
+
+def test_cells_become_columns_of_yes_and_no() -> None:
+    X = pd.DataFrame({"a": [1, 2, 3, 4, 5], "pain is": ["sharp;burning ", ";", None, ["sharp"], "none of these"]})
+    split = split_marks(X, ["pain is"])
+    assert list(split.columns) == ["a", "pain is: burning", "pain is: sharp"]
+    assert split.astype(object).iloc[:, 1:].to_numpy().tolist() == [
+        ["yes", "yes"],
+        ["no", "no"],
+        [np.nan, np.nan],
+        ["no", "yes"],
+        ["no", "no"],
+    ]
+    assert split_marks(split, ["pain is"]) is split
+    question = pd.DataFrame({"Where?": ["head;toe"]})
+    assert list(split_marks(question, ["Where?"]).columns) == ["Where? head", "Where? toe"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "marks", "message"),
+    [
+        ([";", "none of these"], ["pain is"], "column 'pain is' must have two marks at least, and rows show none"),
+        (["sharp", ";"], ["pain is"], "rows show only 'sharp'"),
+        (["sharp;dull"], ["pan is"], "marks names 'pan is'; did you mean 'pain is'"),
+        (["sharp;dull"], {"pain is": ["sharp", "burning"]}, "'dull' is no mark of 'pain is'"),
+    ],
+)
+def test_what_cannot_be_a_question_with_marks_is_refused(cells: list[str], marks: object, message: str) -> None:
+    X = pd.DataFrame({"pain is": cells})
+    with pytest.raises(ValueError, match=message):
+        split_marks(X, marks)
+    if isinstance(marks, list):
+        with pytest.raises(ValueError, match=message):
+            classifier(feature_costs=Costs(marks=marks)).fit(X.assign(a=0.5), np.arange(len(X)))
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), ClassMixture(2, random_state=0)], ids=["bayes", "mixture"])
+def test_few_marks_are_the_bundle_of_their_columns(model: object) -> None:
+    X, y = table(4)
+    columns = split_marks(X, ["pain is"])
+    bundles = {name: "pain is" for name in columns.columns if name.startswith("pain is")}
+    one = classifier(model).fit(X, y)
+    two = classifier(model, feature_costs=Costs(0.01, bundles=bundles)).fit(columns, y)
+    assert one.expected_cost_ == two.expected_cost_
+    for left, right in zip((one.acquire(X), one.acquire(columns)), (two.acquire(columns),) * 2):
+        np.testing.assert_array_equal(left.posterior, right.posterior)
+
+
+def test_fingerprints_answer_as_numbers_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = table(10)  # 1024 joint outcomes: too many to list them, few enough to be numbered
+    one = classifier().fit(X, y)
+    made, plain = Bundle.__init__, one.acquire(X)
+
+    def without_numbers(self: Bundle, *args: object) -> None:
+        made(self, *args)
+        self.numbered, self.n_complete, self.n_codes = False, 2**62, 2**62
+
+    monkeypatch.setattr(Bundle, "__init__", without_numbers)
+    two = classifier().fit(X, y)
+    np.testing.assert_allclose(two.acquire(X).posterior, plain.posterior, atol=1e-9)
+    cost = [c.problem_.structure.costs_after(np.arange(3), c.problem_.initial_belief()) for c in (one, two)]
+    np.testing.assert_allclose(*cost, atol=1e-9)
+    for marks in ([], ["m1", "m7"]):
+        posteriors = []
+        for clf in (one, two):
+            case = clf.session()
+            case.observe("pain is", marks)
+            posteriors.append(case.posterior)
+        np.testing.assert_allclose(*posteriors, atol=1e-9)
+
+
+def test_beliefs_are_the_product_of_all_marks(fitted: SequentialClassifier) -> None:
+    X, y = table()
+    columns = split_marks(X, ["pain is"])
+    made = np.array([f"pain is: m{j}" in ("pain is: m3", "pain is: m7") for j in range(N_MARKS)])
+    yes = np.array([[(columns[f"pain is: m{j}"][y == c] == "yes").sum() for j in range(N_MARKS)] for c in range(3)])
+    n = np.bincount(y)[:, None]
+    log = np.where(made, np.log((yes + 1) / (n + 2)), np.log((n - yes + 1) / (n + 2))).sum(axis=1)
+    joint = np.exp(log - log.max()) * np.bincount(y)
+    case = fitted.session()
+    case.observe("pain is", ["m3", "m7"])
+    np.testing.assert_allclose(case.posterior, joint / joint.sum(), atol=1e-9)
+
+
+def test_a_session_takes_marks_keeps_them_and_shows_them_by_name(fitted: SequentialClassifier, tmp_path) -> None:
+    case = fitted.session()
+    assert case.next_feature.name == "pain is"
+    case.observe("pain is", ["m3", "m7"])
+    belief = case.posterior
+    fitted.save(tmp_path / "m.seq")
+    for clf in (fitted, load(tmp_path / "m.seq")):
+        np.testing.assert_array_equal(clf.session(case.to_json()).posterior, belief)
+        for known in (
+            "m3; m7",
+            ["m7", "m3"],
+            {f"pain is: m{j}": "yes" if j in (3, 7) else "no" for j in range(N_MARKS)},
+        ):
+            np.testing.assert_array_equal(clf.session(known={"pain is": known}).posterior, belief)
+    case.undo()
+    case.observe("pain is", [])
+    assert not np.allclose(case.posterior, belief)
+    case.undo()
+    case.unavailable("pain is")
+    np.testing.assert_allclose(case.posterior, fitted.session().posterior)
+    with pytest.raises(ValueError, match="'m99' is no mark of 'pain is'; did you mean"):
+        fitted.session().observe("pain is", ["m1", "m99"])
+    row = pd.DataFrame({"age": ["old"], "pain is": ["m3;m7"], "fever": ["no"]})
+    assert "pain is = m3, m7: " in str(fitted.explain(row)[0])
+    assert "pain is = none of these: " in str(fitted.explain(row.assign(**{"pain is": ";"}))[0])
+
+
+def test_rows_hold_marks_as_cells_lists_or_columns(fitted: SequentialClassifier) -> None:
+    X, _ = table()
+    record, columns = fitted.acquire(X), split_marks(X, ["pain is"])
+    np.testing.assert_array_equal(fitted.acquire(columns).posterior, record.posterior)
+    dicts = [{"pain is": cell.split("; "), "age": age} for cell, age in zip(X["pain is"][2:5], X["age"][2:5])]
+    np.testing.assert_array_equal(fitted.acquire(dicts).posterior, record.posterior[2:5])
+    with pytest.raises(ValueError, match="'m99' is no mark of 'pain is'"):
+        fitted.predict(X.assign(**{"pain is": "m99"}))
+    lenient = classifier(handle_unknown="missing").fit(X, table()[1])
+    assert lenient.acquire(X[:1].assign(**{"pain is": "m99"})).n_features[0] <= 2  # the cell is missing
+
+
+def run(*args: object, **how: str) -> str:
+    result = CliRunner().invoke(main, list(map(str, args)), **how)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_live_cases_and_tables_on_the_command_line_have_marks(fitted: SequentialClassifier, tmp_path) -> None:
+    fitted.save(tmp_path / "m.seq")
+    asked = run("ask", tmp_path / "m.seq", input="m3; zz\nm3; m7\n?\n?\n")
+    assert "any of: m0; m1; m10; m11;" in " ".join(asked.split())
+    assert "'zz' is no mark of 'pain is'" in asked
+    assert "(pain is = (m3, m7)" in asked
+    known = run("ask", tmp_path / "m.seq", "--known", "pain is=none of these", input="?\n?\n")
+    assert "pain is = (none of these)" in known
+    X, _ = table()
+    X[:5].to_csv(tmp_path / "d.csv", index=False)
+    run("predict", tmp_path / "m.seq", tmp_path / "d.csv", "-o", tmp_path / "p.csv")
+    predicted = pd.read_csv(tmp_path / "p.csv").iloc[:, 0]
+    assert predicted.astype(str).tolist() == fitted.predict(X[:5]).astype(str).tolist()
+
+
+@pytest.mark.slow
+def test_the_command_line_fits_to_marks(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    X, y = table(12, 120)
+    X.assign(y=y).to_csv("d.csv", index=False)
+    how = ("--target", "y", "--marks", "pain is", "--method", "etana", "--order", "adaptive")
+    run("fit", "d.csv", *how, "-o", "m.seq")
+    assert load("m.seq").acquire(X).n_features.max() <= 3
+    unknown = CliRunner().invoke(main, ["fit", "d.csv", "--target", "y", "--marks", "pin", "-o", "n.seq"])
+    assert "marks names 'pin'" in unknown.output
+
+
+def test_a_program_has_the_marks(fitted: SequentialClassifier, tmp_path) -> None:
+    question = next(one for one in policy_data(fitted)["questions"] if one["name"] == "pain is")
+    assert len(question["marks"]) == len(question["features"]) == N_MARKS
+    export_policy(fitted, tmp_path / "m.html")
+    assert '"marks"' in (tmp_path / "m.html").read_text("utf-8")
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    export_policy(fitted, tmp_path / "m.c")
+    subprocess.run(["cc", "-std=c99", "-fsyntax-only", "m.c"], cwd=tmp_path, check=True)
+
+
+@pytest.mark.slow
+def test_the_default_classifier_takes_marks() -> None:
+    X, y = table()
+    clf = adaptive(Costs(0.01, marks=["pain is"]), effort="quick").fit(X, y)
+    assert clf.score(X, y) > 0.8
