@@ -120,6 +120,26 @@ class Ours:
         seconds = cpu(lambda: mixture.fit(X, y), 2) / ITERATIONS
         return seconds, mixture.posterior(X[:20]).tolist()
 
+    def many(self, run: int, price: float, n: int = 20_000) -> tuple[float, Any]:
+        """Rows of a mixture in any order, 2 x 8 components, 30 questions of 16 outcomes; and questions asked."""
+        from seqclass.pomdp import Adaptive, ClassInformation, MixtureProblem, acquire
+
+        if price not in self.kept:
+            rng = np.random.default_rng(0)
+            centre, grid = 8 + 1.5 * rng.normal(size=(30, 1, 16)), np.arange(16)[None, :, None]
+            tables = np.exp(-(((grid - centre) / 3.5) ** 2) / 2) + 0.01
+            tables /= tables.sum(axis=1, keepdims=True)
+            problem = MixtureProblem(np.full(16, 1 / 16), np.repeat([0, 1], 8), tables, price, any_order=True)
+            settings = {"n_paths": 200, "n_cases": 200, "certificate_paths": 0, "search_nodes": 0, "max_rounds": 0}
+            policy = Adaptive([ClassInformation()], **settings).solve(problem)
+            state, chance = rng.integers(16, size=n), rng.random((n, 30))
+            codes = [(chance[:, [j]] > tables[j].cumsum(axis=0)[:-1, state].T).sum(axis=1) for j in range(30)]
+            self.kept[price] = policy, np.stack(codes, axis=1)
+        policy, codes = self.kept[price]
+        acquired = acquire(policy, codes)
+        asked = (acquired.leaf_question >= 0).sum(axis=1)[acquired.leaf].mean()
+        return cpu(lambda: acquire(policy, codes), 1) / n, [float(asked), acquired.leaf_belief[acquired.leaf].tolist()]
+
     def network(self, run: int, file: str, target: str, n: int) -> tuple[float, Any]:
         """A row of a batch of queries."""
         if (file, n) not in self.kept:

@@ -43,6 +43,8 @@ CASES = ((30, 2, "given"), (100, 2, "given"), (300, 2, "given"), (700, 2, "given
 QUICK = ((6, 2, "given"),)
 #: Bins of the mixtures, and rows of a batch of queries.
 BINS, N_ROWS = (5, 8, 16), 400
+#: Questions that are asked of a mixture in any order, and the price at which they are.
+MANY = ((3, 0.02), (6, 0.012), (12, 0.006), (20, 0.0002))
 SHOW = "show, 1000 x 30"
 PREDICT = "predict of ten rows, 1000 x 30"
 
@@ -186,6 +188,8 @@ def measure(table: Table, given: Any) -> None:
         table.add(f"seqclass {name}", "command", words, peers={"import sklearn.base": import_sklearn})
     for bins in BINS[:1] if given.quick else BINS:
         table.add(f"an iteration of EM, 2000 x 30, 2 x 8 components, {bins} bins", "mixture", bins)
+    for asked, price in () if given.quick else MANY:
+        table.add(f"a row of a mixture in any order, 2 x 8 components, about {asked} asked", "many", price)
     for name in [] if given.quick else given.networks:
         if (file := network_file(name)) is None:
             left_out(name, "pgmpy, which has the network, is not installed")

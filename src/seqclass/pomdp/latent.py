@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
 
@@ -288,6 +289,7 @@ class Hidden:
         self.classes, self._likelihoods, self._n_outcomes = classes, likelihoods, n_outcomes
         self.members: list[IntArray] = [np.flatnonzero(classes == c) for c in range(int(classes.max()) + 1)]
         self._kept: list[StateTables] = []
+        self._in_kind: dict[Any, list[list[npt.NDArray[np.floating]]]] = {}
 
     def probability(self, info: Known) -> FloatArray:
         """P(hidden state | what was seen), (n, n_hidden)."""
@@ -296,6 +298,14 @@ class Hidden:
     def likelihoods_of(self, questions: IntArray) -> FloatArray:
         """P(outcome | hidden state) of some questions, (m, V, n_hidden); zero beyond a question's own outcomes."""
         return np.asarray(self._likelihoods[questions, : self._n_outcomes[questions].max(initial=1)])
+
+    def tables_in(self, kind: np.dtype[Any]) -> list[list[npt.NDArray[np.floating]]]:
+        """P(outcome | hidden state) of each question by class, (n_states, n_outcomes), in a precision."""
+        if kind not in self._in_kind:
+            pairs = zip(self._likelihoods, self._n_outcomes.tolist())
+            own = [[np.ascontiguousarray(table[:n, c].T, dtype=kind) for c in self.members] for table, n in pairs]
+            self._in_kind[kind] = own
+        return self._in_kind[kind]
 
     def tables_of(self, questions: IntArray) -> tuple[StateTables, IntArray]:
         """Tables of these questions or more class by class, which may have been laid out before, and where they are.

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored
-from seqclass.pomdp.one_step import candidate_questions, row_parts, unit
+from seqclass.pomdp.one_step import candidate_questions, one_step_costs, row_parts, unit
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE
@@ -125,9 +125,7 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         if questions.size:
             score = self._gains(belief, questions)
             if self.per_price:
-                # a free question is not worth infinitely much: one that promises nothing comes last
-                # in a unit of its own, so that ties are the same in any
-                score = score / (np.maximum(belief.prices[:, questions], smallest_price(problem)) / unit(problem))
+                score = score / unit_prices(belief)[:, questions]
             result[:, questions] = np.where(candidate_questions(belief)[:, questions], score, -np.inf)
             if np.isnan(result.max(initial=-np.inf)):
                 raise ValueError(
@@ -135,6 +133,10 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
                     "must be a number for every question that is open, -inf for one that is not to be asked."
                 )
         return result
+
+    def leading(self, belief: BeliefState) -> tuple[FloatArray, FloatArray]:
+        """What `scores` gives and `one_step_costs`, or less than that where neither can be the best of its row."""
+        return self.scores(belief), one_step_costs(belief)
 
     def _gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """What `gains` gives, if it is numbers of the shape that it must have."""
@@ -166,6 +168,12 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _check_stored_for(self, problem: AcquisitionProblem) -> None:
         """Check a rule that was read from a file with values of this problem."""
+
+
+def unit_prices(belief: BeliefState) -> FloatArray:
+    """Prices that gains are divided by, in a unit of their own, so that ties are the same in any."""
+    # a free question is not worth infinitely much: one that promises nothing comes last
+    return np.asarray(np.maximum(belief.prices, smallest_price(belief.problem)) / unit(belief.problem))
 
 
 def smallest_price(problem: AcquisitionProblem) -> float:

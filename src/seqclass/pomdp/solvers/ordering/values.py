@@ -19,7 +19,6 @@ from seqclass.pomdp.one_step import (
     cost_lower_bound,
     finishing_cost,
     initial_beliefs,
-    one_step_costs,
     stopping_is_certain,
     stopping_threshold,
 )
@@ -52,12 +51,12 @@ class NextQuestion:
 
     def __init__(self, rule: OrderingRule, belief: BeliefState) -> None:
         self.info = belief
-        scores = rule.scores(belief)
+        scores, costs = rule.leading(belief)
         self.question = best_question(scores)
         rows, place = np.arange(len(belief)), np.maximum(self.question, 0)
         nothing = self.question == DECIDE
-        self.once: FloatArray = np.where(nothing, np.inf, one_step_costs(belief)[rows, place])
-        self.least_once: FloatArray = one_step_costs(belief).min(axis=1)
+        self.once: FloatArray = np.where(nothing, np.inf, costs[rows, place])
+        self.least_once: FloatArray = costs.min(axis=1)
         self.ahead = self.once
         if rule.saves:
             self.ahead = np.where(nothing, np.inf, deciding_cost(belief) - scores[rows, place])
