@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_iris
 
 from seqclass import Costs, SequentialClassifier, etana, ifc2f, load
 from seqclass.bn import ClassMixture, NaiveBayes, TreeNetwork
@@ -469,3 +471,17 @@ def test_a_value_is_coded_as_a_column_is(kind, zero_bin):
         coded = coder.code_values(column, values)
         whole = codes[:, [column]].toarray()[:, 0] if sparse.issparse(codes) else codes[:, column]
         assert coded.tolist() == np.asarray(whole).tolist()
+
+
+@pytest.mark.parametrize("order", ["given", "adaptive"])
+def test_what_a_question_adds_is_the_same_whenever_it_is_asked_for(order):
+    X, y = load_iris(return_X_y=True)
+    session = SequentialClassifier(order=order, feature_costs=0.01).fit(X, y).session()
+    first, again, later = session.next_feature, session.next_feature, session.next_feature
+    added = first.added_saving
+    assert added > 0
+    assert added == session.suggestions(1)[0].added_saving
+    assert pickle.loads(pickle.dumps(again)).added_saving == added
+    assert copy.deepcopy(session.next_feature).to_frame().equals(again.to_frame())
+    session.observe(first.name, 1.0)
+    assert later.added_saving == added

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -48,6 +48,18 @@ class Feature(Readable):
     categories: tuple[str, ...] = ()
 
 
+class _WhenAsked:
+    """The added saving of a question, worked out when somebody asks for it; NaN where nothing was said."""
+
+    def __get__(self, question: Question | None, owner: object = None) -> float:
+        known = {} if question is None else vars(question)
+        known["added_saving"] = value = known.pop("_to_work_out", lambda: math.nan)()
+        return float(value)
+
+
+_WHEN_ASKED: Any = _WhenAsked()
+
+
 @dataclass(frozen=True, repr=False)
 class Question(Readable):
     """A question that a session may ask next: for a feature, or for a bundle of features that is seen at once.
@@ -87,8 +99,12 @@ class Question(Readable):
     expected_saving: float
     categories: tuple[str, ...] = ()
     features: tuple[Feature, ...] = ()
-    added_saving: float = math.nan
+    added_saving: float = _WHEN_ASKED
     saving_alone: float = math.nan
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.added_saving  # noqa: B018 - which works it out
+        return vars(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -230,12 +246,19 @@ class Questions:
             )
         return without_missing(value)
 
-    def describe(self, question: int, price: float, saving: float, **more: float) -> Question:
+    def describe(
+        self, question: int, price: float, saving: float, added_saving: Any = math.nan, **more: float
+    ) -> Question:
         """The question as users see it."""
         features = self.features(question)
         categories = features[0].categories if len(features) == 1 else ()
         parts = features if len(features) > 1 else ()
-        return Question(self.name(question), features[0].column, price, saving, categories, parts, **more)
+        told = Question(self.name(question), features[0].column, price, saving, categories, parts, **more)
+        held = vars(told)
+        held["added_saving"] = added_saving
+        if callable(added_saving):
+            held["_to_work_out"] = held.pop("added_saving")
+        return told
 
     def _categories(self, column: int) -> tuple[str, ...]:
         return tuple(offered_categories(self.agent, column))
@@ -262,7 +285,9 @@ class Case:
     known: frozenset[int] = frozenset()
     due: float = 0.0
     #: What the policy does, by the questions that are asked first whatever it does; worked out once.
-    asked: dict[tuple[int, ...], tuple[list[int], float, float]] = field(default_factory=dict, compare=False)
+    asked: dict[tuple[int, ...], tuple[list[int], float, float | Callable[[], float]]] = field(
+        default_factory=dict, compare=False
+    )
 
     @classmethod
     def begin(cls, questions: Questions, lot: int) -> Case:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -197,7 +198,7 @@ class Session:
         """
         numbers, saving, added = self._next_questions()
         prices = self._order_panel(numbers).facts.prices[0]
-        savings_ = [(saving, added), *[(math.nan, math.nan)] * (len(numbers) - 1)]
+        savings_: list[tuple[float, Any]] = [(saving, added), *[(math.nan, math.nan)] * (len(numbers) - 1)]
         return tuple(
             self._questions.describe(q, float(prices[q]), saving, added_saving=added)
             for q, (saving, added) in zip(numbers, savings_)
@@ -263,14 +264,14 @@ class Session:
         self._cases[-1] = self._cases[-1].leave()
         self._visits.append(Visit(len(self._answers), None, False))
 
-    def _next_questions(self) -> tuple[list[int], float, float]:
+    def _next_questions(self) -> tuple[list[int], float, float | Callable[[], float]]:
         """Questions of the next panel, those that are waited for where any are, what going on saves, and they add."""
         case, first = self._cases[-1], tuple(self._first)
         if first not in case.asked:
             case.asked[first] = self._ask_policy(case)
         return case.asked[first]
 
-    def _ask_policy(self, case: Case) -> tuple[list[int], float, float]:
+    def _ask_policy(self, case: Case) -> tuple[list[int], float, float | Callable[[], float]]:
         unknown = math.nan  # itself, so that what is equal is equal
         policy, facts, visits = self._agent.policy, case.facts, case.facts.problem.visits
         if facts.account.ordered is not None and facts.account.waits[0]:
@@ -287,13 +288,7 @@ class Session:
         if not numbers:
             return numbers, unknown, unknown
         saving = float(expected_saving(policy, case.belief)[0])
-        if case.belief.problem.any_order or visits is not None:
-            asked = np.isin(np.arange(case.belief.problem.n_questions), numbers)[None]
-            added = float(added_saving(policy, case.belief, asked, saving)[0])
-        else:  # the next of the order that is not known
-            without = expected_saving(policy, case.pass_over(numbers[0]))
-            added = max(saving, 0.0) - max(float(without[0]), 0.0)
-        return numbers, unknown if math.isnan(saving) else saving, unknown if math.isnan(added) else added
+        return numbers, unknown if math.isnan(saving) else saving, partial(_added_saving, policy, case, numbers, saving)
 
     def _order_panel(self, numbers: Sequence[int], again: bool = False) -> Case:
         """The case once a panel was ordered, as it is where visits cost nothing or the panel is waited for."""
@@ -767,6 +762,17 @@ class Session:
 def _answer_text(name: str, value: Any) -> str:
     """An answer, which may be that a feature is missing."""
     return f"{name} = {'missing' if value in (None, {}) else value_text(value)}"
+
+
+def _added_saving(policy: Policy, case: Case, numbers: list[int], saving: float) -> float:
+    """What some questions add to what going on is expected to save."""
+    if case.belief.problem.any_order or case.facts.problem.visits is not None:
+        asked = np.isin(np.arange(case.belief.problem.n_questions), numbers)[None]
+        added = float(added_saving(policy, case.belief, asked, saving)[0])
+    else:  # the next of the order that is not known
+        without = expected_saving(policy, case.pass_over(numbers[0]))
+        added = max(saving, 0.0) - max(float(without[0]), 0.0)
+    return math.nan if math.isnan(added) else added
 
 
 def expected_saving(policy: Policy, belief: BeliefState) -> FloatArray:

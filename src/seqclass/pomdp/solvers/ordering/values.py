@@ -136,14 +136,17 @@ class RuleValues:
 
         It lies between the bound of one more price and perfect knowledge, and the cost of deciding after the question.
         """
-        cost: FloatArray = cost_upper_bound(following).copy()
+        most = cost_upper_bound(following)
+        cost: FloatArray = most.copy()
         stage = following.info.stage
         weights = self.weights[stage] if stage < self.n_stages else None
         asks = np.flatnonzero(following.question != DECIDE)
         if weights is None or not asks.size:
             return cost
-        some = following if asks.size == len(cost) else following[asks]
-        cost[asks] = clip_to_bounds(some.features() @ weights[1:] + weights[0], some)
+        if asks.size == len(cost):
+            return clip_to_bounds(following.features() @ weights[1:] + weights[0], following, most)
+        some = following[asks]
+        cost[asks] = clip_to_bounds(some.features() @ weights[1:] + weights[0], some, most[asks])
         return cost
 
     def value(self, belief: BeliefState) -> FloatArray:
@@ -173,9 +176,10 @@ def expected_values(problem: AcquisitionProblem, rule: OrderingRule, n_stages: i
     return values
 
 
-def clip_to_bounds(cost: FloatArray, following: NextQuestion) -> FloatArray:
+def clip_to_bounds(cost: FloatArray, following: NextQuestion, most: FloatArray | None = None) -> FloatArray:
     """Keep costs of going on between knowing the class after one more price, and deciding after the next question."""
-    return np.asarray(np.clip(cost, cost_lower_bound(following.info), cost_upper_bound(following)))
+    most = cost_upper_bound(following) if most is None else most
+    return np.asarray(np.minimum(np.maximum(cost, cost_lower_bound(following.info)), most))
 
 
 def cost_upper_bound(following: NextQuestion) -> FloatArray:
