@@ -39,6 +39,8 @@ CHOICE_SETS = [
 ]
 #: Tables with names of columns and categories, as text, and which column is the label.
 LABELS = {"actg175": "cens", "bank": "y"}
+#: Small tables of the folder ``tables``, whose column ``label`` is the class.
+TABLES = ["saheart", "colic", "cmc", "credit_g", "breast_lj", "segment", "vehicle", "bands"]
 
 Fold = tuple[np.ndarray, np.ndarray]
 Data = tuple[Any, np.ndarray, list[Fold]]
@@ -75,7 +77,7 @@ def absent(name: str, file: str | None = None) -> None:
 def load(name: str, folder: Path | None) -> Data | None:
     """Data and train/test rows of a set, named ``"file protocol"``; None where the data is absent."""
     file = name.split()[0]
-    if file in LABELS:
+    if file in LABELS or file in TABLES:
         X, y = read_table(file, folder) or (None, None)
         return None if y is None else (X, y, list(folds(X, y, [0])))
     if file not in datasets.list_datasets(folder):
@@ -90,11 +92,11 @@ def load(name: str, folder: Path | None) -> Data | None:
 
 def read_table(name: str, folder: Path | None) -> tuple[pd.DataFrame, np.ndarray] | None:
     """A table of those in LABELS and its classes; None where its file is absent."""
-    path = None if folder is None else folder / f"{name}.csv.gz"
+    path = None if folder is None else folder / ("tables" if name in TABLES else "") / f"{name}.csv.gz"
     if path is None or not path.exists():
         return None
     frame = pd.read_csv(path)
-    label = frame.pop(LABELS[name])
+    label = frame.pop(LABELS.get(name, "label"))
     return frame, label.to_numpy()
 
 

@@ -174,7 +174,7 @@ def main() -> None:
     made.add_argument("--permuted", action="store_true", help="permute the labels of each larger set")
     arguments = made.parse_args()
     names = ["breast_cancer:60"] if arguments.quick else arguments.sets
-    methods = ["adaptive quick", "naive Bayes"] if arguments.quick else arguments.methods
+    methods = ["adaptive quick", "naive Bayes"] if arguments.quick else tuned_peers.installed(arguments.methods)
     warnings.simplefilter("ignore")  # where nothing is worth buying, the costs say so
     found: dict[str, list[tuple[float, float]]] = {method: [] for method in methods}
     rows: list[dict[str, Any]] = []

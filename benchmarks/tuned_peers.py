@@ -1,7 +1,7 @@
 """Plain ways to ask for little, each tuned on training rows by realised cost, beside quick `seqclass.adaptive`.
 
     python benchmarks/tuned_peers.py [--data DIR] [--sets SET ...] [--prices P ...] [--methods METHOD ...] [--json FILE]
-                                     [--quick]
+                                     [--splits N] [--quick]
 
 The five stratified folds of chosen.py; in the training rows of each, of at most 10,000, three folds choose among
 settings by what they would have cost: prices of all features that are looked at, and 1 for an error. Categories are
@@ -14,8 +14,12 @@ regression while that saves more errors than it costs; histogram boosting pays f
 first, and k is tuned. Three ask one feature after another: the cascade is logistic regression on the first one, two
 and so on of an order by forward selection, and stops as soon as it is sure enough or has asked so many; naive Bayes the
 same way, tuned in its bins, too; and naive Bayes that asks greedily for what is expected to save most, one question
-ahead, tuned in its bins and in how much of the price it looks at. Forward selection and orders look at the 30 features
-that differ most between classes and at 1000 rows at most.
+ahead, tuned in its bins and in how much of the price it looks at. Three know prices as they learn: the price-pruned
+tree, tuned in how much of the price it grows by and in its pruning; STreeD, the tree of least cost on the training rows
+(depth 2 or 3, two or four bins a column, of 30 columns at most); and LightGBM with cost-effective penalties, for each
+row that a feature is new to or once for all, tuned in these, their size and the number of trees; a row pays for what
+its paths look at. Where pystreed or lightgbm is not installed, theirs are left out. Forward selection and orders look
+at the 30 features that differ most between classes and at 1000 rows at most.
 
 Beside each cost its difference to that of `adaptive` on the same rows, with a 95% interval that counts that folds share
 training rows. At the end the means over the sets; where ours is dearer beyond chance, the interval is below zero. What
@@ -32,8 +36,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from _common import parser, write_json
+from _common import left_out, parser, write_json
 from _real import CHOICE_SETS, LABELS, add_data_option, each_set
+from _tree_peers import (
+    SIZES,
+    Asked,
+    Grown,
+    OptimalTree,
+    PricedTree,
+    absent,
+    optimal_tree_asks,
+    penalised_asks,
+    penalised_boosting,
+    priced_tree_asks,
+)
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.feature_selection import SelectFromModel, SelectKBest, SequentialFeatureSelector, f_classif
@@ -57,13 +73,6 @@ from seqclass.stats import paired_t_test
 
 MOST_ROWS, MOST_COLUMNS, MOST_TUNED = 1000, 30, 10_000
 OURS = "adaptive quick"
-
-
-class Asked(NamedTuple):
-    """What each row is decided as and how many features it was asked for."""
-
-    decided: np.ndarray
-    count: np.ndarray
 
 
 class Course(NamedTuple):
@@ -238,7 +247,7 @@ def greedy(price: float, n_bins: int, share: float) -> Any:
 
 
 def ours(price: float) -> Any:
-    return seqclass.adaptive(price, effort="quick")
+    return seqclass.adaptive(price, effort="quick", handle_unknown="missing")
 
 
 def acquired(clf: Any, X: Any) -> Asked:
@@ -250,11 +259,12 @@ class Method(NamedTuple):
     """How it is made for a price and a setting, what it asks, and its settings; those of when to stop need no fit."""
 
     make: Callable[..., Any]
-    asks: Callable[[Any, Any], Asked | Course]
+    asks: Callable[[Any, Any], Asked | Course | Grown]
     settings: Sequence[tuple[Any, ...]]
     stops: Sequence[tuple[Any, ...]] = ((),)
     by_price: bool = False
     as_given: bool = False
+    needs: tuple[str, ...] = ()
 
 
 #: Features at most, and how sure is enough.
@@ -263,6 +273,23 @@ METHODS = {
     OURS: Method(ours, acquired, [()], by_price=True, as_given=True),
     "decision tree": Method(
         tree, tree_asks, list(product((0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 1.0), (1, 5, 20)))
+    ),
+    "price-pruned tree": Method(
+        PricedTree, priced_tree_asks, list(product((1.0, 0.3), (0.0, 0.5, 1.0, 2.0, 4.0, 8.0))), by_price=True
+    ),
+    "STreeD": Method(
+        OptimalTree,
+        optimal_tree_asks,
+        [(2, 4, 3), (3, 2, 3), (3, 4, 3), (3, 4, 10)],
+        by_price=True,
+        needs=("pystreed",),
+    ),
+    "LightGBM, penalties": Method(
+        penalised_boosting,
+        penalised_asks,
+        list(product(("lazy", "coupled"), (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 10.0))),
+        [(size,) for size in SIZES],
+        needs=("lightgbm",),
     ),
     "L1 logistic": Method(lasso, lasso_asks, [(C,) for C in np.geomspace(1e-5, 10, 13)]),
     "forward selection": Method(Forward, forward_asks, [(1.0,)], by_price=True),
@@ -279,7 +306,7 @@ class Part:
     def __init__(self, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> None:
         self.X, self.y, self.train, self.test = X, y, train, test
         self.numbers: tuple[np.ndarray, np.ndarray] | None = None
-        self.kept: dict[tuple[Any, ...], Asked | Course] = {}
+        self.kept: dict[tuple[Any, ...], Asked | Course | Grown] = {}
 
     def lost(self, name: str, price: float, setting: tuple[Any, ...], stop: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
         """What each test row costs, and the features it is asked for."""
@@ -289,7 +316,7 @@ class Part:
             train, test = self._as_given() if method.as_given else self._as_numbers()
             self.kept[key] = method.asks(method.make(price, *setting).fit(train, self.y[self.train]), test)
         found = self.kept[key]
-        decided, count = found.stopped(*stop) if isinstance(found, Course) else found
+        decided, count = found.stopped(*stop) if isinstance(found, Course | Grown) else found
         return price * count + (decided != self.y[self.test]), count
 
     def _as_given(self) -> tuple[Any, Any]:
@@ -341,19 +368,21 @@ def main() -> None:
     add_data_option(made)
     made.add_argument("--sets", nargs="+", default=[*CHOICE_SETS, *LABELS])
     made.add_argument("--prices", nargs="+", type=float, default=[0.1, 0.01, 0.001])
+    made.add_argument("--splits", type=int, default=5, help="of the five folds so many (default 5)")
     made.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     arguments = made.parse_args()
     warnings.simplefilter("ignore")  # of convergence, and of columns without values
     if arguments.quick:
         METHODS.update({name: method._replace(settings=method.settings[:2]) for name, method in METHODS.items()})
     rows: list[dict[str, Any]] = []
+    methods = installed(arguments.methods)
     for name, (X, labels, splits) in each_set(arguments, "5-fold"):
         y = np.unique(labels, return_inverse=True)[1]
         if arguments.quick:
             X, y = X[::5, :3], y[::5]
             splits = list(StratifiedKFold(2).split(X, y))
-        folds = [Fold(X, y, *split) for split in splits]
-        for method in arguments.methods:
+        folds = [Fold(X, y, *split) for split in splits[: arguments.splits]]
+        for method in methods:
             prices, began, found = [0.01] if arguments.quick else arguments.prices, time.process_time(), {}
             for price in prices:
                 found[price] = [np.concatenate(part) for part in zip(*(fold.lost(method, price) for fold in folds))]
@@ -365,6 +394,18 @@ def main() -> None:
         show_means([row for row in rows if row["price"] == price])
     if arguments.json:
         write_json(rows, arguments.json)
+
+
+def installed(methods: Sequence[str]) -> list[str]:
+    """Those of some methods that can be run here; of others it is said what they lack."""
+    found = []
+    for method in methods:
+        lacking = absent(METHODS[method].needs) if method in METHODS else []
+        if lacking:
+            left_out(method, f"{lacking[0]} is not installed")
+        else:
+            found.append(method)
+    return found
 
 
 def row_of(
