@@ -480,7 +480,7 @@ def _evidences(path: Any) -> dict[str, _Evidence]:
 
 def _object(path: Any, what: str) -> dict[str, Any]:
     """An object of JSON, whose file may be compressed."""
-    check_input(Path(path))
+    require_file(Path(path))
     try:
         content = Path(path).read_bytes()
         read = json.loads(gzip.decompress(content) if Path(path).suffix == ".gz" else content)
@@ -496,7 +496,7 @@ def _patients(path: Any) -> Any:
     """The table of patients, its columns in small letters."""
     import pandas as pd
 
-    check_input(Path(path))
+    require_file(Path(path))
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     table.columns = [str(column).lower() for column in table.columns]
     table = table.rename(columns={"differential_diagnosis": "differential"})
