@@ -13,12 +13,14 @@ from scipy import sparse
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_distribution, check_integer, columns_of, in_order
+from seqclass.agent._coding import category_counts
 from seqclass.agent._naming import ColumnNaming
 from seqclass.agent._warm_start import initial_belief_given
 from seqclass.agent.agent import Agent, columns_by_name, initial_row_beliefs, naming_of
 from seqclass.agent.problem import acquisition_problem, is_free, stage_order
 from seqclass.agent.record import EncodedRows
 from seqclass.costs import Prices
+from seqclass.fitting._folds import assign_folds
 from seqclass.fitting._settings import Settings
 from seqclass.pomdp import AcquisitionProblem, Adaptive, FirstK, Panels, Solver, solve_for_budget
 from seqclass.pomdp.answer_rules import AnswerRules, with_closing
@@ -31,6 +33,7 @@ from seqclass.pomdp.solvers.ordering.cases import model_cases
 from seqclass.pomdp.solvers.ordering.observed import along_order, observed_order, select_on_rows
 from seqclass.pomdp.solvers.ordering.rules import screen_by_information
 from seqclass.pomdp.solvers.panels import RealCases
+from seqclass.pomdp.solvers.priced_tree import LabelledCases, PricedTree
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.sweeps.budget import within_budget
 from seqclass.pomdp.table_problem import select_questions
@@ -231,6 +234,8 @@ def solve(
     solver = solver_of(settings, problem, certify)
     if isinstance(solver, Panels) and y is not None and settings.target_cost is None:
         policy = solver.certify(solver.best(problem, _sample_rows(replace(agent, problem=problem), codes, y, weight)))
+    elif isinstance(solver, PricedTree) and y is not None and settings.target_cost is None:
+        policy = solver.certify(solver.grow(problem, *_labelled_cases(settings, agent, problem, codes, y, weight)))
     elif settings.target_cost is None:
         policy = policy_of(solver, problem)
     else:
@@ -246,6 +251,20 @@ def _sample_rows(agent: Agent, codes: Any, y: npt.NDArray[Any], weight: FloatArr
     nothing = FirstK(0, certificate_paths=0).solve(agent.problem)
     start = initial_row_beliefs(agent, EncodedRows(codes, np.arange(len(agent.support)), None), nothing)
     return RealCases(codes, costs, agent.charge_missing, start, None if weight is None else weight[some])
+
+
+def _labelled_cases(
+    settings: Settings, agent: Agent, problem: AcquisitionProblem, codes: Any, y: npt.NDArray[Any], weight: Any
+) -> tuple[LabelledCases, BoolArray]:
+    """Training rows by question, of many an even sample, and which questions show numbers."""
+    some = np.unique(np.linspace(0, len(y) - 1, min(len(y), 10_000)).astype(np.intp))
+    features = np.array([problem.structure.members(question)[0] for question in range(problem.n_questions)], np.intp)
+    seen, labels = codes[some][:, features], y[some]
+    X = np.asarray(seen.toarray() if sparse.issparse(seen) else seen).astype(np.intp)
+    weight = np.ones(len(some)) if weight is None else weight[some]
+    fold = assign_folds(labels, 5, settings.seed)
+    ordered = ~np.isin(agent.support[features], list(category_counts(agent.encoder)))
+    return LabelledCases(X, np.searchsorted(agent.classes, labels), weight, fold), ordered
 
 
 def select_on_training_rows(

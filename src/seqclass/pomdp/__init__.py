@@ -34,6 +34,7 @@ from seqclass.pomdp.solvers.ordering.rules import (
 )
 from seqclass.pomdp.solvers.panels import FixedPanels, Panels
 from seqclass.pomdp.solvers.perseus import Perseus
+from seqclass.pomdp.solvers.priced_tree import PricedTree
 from seqclass.pomdp.solvers.simple import FirstK, Lookahead, PosteriorThreshold
 from seqclass.pomdp.solvers.thresholds import LinearThresholdSPSA
 from seqclass.pomdp.sweeps.budget import solve_for_budget
@@ -69,6 +70,7 @@ __all__ = [
     "Policy",
     "PomdpPyPlanner",
     "PosteriorThreshold",
+    "PricedTree",
     "ProjectedValueIteration",
     "SolveInfo",
     "Solver",
