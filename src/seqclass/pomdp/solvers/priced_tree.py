@@ -60,7 +60,7 @@ class PricedTree(Solver):
     >>> clf = SequentialClassifier(ClassMixture(), PricedTree(), order="adaptive", feature_costs=0.05).fit(X, y)
     >>> record = clf.acquire(X)
     >>> float(record.n_features.max())
-    1.0
+    2.0
     """
 
     _least = {"max_depth": 0, "min_rows": 1}
