@@ -60,6 +60,12 @@ class Scores(Readable):
         Of the intervals.
     items : tuple of tuple of str
         Names of each person's items, as far as known in the order in which they were asked.
+
+    Examples
+    --------
+    >>> plan = estimate({"b": [0.0, 1.0]}, max_items=1)
+    >>> plan.scores([[1, -1]]).to_frame().round(2)["estimate"].tolist()
+    [0.69]
     """
 
     _columns = ("estimate", "standard_error", "lower", "upper", "n_items")
@@ -90,6 +96,12 @@ class ScorePlan(Readable, Stored):
         What standard errors of the model are multiplied by, as persons who were kept aside showed; 1 without such.
     confidence : float
         Of intervals.
+
+    Examples
+    --------
+    >>> plan = estimate({"b": [0.0, 1.0]}, target="ability", max_items=1)
+    >>> plan.ask(lambda item: 0).estimate.round(2)
+    array([-0.41])
     """
 
     _in_summary = _columns = ("widening", "confidence")
@@ -243,7 +255,7 @@ def estimate(
     >>> bank = {"a": np.full(100, 1.5), "b": rng.normal(size=100)}
     >>> plan = estimate(bank, max_items=20)
     >>> plan.ask(lambda item: 1).to_frame().round(2).to_dict("records")
-    [{'estimate': 0.92, 'standard_error': 0.05, 'lower': 0.82, 'upper': 1.0, 'n_items': 20}]
+    [{'estimate': 0.99, 'standard_error': 0.01, 'lower': 0.96, 'upper': 1.0, 'n_items': 20}]
     """
     check_choice(target, "target", ("accuracy", "ability"))
     check_choice(cost, "cost", ("squared", "absolute"))
@@ -294,6 +306,12 @@ class UntilPrecise(Solver):
         Most items.
     certificate_paths, random_state
         As in `Solver`.
+
+    Examples
+    --------
+    >>> plan = estimate({"b": [0.0] * 20}, target="ability", standard_error=0.8)
+    >>> plan.ask(lambda item: 1).n_items
+    array([3])
     """
 
     states: ScoreStates
@@ -337,6 +355,12 @@ class ScoreStates(Readable, Stored):
         Number of the person whom a state is made of; -1 for an ability.
     target, cost : str
         As of `estimate`.
+
+    Examples
+    --------
+    >>> states = estimate({"b": [0.0, 1.0]}, max_items=1).states
+    >>> states.tables.shape == (2, 2, len(states.prior))
+    True
     """
 
     _in_summary = ("tables", "target", "cost")
