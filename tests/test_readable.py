@@ -37,7 +37,7 @@ from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.logit import SwitchedLogit
 from seqclass.datasets.world import World
 from seqclass.drift import DriftTest, Followed
-from seqclass.exams import ItemParameters, ItemResponse, exam_report
+from seqclass.exams import ItemParameters, ItemResponse, estimate, exam_report
 from seqclass.experiment import Experiment, Results
 from seqclass.experiment.records import LabelledRecord
 from seqclass.experiment.results import Comparison
@@ -78,9 +78,10 @@ from seqclass.stats.wins import win_tie_loss
 Readable = LowerBound.__mro__[1]
 #: What goes into functions or is handed through them, rather than a finding: settings, words, states of a model.
 NO_RESULTS = {
-    "Columns", "ConstraintStatus", "Dataset", "EncodedRows", "FiresANN", "FiresGLM", "FiresSDT", "HoldOut",
+    "AnswerRules", "Columns", "Consequences", "ConstraintStatus", "Dataset", "EncodedRows", "FiresANN", "FiresGLM",
+    "FiresSDT", "HoldOut",
     "Interviews", "Labels", "NetworkState", "PomdpPyModels", "QuestionRules", "Rules", "Settings", "ShuffledSplit",
-    "SourceSplit",
+    "SkipLogic", "SkipRule", "SourceSplit",
 }  # fmt: skip
 
 
@@ -138,6 +139,15 @@ def rows() -> tuple[pd.DataFrame, Any]:
 def clf() -> SequentialClassifier:
     costs = Costs(0.02, unit="EUR")
     return SequentialClassifier(feature_costs=costs, calibrate=True, random_state=0).fit(*rows(), held_out=3)
+
+
+#: Who has which of four items right.
+ANSWERS = (np.random.default_rng(0).random((40, 4)) < np.linspace(0.2, 0.9, 40)[:, None]).astype(int)
+
+
+@cache
+def score_plan() -> Any:
+    return estimate(None, ANSWERS, max_items=2)
 
 
 @cache
@@ -283,6 +293,9 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "Regret": lambda: analysis.regret(problem(), FirstK(0).solve(problem()), policy()),
     "Results": run,
     "Rung": lambda: EXAMPLES["CertifiedError"]().rungs[0],
+    "ScoreEstimates": lambda: score_plan().acquire(ANSWERS[:3]),
+    "ScorePlan": lambda: score_plan(),
+    "ScoreStates": lambda: score_plan().states,
     "Scores": scores,
     "SharedVectors": lambda: SharedVectors(problem(), [AlphaSet(np.array([[0.2, 0.3]]))]),
     "SemiRFSStep": lambda: results()["SemiRFSStep"](0, "start", 0, 0, 20, 0.6, 0.6, 0.6, True, True, 0.0, 0.0, 1, 0.02),

@@ -22,7 +22,7 @@ from seqclass._utils.validation import check_weights, class_numbers, plain_label
 from seqclass.agent._coding import OutcomeCoder
 from seqclass.agent._explaining import explain
 from seqclass.agent._source import Source
-from seqclass.agent.agent import Agent, acquire_rows, agent_of, copy_fitted, encode_rows, feature_name
+from seqclass.agent.agent import Agent, acquire_rows, agent_of, asked_names, copy_fitted, encode_rows, feature_name
 from seqclass.agent.calibration import Calibration
 from seqclass.agent.explanation import Explanation
 from seqclass.agent.provenance import Provenance
@@ -274,7 +274,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         True
         """
         agent = agent_of(self)
-        names: dict[str, Any] = {"classes": agent.classes, "names": agent.feature_names, "unit": agent.unit}
+        names: dict[str, Any] = {"classes": agent.classes, "names": asked_names(agent), "unit": agent.unit}
         if provider is None:
             if X is None:
                 raise ValueError("give the instances as X, or a live source as provider and n.")

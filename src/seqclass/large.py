@@ -27,7 +27,7 @@ from seqclass._utils.tables import Readable, plain_figures
 from seqclass._utils.text import near, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.agent._fingerprint import acting_fingerprint
-from seqclass.agent.agent import agent_of, check_classifier, make_record, read_columns
+from seqclass.agent.agent import agent_of, asked_names, check_classifier, make_record, read_columns
 from seqclass.agent.differential import labels_of
 from seqclass.agent.record import AcquisitionRecord, record_columns
 from seqclass.agent.training_rows import is_outside_training
@@ -80,7 +80,9 @@ def _asked_names(clf: BaseSequentialClassifier, order: IntArray, visit: IntArray
     first = {key: i for i, key in enumerate(keys)}
     # a name with a sign that parts names is quoted, so that the names can be told apart again
     signs = {_PARTS, '"'} if visit is None else {_PARTS, '"', _TOGETHER}
-    names = {j: _quote_name(clf.feature_name(j), signs) for j in np.unique(order[order >= 0]).tolist()}
+    columns = asked_names(agent_of(clf))
+    named = clf.feature_name if columns is None else columns.__getitem__
+    names = {j: _quote_name(str(named(j)), signs) for j in np.unique(order[order >= 0]).tolist()}
     text = {}
     for key, i in first.items():
         asked = [(_PARTS if j >= 0 else _TOGETHER) + names[max(j, -2 - j)] for j in rows[i].tolist() if j != -1]

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import seqclass
-from seqclass.exams import ItemParameters, ItemResponse, Scores, estimate
+from seqclass.exams import ItemParameters, ItemResponse, ScoreEstimates, estimate
 from seqclass.export import export_policy
 from seqclass.persistence import save
 from seqclass.pomdp import certify
@@ -118,7 +118,7 @@ def test_a_plan_is_lived_saved_certified_and_exported(tmp_path: Path) -> None:
     export_policy(plan.classifier, tmp_path / "page.json", format="json")
     with pytest.raises(ValueError, match="no program of PrecisePolicy"):
         export_policy(estimate(model, standard_error=0.05).classifier, tmp_path / "page.html", max_nodes=5)
-    assert isinstance(scores, Scores)
+    assert isinstance(scores, ScoreEstimates)
 
 
 @pytest.mark.parametrize(

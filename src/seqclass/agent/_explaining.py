@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.frames import plain_data
 from seqclass.agent._case import Feature, Question, Questions
-from seqclass.agent._coding import complete_rows
 from seqclass.agent.agent import (
     Agent,
     acquire_encoded,
@@ -20,8 +19,8 @@ from seqclass.agent.agent import (
     encode_rows,
     feature_name,
     known_outcomes,
+    named_rows,
     outcome_labels,
-    split_rows,
     to_numbers,
 )
 from seqclass.agent.components import Component, Likeness, component
@@ -197,7 +196,7 @@ class _Teller:
 
 def _as_rows(agent: Agent, X: Any) -> Any:
     """Return one instance or several as a matrix, a data frame where the classifier was fitted on one."""
-    X = plain_data(complete_rows(split_rows(agent, X), agent.feature_names, agent.encoder, agent.n_features))
+    X = plain_data(named_rows(agent, X))
     if hasattr(X, "to_frame") and not hasattr(X, "columns"):
         return X.to_frame().T.infer_objects()
     if sp.issparse(X):

@@ -273,8 +273,14 @@ def whole_problem(agent: Agent) -> AcquisitionProblem:
 
 def to_numbers(agent: Agent, X: Any) -> Any:
     """Rows as numbers, checked against the columns of the fit; NaN where missing."""
-    X = complete_rows(split_rows(agent, X), agent.feature_names, agent.encoder, agent.n_features)
-    return check_input(agent.columns, X, agent.encoder, agent.handle_unknown)
+    return check_input(agent.columns, named_rows(agent, X), agent.encoder, agent.handle_unknown)
+
+
+def named_rows(agent: Agent, X: Any) -> Any:
+    """Rows with all columns, if they are told by names, of some columns or with marks; others as they are."""
+    if sparse.issparse(X):  # of which some call themselves mappings
+        return X
+    return complete_rows(split_rows(agent, X), agent.feature_names, agent.encoder, agent.n_features)
 
 
 def marks_of(agent: Agent) -> dict[str, list[str]]:
@@ -290,8 +296,20 @@ def marks_of(agent: Agent) -> dict[str, list[str]]:
     return marks
 
 
+def asked_names(agent: Agent) -> npt.NDArray[Any] | None:
+    """Names of the columns, where a question with marks begins that of the question; None if they have none."""
+    if (names := agent.feature_names) is None or not (marks := marks_of(agent)):
+        return names
+    names = names.astype(object)
+    for question, own in marks.items():
+        names[np.flatnonzero(names == mark_prefix(question) + own[0])] = question
+    return names
+
+
 def split_rows(agent: Agent, X: Any) -> Any:
     """Rows in which questions with marks are columns of these, if some are told as ``"sharp; burning"`` or a list."""
+    if agent.prices.bundles is None:
+        return X
     rows = [X] if isinstance(X, Mapping) else X
     dicts = isinstance(rows, list) and bool(rows) and all(isinstance(row, Mapping) for row in rows)
     keys = {key for row in rows for key in row} if dicts else set(map(str, getattr(X, "columns", ())))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seqclass.exams.estimates import ScorePlan, Scores, ScoreStates, UntilPrecise, estimate
+from seqclass.exams.estimates import ScoreEstimates, ScorePlan, ScoreStates, UntilPrecise, estimate
 from seqclass.exams.exposure import ExposureControl
 from seqclass.exams.item_parameters import ItemParameters
 from seqclass.exams.items import ItemResponse
@@ -15,9 +15,9 @@ __all__ = [
     "FisherInformation",
     "ItemParameters",
     "ItemResponse",
+    "ScoreEstimates",
     "ScorePlan",
     "ScoreStates",
-    "Scores",
     "SequentialTest",
     "SkillProfile",
     "UntilPrecise",

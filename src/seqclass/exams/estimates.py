@@ -25,7 +25,7 @@ from seqclass.pomdp import Adaptive, ClassInformation, FirstK, Policy, Solver
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.sweeps.ladder import StopWhenSure
 
-__all__ = ["ScorePlan", "ScoreStates", "Scores", "UntilPrecise", "estimate"]
+__all__ = ["ScoreEstimates", "ScorePlan", "ScoreStates", "UntilPrecise", "estimate"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ TUNING = ScoreTuning()
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Scores(Readable):
+class ScoreEstimates(Readable):
     """Estimated scores of ``n`` persons.
 
     Attributes
@@ -111,7 +111,7 @@ class ScorePlan(Readable, Stored):
     widening: float = 1.0
     confidence: float = 0.95
 
-    def acquire(self, X: Any) -> Scores:
+    def acquire(self, X: Any) -> ScoreEstimates:
         """Ask each person what the plan asks, and estimate the scores.
 
         Parameters
@@ -121,12 +121,12 @@ class ScorePlan(Readable, Stored):
 
         Returns
         -------
-        Scores
+        ScoreEstimates
         """
         codes, order = self._asked(X)
         return self._estimated(codes, order)
 
-    def scores(self, evidence: Any) -> Scores:
+    def scores(self, evidence: Any) -> ScoreEstimates:
         """Estimate the scores from answers to any items.
 
         Parameters
@@ -136,12 +136,12 @@ class ScorePlan(Readable, Stored):
 
         Returns
         -------
-        Scores
+        ScoreEstimates
         """
         codes = np.asarray(self.classifier.agent_.model._check_evidence(_codes_of(evidence)))
         return self._estimated(codes, [np.flatnonzero(row >= 0) for row in codes])
 
-    def ask(self, answer: Callable[[str], Any]) -> Scores:
+    def ask(self, answer: Callable[[str], Any]) -> ScoreEstimates:
         """Ask one person item by item, live.
 
         Parameters
@@ -151,7 +151,7 @@ class ScorePlan(Readable, Stored):
 
         Returns
         -------
-        Scores
+        ScoreEstimates
             Of one person.
         """
         session, names, asked = self.classifier.session(), self._names, []
@@ -178,7 +178,7 @@ class ScorePlan(Readable, Stored):
         asked[row, record.order[row, place]] = True
         return np.where(asked, codes, -1), [order[order >= 0] for order in record.order]
 
-    def _estimated(self, codes: IntArray, order: list[IntArray]) -> Scores:
+    def _estimated(self, codes: IntArray, order: list[IntArray]) -> ScoreEstimates:
         score, error = self.states.moments(codes)
         half = stats.norm.ppf((1 + self.confidence) / 2) * self.widening * error
         low, high = score - half, score + half
@@ -188,7 +188,7 @@ class ScorePlan(Readable, Stored):
         names = self._names
         items = tuple(tuple(names[j] for j in one.tolist()) for one in order)
         count = (codes >= 0).sum(axis=1)
-        return Scores(score, error * self.widening, low, high, count, self.confidence, items)
+        return ScoreEstimates(score, error * self.widening, low, high, count, self.confidence, items)
 
 
 def estimate(
