@@ -62,7 +62,7 @@ def short(cls: Any) -> Solver:
 #: What is not for a problem of any order, and what is for no other.
 STAGED = {"ExactValueIteration", "GridValueIteration", "LinearThresholdSPSA", "Perseus"}
 STAGED |= {"ProjectedValueIteration"}
-FREE = {"Adaptive", "ExactFreeOrder"}
+FREE = {"Adaptive", "ExactFreeOrder", "PricedTree"}
 #: All but one for problems in which visits cost something.
 #: Solvers of visits, of items, and of another solver's policy.
 OTHERS = ("ExposureControl", "FixedPanels", "SequentialTest")
