@@ -37,7 +37,7 @@ from seqclass._utils.files import replace_file
 
 HERE = Path(__file__).resolve().parent
 #: Scripts that count rather than measure.
-COUNTING = {"lines"}
+COUNTING = {"lines", "number_mutations"}
 #: What the figures hang on.
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pgmpy", "pomdp-py")
 #: One thread, unless the caller has set something else: ratios are of the work, not of the number of processors.

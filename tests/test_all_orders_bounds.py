@@ -34,6 +34,7 @@ from seqclass.pomdp.bounds.policy_cost import PolicyCost
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.bounds.search import OrderSearch
 from seqclass.pomdp.solvers.simple import OrderBoundPolicy
+from seqclass.pomdp.walk import join_beliefs
 
 
 def naive_problem(seed, *, n_questions=None, n_classes=2, price=0.06):
@@ -70,7 +71,7 @@ def everywhere(problem, rng):
                 else int(rng.choice(asked.outcome_probabilities.size, p=asked.outcome_probabilities[0]))
             )
             parts.append(asked.update(np.array([outcome])))
-        info = type(info).concatenate(parts)
+        info = join_beliefs(parts)
 
 
 def optimum_from(info):
