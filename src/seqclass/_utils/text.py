@@ -200,7 +200,7 @@ class Remedied(ValueError):
         return self.spell({})
 
     def at(self, place: str) -> Remedied:
-        """The same error, which says where it is."""
+        """An error like this that says where it is."""
         return Remedied(f"{place}{self.args[0]}", self.args[1])
 
     def spell(self, remedies: Mapping[str, str]) -> str:

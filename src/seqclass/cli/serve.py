@@ -25,13 +25,13 @@ def _command(
 ) -> None:
     paths, words = dict[str, Path](), dict[str, Path]()
     for given in models:
-        name, file = _named(given)
+        name, file = _split_name(given)
         name = name or file.stem
         if name in paths:
             raise InputError(f"two models have the name {short_repr(name)}: give one of them another, NAME=FILE.")
         paths[name] = file
     for given in labels:
-        name, file = _named(given)
+        name, file = _split_name(given)
         words[name or next(iter(paths))] = file
     token, key = _secret(token_file, "--token-file"), _secret(key_file, "--key-file")
     try:
@@ -50,7 +50,7 @@ def _command(
     uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False, limit_concurrency=1000)
 
 
-def _named(given: str) -> tuple[str, Path]:
+def _split_name(given: str) -> tuple[str, Path]:
     """Name, which may be empty, and file of NAME=FILE or FILE."""
     name, sign, path = given.partition("=")
     file = Path(given if not sign or Path(given).exists() else path)

@@ -405,7 +405,7 @@ def _ddxplus(path: Any, test: Any, evidences: Any, conditions: Any, name: str) -
     start = len(X)
     X |= {one[1]: of(codes[:, j], categories=one[2]) for j, one in enumerate(columns)}
     label = [asked[code].text for code, *_ in columns]
-    differential = pd.DataFrame([dict(_listed(path, i, cell)) for i, cell in enumerate(table["differential"])])
+    differential = pd.DataFrame([dict(_read_list(path, i, cell)) for i, cell in enumerate(table["differential"])])
     classes, rows = sorted(severity), np.arange(n)
     return Interviews(
         name,
@@ -438,7 +438,7 @@ def _answers(path: Any, asked: dict[str, _Evidence], cells: Iterable[str]) -> tu
         place[f"{code}_@_{absent}"] = (-1, 0)
         if not one.several:
             columns.append((code, one.text, list(one.values.values())))
-    shown = [_listed(path, i, cell) for i, cell in enumerate(cells)]
+    shown = [_read_list(path, i, cell) for i, cell in enumerate(cells)]
     codes: IntArray = np.zeros((len(shown), len(columns) + 1), dtype=np.int8)  # the last is for what is absent
     for i, values in enumerate(shown):
         if wrong := [value for value in values if value not in place]:
@@ -518,7 +518,7 @@ def _literal(value: Any) -> Any:
         return ast.literal_eval(value)
 
 
-def _listed(path: Any, row: int, cell: str) -> Any:
+def _read_list(path: Any, row: int, cell: str) -> Any:
     try:
         return _literal(cell)
     except (ValueError, SyntaxError):

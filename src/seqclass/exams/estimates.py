@@ -123,8 +123,8 @@ class ScorePlan(Readable, Stored):
         -------
         ScoreEstimates
         """
-        codes, order = self._asked(X)
-        return self._estimated(codes, order)
+        codes, order = self._ask_items(X)
+        return self._estimate(codes, order)
 
     def scores(self, evidence: Any) -> ScoreEstimates:
         """Estimate the scores from answers to any items.
@@ -139,7 +139,7 @@ class ScorePlan(Readable, Stored):
         ScoreEstimates
         """
         codes = np.asarray(self.classifier.agent_.model._check_evidence(_codes_of(evidence)))
-        return self._estimated(codes, [np.flatnonzero(row >= 0) for row in codes])
+        return self._estimate(codes, [np.flatnonzero(row >= 0) for row in codes])
 
     def ask(self, answer: Callable[[str], Any]) -> ScoreEstimates:
         """Ask one person item by item, live.
@@ -160,13 +160,13 @@ class ScorePlan(Readable, Stored):
             asked.append(names.index(item.name))
             codes[0, asked[-1]] = outcome = answer(item.name)
             session.observe(item.name, outcome)
-        return self._estimated(codes, [np.array(asked, dtype=np.intp)])
+        return self._estimate(codes, [np.array(asked, dtype=np.intp)])
 
     @property
     def _names(self) -> list[str]:
         return [str(feature_name(self.classifier.agent_, j)) for j in range(len(self.states.tables))]
 
-    def _asked(self, X: Any) -> tuple[IntArray, list[IntArray]]:
+    def _ask_items(self, X: Any) -> tuple[IntArray, list[IntArray]]:
         """What the plan sees of rows, and the items that it asks, in order."""
         import pandas as pd
 
@@ -178,7 +178,7 @@ class ScorePlan(Readable, Stored):
         asked[row, record.order[row, place]] = True
         return np.where(asked, codes, -1), [order[order >= 0] for order in record.order]
 
-    def _estimated(self, codes: IntArray, order: list[IntArray]) -> ScoreEstimates:
+    def _estimate(self, codes: IntArray, order: list[IntArray]) -> ScoreEstimates:
         score, error = self.states.moments(codes)
         half = stats.norm.ppf((1 + self.confidence) / 2) * self.widening * error
         low, high = score - half, score + half
@@ -508,7 +508,7 @@ def _widen(
     for fold in range(TUNING.n_folds):
         aside = whole[fold :: TUNING.n_folds]
         kept = states.without(aside)
-        score, error = kept.moments(plan(kept)._asked(persons[aside])[0])
+        score, error = kept.moments(plan(kept)._ask_items(persons[aside])[0])
         apart[aside] = np.abs(score - true[aside]) / np.maximum(error, TINY)
     rank = min(int(np.ceil((len(whole) + 1) * confidence)), len(whole))
     return float(np.sort(apart[whole])[rank - 1] / stats.norm.ppf((1 + confidence) / 2))

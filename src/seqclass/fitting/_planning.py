@@ -33,7 +33,7 @@ from seqclass.pomdp.solvers.ordering.cases import model_cases
 from seqclass.pomdp.solvers.ordering.observed import along_order, observed_order, select_on_rows
 from seqclass.pomdp.solvers.ordering.rules import screen_by_information
 from seqclass.pomdp.solvers.panels import RealCases
-from seqclass.pomdp.solvers.priced_tree import LabelledCases, PricedTree
+from seqclass.pomdp.solvers.priced_tree import GrowingCases, PricedTree
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.sweeps.budget import within_budget
 from seqclass.pomdp.table_problem import select_questions
@@ -255,7 +255,7 @@ def _sample_rows(agent: Agent, codes: Any, y: npt.NDArray[Any], weight: FloatArr
 
 def _labelled_cases(
     settings: Settings, agent: Agent, problem: AcquisitionProblem, codes: Any, y: npt.NDArray[Any], weight: Any
-) -> tuple[LabelledCases, BoolArray]:
+) -> tuple[GrowingCases, BoolArray]:
     """Training rows by question, of many an even sample, and which questions show numbers."""
     some = np.unique(np.linspace(0, len(y) - 1, min(len(y), 10_000)).astype(np.intp))
     features = np.array([problem.structure.members(question)[0] for question in range(problem.n_questions)], np.intp)
@@ -264,7 +264,7 @@ def _labelled_cases(
     weight = np.ones(len(some)) if weight is None else weight[some]
     fold = assign_folds(labels, 5, settings.seed)
     ordered = ~np.isin(agent.support[features], list(category_counts(agent.encoder)))
-    return LabelledCases(X, np.searchsorted(agent.classes, labels), weight, fold), ordered
+    return GrowingCases(X, np.searchsorted(agent.classes, labels), weight, fold), ordered
 
 
 def select_on_training_rows(

@@ -23,7 +23,7 @@ from seqclass._utils.tables import to_json_value
 from seqclass.serve.fhir import Forms, operation_outcome
 from seqclass.serve.models import CaseTexts, Models, Refusal, ServedModel, refuse
 from seqclass.serve.outcomes import Watch
-from seqclass.serve.schema import CaseAnswers, Explained, NewCase, Outcome, Situation, describe
+from seqclass.serve.schema import CaseAnswers, Explained, KnownClass, NewCase, Situation, describe
 
 try:  # whoever serves nothing needs none of it
     from fastapi import Body, FastAPI, Request
@@ -174,7 +174,7 @@ def create_app(
         request.state.model = model.name
         return _json(model.explain(body.answers))
 
-    def note_outcome(body: Outcome, request: Request) -> Response:
+    def note_outcome(body: KnownClass, request: Request) -> Response:
         """Take the true class of a case, and say whether decisions cost more than the model expects."""
         model, session = texts.read(body.case, served)
         stands, request.state.model = watch.note(model, session, body.true_class), model.name

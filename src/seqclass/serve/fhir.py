@@ -97,7 +97,7 @@ class Forms:
         response = _response_of(body)
         form = _contained_form(response)
         model, canonical = self._model_of(form, base)
-        asked = _Asked(model, form, response, canonical.partition("|")[0])
+        asked = _FormSoFar(model, form, response, canonical.partition("|")[0])
         session, odd = asked.replay(_case_key(response))
         step, answers = model.step(session), asked.answers
         step["decide"] = step["decide"] and not asked.unasked
@@ -190,7 +190,7 @@ def _case_key(response: Json) -> str | None:
     return key if isinstance(key, str) else None
 
 
-class _Asked:
+class _FormSoFar:
     """What a form has asked so far, and what was answered."""
 
     def __init__(self, model: ServedModel, form: Json, response: Json, url: str) -> None:

@@ -44,7 +44,7 @@ class CaseAnswers(_Body):
     undo: int = Field(0, ge=0, le=10**6, description="How many answers to take back first.")
 
 
-class Outcome(_Body):
+class KnownClass(_Body):
     """What turned out to be true of a case."""
 
     case: str = Field(description="The text of a case that is decided.")
@@ -82,7 +82,7 @@ class AskedQuestion(AskedFeature):
     saving_alone: float | None = None
 
 
-class Step(_Body):
+class NextStep(_Body):
     """What to ask next, or what to decide."""
 
     model: str
@@ -98,8 +98,8 @@ class Step(_Body):
     notes: dict[str, str] = Field(description="Values outside of what training showed, by name.")
 
 
-class CaseStep(Step):
-    """The same of a case that the client keeps."""
+class CaseStep(NextStep):
+    """What to ask next in a case that the client keeps."""
 
     case: str = Field(description="The text of the case, to be sent as it is.")
 
@@ -107,7 +107,7 @@ class CaseStep(Step):
 def describe(path: str) -> dict[int | str, Any]:
     """What comes back from a path, by status."""
     text, texts, many = (str, ...), (list[str], ...), (list[dict[str, Any]], ...)
-    told: dict[str, Any] = {"/next": Step, "/cases": CaseStep, "/cases/answer": CaseStep}
+    told: dict[str, Any] = {"/next": NextStep, "/cases": CaseStep, "/cases/answer": CaseStep}
     told["/healthz"] = create_model("Health", status=text, version=text)
     told["/explain"] = create_model("Explanation", model=text, digest=text, text=text, steps=many)
     told["/model"] = create_model(

@@ -17,7 +17,7 @@ from seqclass.pomdp.solvers.base import Solver
 __all__ = ["PricedTree"]
 
 
-class LabelledCases(NamedTuple):
+class GrowingCases(NamedTuple):
     """Cases whose class is known: outcomes (n, n_questions), -1 where missing; numbers of classes; weights; folds."""
 
     X: IntArray
@@ -25,9 +25,9 @@ class LabelledCases(NamedTuple):
     weight: FloatArray
     fold: IntArray
 
-    def take(self, some: Any) -> LabelledCases:
+    def take(self, some: Any) -> GrowingCases:
         """Some of them."""
-        return LabelledCases(*(part[some] for part in self))
+        return GrowingCases(*(part[some] for part in self))
 
 
 @dataclass(repr=False, eq=False)
@@ -79,14 +79,14 @@ class PricedTree(Solver):
     def _policy(self, problem: AcquisitionProblem) -> Policy:
         raise ValueError("PricedTree grows on rows: give it to a SequentialClassifier as solver, and fit that.")
 
-    def grow(self, problem: AcquisitionProblem, cases: LabelledCases, ordered: BoolArray) -> TreePolicy:
+    def grow(self, problem: AcquisitionProblem, cases: GrowingCases, ordered: BoolArray) -> TreePolicy:
         """Return the tree that is grown on cases, and pruned on those that are held out of it.
 
         Parameters
         ----------
         problem : AcquisitionProblem
             In any order.
-        cases : LabelledCases
+        cases : GrowingCases
             What they show of each question, their classes, weights, and folds.
         ordered : ndarray of bool of shape (n_questions,)
             Whether outcomes are in order, so that a split is a cut.
@@ -167,7 +167,7 @@ class _Grower:
         self.solver, self.problem, self.ordered = solver, problem, ordered
         self.costs, self.width = problem.decision_costs, int(problem.n_outcomes.max(initial=1))
 
-    def cost_of(self, node: _Node, cases: LabelledCases, asked: tuple[int, ...] = ()) -> float:
+    def cost_of(self, node: _Node, cases: GrowingCases, asked: tuple[int, ...] = ()) -> float:
         """What cases cost by a tree."""
         if not node.below:
             return float(cases.weight @ self.costs[cases.codes, node.decision])
@@ -176,7 +176,7 @@ class _Grower:
         side = node.leads_to[shown]
         return price + sum(self.cost_of(one, cases.take(side == k), then) for k, one in enumerate(node.below))
 
-    def grow(self, cases: LabelledCases, asked: tuple[int, ...] = (), depth: int = 0) -> _Node:
+    def grow(self, cases: GrowingCases, asked: tuple[int, ...] = (), depth: int = 0) -> _Node:
         """A tree that is not pruned."""
         by_decision = np.bincount(cases.codes, cases.weight, len(self.costs)) @ self.costs
         leaf, least = _Node(float(by_decision.min()), int(by_decision.argmin())), self.solver.min_rows
