@@ -379,6 +379,8 @@ def test_any_question_next_and_bundles(folder: Path, run: Any, refuses: Any) -> 
     Path("prices.csv").write_text("feature,cost,bundle\nx0,0.02,both\nx1,0.02,both\nx2,0.01,\n")
     result = run("fit", "b.npz", "-o", "b.seq", "--order", "adaptive", "--costs", "prices.csv", "--verbose")
     assert "best policy for this model, in any order" in result.stdout
+    short = run("fit", "b.npz", "-o", "b.seq", "--order", "adaptive", "--costs", "prices.csv", "--held-out", "0").stdout
+    assert "what tells most for its price first: both, x2; at most" in " ".join(short.split())
     assert "with both" in result.stdout
     clf = seqclass.load("b.seq")
     assert clf.problem_.any_order

@@ -204,15 +204,15 @@ def _report(
         click.echo("\n" + held_out_text(held_out, content["unit"]) + "\n")
     begins = "May be asked for, what tells most for its price first" if clf.problem_.any_order else "Asked for first"
     most = f"at most {count(content['horizon'], 'feature')} a case"
-    features = content["features"][: 8 if verbose else 5]
-    rest = len(content["features"]) - len(features)
     if verbose:
-        more = f"\n  ... and {rest} more (seqclass show {output} --all)" if rest else ""
+        features = content["features"]
+        more = f"\n  ... and {len(features) - 8} more (seqclass show {output} --all)" if len(features) > 8 else ""
         click.echo(wrap(_gap(content["scope"], content["gap"])))
-        click.echo(f"\n{begins}; {most}:\n{feature_lines(features)}{more}\n")
+        click.echo(f"\n{begins}; {most}:\n{feature_lines(features[:8])}{more}\n")
     else:
-        names = ", ".join(feature["name"] for feature in features) + (f" and {rest} more" if rest else "")
-        click.echo(wrap(f"{begins}: {names}; {most}."))
+        names = list(dict.fromkeys(feature.get("bundle", feature["name"]) for feature in content["features"]))
+        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        click.echo(wrap(f"{begins}: {', '.join(names[:5])}{more}; {most}."))
     click.echo(next_text(str(output)))
 
 
