@@ -95,7 +95,13 @@ def answered(item: dict[str, Any], session: Any, rng: np.random.Generator, skip:
     return {"linkId": item["linkId"], "answer": [{"valueDecimal": number}]}, number
 
 
-def fill_in(client: Any, form: str, clf: Any, seed: int, check: Any = lambda _: None) -> dict[str, Any]:
+#: How the fixture's labels call a decision.
+WORDS = {"grid-0 a": "Sick"}
+
+
+def fill_in(
+    client: Any, form: str, clf: Any, seed: int, check: Any = lambda _: None, words: Any = WORDS
+) -> dict[str, Any]:
     """Fill in a form to its end, beside a session."""
     rng = np.random.default_rng(seed)
     body, session, known = beginning(form), clf.session(), dict[str, Any]()
@@ -130,7 +136,7 @@ def fill_in(client: Any, form: str, clf: Any, seed: int, check: Any = lambda _: 
     assert session.next_feature is None
     results = {one["linkId"]: one["answer"] for one in body["item"][-1]["item"]}
     decided = results[f"{RESULT}/decision"][0]["valueCoding"]
-    assert decided["display"] == {"grid-0 a": "Sick"}.get(f"{form} {session.decision}", str(session.decision))
+    assert decided["display"] == words.get(f"{form} {session.decision}", str(session.decision))
     belief = [results[f"{RESULT}/belief/{name}"][0]["valueDecimal"] for name in clf.classes_]
     np.testing.assert_allclose(belief, session.posterior, rtol=0, atol=1e-9)
     assert results[f"{RESULT}/paid"][0]["valueDecimal"] == pytest.approx(session.cost, abs=1e-9)
@@ -151,7 +157,7 @@ def test_forms_of_many_models_are_filled_in_as_sessions_go(tmp_path: Path) -> No
         for name, path in paths.items():
             clf = seqclass.load(path)
             for seed in range(3):
-                fill_in(client, name.replace(" ", "-"), clf, seed, assert_rules_hold)
+                fill_in(client, name.replace(" ", "-"), clf, seed, assert_rules_hold, words={})
 
 
 def items_of(owner: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -32,7 +32,9 @@ class Situation(NewCase):
 
     answers: Values = Field({}, description="Answers by name, in the order in which they came; null: not available.")
     skipped: list[str] = Field([], description="What was asked and not available.")
-    budget: int | None = Field(None, ge=0, le=10**6, description="Ask so many questions, whether or not they pay.")
+    budget: int | None = Field(
+        None, strict=True, ge=0, le=10**6, description="Ask so many questions, whether or not they pay."
+    )
 
 
 class CaseAnswers(_Body):
@@ -41,7 +43,7 @@ class CaseAnswers(_Body):
     case: str = Field(description="The text of the case, as the service gave it.")
     answers: Values = Field({}, description="New answers by name; null: not available.")
     skipped: list[str] = Field([], description="What was asked and is not available.")
-    undo: int = Field(0, ge=0, le=10**6, description="How many answers to take back first.")
+    undo: int = Field(0, strict=True, ge=0, le=10**6, description="How many answers to take back first.")
 
 
 class KnownClass(_Body):
