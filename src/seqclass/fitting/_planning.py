@@ -185,18 +185,15 @@ def build_problem(
     settings: Settings, agent: Agent, order: IntArray, codes: Any, weight: FloatArray | None
 ) -> AcquisitionProblem:
     """The problem of a model whose features come in an order, or in any, with rows to begin as, by their weight."""
-    rules, answers = (
-        rules_from_settings(settings, agent.n_features, agent.feature_names),
-        skip_rules(settings, naming_of(agent)),
-    )
+    rules, naming = rules_from_settings(settings, agent.n_features, agent.feature_names), naming_of(agent)
     prices, any_order = agent.prices.take(agent.support), is_free(settings.order) or rules is not None
-    answers = with_closing(answers, _needless(settings, agent, codes))
+    answers = with_closing(skip_rules(settings, naming), _needless(settings, agent, codes))
     costs, bundles = agent.problem.decision_costs, prices.bundles
     problem = acquisition_problem(agent.model, order, prices, costs, any_order=any_order, bundles=bundles)
-    problem = problem.replace(_naming=naming_of(agent))
+    problem = problem.replace(_naming=naming)
     if agent.known.size:
         problem = problem.replace(starts=starts_of(settings, agent, problem, codes, weight, answers))
-        answers = None if answers is None else answers.after_start(agent.known, naming_of(agent).feature)
+        answers = None if answers is None else answers.after_start(agent.known, naming.feature)
     problem = within_budget(problem, max_features=settings.max_features, max_cost=settings.max_cost)
     if rules is not None:
         members = [agent.support[problem.structure.members(question)] for question in range(problem.n_questions)]

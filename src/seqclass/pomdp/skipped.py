@@ -32,8 +32,8 @@ def without_closed(belief: BeliefState, starts: Starts | None, outcomes: IntArra
         code = np.where(answer >= 0, IMPLIED - answer, np.where(closed, CLOSED, OPEN))
         for question in np.flatnonzero(belief.problem.features == rules.features[place]).tolist():
             if belief.problem.structure.bundle(question) is None:
-                small = code.min(initial=0) < np.iinfo(observed.dtype).min
-                observed = observed.astype(np.int32 if small else observed.dtype)  # a copy
+                is_too_small = code.min(initial=0) < np.iinfo(observed.dtype).min
+                observed = observed.astype(np.int32 if is_too_small else observed.dtype)  # a copy
                 observed[:, question] = np.where(observed[:, question] == OPEN, code, observed[:, question])
     return belief.replace(observed=observed)
 
@@ -42,10 +42,8 @@ def opened_questions(rules: AnswerRules, belief: BeliefState) -> BoolArray:
     """Questions that no answer has to open, or some has, and whose answers are not implied, (n, n_questions)."""
     problem, observed = belief.problem, belief.observed
     assert observed is not None  # in a fixed order there are no such rules
-    answers, unasked = (
-        np.full((len(belief), len(rules.features)), -1),
-        np.zeros((len(belief), len(rules.features)), bool),
-    )
+    answers = np.full((len(belief), len(rules.features)), -1)
+    unasked = np.zeros(answers.shape, dtype=bool)
     place = {int(feature): number for number, feature in enumerate(rules.features)}
     asked_by: dict[int, int] = {}
     structure, plain = problem.structure, problem.bundles is None
