@@ -117,6 +117,8 @@ def opened(model: Any, browser: Any, tmp_path: Path) -> Any:
     page = tmp_path / "page.html"
     export_policy(model("grid3"), page, title=HOSTILE)
     browser.open(page, width=390, height=844)
+    belief = "document.querySelector('[data-part=belief] > div').getBoundingClientRect().bottom"
+    assert browser.run(belief) < 844  # in sight without scrolling
     yield browser
     assert browser.faults == []
     assert browser.requests == [page.resolve().as_uri()]
