@@ -35,7 +35,6 @@ from seqclass.fitting._planning import (
     build_problem,
     order_features,
     rules_from_settings,
-    select_on_training_rows,
     solve,
     without_skipped,
 )
@@ -298,8 +297,6 @@ def plan(
             problem = build_problem(settings, agent, order, codes, weight)
     with time_step(timings, "solve", without="certify"):
         agent = solve(settings, agent, problem, certify, recent, labels, recent_weight)
-        if y is not None:
-            agent = select_on_training_rows(settings, agent, recent, labels, recent_weight, certify)
         timings["certify"] = agent.policy.info.certify_seconds
     return agent
 

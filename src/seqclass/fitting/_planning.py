@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,8 @@ from seqclass.agent.agent import Agent, columns_by_name, initial_row_beliefs, na
 from seqclass.agent.problem import acquisition_problem, is_free, stage_order
 from seqclass.agent.record import EncodedRows
 from seqclass.costs import Prices
-from seqclass.fitting._folds import assign_folds
 from seqclass.fitting._settings import Settings
-from seqclass.pomdp import AcquisitionProblem, Adaptive, FirstK, Panels, Solver, solve_for_budget
+from seqclass.pomdp import AcquisitionProblem, Adaptive, BeliefState, FirstK, Panels, Solver, solve_for_budget
 from seqclass.pomdp.answer_rules import AnswerRules, with_closing
 from seqclass.pomdp.policy import with_info
 from seqclass.pomdp.rules import Rules, with_rules
@@ -32,8 +31,7 @@ from seqclass.pomdp.solvers.defaults import default_solver
 from seqclass.pomdp.solvers.ordering.cases import model_cases
 from seqclass.pomdp.solvers.ordering.observed import along_order, observed_order, select_on_rows
 from seqclass.pomdp.solvers.ordering.rules import screen_by_information
-from seqclass.pomdp.solvers.panels import RealCases
-from seqclass.pomdp.solvers.priced_tree import GrowingCases, PricedTree
+from seqclass.pomdp.solvers.training import TrainingCases
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.sweeps.budget import within_budget
 from seqclass.pomdp.table_problem import select_questions
@@ -227,82 +225,45 @@ def solve(
     y: npt.NDArray[Any] | None = None,
     weight: FloatArray | None = None,
 ) -> Agent:
-    """An agent with the policy of a problem; where it orders panels, the one that costs least on the training rows."""
-    solver = solver_of(settings, problem, certify)
-    if isinstance(solver, Panels) and y is not None and settings.target_cost is None:
-        policy = solver.certify(solver.best(problem, _sample_rows(replace(agent, problem=problem), codes, y, weight)))
-    elif isinstance(solver, PricedTree) and y is not None and settings.target_cost is None:
-        policy = solver.certify(solver.grow(problem, *_labelled_cases(settings, agent, problem, codes, y, weight)))
-    elif settings.target_cost is None:
-        policy = policy_of(solver, problem)
-    else:
+    """An agent with the policy of a problem; where outcomes and labels of training rows are given, by these as well."""
+    solver, agent = solver_of(settings, problem, certify), replace(agent, problem=problem)
+    if settings.target_cost is not None:
         policy = solve_for_budget(problem, settings.target_cost, solver, random_state=settings.random_state)
-    return replace(agent, problem=problem, policy=policy, differential=None)
-
-
-def _sample_rows(agent: Agent, codes: Any, y: npt.NDArray[Any], weight: FloatArray | None) -> RealCases:
-    """Training rows, of many an even sample."""
-    # panels are judged on 300 rows
-    some = np.unique(np.linspace(0, len(y) - 1, 300).astype(np.intp)) if len(y) > 300 else slice(None)
-    codes, costs = codes[some], agent.problem.decision_costs[np.searchsorted(agent.classes, y[some])]
-    nothing = FirstK(0, certificate_paths=0).solve(agent.problem)
-    start = initial_row_beliefs(agent, EncodedRows(codes, np.arange(len(agent.support)), None), nothing)
-    return RealCases(codes, costs, agent.charge_missing, start, None if weight is None else weight[some])
-
-
-def _labelled_cases(
-    settings: Settings, agent: Agent, problem: AcquisitionProblem, codes: Any, y: npt.NDArray[Any], weight: Any
-) -> tuple[GrowingCases, BoolArray]:
-    """Training rows by question, of many an even sample, and which questions show numbers."""
-    some = np.unique(np.linspace(0, len(y) - 1, min(len(y), 10_000)).astype(np.intp))
-    features = np.array([problem.structure.members(question)[0] for question in range(problem.n_questions)], np.intp)
-    seen, labels = codes[some][:, features], y[some]
-    X = np.asarray(seen.toarray() if sparse.issparse(seen) else seen).astype(np.intp)
-    weight = np.ones(len(some)) if weight is None else weight[some]
-    fold = assign_folds(labels, 5, settings.seed)
-    ordered = ~np.isin(agent.support[features], list(category_counts(agent.encoder)))
-    return GrowingCases(X, np.searchsorted(agent.classes, labels), weight, fold), ordered
-
-
-def select_on_training_rows(
-    settings: Settings,
-    agent: Agent,
-    codes: Any,
-    y: npt.NDArray[Any],
-    weight: FloatArray | None,
-    certify: bool = True,
-) -> Agent:
-    """Take the fixed order where it costs less on the training rows, whose outcomes and labels are given."""
-    solver = _chooser(settings, agent.problem, certify)
-    if solver is None:
+        return replace(agent, policy=policy, differential=None)
+    cases = None if y is None else _training_cases(agent, codes, y, weight)
+    policy = policy_of(solver, problem, cases)
+    agent = replace(agent, policy=policy, differential=None)
+    if y is None or cases is None or not _chooses(solver, problem):
         return agent
+    # the fixed order of the training rows is taken where it costs less on them
     order = stage_order("conditional", agent.model, agent.support, agent.prices, codes, y, agent.feature_names)
-    costs = agent.problem.decision_costs[np.searchsorted(agent.classes, y)]
-    questions = _questions(agent.problem, order)
-    start = initial_row_beliefs(agent, EncodedRows(codes, np.arange(len(agent.support)), None))
-    charged = agent.charge_missing
-    policy = select_on_rows(agent.policy, questions, codes, costs, solver, charged, start, weight)
-    return replace(agent, policy=policy)
+    return replace(agent, policy=select_on_rows(policy, _questions(problem, order), solver, cases))
+
+
+def _training_cases(agent: Agent, codes: Any, y: npt.NDArray[Any], weight: FloatArray | None) -> TrainingCases:
+    def begin(outcomes: Any) -> tuple[BeliefState, IntArray] | None:
+        nothing = FirstK(0, certificate_paths=0).solve(agent.problem)
+        return initial_row_beliefs(agent, EncodedRows(outcomes, np.arange(len(agent.support)), None), nothing)
+
+    ordered = ~np.isin(agent.support, list(category_counts(agent.encoder)))
+    return TrainingCases(codes, np.searchsorted(agent.classes, y), ordered, weight, agent.charge_missing, begin)
 
 
 def with_prior(settings: Settings, agent: Agent, prior: npt.ArrayLike) -> Agent:
     """An agent solved again for another class prior, along the order that the training rows preferred, if any."""
     prior = check_distribution(in_order(prior, "prior", agent.classes), len(agent.classes), "prior")
     other = solve(settings, agent, agent.problem.replace(prior=prior))
-    solver, order = _chooser(settings, other.problem), observed_order(agent.policy)
-    if solver is None or order is None:
+    solver, order = solver_of(settings, other.problem), observed_order(agent.policy)
+    if order is None or settings.target_cost is not None or not _chooses(solver, other.problem):
         return other
     fixed = along_order(other.problem, order, solver)
     fixed = with_info(fixed, certify_seconds=other.policy.info.certify_seconds, ordering=agent.policy.info.ordering)
     return replace(other, policy=solver.certify(fixed))
 
 
-def _chooser(settings: Settings, problem: AcquisitionProblem, certify: bool = True) -> Adaptive | None:
-    """The solver that chooses what to ask, unless the user has named rules or a budget."""
-    if not problem.any_order or settings.target_cost is not None:
-        return None
-    solver = solver_of(settings, problem, certify)
-    return solver if isinstance(solver, Adaptive) and solver.rules is None else None
+def _chooses(solver: Solver, problem: AcquisitionProblem) -> TypeGuard[Adaptive]:
+    """Whether a solver chooses what to ask by rules that nobody has named."""
+    return problem.any_order and isinstance(solver, Adaptive) and solver.rules is None
 
 
 def _questions(problem: AcquisitionProblem, order: IntArray) -> IntArray:

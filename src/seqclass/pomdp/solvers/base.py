@@ -23,6 +23,7 @@ from seqclass.pomdp.one_step import context_of, initial_beliefs, perfect_informa
 from seqclass.pomdp.policy import LookaheadPolicy, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.solve_info import WIDE_GAP, SolveInfo
+from seqclass.pomdp.solvers.training import TrainingCases
 from seqclass.pomdp.values import ValueFunction
 from seqclass.pomdp.walk import MAX_HISTORIES
 
@@ -65,6 +66,8 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
     _least: ClassVar[dict[str, float]] = {"certificate_paths": 0}
     #: Whether the certificate's gap is paired; see `certify`.
     _paired: ClassVar[bool] = False
+    #: Whether labelled rows change the policy, so that whoever has some gives them.
+    uses_cases: ClassVar[bool] = False
 
     _: KW_ONLY
     certificate_paths: int = 10_000
@@ -95,13 +98,19 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         """Make the policy, with what `info` is to report of it; one that has bounds there is not certified again."""
         raise NotImplementedError(f"{type(self).__name__} must define _policy(problem), which returns a policy.")
 
-    def solve(self, problem: AcquisitionProblem) -> Policy:
+    def _policy_on(self, problem: AcquisitionProblem, cases: TrainingCases) -> Policy:
+        """Make the policy where labelled rows are at hand; of solvers that have ``uses_cases``."""
+        return self._policy(problem)
+
+    def solve(self, problem: AcquisitionProblem, cases: TrainingCases | None = None) -> Policy:
         """Solve a problem.
 
         Parameters
         ----------
         problem : AcquisitionProblem
             The problem.
+        cases : TrainingCases, optional
+            Labelled rows: `PricedTree` grows on them, `Panels` chooses by them, and others need the problem alone.
 
         Returns
         -------
@@ -116,7 +125,8 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         self._check_settings()
         self._check(problem)
         started = time.perf_counter()
-        policy = _checked_policy(self, problem, self._policy(problem), "_policy")
+        policy = self._policy(problem) if cases is None else self._policy_on(problem, cases)
+        _check_policy(self, problem, policy, "_policy")
         seconds = time.perf_counter() - started - policy.info.certify_seconds
         return self.certify(with_info(policy, seconds=seconds))
 
@@ -164,12 +174,14 @@ class Solver(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         )
 
 
-def policy_of(solver: Solver, problem: AcquisitionProblem) -> Policy:
-    """What a solver makes of a problem, if it is a policy."""
-    return _checked_policy(solver, problem, solver.solve(problem), "solve")
+def policy_of(solver: Solver, problem: AcquisitionProblem, cases: TrainingCases | None = None) -> Policy:
+    """What a solver, which may be any object that solves, makes of a problem, if it is a policy."""
+    policy = solver.solve(problem, cases) if getattr(solver, "uses_cases", False) else solver.solve(problem)
+    _check_policy(solver, problem, policy, "solve")
+    return policy
 
 
-def _checked_policy(solver: Solver, problem: AcquisitionProblem, policy: object, by: str) -> Policy:
+def _check_policy(solver: Solver, problem: AcquisitionProblem, policy: object, by: str) -> None:
     if not isinstance(policy, Policy):
         raise TypeError(
             f"solver: {type(solver).__name__}.{by} must return a policy, such as LookaheadPolicy(values); it returned "
@@ -177,7 +189,6 @@ def _checked_policy(solver: Solver, problem: AcquisitionProblem, policy: object,
         )
     if policy.problem is not problem:
         raise ValueError(f"solver: {type(solver).__name__}.{by} must return a policy for the problem it was given.")
-    return policy
 
 
 class ValueSolver(Solver):

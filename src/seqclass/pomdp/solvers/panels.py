@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from seqclass.pomdp.solvers.ordering.observed import observed_candidate, row_cos
 from seqclass.pomdp.solvers.ordering.rules import EC2, ClassInformation
 from seqclass.pomdp.solvers.ordering.values import ridge
 from seqclass.pomdp.solvers.panel_policy import Best, Growing, PanelPolicy, PanelValues, panel_prices
+from seqclass.pomdp.solvers.training import TrainingCases
 from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.visits import order_panels, orders_panels, without_visits
 from seqclass.pomdp.walk import Level, walk
@@ -237,6 +238,7 @@ class Panels(_PanelSolver):
     """
 
     _least = {"max_rounds": 0, "max_nodes": 0}
+    uses_cases = True
 
     _: KW_ONLY
     max_rounds: int = 1
@@ -255,25 +257,11 @@ class Panels(_PanelSolver):
         planner = sequential_solver(problem, self.random_state) if self.solver is None else self._planner(problem)
         return planner.solve(problem)
 
-    def best(self, problem: AcquisitionProblem, rows: RealCases | None = None) -> Policy:
-        """Return the policy without a certificate.
+    def _policy_on(self, problem: AcquisitionProblem, cases: TrainingCases) -> Policy:
+        # which of them costs least is judged on 300 rows
+        return self._best(problem, cases.even(300)) if orders_panels(problem) else self._policy(problem)
 
-        Parameters
-        ----------
-        problem : AcquisitionProblem
-            A problem in which visits cost something.
-        rows : Rows, optional
-            Real cases, by which another policy is taken that costs clearly less on them.
-
-        Returns
-        -------
-        Policy
-        """
-        self._check_settings()
-        self._check(problem)
-        return self._best(problem, rows)
-
-    def _best(self, problem: AcquisitionProblem, rows: RealCases | None = None) -> Policy:
+    def _best(self, problem: AcquisitionProblem, rows: TrainingCases | None = None) -> Policy:
         started, rng = time.perf_counter(), as_generator(self.random_state)
         exactly = _solve_exact(problem, self.max_nodes, self.n_branches)
         if exactly is not None:
@@ -341,31 +329,12 @@ def _round_name(name: str, number: int) -> str:
     return f"{name}, round {number + 1}"
 
 
-class RealCases(NamedTuple):
-    """Real cases: outcomes, what each decision costs of each, whether what is missing is paid for, and how they begin.
-
-    Attributes
-    ----------
-    X : ndarray or sparse array of shape (n, n_features)
-    costs : ndarray of shape (n, n_decisions)
-    charge_missing : bool
-    start : (BeliefState, ndarray of int of shape (n,)), optional
-    weight : ndarray of shape (n,), optional
-    """
-
-    X: Any
-    costs: FloatArray
-    charge_missing: bool = False
-    start: tuple[BeliefState, IntArray] | None = None
-    weight: FloatArray | None = None
-
-
 def _select_on_rows(
-    chosen: _TriedPolicy, tried: list[_TriedPolicy], choice: OrderingChoice, rows: RealCases
+    chosen: _TriedPolicy, tried: list[_TriedPolicy], choice: OrderingChoice, rows: TrainingCases
 ) -> tuple[_TriedPolicy, OrderingChoice]:
     """What costs least on real cases, if by more than a standard error, and a report of all that were tried."""
-    *given, weight = rows
-    costs = {id(one): row_costs(one.policy, *given) for one in tried}
+    weight, begun = rows.weight, rows.begin(rows.outcomes)
+    costs = {id(one): row_costs(one.policy, rows, begun) for one in tried}
     best = min(tried, key=lambda one: mean_and_error(costs[id(one)][0], weight)[0])
     saved, error = mean_and_error(costs[id(chosen)][0] - costs[id(best)][0], weight)
     taken = best if saved > error else chosen

@@ -7,27 +7,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
 from seqclass._utils.information import contingency_table
 from seqclass._utils.stored import require, stored_array
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.solvers.base import Solver
+from seqclass.pomdp.solvers.training import TrainingCases
 
 __all__ = ["PricedTree"]
 
 
-class GrowingCases(NamedTuple):
-    """Cases whose class is known: outcomes (n, n_questions), -1 where missing; numbers of classes; weights; folds."""
+class _Rows(NamedTuple):
+    """Rows of a node: outcomes (n, n_questions), -1 where missing; numbers of classes; weights; folds."""
 
     X: IntArray
-    codes: IntArray
+    classes: IntArray
     weight: FloatArray
     fold: IntArray
 
-    def take(self, some: Any) -> GrowingCases:
-        """Some of them."""
-        return GrowingCases(*(part[some] for part in self))
+    def take(self, some: Any) -> _Rows:
+        return _Rows(*(part[some] for part in self))
 
 
 @dataclass(repr=False, eq=False)
@@ -64,6 +64,7 @@ class PricedTree(Solver):
     """
 
     _least = {"max_depth": 0, "min_rows": 1}
+    uses_cases = True
 
     max_depth: int = 6
     _: KW_ONLY
@@ -79,38 +80,29 @@ class PricedTree(Solver):
     def _policy(self, problem: AcquisitionProblem) -> Policy:
         raise ValueError("PricedTree grows on rows: give it to a SequentialClassifier as solver, and fit that.")
 
-    def grow(self, problem: AcquisitionProblem, cases: GrowingCases, ordered: BoolArray) -> TreePolicy:
-        """Return the tree that is grown on cases, and pruned on those that are held out of it.
-
-        Parameters
-        ----------
-        problem : AcquisitionProblem
-            In any order.
-        cases : GrowingCases
-            What they show of each question, their classes, weights, and folds.
-        ordered : ndarray of bool of shape (n_questions,)
-            Whether outcomes are in order, so that a split is a cut.
-
-        Returns
-        -------
-        TreePolicy
-            Not certified.
-        """
-        self._check_settings()
-        self._check(problem)
+    def _policy_on(self, problem: AcquisitionProblem, cases: TrainingCases) -> Policy:
+        """The tree that is grown on cases, and pruned on those that are held out of it."""
+        # what more rows add to the choice of cuts is little, and memory goes with them
+        cases = cases.even(10_000)
+        X, ordered = cases.by_question(problem)
+        weight = np.ones(len(X)) if cases.weight is None else cases.weight
+        # five folds, every class spread evenly
+        fold, shuffled = np.empty(len(X), dtype=np.intp), as_generator(self.random_state).random(len(X))
+        fold[np.lexsort((shuffled, cases.classes))] = np.arange(len(X)) % 5
+        rows = _Rows(X, cases.classes, weight, fold)
         grower = _Grower(self, problem, ordered)
         #: errors, by the dearest, that a leaf counts as beside its own
         leaf_costs = np.array([0, 0.5, 1, 2, 4, 8, 16, np.inf]) * problem.decision_costs.max()
-        costs = np.zeros((int(cases.fold.max()) + 1, len(leaf_costs)))
+        costs = np.zeros((int(rows.fold.max()) + 1, len(leaf_costs)))
         for number in range(len(costs)):
-            tree, held = grower.grow(cases.take(cases.fold != number)), cases.take(cases.fold == number)
+            tree, held = grower.grow(rows.take(rows.fold != number)), rows.take(rows.fold == number)
             costs[number] = [grower.cost_of(prune(tree, leaf)[1], held) for leaf in leaf_costs]
         best = int(costs.sum(axis=0).argmin())
         saved = costs[:, -1] - costs[:, best]
         if saved.mean() <= saved.std() / np.sqrt(max(1, len(saved) - 1)):  # within a standard error of nothing
             best = -1
         nodes: list[tuple[int, IntArray]] = []
-        _number(prune(grower.grow(cases), float(leaf_costs[best]))[1], nodes, grower.width + 1)
+        _number(prune(grower.grow(rows), float(leaf_costs[best]))[1], nodes, grower.width + 1)
         return TreePolicy(problem, np.array([one[0] for one in nodes]), np.stack([one[1] for one in nodes]))
 
 
@@ -167,22 +159,22 @@ class _Grower:
         self.solver, self.problem, self.ordered = solver, problem, ordered
         self.costs, self.width = problem.decision_costs, int(problem.n_outcomes.max(initial=1))
 
-    def cost_of(self, node: _Node, cases: GrowingCases, asked: tuple[int, ...] = ()) -> float:
-        """What cases cost by a tree."""
+    def cost_of(self, node: _Node, rows: _Rows, asked: tuple[int, ...] = ()) -> float:
+        """What rows cost by a tree."""
         if not node.below:
-            return float(cases.weight @ self.costs[cases.codes, node.decision])
-        shown, then = cases.X[:, node.question], (*asked, node.question)
-        price = float(cases.weight[shown >= 0].sum()) * float(self._prices(asked)[node.question])
+            return float(rows.weight @ self.costs[rows.classes, node.decision])
+        shown, then = rows.X[:, node.question], (*asked, node.question)
+        price = float(rows.weight[shown >= 0].sum()) * float(self._prices(asked)[node.question])
         side = node.leads_to[shown]
-        return price + sum(self.cost_of(one, cases.take(side == k), then) for k, one in enumerate(node.below))
+        return price + sum(self.cost_of(one, rows.take(side == k), then) for k, one in enumerate(node.below))
 
-    def grow(self, cases: GrowingCases, asked: tuple[int, ...] = (), depth: int = 0) -> _Node:
+    def grow(self, rows: _Rows, asked: tuple[int, ...] = (), depth: int = 0) -> _Node:
         """A tree that is not pruned."""
-        by_decision = np.bincount(cases.codes, cases.weight, len(self.costs)) @ self.costs
+        by_decision = np.bincount(rows.classes, rows.weight, len(self.costs)) @ self.costs
         leaf, least = _Node(float(by_decision.min()), int(by_decision.argmin())), self.solver.min_rows
-        if depth == self.solver.max_depth or len(cases.codes) < 2 * least or leaf.cost <= 0:
+        if depth == self.solver.max_depth or len(rows.classes) < 2 * least or leaf.cost <= 0:
             return leaf
-        counts = contingency_table(cases.X, cases.codes, len(self.costs), self.problem.n_outcomes, cases.weight)
+        counts = contingency_table(rows.X, rows.classes, len(self.costs), self.problem.n_outcomes, rows.weight)
         order = self._order(counts)
         counts = np.take_along_axis(counts, order[:, :, None], axis=1)
         n_left = counts.sum(axis=2).cumsum(axis=1)
@@ -195,8 +187,8 @@ class _Grower:
             return leaf
         leads_to = (~np.isin(np.arange(self.width + 1), order[question, : last + 1])).astype(np.intp)
         leads_to[-1] = int(n_left[question, last] < n_right[question, last])  # a missing answer goes with the most
-        side, then = leads_to[cases.X[:, question]], (*asked, int(question))
-        below = tuple(self.grow(cases.take(side == k), then, depth + 1) for k in (0, 1))
+        side, then = leads_to[rows.X[:, question]], (*asked, int(question))
+        below = tuple(self.grow(rows.take(side == k), then, depth + 1) for k in (0, 1))
         return leaf._replace(question=int(question), leads_to=leads_to, price=float(price[question]), below=below)
 
     def _order(self, counts: FloatArray) -> IntArray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from seqclass.pomdp.solvers.ordering.adaptive import Adaptive
 from seqclass.pomdp.solvers.ordering.cases import mean_and_error
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, fit_values
+from seqclass.pomdp.solvers.training import TrainingCases
 
 __all__: list[str] = []
 
@@ -35,22 +35,14 @@ def observed_order(policy: Policy) -> IntArray | None:
     return np.asarray(rule.order, dtype=np.intp) if isinstance(rule, ObservedOrder) else None
 
 
-def select_on_rows(
-    policy: Policy,
-    order: IntArray,
-    X: Any,
-    costs: FloatArray,
-    solver: Adaptive,
-    charge_missing: bool = False,
-    start: tuple[BeliefState, IntArray] | None = None,
-    weight: FloatArray | None = None,
-) -> Policy:
+def select_on_rows(policy: Policy, order: IntArray, solver: Adaptive, rows: TrainingCases) -> Policy:
     """Return the policy, or stopping along a fixed order where that costs less on real cases."""
     began = time.perf_counter()
     fixed = along_order(policy.problem, order, solver)
     seconds = time.perf_counter() - began
-    free_cost, free_asked = row_costs(policy, X, costs, charge_missing, start)
-    cost, asked = row_costs(fixed, X, costs, charge_missing, start)
+    begun, weight = rows.begin(rows.outcomes), rows.weight
+    free_cost, free_asked = row_costs(policy, rows, begun)
+    cost, asked = row_costs(fixed, rows, begun)
     saved, error = mean_and_error(free_cost - cost, weight)
     better = saved > error
     choice = policy.info.ordering or OrderingChoice("", ())
@@ -85,12 +77,12 @@ def observed_candidate(
 
 
 def row_costs(
-    policy: Policy, X: Any, costs: FloatArray, charge_missing: bool, start: Any
+    policy: Policy, rows: TrainingCases, begun: tuple[BeliefState, IntArray] | None
 ) -> tuple[FloatArray, FloatArray]:
     """What real cases cost, and how many questions each is asked."""
-    acquired = acquire(policy, X, charge_missing=charge_missing, start=start)
-    asked = (acquired.leaf_question >= 0).sum(axis=1)
+    acquired = acquire(policy, rows.outcomes, charge_missing=rows.charge_missing, start=begun)
+    asked = (acquired.leaf_question >= 0).sum(axis=1).astype(float)
     decided = np.asarray(acquired.leaf_decision)[acquired.leaf]
-    return acquired.leaf_price[acquired.leaf] + costs[np.arange(len(costs)), decided], asked[acquired.leaf].astype(
-        float
-    )
+    return acquired.leaf_price[acquired.leaf] + policy.problem.decision_costs[rows.classes, decided], asked[
+        acquired.leaf
+    ]
