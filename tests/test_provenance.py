@@ -122,6 +122,17 @@ def test_the_card_of_a_contract_states_it_and_names_stay_text() -> None:
     assert "| *x*" not in card
 
 
+def test_the_card_gives_prices_by_themselves_and_in_a_group() -> None:
+    """A figure of a group's later members alone would be too low, and four digits of 12000 are 12000."""
+    costs = Costs(
+        [40.0, 60.0], groups=[1, 1], discounted_costs=[5.0, 10.5], decision_costs=[[0, 1500], [12000, 0]], unit="EUR"
+    )
+    clf = SequentialClassifier(feature_costs=costs).fit(X, Y)
+    card = model_card(clf)
+    assert "A feature costs 40 EUR to 60 EUR, and 5 EUR to 10.5 EUR once another of its group was acquired." in card
+    assert "| 12000 | 0 |" in card
+
+
 def test_the_card_says_which_way_probabilities_are_off() -> None:
     clf = SequentialClassifier(solver=GridValueIteration(10, certificate_paths=0)).fit(X, Y, held_out=2)
     held_out = clf.held_out_

@@ -93,6 +93,36 @@ def test_undo_goes_back(clf, rows):
         clf.session().undo()
 
 
+def test_a_corrected_case_is_that_which_began_so(clf, rows):
+    """Only the one answer changes, whether it was the first, was known, or was not available."""
+    names = list(rows.columns[:4])
+    told = dict(zip(names, rows.iloc[0, :4].tolist()))
+    session = clf.session(known={names[0]: told[names[0]]})
+    session.observe(names[1], told[names[1]])
+    session.unavailable(names[2])
+    session.observe(names[3], told[names[3]])
+    for name, value in ((names[0], 20.0), (names[1], None), (names[2], 120.0)):
+        session.correct(name, value)
+        told[name] = value
+        fresh = clf.session(known={names[0]: told[names[0]]})
+        for other in names[1:]:
+            if other == names[2] and value != 120.0:
+                fresh.unavailable(other)
+            else:
+                fresh.unavailable(other) if told[other] is None else fresh.observe(other, told[other])
+        assert session.to_json() == fresh.to_json()
+        np.testing.assert_array_equal(session.posterior, fresh.posterior)
+        assert session.cost == fresh.cost
+    before = session.to_json()
+    with pytest.raises(ValueError, match="'mean smoothness' was not answered yet"):
+        session.correct("mean smoothness", 0.1)
+    with pytest.raises(ValueError, match="outside of what training showed"):
+        session.correct(names[0], 1e6, strict=True)
+    with pytest.raises(ValueError, match="must be a number"):
+        session.correct(names[0], "wide")
+    assert session.to_json() == before
+
+
 def test_saved_and_restored(clf, rows):
     session = clf.session()
     first = session.next_feature
@@ -429,6 +459,10 @@ def test_a_bundle_is_answered_by_names(recipe, rows):
     assert told.steps[0].value == {"mean radius": row["mean radius"], "worst area": row["worst area"]}
     assert f"1. cells = mean radius {row['mean radius']:.6g}, worst area {row['worst area']:.6g}: " in str(told)
     np.testing.assert_allclose(told.steps[0].after, session.posterior)
+    session.correct("mean texture", row["mean texture"])
+    complete = clf.session()
+    complete.observe("cells", {name: row[name] for name in BUNDLED})
+    assert session.history == complete.history
     with pytest.raises(ValueError, match="'cells' is a bundle: give the values of 'mean radius'"):
         clf.session().observe("cells", 3.0)
     with pytest.raises(ValueError, match="'age' is not in the bundle 'cells'"):

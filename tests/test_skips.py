@@ -226,6 +226,12 @@ def test_a_form_is_kept_to_in_every_use(way: str, tmp_path: Path) -> None:
             case.observe(question.name, row[question.name])
         assert asked == path
         assert case.cost == pytest.approx(sum(answer.price for answer in case.history))
+        if "packs" in asked:  # what was opened by an answer goes with it
+            text = case.to_json()
+            case.correct("smokes", "no")
+            assert "packs" not in [answer.name for answer in case.history]
+            assert len(case.history) < len(known) + len(asked)
+            case.restore(text)
         if asked:
             case.undo()
             assert case.next_feature.name == asked[-1]

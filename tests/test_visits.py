@@ -419,6 +419,10 @@ def test_a_session_waits_leaves_and_takes_back(table):
     fresh.restore(case.to_json())
     assert repr(fresh) == repr(case)
     assert "next: " in str(fresh)
+    fresh.correct(names[0], float(X.iloc[302][names[0]]))
+    assert (fresh.n_visits, fresh.cost) == (case.n_visits, case.cost)  # what was ordered stays ordered
+    fresh.correct(names[0], float(X.iloc[301][names[0]]))
+    assert fresh.to_json() == case.to_json()
     first = clf.session(first=["mean symmetry", "worst area"]) if "mean symmetry" in X else clf.session(first=names[:2])
     assert len(first.next_panel) == 2
 

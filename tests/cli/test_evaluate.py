@@ -64,9 +64,14 @@ def test_scores_are_those_of_what_is_acquired(model: str, run: Any, patients: pd
         own = y == one["label"]
         assert one["n_rows"] == own.sum()
         assert one["sensitivity"] == pytest.approx(np.mean(record.decision[own] == one["label"]))
+        relied_on = y[record.decision == one["label"]] == one["label"]
+        assert (one["n_decided"], one["predictive_value"]) == (len(relied_on), pytest.approx(relied_on.mean()))
+        assert one["predictive_value_interval"][0] < one["predictive_value"] <= one["predictive_value_interval"][1]
         assert one["realised_cost"] == pytest.approx(np.mean(record.cost[own] + (record.decision[own] != y[own])))
     text = run("evaluate", model, "data.csv").stdout
     assert f"{found['realised_cost']:.4f} (95% interval" in text
+    assert "decided for" in text
+    assert f"{found['classes'][0]['predictive_value']:.4f} (" in text
     # the same figures beside the decisions, without the details
     short = text.partition("\n\nHow sure")[0]
     assert text.count("\n") > short.count("\n") + 3 > 9

@@ -91,11 +91,13 @@ def percent(p: float) -> str:
 
 
 def plan_saving_text(saving: float, added: float, price: float, unit: str = "", by: str = "this question") -> str:
-    """What going on was expected to save, in words, and how much of that is owed to what is asked next."""
+    """What going on was expected to save, in words, and how much less it would be without what is asked next."""
     told = saving_text(saving, price, unit)
     if math.isnan(added) or not saving > -_NEAR:
         return f"going on is {told}" if told else ""
-    return f"going on is {told}, {money(added, unit, 4) if added > _NEAR else 'nothing'} of it by {by}"
+    share, whole = money(added, unit, 4), money(max(saving, 0.0), unit, 4)
+    less = "and as much" if added <= _NEAR else "and nothing" if share == whole else f"{share} less"
+    return f"going on is {told}, {less} without {by}"
 
 
 def saving_text(saving: float, price: float, unit: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -151,6 +152,8 @@ def finite(name: str, value: Any) -> float:
         )
     except (TypeError, ValueError):
         wrong = f"feature {short_repr(name)} must be a number, got {short_repr(value)}"
+        if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", str(value)):
+            wrong += f": write {str(value).strip().replace(',', '.')}"
         raise (Remedied(wrong, "missing") if is_missing(value) else ValueError(f"{wrong}.")) from None
     except OverflowError:
         number = np.inf

@@ -275,7 +275,7 @@ class Explanation(Readable):
     >>> print(clf.explain([0.1, 5.0])[0])
     At first: a 50.0%, b 50.0%
     1. x0 = 0.1 (< 0.3333): a 95.5%, b 4.5%
-       price 0.01, going on is expected to save 0.4248 more than it costs, 0.4248 of it by this feature
+       price 0.01, going on is expected to save 0.4248 more than it costs, and nothing without this feature
     Stopped before x1 (price 0.01): what is left to ask is expected to save nothing, so going on only costs its price.
     Decision: a, expected to cost 0.0455 (b 0.9545). 1 feature acquired, 0.01 paid.
     """
@@ -356,7 +356,7 @@ class Explanation(Readable):
         >>> print(clf.explain([0.2])[0].in_words({"x0": {"question": "How long?", "unit": "cm"}}))
         At first: a 50.0%, b 50.0%
         1. How long? 0.2 cm (< 0.3333): a 95.5%, b 4.5%
-           price 0.01, going on is expected to save 0.4248 more than it costs, 0.4248 of it by this feature
+           price 0.01, going on is expected to save 0.4248 more than it costs, and nothing without this feature
         Stopped: the policy names no further feature.
         Decision: a, expected to cost 0.0455 (b 0.9545). 1 feature acquired, 0.01 paid.
         """
@@ -527,7 +527,7 @@ def _known_lines(known: Mapping[str, Any]) -> list[str]:
 
 
 def saving_text(step: ExplanationStep, price: float, unit: str, by: str = "this feature") -> str:
-    """What going on was expected to save, in words, and how much of it by the step; or that rules asked for it."""
+    """What going on was expected to save, in words, and how much less without the step; or that rules asked for it."""
     if step.compelled:
         return "asked because the rules demand it, whether it pays or not"
     return plan_saving_text(step.expected_saving, step.added_saving, price, unit, by)

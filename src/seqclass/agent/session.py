@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from seqclass.agent._case import (
 )
 from seqclass.agent._case import Question as Question
 from seqclass.agent._fingerprint import fingerprint
+from seqclass.agent._saved_session import SavedSession, Visit, read_session, write_session
 from seqclass.agent.agent import agent_of, columns_by_name, feature_name
 from seqclass.agent.differential import labels_of
 from seqclass.pomdp import DECIDE, Policy
@@ -36,70 +36,10 @@ from seqclass.pomdp.acquisition import added_saving
 from seqclass.pomdp.names import ImpossibleOutcome, is_missing
 from seqclass.pomdp.one_step import unasked_questions
 from seqclass.pomdp.problem import BeliefState, deciding_cost, set_question
+from seqclass.pomdp.skipped import opened_questions
 from seqclass.pomdp.walk import check_questions
 
 __all__ = ["Session", "expected_saving"]
-
-
-_FORMAT = "seqclass-session"
-_VERSION = 2
-
-
-class Visit(NamedTuple):
-    """What was ordered after so many answers, None where no more was waited for; and whether an answer implied it."""
-
-    after: int
-    names: list[str] | None
-    implied: bool
-
-
-class SavedSession(NamedTuple):
-    """What the text of a session tells; of each answer its name, its value, and whether, or what of it, was known."""
-
-    model: Any
-    lot: int
-    first: list[str]
-    answers: list[tuple[str, Any, bool | list[str]]]
-    visits: list[tuple[int, list[str] | None]]
-
-
-def write_session(
-    model: str,
-    lot: int,
-    first: Sequence[str],
-    answers: Sequence[Answer],
-    visits: Sequence[Visit] = (),
-    parts: Mapping[int, list[str]] | None = None,
-) -> str:
-    """JSON text of a session; ``parts`` are features of a bundle of which alone an answer tells, by its number."""
-    parts = {} if parts is None else parts
-    recorded = [[a.name, a.value, parts.get(n, True)] if a.known else [a.name, a.value] for n, a in enumerate(answers)]
-    content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "model": model, "answers": recorded}
-    if lot:
-        content["lot"] = lot
-    if first:
-        content["first"] = list(first)
-    if visits:
-        content["visits"] = [[visit.after, visit.names] for visit in visits]
-    return json.dumps(content)
-
-
-def read_session(text: str, n_lots: int) -> SavedSession:
-    """Read what `write_session` wrote; anything else is a ValueError."""
-    try:
-        content = json.loads(text)
-        lot, first = content.get("lot", 0), [str(name) for name in content.get("first", [])]
-        known = content["format"] == _FORMAT and content["version"] == _VERSION and type(lot) is int
-        answers = [
-            (str(name), value, list(map(str, rest[0])) if rest and isinstance(rest[0], list) else rest == [True])
-            for name, value, *rest in content["answers"]
-        ]
-        visits = [(int(n), None if names is None else list(map(str, names))) for n, names in content.get("visits", [])]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        known = False
-    if not known or not 0 <= lot < n_lots:
-        raise ValueError("this is not a saved session, or one of a newer seqclass.")
-    return SavedSession(content.get("model"), lot, first, answers, visits)
 
 
 class Session:
@@ -441,8 +381,7 @@ class Session:
         called, question = self._to_name(name), self._number(name)
         value = self._by_name(value) if isinstance(value, Mapping) else value
         values = self._questions.values(question, called, value)
-        if strict and (note := " ".join(filter(None, (self.unusual(*one) for one in values.items())))):
-            raise ValueError(note)
+        self._check_usual(values, strict)
         outcome = self._outcome_of_values(question, values)
         self._advance(question, self._history_value(question, values), outcome, known=known)
 
@@ -530,6 +469,55 @@ class Session:
         n = len(self._answers)
         self._visits = [visit for visit in self._visits if visit.after < n or (visit.after == n and not visit.implied)]
 
+    def correct(self, name: str | int, value: Any, *, strict: bool = False) -> None:
+        """Change an answer that was given before; nothing changes if that fails.
+
+        The other answers stay, but those that skip logic leaves out after the new one; so does what was ordered in
+        visits.
+
+        Parameters
+        ----------
+        name : str or int
+            The feature or bundle, or the number of a column.
+        value : float or str, mapping, or None
+            As in `observe`; None where it is not available after all.
+        strict : bool
+            As in `observe`.
+
+        Raises
+        ------
+        ValueError
+            If it was not answered before, or as in `observe`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from seqclass import SequentialClassifier
+        >>> X = np.array([[0.0, 5.0], [0.1, 4.0], [0.9, 5.0], [1.0, 4.0]] * 10)
+        >>> case = SequentialClassifier().fit(X, [0, 0, 1, 1] * 10).session(known={"x0": 0.95})
+        >>> case.correct("x0", 0.05)
+        >>> int(case.decision)
+        0
+        """
+        called, question = self._to_name(name), self._number(name)
+        saved = read_session(self.to_json(), len(self._questions.lots))
+        place = next((n for n, answer in enumerate(saved.answers) if self._number(answer[0]) == question), None)
+        if place is None:
+            raise ValueError(f"{short_repr(called)} was not answered yet: observe it.")
+        value = self._by_name(value) if isinstance(value, Mapping) else value
+        if value is not None:
+            self._check_usual(self._questions.values(question, called, value), strict)
+        whole, before, known = saved.answers[place]
+        if called != whole:  # one feature of a bundle, whose others stay
+            value = {**(before or {}), called: value}
+            known = [*known, called] if isinstance(known, list) else known
+        saved.answers[place] = whole, value, known
+        self._replay(saved, corrected=True)
+
+    def _check_usual(self, values: Mapping[str, Any], strict: bool) -> None:
+        if strict and (note := " ".join(filter(None, (self.unusual(*one) for one in values.items())))):
+            raise ValueError(note)
+
     def to_json(self) -> str:
         """Return the session as JSON text, which ``SequentialClassifier.session(saved)`` takes.
 
@@ -559,6 +547,20 @@ class Session:
         stored = read_session(saved, len(self._questions.lots))
         if stored.model != fingerprint(self._agent):
             raise ValueError("this session was saved with another model.")
+        self._replay(stored)
+
+    def _is_closed(self, name: str, number: int) -> bool:
+        """Whether after so many answers a question is not asked, or left out by skip logic."""
+        case, question = self._cases[number], self._number(name)
+        if question >= case.belief.problem.n_questions:  # which are known at the start
+            return not unasked_questions(case.facts)[0, question]
+        rules, asked = case.belief.problem.rules, unasked_questions(case.belief)
+        if rules is not None and rules.answers is not None:
+            asked = asked & opened_questions(rules.answers, case.belief)
+        return not asked[0, question]
+
+    def _replay(self, stored: SavedSession, corrected: bool = False) -> None:
+        """Take answers one after the other; of a session that was ``corrected`` those that are still asked."""
         fresh = Session(self._agent, first=stored.first)
         fresh._start(stored.lot)
         for number, answer in enumerate([*stored.answers, None]):
@@ -568,6 +570,8 @@ class Session:
             if answer is None:
                 break
             name, value, known = answer
+            if corrected and fresh._is_closed(name, -1) and not self._is_closed(name, number):
+                continue
             if isinstance(known, list):
                 fresh._know(fresh._number(name), dict.fromkeys(known) | (value or {}))
             elif value is None:

@@ -227,7 +227,7 @@ def _features(clf: BaseSequentialClassifier, silent: bool = True) -> Iterator[di
 
 def _price(feature: dict[str, Any]) -> str:
     """Price as a cell; of a bundle beside its first feature only."""
-    return f"{feature['price']:.4g}" if feature.get("first", True) else f"with {feature['bundle']}"
+    return money(feature["price"]) if feature.get("first", True) else f"with {feature['bundle']}"
 
 
 def _feature(clf: BaseSequentialClassifier, column: int, price: float) -> dict[str, Any]:

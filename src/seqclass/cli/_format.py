@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from seqclass._utils.tables import to_json_value
 from seqclass._utils.text import belief_text as belief_text
 from seqclass._utils.text import percent as percent
 from seqclass._utils.text import visible
+from seqclass.cli._options import CSV_FORM
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
@@ -47,7 +49,11 @@ def wrap(text: str, indent: str = "", hanging: str | None = None) -> str:
 
 def next_text(model: str) -> str:
     """Say what may be done with a model that was written."""
-    return f"Wrote {model}.\nNext: seqclass show {model}, seqclass predict {model} NEW.csv, or seqclass ask {model}"
+    given = click.get_current_context().meta.get(CSV_FORM, {})
+    told = {key: ",".join(value) if isinstance(value, list) else value for key, value in given.items()}
+    form = "".join(f" --{key.replace('_', '-')} {shlex.quote(text)}" for key, text in told.items())
+    file = f"NEW.csv{form}"
+    return f"Wrote {model}.\nNext: seqclass show {model}, seqclass predict {model} {file}, or seqclass ask {model}"
 
 
 def echo_json(content: Any) -> None:

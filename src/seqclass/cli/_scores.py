@@ -35,7 +35,12 @@ def scores_text(scores: Scores, unit: str = "") -> str:
         for one in scores.classes
     ]
     header = ["class", "rows", "sensitivity", "specificity", "cost", "price", "features", *_referral_column(scores)]
-    return "\n".join([*lines, table(header, rows), *_confusion(scores)])
+    relied_on = [
+        [one.label, f"{one.n_decided}", _with_interval(one.predictive_value, one.predictive_value_interval)]
+        for one in scores.classes
+    ]
+    decided = ["", table(["decided for", "rows", "right (predictive value)"], relied_on)]
+    return "\n".join([*lines, table(header, rows), *decided, *_confusion(scores)])
 
 
 def _refers(scores: Scores) -> bool:
@@ -125,7 +130,7 @@ def _calibration(scores: Scores) -> str:
         said = "too sure" if one.confidence > high else "not sure enough" if one.confidence < low else "noise"
         figures = [f"{one.confidence:.4f}", _with_interval(one.accuracy, one.accuracy_interval), said]
         rows.append([one.questions, f"{one.n_rows}", *figures, f"{one.calibration_error:.4f}"])
-    header = ["questions", "rows", "says", "is right", "", "calibration error"]
+    header = ["questions", "rows", "says", "likeliest is right", "", "calibration error"]
     note = "How sure of its likeliest class the model was when it stopped, by the number of questions asked:"
     return f"{note}\n{table(header, rows)}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -226,6 +227,7 @@ def _run(asking: _LiveCase) -> bool:
         if line is None or (line.lower() in ("quit", "q", "exit") and not asking.offers(question, line)):
             return False
         if not line:
+            click.echo("  Answer ? if it is not available.")
             continue
         before = session.history
         try:
@@ -334,17 +336,24 @@ def _answer(asking: _LiveCase, question: Question, line: str) -> None:
 def _observe(asking: _LiveCase, name: str, value: str) -> None:
     """Take what a feature shows, and say what is odd about it."""
     session = asking.session
-    if name in marks_of(asking.agent):
-        session.unavailable(name) if value == "?" else session.observe(name, value)
-        return
-    session.categories(name)  # refuses what is another bundle
-    known = name in _untold(asking)  # and so costs nothing, whenever it is told
-    if value == "?":
-        session.unavailable(name, known=known)
-        return
-    value = asking.value_of(name, value)
-    session.observe(name, value, strict=asking.strict, known=known)
-    _remark(asking, {name: value})
+    has_marks = name in marks_of(asking.agent)
+    if not has_marks:
+        session.categories(name)  # refuses what is another bundle
+    missing, value = value == "?", value if has_marks else asking.value_of(name, value)
+    if name in {part for answer in session.history for part in (answer.name, *_parts(answer))}:
+        session.correct(name, None if missing else value, strict=asking.strict)
+    else:
+        known = name in _untold(asking)  # and so costs nothing, whenever it is told
+        session.unavailable(name, known=known) if missing else session.observe(
+            name, value, strict=asking.strict, known=known
+        )
+    if not missing and not has_marks:
+        _remark(asking, {name: value})
+
+
+def _parts(answer: Answer) -> Iterable[str]:
+    """Features of a bundle that an answer tells of."""
+    return answer.value if isinstance(answer.value, dict) else ()
 
 
 def _values(session: Session) -> dict[str, Any]:

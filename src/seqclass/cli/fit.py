@@ -108,8 +108,11 @@ def _command(
     settings |= read_rules(rules, skip_logic)
     how = {"published": published, "order": order == "adaptive", "n_bins": n_bins is not None}
     how |= {"select": select is not None, "calibrate": calibrate}
+    because = None
     if method is None:
-        method = "etana" if data.is_dir() or any(how.values()) else "adaptive"
+        name = next((name.replace("_", "-") for name, is_said in how.items() if is_said), None)
+        because = f"--{name} is not for adaptive" if name else "a folder is read in chunks" if data.is_dir() else None
+        method = "adaptive" if because is None else "etana"
     if n_bins is not None:
         settings["n_bins"] = n_bins
     if order == "adaptive":
@@ -146,7 +149,7 @@ def _command(
         clf.save(output)
         if aside is not None:
             aside.write()
-    _report(clf, rows.count(clf), seconds, output, verbose, as_json)
+    _report(clf, rows.count(clf), seconds, output, verbose, as_json, because)
     if aside is not None and not as_json:
         n = count(len(aside.frame), "row")
         click.echo(wrap(f"Set aside {n} in {aside.path}, for seqclass evaluate or certify."))
@@ -179,7 +182,13 @@ def _fit(clf: BaseSequentialClassifier, rows: TrainingTable, held_out: int | Non
 
 
 def _report(
-    clf: BaseSequentialClassifier, n_rows: int, seconds: float, output: Path, verbose: bool, as_json: bool
+    clf: BaseSequentialClassifier,
+    n_rows: int,
+    seconds: float,
+    output: Path,
+    verbose: bool,
+    as_json: bool,
+    because: str | None,
 ) -> None:
     expected = evaluate(clf.problem_, clf.policy_)
     held_out: HeldOut | None = vars(clf).get("held_out_")
@@ -195,7 +204,8 @@ def _report(
         f"{count(len(content['classes']), 'class', 'classes')} ({classes}) in {seconds:.1f} s"
     )
     choice: Choice | None = vars(clf).get("choice_")
-    click.echo(wrap(learnt + ("." if choice is None or verbose else f". Chosen: {choice.chosen}.")))
+    how = "" if because is None else f" By etana, naive Bayes, since {because}."
+    click.echo(wrap(learnt + ("." if choice is None or verbose else f". Chosen: {choice.chosen}.") + how))
     told = "" if held_out else " Held-out data tell what it really costs."
     click.echo(wrap(expected_text(clf, "its own model", "features", expected) + told))
     if choice and verbose:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from seqclass._utils.text import money
 from seqclass.agent.agent import agent_of
 from seqclass.cli._describe import (
     LIMITED,
@@ -75,9 +76,7 @@ def _command(model: Path, all_features: bool, card: bool, as_json: bool) -> None
     if held_out is not None:
         click.echo("\n" + held_out_text(held_out, content["unit"]))
     click.echo("\nCost of each decision (column) for each true class (row):")
-    rows = [
-        [label, *(f"{c:.4g}" for c in costs)] for label, costs in zip(content["classes"], content["decision_costs"])
-    ]
+    rows = [[label, *map(money, costs)] for label, costs in zip(content["classes"], content["decision_costs"])]
     click.echo(table(["", *content["decisions"]], rows))
     any_order = "any of which may come next, what tells most for its price first"
     click.echo(f"\nFeatures, {any_order if clf.problem_.any_order else 'in the order they are asked for'}:")

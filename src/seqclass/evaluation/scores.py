@@ -75,6 +75,13 @@ class ClassScores(Readable):
         95% intervals.
     referred : float
         Share of its rows that got a further decision, such as "refer"; NaN if there are none.
+    n_decided : int
+        Number of rows, of whatever class, that were decided for it.
+    predictive_value : float
+        Share of these that are of the class, which is how far the decision can be relied on where classes are as
+        frequent as here; NaN if there are none.
+    predictive_value_interval : tuple of float
+        95% interval.
 
     Examples
     --------
@@ -92,6 +99,9 @@ class ClassScores(Readable):
     sensitivity_interval: Interval = _NONE
     specificity_interval: Interval = _NONE
     referred: float = float("nan")
+    n_decided: int = 0
+    predictive_value: float = float("nan")
+    predictive_value_interval: Interval = _NONE
 
 
 @dataclass(frozen=True, repr=False)
@@ -205,6 +215,7 @@ class LabelledDecisions:
         for number, name in enumerate(names):
             own = self.label == number
             decisions, spared = self.select(own), (self.decided[~own] != number).astype(np.float64)
+            relied_on = own[self.decided == number].astype(np.float64)
             means = decisions.means()
             del means["realised_cost_interval"]
             scores.append(
@@ -215,6 +226,9 @@ class LabelledDecisions:
                     specificity=_mean(spared),
                     sensitivity_interval=_ends(decisions.right),
                     specificity_interval=_ends(spared),
+                    n_decided=len(relied_on),
+                    predictive_value=_mean(relied_on),
+                    predictive_value_interval=_ends(relied_on),
                 )
             )
         return tuple(scores)

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from seqclass._base import BaseSequentialClassifier
+from seqclass._utils.arrays import FloatArray
 from seqclass._utils.text import money, visible
-from seqclass.agent.agent import agent_of, feature_name
+from seqclass.agent.agent import Agent, agent_of, feature_name
 from seqclass.evaluation.contract import CertifiedError
 from seqclass.fitting.held_out import HeldOut
 
@@ -60,11 +61,11 @@ def model_card(classifier: BaseSequentialClassifier | CertifiedError) -> str:
         "## Data",
         *_data(clf),
         "## Costs",
-        f"A feature costs {_span(clf, unit)}. Costs of decisions (column) for each true class (row)"
+        f"{_prices(agent, unit)} Costs of decisions (column) for each true class (row)"
         f"{f', in {_plain(unit)}' if unit else ''}:",
         _table(
             ["", *map(_plain, agent.decisions.tolist())],
-            ([_plain(c), *(f"{x:.4g}" for x in row)] for c, row in zip(agent.classes.tolist(), clf.decision_costs_)),
+            ([_plain(c), *map(money, row)] for c, row in zip(agent.classes.tolist(), clf.decision_costs_)),
         ),
         f"By its own model a case costs {money(clf.expected_cost_, unit)} on average.",
         *_held_out(held_out, unit),
@@ -92,8 +93,14 @@ def _table(head: list[str], rows: Iterable[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
 
 
-def _span(clf: BaseSequentialClassifier, unit: str) -> str:
-    prices = clf.problem_.prices
+def _prices(agent: Agent, unit: str) -> str:
+    prices = agent.prices.take(agent.order)
+    text = f"A feature costs {_span(prices.full, unit)}."
+    less = prices.discounted[prices.discounted < prices.full]
+    return f"{text[:-1]}, and {_span(less, unit)} once another of its group was acquired." if less.size else text
+
+
+def _span(prices: FloatArray, unit: str) -> str:
     ends = [money(float(one), unit) for one in (prices.min(initial=np.inf), prices.max(initial=-np.inf))]
     return "nothing" if not prices.size else ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 

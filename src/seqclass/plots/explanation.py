@@ -167,7 +167,7 @@ class ExplanationDisplay(MultiAxesDisplay):
         told = [i for i in place if not math.isnan(rows[i].added)]
         if told:
             added = [rows[i].added for i in told]
-            ax.plot(added, told, "D", color=colour(1), markersize=5, label="of it by this question")
+            ax.plot(added, told, "D", color=colour(1), markersize=5, label="less without this question")
         priced = [i for i, row in enumerate(rows) if not math.isnan(row.price)]
         if priced:
             price = [rows[i].price for i in priced]

@@ -1,0 +1,72 @@
+"""What the text of a session tells."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from seqclass.agent._case import Answer
+
+__all__: list[str] = []
+
+
+_FORMAT = "seqclass-session"
+_VERSION = 2
+
+
+class Visit(NamedTuple):
+    """What was ordered after so many answers, None where no more was waited for; and whether an answer implied it."""
+
+    after: int
+    names: list[str] | None
+    implied: bool
+
+
+class SavedSession(NamedTuple):
+    """What the text of a session tells; of each answer its name, its value, and whether, or what of it, was known."""
+
+    model: Any
+    lot: int
+    first: list[str]
+    answers: list[tuple[str, Any, bool | list[str]]]
+    visits: list[tuple[int, list[str] | None]]
+
+
+def write_session(
+    model: str,
+    lot: int,
+    first: Sequence[str],
+    answers: Sequence[Answer],
+    visits: Sequence[Visit] = (),
+    parts: Mapping[int, list[str]] | None = None,
+) -> str:
+    """JSON text of a session; ``parts`` are features of a bundle of which alone an answer tells, by its number."""
+    parts = {} if parts is None else parts
+    recorded = [[a.name, a.value, parts.get(n, True)] if a.known else [a.name, a.value] for n, a in enumerate(answers)]
+    content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "model": model, "answers": recorded}
+    if lot:
+        content["lot"] = lot
+    if first:
+        content["first"] = list(first)
+    if visits:
+        content["visits"] = [[visit.after, visit.names] for visit in visits]
+    return json.dumps(content)
+
+
+def read_session(text: str, n_lots: int) -> SavedSession:
+    """Read what `write_session` wrote; anything else is a ValueError."""
+    try:
+        content = json.loads(text)
+        lot, first = content.get("lot", 0), [str(name) for name in content.get("first", [])]
+        known = content["format"] == _FORMAT and content["version"] == _VERSION and type(lot) is int
+        answers = [
+            (str(name), value, list(map(str, rest[0])) if rest and isinstance(rest[0], list) else rest == [True])
+            for name, value, *rest in content["answers"]
+        ]
+        visits = [(int(n), None if names is None else list(map(str, names))) for n, names in content.get("visits", [])]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        known = False
+    if not known or not 0 <= lot < n_lots:
+        raise ValueError("this is not a saved session, or one of a newer seqclass.")
+    return SavedSession(content.get("model"), lot, first, answers, visits)
