@@ -16,12 +16,13 @@ from seqclass._utils.marks import VALUES, check_marks, mark_prefix, read_marks
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import Remedied, join_names, short_repr
 from seqclass.agent._warm_start import as_seen
-from seqclass.agent.agent import Agent, feature_name, marks_of, whole_problem
+from seqclass.agent.agent import Agent, feature_name, histories_of, marks_of, whole_problem
 from seqclass.agent.choices import offered_categories
 from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
 from seqclass.pomdp.names import is_missing
 from seqclass.pomdp.problem import OPEN, BeliefState, set_question
+from seqclass.pomdp.single_cases import History, KeptHistories
 from seqclass.pomdp.visits import order_panels
 
 
@@ -180,8 +181,10 @@ def without_missing(values: Mapping[str, Any]) -> dict[str, Any]:
 class Questions:
     """The questions of a problem of a fitted classifier, as users see them."""
 
-    def __init__(self, agent: Agent, problem: AcquisitionProblem, names: Any = None) -> None:
-        self.agent, self.problem, self.names = agent, problem, names
+    def __init__(self, agent: Agent, problem: AcquisitionProblem | None = None, names: Any = None) -> None:
+        self.agent, self.names = agent, names
+        if problem is not None:
+            self.problem = problem
         self._features: dict[int, tuple[Feature, ...]] = {}
         #: How cases begin, by lot.
         self.begun: dict[int, Case] = {}
@@ -191,13 +194,27 @@ class Questions:
         """Those of all that the model could ask, which all live cases share."""
         parts = agent._live_case_parts
         if "questions" not in parts:
-            parts["questions"] = cls(agent, whole_problem(agent))
+            parts["questions"] = cls(agent)
         return parts["questions"]  # type: ignore[no-any-return]
 
     @cached_property
-    def lots(self) -> FloatArray:
-        """Probability of each lot that a case may draw."""
-        return self.agent.policy.initial_belief()[1]
+    def problem(self) -> AcquisitionProblem:
+        """Its problem, by default of all that the model could ask."""
+        return whole_problem(self.agent)
+
+    @cached_property
+    def histories(self) -> KeptHistories:
+        """Those that cases of the policy go through."""
+        return histories_of(self.agent)
+
+    @cached_property
+    def policy_sees_all(self) -> bool:
+        """Whether a case that goes as the policy would have it is all that its own beliefs say."""
+        own, whole, n = self.agent.policy.problem, self.problem, self.agent.policy.problem.n_questions
+        alike = np.array_equal(own.prices, whole.prices[:n]) and np.array_equal(own.full_prices, whole.full_prices[:n])
+        one, other = (np.full(n, -1) if p.groups is None else p.groups[:n] for p in (own, whole))
+        alike &= own.visits is None and whole.visits is None and own.starts is None
+        return alike and np.array_equal(one, other)
 
     @cached_property
     def known_at_start(self) -> frozenset[int]:
@@ -267,68 +284,106 @@ class Questions:
         return tuple(offered_categories(self.agent, column))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """What is known of one case.
 
     Attributes
     ----------
-    facts : BeliefState
-        All of it, in a problem that is free to ask whatever the model could.
+    questions : Questions
+        What may be asked.
     belief : BeliefState
-        The same as the policy sees it, which in a fixed order stands at the first stage that is not known.
+        What is known as the policy sees it, which in a fixed order stands at the first stage that is not known.
+    history : History or None
+        Where it stands among the cases that the policy's own beliefs tell all of; None if these tell only part.
+    before, step : Case or None, tuple
+        There the case before its last answer: question, outcome, and whether what is missing is paid for.
     known : frozenset of int
         Questions whose answers were known and not asked for.
     due : float
         Cost of visits that no answer has come of yet.
     """
 
-    facts: BeliefState
+    questions: Questions
     belief: BeliefState
+    history: History | None = None
+    before: Case | None = None
+    step: tuple[int, int, bool] = (-1, -1, False)
     known: frozenset[int] = frozenset()
     due: float = 0.0
     #: What the policy does, by the questions that are asked first whatever it does; worked out once.
-    asked: dict[tuple[int, ...], tuple[list[int], float, float | Callable[[], float]]] = field(
-        default_factory=dict, compare=False
-    )
+    asked: dict[tuple[int, ...], tuple[list[int], float, float | Callable[[], float]]] = field(default_factory=dict)
 
     @classmethod
     def begin(cls, questions: Questions, lot: int) -> Case:
-        """A case of which nothing is known, in the problem of the facts and as the policy sees it."""
+        """A case of which nothing is known."""
         if lot not in questions.begun:
-            belief = questions.agent.policy.initial_belief()[0][np.array([lot])]
-            facts = questions.problem.initial_belief()
-            facts.component = belief.component
-            questions.begun[lot] = cls(facts, belief)
+            history = questions.histories.first(lot)
+            questions.begun[lot] = cls(questions, history.belief, history if questions.policy_sees_all else None)
         return questions.begun[lot]
+
+    @cached_property
+    def facts(self) -> BeliefState:
+        """All of it, in a problem that is free to ask whatever the model could; made where somebody asks for it."""
+        case, since = self, list[Case]()
+        while case.before is not None and "facts" not in vars(case):
+            since.append(case)
+            case = case.before
+        facts = vars(case).get("facts")
+        if facts is None:
+            vars(case)["facts"] = facts = self.questions.problem.initial_belief()
+            facts.component = self.belief.component
+        for later in reversed(since):
+            question, outcome, charged = later.step
+            facts = set_question(facts, question).update(np.array([outcome]), charge_missing=charged)
+            vars(later)["facts"] = facts
+        return facts
+
+    @property
+    def priced(self) -> BeliefState:
+        """What says what questions cost now."""
+        return self.facts if self.history is None else self.belief
+
+    def _aside(self, facts: BeliefState, belief: BeliefState, known: frozenset[int], due: float) -> Case:
+        """A case of which the policy's own beliefs do not tell all."""
+        case = Case(self.questions, belief, known=known, due=due)
+        vars(case)["facts"] = facts
+        return case
 
     def order(self, panel: BoolArray) -> Case:
         """What is known once a set of questions was ordered, (n_questions of the facts,)."""
         visits, n = self.facts.problem.visits, self.belief.problem.n_questions
         due = 0.0 if visits is None else float(visits.panel_costs(panel[None])[0])
         facts, belief = order_panels(self.facts, panel[None]), order_panels(self.belief, panel[None, :n])
-        return Case(facts, belief, self.known, self.due + due)
+        return self._aside(facts, belief, self.known, self.due + due)
 
     def leave(self) -> Case:
         """What is known where no more is waited for."""
         facts, belief = (
             state.replace(account=leave_panel(state.problem, state.account)) for state in (self.facts, self.belief)
         )
-        return Case(facts, belief, self.known, self.due + float(facts.spent[0] - self.facts.spent[0]))
+        return self._aside(facts, belief, self.known, self.due + float(facts.spent[0] - self.facts.spent[0]))
 
     def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool) -> Case:
         """What is known after an answer, which costs nothing if known before."""
+        stage, problem, charged = self.belief.stage, self.belief.problem, charge_missing and not known
+        comes = (problem.any_order or question == stage) and question < problem.n_questions
+        if self.history is not None and comes and not known:
+            history = self.history.answer(question, outcome, charged)
+            return Case(self.questions, history.belief, history, self, (question, outcome, charged))
         before, due = self.facts, 0.0
-        facts = set_question(before, question).update(np.array([outcome]), charge_missing=charge_missing and not known)
+        facts = set_question(before, question).update(np.array([outcome]), charge_missing=charged)
         if known:
             paid = replace(before.account, ordered=facts.account.ordered, ordering_is_known=False)
             facts = facts.replace(account=settle(facts.problem, paid))
             due = self.due + float(facts.spent[0] - before.spent[0])
         all_known = self.known | {question} if known else self.known
-        return Case(facts, _policy_view(self.belief, facts, all_known), all_known, due)
+        return self._aside(facts, _policy_view(self.belief, facts, all_known), all_known, due)
 
     def pass_over(self, question: int) -> BeliefState:
         """What the policy sees where a question of a fixed order cannot be had."""
+        if self.history is not None:
+            return self.history.answer(question, -1).belief
         facts, nothing = self.facts, np.array([-1])
         assert facts.observed is not None  # the problem of the facts is free
         seen = facts.observed.copy()

@@ -35,6 +35,7 @@ from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy, acquire, evaluate
 from seqclass.pomdp.acquisition import Acquisition
 from seqclass.pomdp.names import ImpossibleOutcome
 from seqclass.pomdp.problem import BeliefState
+from seqclass.pomdp.single_cases import KeptHistories
 from seqclass.pomdp.solvers.ordering.rules import make_ask
 
 __all__ = ["Agent", "agent_of"]
@@ -364,11 +365,14 @@ def acquire_rows(
 
 
 def acquire_encoded(
-    agent: Agent, rows: EncodedRows, known: IntArray, budget: int | None = None, **records: bool
+    agent: Agent, rows: EncodedRows, known: IntArray, budget: int | None = None, max_single: int = 8, **records: bool
 ) -> Acquisition:
     """Acquire and decide on rows of outcomes, of which features of the model are known; see `pomdp.acquire`."""
     with name_impossible(agent):
         start, ask = start_rows(agent, rows, known, budget)
+        few = isinstance(rows.codes, np.ndarray) and 0 < len(rows.codes) <= max_single and start is None and ask is None
+        if few and not any(records.values()) and agent.policy.problem.visits is None:
+            return histories_of(agent).acquire(rows.codes, rows.columns, rows.keys, agent.charge_missing)
         return acquire(
             agent.policy,
             rows.codes,
@@ -379,6 +383,14 @@ def acquire_encoded(
             ask=ask,
             **records,
         )
+
+
+def histories_of(agent: Agent) -> KeptHistories:
+    """Histories of single cases, live ones too."""
+    parts = agent._live_case_parts
+    if "histories" not in parts:
+        parts["histories"] = KeptHistories(agent.policy)
+    return parts["histories"]  # type: ignore[no-any-return]
 
 
 @contextmanager

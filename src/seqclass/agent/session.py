@@ -36,8 +36,8 @@ from seqclass.pomdp.acquisition import added_saving
 from seqclass.pomdp.names import ImpossibleOutcome, is_missing
 from seqclass.pomdp.one_step import unasked_questions
 from seqclass.pomdp.problem import BeliefState, deciding_cost, set_question
+from seqclass.pomdp.single_cases import History
 from seqclass.pomdp.skipped import opened_questions
-from seqclass.pomdp.walk import check_questions
 
 __all__ = ["Session", "expected_saving"]
 
@@ -98,7 +98,7 @@ class Session:
         if isinstance(first, (str, Integral)):
             raise ValueError(f"first must be a list of names, got {short_repr(first)}.")
         self._first = [self._number(name) for name in first]
-        self._start(_draw_lot(agent.policy, self._questions.lots, key))
+        self._start(_draw_lot(agent.policy, self._questions.histories.lots, key))
         for question, cells in self._read_known({} if known is None else known).items():
             self._know(question, cells)
 
@@ -137,7 +137,7 @@ class Session:
         is `next_feature` alone.
         """
         numbers, saving, added = self._next_questions()
-        prices = self._order_panel(numbers).facts.prices[0]
+        prices = self._order_panel(numbers).priced.prices[0]
         savings_: list[tuple[float, Any]] = [(saving, added), *[(math.nan, math.nan)] * (len(numbers) - 1)]
         return tuple(
             self._questions.describe(q, float(prices[q]), saving, added_saving=added)
@@ -213,18 +213,19 @@ class Session:
 
     def _ask_policy(self, case: Case) -> tuple[list[int], float, float | Callable[[], float]]:
         unknown = math.nan  # itself, so that what is equal is equal
-        policy, facts, visits = self._agent.policy, case.facts, case.facts.problem.visits
-        if facts.account.ordered is not None and facts.account.waits[0]:
-            return np.flatnonzero(facts.account.ordered[0]).tolist(), unknown, unknown
-        if pending := [question for question in self._first if facts.available[0, question]]:
+        policy, visits = self._agent.policy, self._questions.problem.visits
+        if visits is not None and (ordered := case.facts.account.ordered) is not None and ordered.any():
+            return np.flatnonzero(ordered[0]).tolist(), unknown, unknown
+        if pending := [question for question in self._first if case.facts.available[0, question]]:
             most = 1 if visits is None else visits.max_panel or len(pending)
             return pending[:most], unknown, unknown  # which the policy did not choose
         panels, numbers = policy.panels(case.belief), list[int]()
         if panels is not None:
-            numbers = np.flatnonzero(panels[0] & unasked_questions(facts)[0, : panels.shape[1]]).tolist()
-        if (panels is None or not panels[0].any()) and (question := int(policy.action(case.belief)[0])) != DECIDE:
-            check_questions(case.belief, np.zeros(1, dtype=np.intp), np.array([question]))
-            numbers = [question]  # of policies drawn by lot some order panels, others ask one question at a time
+            numbers = np.flatnonzero(panels[0] & unasked_questions(case.facts)[0, : panels.shape[1]]).tolist()
+        if panels is None or not panels[0].any():
+            # of policies drawn by lot some order panels, others ask one question at a time
+            history = case.history or History(self._questions.histories, case.belief)
+            numbers = [] if history.question == DECIDE else [history.question]
         if not numbers:
             return numbers, unknown, unknown
         saving = float(expected_saving(policy, case.belief)[0])
@@ -232,8 +233,8 @@ class Session:
 
     def _order_panel(self, numbers: Sequence[int], again: bool = False) -> Case:
         """The case once a panel was ordered, as it is where visits cost nothing or the panel is waited for."""
-        case = self._cases[-1]
-        if not again and (case.facts.problem.visits is None or not len(numbers) or case.facts.account.waits[0]):
+        case, visits = self._cases[-1], self._questions.problem.visits
+        if not again and (visits is None or not len(numbers) or case.facts.account.waits[0]):
             return case
         panel = np.zeros(case.facts.problem.n_questions, dtype=bool)
         panel[list(numbers)] = True
@@ -293,12 +294,12 @@ class Session:
     @property
     def posterior(self) -> FloatArray:
         """P(class | everything observed), shape (n_classes,)."""
-        return np.array(self._cases[-1].facts.probabilities[0])
+        return np.array(self.belief.probabilities[0])
 
     @property
     def decision(self) -> Any:
         """The cheapest decision as things stand, a label of ``decisions_``."""
-        index = self._agent.policy.problem.decide(self._cases[-1].facts.probabilities)[0]
+        index = self._agent.policy.problem.decide(self.belief.probabilities)[0]
         return self._agent.decisions[index]
 
     @property
@@ -333,7 +334,7 @@ class Session:
     @property
     def expected_cost(self) -> float:
         """Expected cost of deciding now, without prices."""
-        return float(deciding_cost(self._cases[-1].facts)[0])
+        return float(deciding_cost(self.belief)[0])
 
     @property
     def cost(self) -> float:
@@ -343,7 +344,7 @@ class Session:
     @property
     def n_visits(self) -> int:
         """Number of visits so far; if visits cost nothing, each question that was asked counts as one."""
-        visits = self._cases[-1].facts.account.n_visits
+        visits = self.belief.account.n_visits
         return sum(not answer.known for answer in self._answers) if visits is None else int(visits[0])
 
     @property
@@ -500,7 +501,7 @@ class Session:
         0
         """
         called, question = self._to_name(name), self._number(name)
-        saved = read_session(self.to_json(), len(self._questions.lots))
+        saved = read_session(self.to_json(), len(self._questions.histories.lots))
         place = next((n for n, answer in enumerate(saved.answers) if self._number(answer[0]) == question), None)
         if place is None:
             raise ValueError(f"{short_repr(called)} was not answered yet: observe it.")
@@ -544,7 +545,7 @@ class Session:
         ValueError
             If the text is not a session, or is one of another model.
         """
-        stored = read_session(saved, len(self._questions.lots))
+        stored = read_session(saved, len(self._questions.histories.lots))
         if stored.model != fingerprint(self._agent):
             raise ValueError("this session was saved with another model.")
         self._replay(stored)
@@ -721,7 +722,7 @@ class Session:
 
     def _advance(self, question: int, value: Any, outcome: int, *, known: bool = False) -> None:
         case, name = self._cases[-1], self._questions.name(question)
-        if not unasked_questions(case.facts)[0, question]:
+        if any(answer.name == name for answer in self._answers):
             raise Remedied(f"{short_repr(name)} was answered before", "answered")
         known = known or question in self._questions.known_at_start  # whenever it is told
         panel, saving, _ = (
@@ -730,8 +731,8 @@ class Session:
         if not known and question not in panel[:1]:
             saving = math.nan
         charged = self._agent.charge_missing
-        paid = np.array([not known and (outcome >= 0 or charged)])
-        if case.facts.problem.visits is not None and not known and not case.facts.account.waits[0]:
+        visits = self._questions.problem.visits
+        if visits is not None and not known and not case.facts.account.waits[0]:
             ordered = panel if question in panel else [question]
             case = self._order_panel(ordered)
             self._visits.append(Visit(len(self._answers), [self._questions.name(q) for q in ordered], True))
@@ -739,15 +740,20 @@ class Session:
             following = case.learn(question, outcome, known=known, charge_missing=charged)
         except ImpossibleOutcome:
             raise self._impossible(name, value, known) from None
+        paid, price = not known and (outcome >= 0 or charged), 0.0
+        if visits is not None and not known:
+            price = float(charge(set_question(case.facts, question), np.array([paid]))[0][0]) + case.due
+        elif paid:
+            price = float(case.priced.prices[0, question])
         self._cases.append(following)
         self._answers.append(
             Answer(
                 name,
                 value,
                 outcome,
-                0.0 if known else float(charge(set_question(case.facts, question), paid)[0][0]) + case.due,
+                price,
                 float(saving),
-                tuple(float(p) for p in following.facts.probabilities[0]),
+                tuple(following.belief.probabilities[0].tolist()),
                 known,
             )
         )
@@ -770,7 +776,7 @@ def _answer_text(name: str, value: Any) -> str:
 
 def _added_saving(policy: Policy, case: Case, numbers: list[int], saving: float) -> float:
     """What some questions add to what going on is expected to save."""
-    if case.belief.problem.any_order or case.facts.problem.visits is not None:
+    if case.belief.problem.any_order or case.questions.problem.visits is not None:
         asked = np.isin(np.arange(case.belief.problem.n_questions), numbers)[None]
         added = float(added_saving(policy, case.belief, asked, saving)[0])
     else:  # the next of the order that is not known
