@@ -213,8 +213,11 @@ class Questions:
         own, whole, n = self.agent.policy.problem, self.problem, self.agent.policy.problem.n_questions
         alike = np.array_equal(own.prices, whole.prices[:n]) and np.array_equal(own.full_prices, whole.full_prices[:n])
         one, other = (np.full(n, -1) if p.groups is None else p.groups[:n] for p in (own, whole))
-        alike &= own.visits is None and whole.visits is None and own.starts is None
-        return alike and np.array_equal(one, other)
+        alike &= np.array_equal(one, other) and own.visits is None and whole.visits is None and own.starts is None
+        if own.bundles is whole.bundles is None:
+            return alike
+        shown = [[p.structure.bundle(q) for q in range(n)] for p in (own, whole)]
+        return alike and all(a is b or (a and b and a.numbered and b.numbered) for a, b in zip(*shown))
 
     @cached_property
     def known_at_start(self) -> frozenset[int]:
