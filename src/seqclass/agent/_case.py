@@ -213,7 +213,7 @@ class Questions:
         own, whole, n = self.agent.policy.problem, self.problem, self.agent.policy.problem.n_questions
         alike = np.array_equal(own.prices, whole.prices[:n]) and np.array_equal(own.full_prices, whole.full_prices[:n])
         one, other = (np.full(n, -1) if p.groups is None else p.groups[:n] for p in (own, whole))
-        alike &= np.array_equal(one, other) and own.visits is None and whole.visits is None and own.starts is None
+        alike &= np.array_equal(one, other) and own.visits is None and whole.visits is None
         if own.bundles is whole.bundles is None:
             return alike
         shown = [[p.structure.bundle(q) for q in range(n)] for p in (own, whole)]
@@ -295,12 +295,8 @@ class Case:
     ----------
     questions : Questions
         What may be asked.
-    belief : BeliefState
-        What is known as the policy sees it, which in a fixed order stands at the first stage that is not known.
-    history : History or None
-        Where it stands among the cases that the policy's own beliefs tell all of; None if these tell only part.
     before, step : Case or None, tuple
-        There the case before its last answer: question, outcome, and whether what is missing is paid for.
+        The case before its last answer, and that: question, outcome, and whether what is missing is paid for.
     known : frozenset of int
         Questions whose answers were known and not asked for.
     due : float
@@ -308,8 +304,6 @@ class Case:
     """
 
     questions: Questions
-    belief: BeliefState
-    history: History | None = None
     before: Case | None = None
     step: tuple[int, int, bool] = (-1, -1, False)
     known: frozenset[int] = frozenset()
@@ -321,67 +315,96 @@ class Case:
     def begin(cls, questions: Questions, lot: int) -> Case:
         """A case of which nothing is known."""
         if lot not in questions.begun:
-            history = questions.histories.first(lot)
-            questions.begun[lot] = cls(questions, history.belief, history if questions.policy_sees_all else None)
+            history, plain = questions.histories.first(lot), questions.agent.policy.problem.starts is None
+            follows = history if questions.policy_sees_all and plain else None
+            questions.begun[lot] = cls(questions)._with(belief=history.belief, history=follows)
         return questions.begun[lot]
+
+    def _with(self, **parts: Any) -> Case:
+        """The case, of which parts are there already that are made where somebody asks for them."""
+        vars(self).update(parts)
+        return self
+
+    def _since(self, part: str) -> list[Case]:
+        """The last case before that has a part, and those since then."""
+        cases = [self]
+        while part not in vars(cases[-1]) and cases[-1].before is not None:
+            cases.append(cases[-1].before)
+        return cases[::-1]
 
     @cached_property
     def facts(self) -> BeliefState:
-        """All of it, in a problem that is free to ask whatever the model could; made where somebody asks for it."""
-        case, since = self, list[Case]()
-        while case.before is not None and "facts" not in vars(case):
-            since.append(case)
-            case = case.before
-        facts = vars(case).get("facts")
+        """All of it, in a problem that is free to ask whatever the model could."""
+        first, *later = self._since("facts")
+        facts = vars(first).get("facts")
         if facts is None:
-            vars(case)["facts"] = facts = self.questions.problem.initial_belief()
-            facts.component = self.belief.component
-        for later in reversed(since):
-            question, outcome, charged = later.step
-            facts = set_question(facts, question).update(np.array([outcome]), charge_missing=charged)
-            vars(later)["facts"] = facts
+            facts = self.questions.problem.initial_belief()
+            facts.component = first.belief.component
+        for case in [first, *later]:
+            if case is not first:
+                question, outcome, charged = case.step
+                facts = set_question(facts, question).update(np.array([outcome]), charge_missing=charged)
+            vars(case)["facts"] = facts
         return facts
 
-    @property
-    def priced(self) -> BeliefState:
-        """What says what questions cost now."""
-        return self.facts if self.history is None else self.belief
+    @cached_property
+    def belief(self) -> BeliefState:
+        """The same as the policy sees it, which in a fixed order stands at the first stage that is not known."""
+        return _policy_view(self._since("belief")[0].belief, self.facts, self.known)
 
-    def _aside(self, facts: BeliefState, belief: BeliefState, known: frozenset[int], due: float) -> Case:
-        """A case of which the policy's own beliefs do not tell all."""
-        case = Case(self.questions, belief, known=known, due=due)
-        vars(case)["facts"] = facts
-        return case
+    @cached_property
+    def history(self) -> History | None:
+        """Where it goes on as the policy's own beliefs do; None where these would not tell all."""
+        belief, seen = self.belief, self.facts.observed
+        assert seen is not None  # the problem of the facts is free
+        later = seen[0, belief.stage : belief.problem.n_questions]
+        follows = belief.problem.any_order or bool((later == OPEN).all())
+        return History(self.questions.histories, belief) if self.questions.policy_sees_all and follows else None
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """P(class), (1, n_classes)."""
+        return (self.facts if "facts" in vars(self) else self.belief).probabilities
+
+    def price(self, question: int) -> float:
+        """What a question costs now."""
+        own = self.history is not None and question < self.belief.problem.n_questions
+        return float((self.belief if own else self.facts).prices[0, question])
 
     def order(self, panel: BoolArray) -> Case:
         """What is known once a set of questions was ordered, (n_questions of the facts,)."""
         visits, n = self.facts.problem.visits, self.belief.problem.n_questions
         due = 0.0 if visits is None else float(visits.panel_costs(panel[None])[0])
         facts, belief = order_panels(self.facts, panel[None]), order_panels(self.belief, panel[None, :n])
-        return self._aside(facts, belief, self.known, self.due + due)
+        return self._aside(self.due + due, facts, belief=belief)
 
     def leave(self) -> Case:
         """What is known where no more is waited for."""
         facts, belief = (
             state.replace(account=leave_panel(state.problem, state.account)) for state in (self.facts, self.belief)
         )
-        return self._aside(facts, belief, self.known, self.due + float(facts.spent[0] - self.facts.spent[0]))
+        return self._aside(self.due + float(facts.spent[0] - self.facts.spent[0]), facts, belief=belief)
 
     def learn(self, question: int, outcome: int, *, known: bool, charge_missing: bool) -> Case:
         """What is known after an answer, which costs nothing if known before."""
-        stage, problem, charged = self.belief.stage, self.belief.problem, charge_missing and not known
-        comes = (problem.any_order or question == stage) and question < problem.n_questions
-        if self.history is not None and comes and not known:
-            history = self.history.answer(question, outcome, charged)
-            return Case(self.questions, history.belief, history, self, (question, outcome, charged))
+        step = question, outcome, charge_missing and not known
+        problem = self.questions.agent.policy.problem
+        if not known and question < problem.n_questions and (history := self.history) is not None:
+            if problem.any_order or question == history.belief.stage:
+                history = history.answer(*step)
+                return Case(self.questions, self, step, self.known)._with(belief=history.belief, history=history)
         before, due = self.facts, 0.0
-        facts = set_question(before, question).update(np.array([outcome]), charge_missing=charged)
+        facts = set_question(before, question).update(np.array([outcome]), charge_missing=step[2])
         if known:
             paid = replace(before.account, ordered=facts.account.ordered, ordering_is_known=False)
             facts = facts.replace(account=settle(facts.problem, paid))
             due = self.due + float(facts.spent[0] - before.spent[0])
-        all_known = self.known | {question} if known else self.known
-        return self._aside(facts, _policy_view(self.belief, facts, all_known), all_known, due)
+        return self._aside(due, facts, self.known | {question} if known else self.known)
+
+    def _aside(self, due: float, facts: BeliefState, known: frozenset[int] | None = None, **parts: Any) -> Case:
+        """A case with these facts."""
+        known = self.known if known is None else known
+        return Case(self.questions, self, known=known, due=due)._with(facts=facts, **parts)
 
     def pass_over(self, question: int) -> BeliefState:
         """What the policy sees where a question of a fixed order cannot be had."""

@@ -73,7 +73,8 @@ def as_seen(begun: BeliefState, facts: BeliefState, stage: int, state: Any) -> B
     belief = BeliefState(problem, stage, facts.probabilities, state, account, observed=seen, component=facts.component)
     if (starts := problem.starts) is None or starts.answers is None or seen is None or facts.observed is None:
         return belief
-    at = [int(np.flatnonzero(facts.problem.features == feature)[0]) for feature in starts.features]
+    order = np.argsort(facts.problem.features, kind="stable")
+    at = order[np.searchsorted(facts.problem.features, starts.features, sorter=order)]
     return without_closed(belief, starts, np.maximum(facts.observed[:, at].astype(np.intp), -1))
 
 

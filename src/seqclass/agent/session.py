@@ -137,10 +137,10 @@ class Session:
         is `next_feature` alone.
         """
         numbers, saving, added = self._next_questions()
-        prices = self._order_panel(numbers).priced.prices[0]
+        case = self._order_panel(numbers)
         savings_: list[tuple[float, Any]] = [(saving, added), *[(math.nan, math.nan)] * (len(numbers) - 1)]
         return tuple(
-            self._questions.describe(q, float(prices[q]), saving, added_saving=added)
+            self._questions.describe(q, case.price(q), saving, added_saving=added)
             for q, (saving, added) in zip(numbers, savings_)
         )
 
@@ -294,7 +294,7 @@ class Session:
     @property
     def posterior(self) -> FloatArray:
         """P(class | everything observed), shape (n_classes,)."""
-        return np.array(self.belief.probabilities[0])
+        return np.array(self._cases[-1].probabilities[0])
 
     @property
     def decision(self) -> Any:
@@ -744,7 +744,7 @@ class Session:
         if visits is not None and not known:
             price = float(charge(set_question(case.facts, question), np.array([paid]))[0][0]) + case.due
         elif paid:
-            price = float(case.priced.prices[0, question])
+            price = case.price(question)
         self._cases.append(following)
         self._answers.append(
             Answer(
@@ -753,7 +753,7 @@ class Session:
                 outcome,
                 price,
                 float(saving),
-                tuple(following.belief.probabilities[0].tolist()),
+                tuple(following.probabilities[0].tolist()),
                 known,
             )
         )

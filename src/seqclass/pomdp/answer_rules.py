@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -70,6 +71,25 @@ class AnswerRules:
         """Features that are not always asked."""
         return np.unique(self.features[self.target])
 
+    @cached_property
+    def named(self) -> frozenset[int]:
+        """The features."""
+        return frozenset(self.features.tolist())
+
+    @cached_property
+    def _opening(self) -> tuple[IntArray, IntArray, IntArray]:
+        return self._by_target(self.implied == Effect.OPENS)
+
+    @cached_property
+    def _closing(self) -> tuple[IntArray, IntArray, IntArray]:
+        return self._by_target(self.implied != Effect.OPENS)
+
+    def _by_target(self, some: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Some rules, those of a target side by side; where those of each begin, and the target."""
+        rules = np.flatnonzero(some)[np.argsort(self.target[some], kind="stable")]
+        target, starts = np.unique(self.target[rules], return_index=True)
+        return rules, starts, target
+
     def part(self, rules: BoolArray) -> AnswerRules | None:
         """Some of the rules; None if there are none of them."""
         own = (self.target[rules], self.gate[rules], self.accepts[rules], self.implied[rules])
@@ -93,7 +113,7 @@ class AnswerRules:
         What is not asked may be implied, and what is lost is known to have no answer.
         """
         answers, order = answers.copy(), np.arange(len(self.gate))
-        implies, opens = np.flatnonzero(self.implied >= 0), np.flatnonzero(self.implied == Effect.OPENS)
+        implies = np.flatnonzero(self.implied >= 0)
         while True:
             hit = (answers[:, self.gate] >= 0) & self.accepts[order, np.maximum(answers[:, self.gate], 0)]
             before = answers.copy()
@@ -104,19 +124,17 @@ class AnswerRules:
             if np.array_equal(before, answers):
                 break
         closed = np.zeros(answers.shape, dtype=bool)
-        for rule in np.flatnonzero(self.implied != Effect.OPENS):
-            closed[:, self.target[rule]] |= hit[:, rule]
+        rules, starts, target = self._closing
+        closed[:, target] = np.logical_or.reduceat(hit[:, rules], starts, axis=1)
         open_, never = ~closed, closed | lost
-        for target in np.unique(self.target[opens]):
-            own = opens[self.target[opens] == target]
-            open_[:, target] &= hit[:, own].any(axis=1) if self.any_of[target] else hit[:, own].all(axis=1)
-        for _ in range(len(self.features)):  # a question that is never asked opens none
-            before_never = never.copy()
-            for target in np.unique(self.target[opens]):
-                own = opens[self.target[opens] == target]
-                gate = self.gate[own]
-                unmet = np.where(answers[:, gate] >= 0, ~hit[:, own], never[:, gate])
-                never[:, target] |= unmet.all(axis=1) if self.any_of[target] else unmet.any(axis=1)
+        rules, starts, target = self._opening
+        gate, hit, any_of = self.gate[rules], hit[:, rules], self.any_of[target]
+        every, some = np.logical_and.reduceat(hit, starts, axis=1), np.logical_or.reduceat(hit, starts, axis=1)
+        open_[:, target] &= np.where(any_of, some, every)
+        for _ in range(len(self.features) if len(target) else 0):  # a question that is never asked opens none
+            unmet, before_never = np.where(answers[:, gate] >= 0, ~hit, never[:, gate]), never.copy()
+            every = np.logical_and.reduceat(unmet, starts, axis=1)
+            never[:, target] |= np.where(any_of, every, np.logical_or.reduceat(unmet, starts, axis=1))
             if np.array_equal(never, before_never):
                 break
         return Consequences(answers, open_, never)

@@ -26,15 +26,13 @@ def without_closed(belief: BeliefState, starts: Starts | None, outcomes: IntArra
     is_known = np.isin(rules.features, starts.features)
     answers[:, is_known] = outcomes[:, np.searchsorted(starts.features, rules.features[is_known])]
     after = rules.follow(answers, np.broadcast_to(~is_known, answers.shape), is_known & (answers < 0))
-    observed = belief.observed
-    for place in np.flatnonzero(~is_known).tolist():
-        answer, closed = after.answers[:, place], after.never[:, place]
-        code = np.where(answer >= 0, IMPLIED - answer, np.where(closed, CLOSED, OPEN))
-        for question in np.flatnonzero(belief.problem.features == rules.features[place]).tolist():
-            if belief.problem.structure.bundle(question) is None:
-                is_too_small = code.min(initial=0) < np.iinfo(observed.dtype).min
-                observed = observed.astype(np.int32 if is_too_small else observed.dtype)  # a copy
-                observed[:, question] = np.where(observed[:, question] == OPEN, code, observed[:, question])
+    code = np.where(after.answers >= 0, IMPLIED - after.answers, np.where(after.never, CLOSED, OPEN))
+    observed, (named, place) = belief.observed, _single_questions(rules, belief.problem)
+    named, place = named[~is_known[place]], place[~is_known[place]]
+    code = code[:, place]
+    is_too_small = code.min(initial=0) < np.iinfo(observed.dtype).min
+    observed = observed.astype(np.int32 if is_too_small else observed.dtype)  # a copy
+    observed[:, named] = np.where(observed[:, named] == OPEN, code, observed[:, named])
     return belief.replace(observed=observed)
 
 
@@ -44,22 +42,37 @@ def opened_questions(rules: AnswerRules, belief: BeliefState) -> BoolArray:
     assert observed is not None  # in a fixed order there are no such rules
     answers = np.full((len(belief), len(rules.features)), -1)
     unasked = np.zeros(answers.shape, dtype=bool)
-    place = {int(feature): number for number, feature in enumerate(rules.features)}
-    asked_by: dict[int, int] = {}
-    structure, plain = problem.structure, problem.bundles is None
-    named = np.flatnonzero(np.isin(problem.features, rules.features)) if plain else np.arange(problem.n_questions)
-    for question in named.tolist():
-        for part, feature in enumerate(structure.members(question).tolist()):
-            if feature in place:
-                seen, bundle = observed[:, question].astype(np.intp), structure.bundle(question)
-                value = seen if bundle is None else bundle.decode(np.maximum(seen, 0))[:, part]
-                value = np.where(seen <= IMPLIED, IMPLIED - seen, np.where(seen >= 0, value, -1))
-                answers[:, place[feature]], unasked[:, place[feature]] = value, seen == OPEN
-                asked_by[place[feature]] = question
+    questions, place = _single_questions(rules, problem)
+    answers[:, place], unasked[:, place] = _shown(observed[:, questions]), observed[:, questions] == OPEN
+    in_bundles = list[tuple[int, int]]()
+    for question, bundle in enumerate(problem.bundles or ()):
+        if bundle is None or rules.named.isdisjoint(bundle.features.tolist()):
+            continue
+        seen = observed[:, question]
+        values = bundle.decode(np.maximum(seen, 0))
+        for part in np.flatnonzero(np.isin(bundle.features, rules.features)).tolist():
+            number = int(np.searchsorted(rules.features, bundle.features[part]))
+            answers[:, number] = np.where(seen >= 0, values[:, part], _shown(seen))
+            unasked[:, number] = seen == OPEN
+            in_bundles.append((question, number))
     open_, result = rules.follow(answers, unasked).open, np.ones(observed.shape, dtype=bool)
-    for number, question in asked_by.items():
+    result[:, questions] = open_[:, place]
+    for question, number in in_bundles:
         result[:, question] &= open_[:, number]
     return result
+
+
+def _shown(seen: IntArray) -> IntArray:
+    """Outcomes that were seen or implied; -1 of what has none."""
+    return np.where(seen <= IMPLIED, IMPLIED - seen.astype(np.intp), np.maximum(seen, -1))
+
+
+def _single_questions(rules: AnswerRules, problem: AcquisitionProblem) -> tuple[IntArray, IntArray]:
+    """Questions of one feature that rules name, and where that is among the features named."""
+    place = np.minimum(np.searchsorted(rules.features, problem.features), len(rules.features) - 1)
+    single = [bundle is None for bundle in problem.bundles or [None] * problem.n_questions]
+    named = np.flatnonzero((rules.features[place] == problem.features) & single)
+    return named, place[named]
 
 
 def check_targets(
