@@ -328,7 +328,10 @@ class FrameEncoder:
 
     def code(self, name: Any, value: Any, unknown: str = "error") -> float:
         """Number of one value of a categorical column; NaN where it is unknown and that counts as missing."""
-        numbers, key = _number_categories(self.categories_[name]), spelt(value)
+        key = spelt(value)
+        if len(at := np.flatnonzero(self.categories_[name] == key)):
+            return float(at[0])
+        numbers = _number_categories(self.categories_[name])
         if key not in numbers and unknown == "missing":
             return float("nan")
         if key not in numbers:

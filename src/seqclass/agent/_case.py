@@ -208,6 +208,11 @@ class Questions:
         return histories_of(self.agent)
 
     @cached_property
+    def marks(self) -> dict[str, list[str]]:
+        """The marks of each question that has some."""
+        return marks_of(self.agent)
+
+    @cached_property
     def policy_sees_all(self) -> bool:
         """Whether a case that goes as the policy would have it is all that its own beliefs say."""
         own, whole, n = self.agent.policy.problem, self.problem, self.agent.policy.problem.n_questions
@@ -217,7 +222,7 @@ class Questions:
         if own.bundles is whole.bundles is None:
             return alike
         shown = [[p.structure.bundle(q) for q in range(n)] for p in (own, whole)]
-        return alike and all(a is b or (a and b and a.numbered and b.numbered) for a, b in zip(*shown))
+        return alike and all(a is b or (a is not None and a.shares_codes(b)) for a, b in zip(*shown))
 
     @cached_property
     def known_at_start(self) -> frozenset[int]:
@@ -256,7 +261,7 @@ class Questions:
         features = [feature.name for feature in self.features(question)]
         if len(features) == 1 or (name in features and name != self.name(question)):
             return {name: value}
-        if (own := marks_of(self.agent).get(name)) and not isinstance(value, Mapping):
+        if (own := self.marks.get(name)) and not isinstance(value, Mapping):
             made, start = read_marks(value), mark_prefix(name)
             check_marks(made or (), own, name)
             return {} if made is None else {f: VALUES[f.removeprefix(start) in made] for f in features}
@@ -364,7 +369,7 @@ class Case:
     @property
     def probabilities(self) -> FloatArray:
         """P(class), (1, n_classes)."""
-        return (self.facts if "facts" in vars(self) else self.belief).probabilities
+        return (self.belief if "belief" in vars(self) else self.facts).probabilities
 
     def price(self, question: int) -> float:
         """What a question costs now."""
@@ -389,10 +394,10 @@ class Case:
         """What is known after an answer, which costs nothing if known before."""
         step = question, outcome, charge_missing and not known
         problem = self.questions.agent.policy.problem
-        if not known and question < problem.n_questions and (history := self.history) is not None:
-            if problem.any_order or question == history.belief.stage:
-                history = history.answer(*step)
-                return Case(self.questions, self, step, self.known)._with(belief=history.belief, history=history)
+        comes = not known and (question < problem.n_questions if problem.any_order else question == self.belief.stage)
+        if comes and question < problem.n_questions and (history := self.history) is not None:
+            history = history.answer(*step)
+            return Case(self.questions, self, step, self.known)._with(belief=history.belief, history=history)
         before, due = self.facts, 0.0
         facts = set_question(before, question).update(np.array([outcome]), charge_missing=step[2])
         if known:

@@ -313,6 +313,8 @@ class OutcomeCoder:
 
     def code_value(self, column: int, value: float) -> int:
         """Outcome of one value of a column; see `code_values`."""
+        if value == value and column in self.categories:  # whose numbers are the outcomes
+            return int(value)
         return int(self.code_values(column, np.array([value]))[0])
 
     def code_values(self, column: int, values: FloatArray) -> IntArray:

@@ -66,6 +66,14 @@ class Bundle:
         """What the features showed, by fingerprint, of the outcomes met so far."""
         return {-1: np.full(len(self.sizes), -1, dtype=smallest_int(int(self.sizes.max())))}
 
+    def shares_codes(self, other: Bundle | None) -> bool:
+        """Whether outcomes have the same numbers as another bundle's; from here on that is told of all that are met."""
+        if other is None or self.numbered != other.numbered or not np.array_equal(self.features, other.features):
+            return False
+        if not self.numbered:
+            vars(other)["_met"] = self._met
+        return True
+
     def encode(self, values: npt.ArrayLike) -> IntArray:
         """Number of each outcome.
 
@@ -204,8 +212,12 @@ class DrawnBundle(Bundle):
     def likelihood(self, codes: IntArray) -> FloatArray:
         """P(what was seen | hidden state) of outcomes that may be partial, (n, n_hidden)."""
         codes, at = np.unique(codes, return_inverse=True)
+        values = self.decode(codes)
+        if len(codes) == 1:  # a live case
+            seen = np.flatnonzero(values[0] >= 0)
+            return np.repeat(self.tables[seen, values[0, seen]].prod(axis=0)[None], len(at), axis=0)
         result = np.ones((len(codes), self.tables.shape[2]))
-        for table, shown in zip(self.tables, self.decode(codes).T):
+        for table, shown in zip(self.tables, values.T):
             seen = np.flatnonzero(shown >= 0)
             result[seen] *= table[shown[seen]]
         return np.asarray(result[at.reshape(-1)])
