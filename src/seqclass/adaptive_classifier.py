@@ -427,7 +427,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
 
     feature_costs: Any = 0.01
     _: KW_ONLY
-    effort: str = "normal"
+    effort: str = "quick"
     target_cost: float | None = None
     max_features: int | None = None
     max_cost: float | None = None
@@ -762,7 +762,7 @@ class AdaptiveClassifier(BaseSequentialClassifier):
 
 
 def adaptive(
-    feature_costs: Any = 0.01, *, effort: str = "normal", random_state: Any = 0, **settings: Any
+    feature_costs: Any = 0.01, *, effort: str = "quick", random_state: Any = 0, **settings: Any
 ) -> AdaptiveClassifier:
     """Return a classifier that chooses by held-out cost how to learn, from naive Bayes to class mixtures.
 

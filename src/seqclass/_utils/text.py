@@ -183,6 +183,13 @@ class ParameterError(OfParameter, ValueError):
     """A parameter has a wrong value."""
 
 
+class ColumnError(ParameterError):
+    """A parameter names a column that is not there, or one that cannot be used."""
+
+    def __str__(self) -> str:
+        return f"{self.parameter}: {self.problem}"
+
+
 class ParameterTypeError(OfParameter, TypeError):
     """A parameter is of a wrong kind."""
 

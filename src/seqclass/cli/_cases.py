@@ -16,8 +16,9 @@ from seqclass.agent.agent import agent_of, marks_of, read_columns, split_rows
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.cli._errors import InputError, as_input_errors, near
 from seqclass.cli._format import count
-from seqclass.cli._progress import progress
-from seqclass.cli._training import class_labels, header, kind, pick, read_arrays, read_frame
+from seqclass.cli._progress import open_with_progress, progress
+from seqclass.cli._training import form, header, kind, pick, read_arrays, read_frame
+from seqclass.datasets.table import class_labels, group_labels
 from seqclass.large import find_absent, full_frame
 
 #: Rows that are classified at once.
@@ -45,7 +46,7 @@ def read_cases(
         return _from_arrays(clf, path, columns)
     names = header(path)
     for name in keep:
-        pick(name, names, path, "--keep")
+        pick(name, names, path, "keep")
     needed = [clf.feature_name(j) for j in columns.tolist()]
     categorical = set() if clf.encoder_ is None else {str(name) for name in clf.encoder_.categories_}
     wanted, marks = [name for name in needed if name in set(names)], [n for n in marks_of(agent_of(clf)) if n in names]
@@ -96,17 +97,8 @@ def read_answers(clf: BaseSequentialClassifier, path: Path, target: str | None) 
 
 def read_groups(path: Path, column: str) -> Any:
     """Group of each row, as text."""
-    if kind(path) == "npz":
-        raise InputError(f"--groups: {path} is no table with columns.")
-    pick(column, header(path), path, "--groups")
-    groups = read_frame(path, [column], text=[column])[column]
-    if groups.isna().any():
-        missing = groups.isna().to_numpy()
-        raise InputError(
-            f"--groups: {path} has no {short_repr(column)} in {count(int(missing.sum()), 'row')}, first in row "
-            f"{int(missing.argmax()) + 1}; fill it in, say with 'unknown' if these are to be a group."
-        )
-    return groups.astype(str).to_numpy(dtype=object)
+    with as_input_errors():
+        return group_labels(path, column, open_with_progress, form())
 
 
 def _texts(labels: Any) -> Any:

@@ -17,7 +17,7 @@ from seqclass._utils.text import end_sentence as end_sentence
 from seqclass._utils.text import near as near
 
 #: A setting of Python with its option beside it; a setting with a value or by itself, or what is quoted as it is.
-_TOLD = re.compile(r"[a-z_]+=\S* \((--[a-z-]+)([^()]*) on the command line\)")
+_TOLD = re.compile(r"[a-z_]+=(?:\[.*?\]|\S*) \((--[a-z-]+)(.*?) on the command line\)")
 _SETTING = re.compile(
     r"""(?<!\w)'[^']*'|(?<![\w=])"[^"]*"|(?<![\w./\\-])([a-z_]+)(?:=(["']?)(\d+\.\d+|\w+)\2)?(?![\w/\\(=\[]|\.\w)"""
 )

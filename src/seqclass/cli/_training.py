@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +15,16 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._chunks.parquet import ParquetChunks
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.files import replace_file
-from seqclass._utils.frames import MAX_CATEGORIES, Levels, as_if_numbers, each_column, is_numeric
-from seqclass._utils.marks import split_marks
-from seqclass._utils.text import join_names, short_repr
-from seqclass.cli._errors import InputError, as_input_errors, is_folder, near
-from seqclass.cli._format import count
+from seqclass._utils.text import short_repr
+from seqclass.cli._errors import InputError, as_input_errors, is_folder
 from seqclass.cli._options import CSV_FORM
 from seqclass.cli._progress import open_with_progress
 from seqclass.datasets import _tables
 from seqclass.datasets._costs import find_costs_file, read_costs
 from seqclass.datasets._tables import Arrays as Arrays
-from seqclass.datasets._tables import number, read_labels, warn_without_header
+from seqclass.datasets._tables import read_labels
 from seqclass.datasets.files import file_stem
+from seqclass.datasets.table import array_labels, check_column, read_labelled
 from seqclass.fitting._folds import assign_folds
 from seqclass.large import read_parquet
 from seqclass.pomdp.rules import Rules
@@ -66,48 +63,27 @@ def read_arrays(path: Path) -> Arrays:
         return _tables.read_arrays(path)
 
 
-def pick(name: str, names: list[str], path: Path, option: str) -> str:
-    """Return a column's name if there is such a column."""
-    if not name:
-        raise InputError(f"{option}: the name is empty; {near(name, names)}")
-    if name not in names:
-        hint = _tables.without_header(names)
-        raise InputError(f"{option}: {path} has no column {short_repr(name)}; {near(name, names)}{hint}")
-    return name
+def pick(name: str, names: list[str], path: Path, parameter: str) -> None:
+    """Refuse the name of a column that is not there."""
+    with as_input_errors():
+        check_column(name, names, path, parameter)
 
 
-def read_training(
-    path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool, marks: Sequence[str] = ()
-) -> tuple[Any, Any]:
-    """Read features and labels."""
-    X, labels, target = _columns(path, target, drop)
-    missing = labels.isna().to_numpy()
-
-    def read_labelled() -> Any:
-        if missing.any() and not drop_unlabelled:
-            raise ValueError(
-                f"column {short_repr(target)} has a missing label in {count(int(missing.sum()), 'row')}, first in row "
-                f"{int(missing.argmax()) + 1}; fill it in, or leave such rows out with --drop-unlabelled."
-            )
-        if missing.all():
-            raise ValueError(f"column {short_repr(target)} holds no label at all.")
-        return read_labels(labels[~missing], f"column {short_repr(target)}")
-
-    X = X[~missing] if drop_unlabelled and missing.any() else X
-    with as_input_errors(str(path)):
-        X = split_marks(X, marks) if marks else X
-        work = {target: read_labelled} | {name: partial(_check_column, X[name]) for name in getattr(X, "columns", ())}
-        return X, each_column(work, lambda name: work[name]())[target]
+def _require_target(path: Path, target: str | None) -> None:
+    if target is None and (path.is_dir() or kind(path) != "npz"):
+        raise InputError(f"{path}: name the column of the labels with --target.")
 
 
 def read_labels_of(path: Path, target: str | None) -> npt.NDArray[Any]:
     """Read labels alone, one for each row."""
+    _require_target(path, target)
     if kind(path) == "npz":
-        _, labels, target = _columns(path, target, ())
+        target = "y" if target is None else target
+        with as_input_errors():
+            labels = array_labels(path, read_arrays(path), target)
     else:
-        if target is None:
-            raise InputError(f"{path}: name the column of the labels with --target.")
-        pick(target, header(path), path, "--target")
+        assert target is not None
+        pick(target, header(path), path, "target")
         labels = read_frame(path, [target], labels=target)[target]
     missing = labels.isna().to_numpy()
     if missing.any():
@@ -199,86 +175,6 @@ def read_decision_costs(path: Path | None, classes: npt.NDArray[Any]) -> dict[st
     return {"decision_costs": costs, "decisions": decisions[len(labels) :] or None}
 
 
-def _columns(path: Path, target: str | None, drop: Sequence[str]) -> tuple[Any, Any, str]:
-    """Features, labels as a pandas series, and the name of the labels."""
-    if kind(path) == "npz":
-        return _from_arrays(path, read_arrays(path), "y" if target is None else target, drop)
-    if target is None:
-        raise InputError(f"{path}: name the column of the labels with --target.")
-    names = header(path)
-    pick(target, names, path, "--target")
-    warn_without_header(path, names)
-    for name in drop:
-        pick(name, names, path, "--drop")
-    if target in drop:
-        raise InputError(f"--drop: {short_repr(target)} is the target.")
-    frame = read_frame(path, [name for name in names if name not in drop], labels=target)
-    labels = frame.pop(target)
-    if not frame.shape[1]:
-        raise InputError(f"{path} has no feature: {short_repr(target)} is its only column.")
-    return frame, labels, target
-
-
-def class_labels(y: npt.NDArray[Any], names: npt.NDArray[Any] | None) -> Any:
-    """Labels of an array as a pandas series, by their names where these are given."""
-    import pandas as pd
-
-    if names is not None and len(y) and y.dtype.kind in "iu" and y.min() >= 0 and y.max() < len(names):
-        return pd.Series(names.astype(str)[y])
-    return pd.Series(y)
-
-
-def _from_arrays(path: Path, arrays: Arrays, target: str, drop: Sequence[str]) -> tuple[Any, Any, str]:
-    import pandas as pd
-
-    if target not in arrays.others:
-        raise InputError(
-            f"--target: {path} has no array {short_repr(target)}; it holds {join_names(arrays.others) or 'X only'}."
-        )
-    y = arrays.others[target]
-    if y.shape != (arrays.X.shape[0],):
-        raise InputError(
-            f"{path}: {target} must have one label for each of the {arrays.X.shape[0]} rows, not {y.shape}."
-        )
-    labels = class_labels(y, arrays.others.get("class_names"))
-    X, names = arrays.X, arrays.names
-    if drop:
-        known = names or [f"x{j}" for j in range(X.shape[1])]
-        dropped = {known.index(pick(name, known, path, "--drop")) for name in drop}
-        if names is None:
-            raise InputError(f"--drop: {path} has no feature_names, so leave columns out of X itself.")
-        stay = [j for j in range(X.shape[1]) if j not in dropped]
-        X, names = X[:, stay], [names[j] for j in stay]
-    # a sparse matrix stays one, and so goes without names
-    if names is not None and isinstance(X, np.ndarray):
-        X = pd.DataFrame(X, columns=names, index=pd.RangeIndex(1, len(X) + 1))
-    return X, labels, target
-
-
-def _check_column(column: Any) -> None:
-    """Refuse a column of texts that name rows rather than sort them, and what no column can be."""
-    present = column.dropna()
-    if not is_numeric(column) and not hasattr(column, "cat"):
-        texts = present.astype(str).unique().tolist()
-        n, rows = len(texts), len(present)
-        numbers = sum(np.isfinite(number(str(v))) for v in present.iloc[:200])
-        # fewer than 8 rows do not tell an identifier from a category
-        id_like = n > max(MAX_CATEGORIES, rows // 2) or (n == rows and rows >= 8)
-        if id_like and numbers <= len(present.iloc[:200]) / 2:
-            name = str(column.name)
-            rest = f", so it names rows rather than describing them; leave it out with --drop {quote_name(name)}."
-            raise ValueError(
-                f"column {short_repr(name)} has {n} different texts in {count(rows, 'row')}"
-                f"{f'.{hint}' if (hint := as_if_numbers(texts)) else rest}"
-            )
-    Levels.from_column(column).categories(column.name)
-
-
-def quote_name(name: str) -> str:
-    """Return a name as one would type it in a shell."""
-    return f'"{name}"' if not name.isidentifier() else name
-
-
 def _numbers(frame: Any, column: str, path: Path, key: str) -> dict[str, float]:
     """Costs of a column by what stands in the column ``key``; finite and not negative."""
     costs = {}
@@ -333,15 +229,14 @@ def read_rows(
     path: Path, target: str | None, drop: Sequence[str], drop_unlabelled: bool, classes: bool, marks: Sequence[str] = ()
 ) -> TrainingTable:
     """Read rows, or get ready to read them in chunks; whether their classes are needed at once is said."""
-    import pandas as pd
-
-    if not is_folder(path):
-        X, y = read_training(path, target, drop, drop_unlabelled, marks)
+    folder = is_folder(path)
+    _require_target(path, target)
+    if not folder:
+        with as_input_errors():
+            X, y = read_labelled(path, target, drop, drop_unlabelled, marks, open_with_progress, form())
         names = [str(name) for name in getattr(X, "columns", [])] or [f"x{j}" for j in range(X.shape[1])]
-        # labels that know the name of their column, which the classifier keeps
-        return TrainingTable(X, pd.Series(y, name="y" if target is None else target), names, np.unique(y))
-    if target is None:
-        raise InputError(f"{path}: name the column of the labels with --target.")
+        return TrainingTable(X, y, names, np.unique(y))
+    assert target is not None
     if marks:
         raise InputError(f"--marks: {path} is a folder; make columns of marks by seqclass.datasets.split_marks first.")
     with as_input_errors():

@@ -99,7 +99,7 @@ def compare(seed: int = 0, only: Sequence[str] | None = None, n_splits: int = 5)
     X, y = data.X, data.labels
     with show_progress("choosing how to learn"):
         started = time.perf_counter()
-        whole = adaptive(PRICE, effort="quick", random_state=seed).fit(X, y, held_out=n_splits)
+        whole = adaptive(PRICE, random_state=seed).fit(X, y, held_out=n_splits)
         took = time.perf_counter() - started
         way = "" if whole.choice_ is None else whole.choice_.chosen
         train, held_out = protocol.split(data, 0, seed)

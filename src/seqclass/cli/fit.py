@@ -135,7 +135,8 @@ def _command(
             raise InputError(f"--{name} is not for --method adaptive, which chooses such things itself.")
         if jobs == 0:
             raise InputError("--jobs must not be 0.")
-        clf = adaptive(effort=effort or "quick", random_state=seed, n_jobs=jobs, **settings)
+        settings |= non_default_options(effort=effort)
+        clf = adaptive(random_state=seed, n_jobs=jobs, **settings)
     elif effort is not None or jobs is not None:
         raise InputError(f"--{'jobs' if effort is None else 'effort'} is for --method adaptive.")
     else:

@@ -10,6 +10,9 @@ from seqclass.datasets.catalog import list_datasets, load
 from seqclass.datasets.dataset import Dataset
 from seqclass.datasets.interviews import load_interviews
 from seqclass.datasets.missing import missing_mask
+from seqclass.datasets.series import load_series
+from seqclass.datasets.table import read_table
 
-__all__ = ["Dataset", "list_datasets", "load", "load_interviews", "missing_mask", "split_marks"]
+__all__ = ["Dataset", "list_datasets", "load", "load_interviews"]
+__all__ += ["load_series", "missing_mask", "read_table", "split_marks"]
 __dir__ = __all__.copy  # tab completion

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.datasets import fetch_openml, load_breast_cancer, load_digits, load_iris, load_wine
 
 from seqclass._utils.frames import each_column, is_frame, is_numeric, refuse_numbers
-from seqclass._utils.text import join_names, near, sentence, short_repr
+from seqclass._utils.text import sentence, short_repr
 from seqclass.datasets._costs import check_prices, find_costs_file, read_costs
 from seqclass.datasets._tables import (
     ENDINGS,
@@ -23,12 +23,11 @@ from seqclass.datasets._tables import (
     header,
     kind,
     read_arrays,
-    read_frame,
     read_svmlight,
-    warn_without_header,
     without_header,
 )
 from seqclass.datasets.dataset import Dataset
+from seqclass.datasets.table import label_array, read_columns
 
 _LOADERS: dict[str, tuple[Callable[..., Any], str]] = {
     "breast_cancer": (load_breast_cancer, "Wisconsin diagnostic: measures of cell nuclei, malignant or benign."),
@@ -265,18 +264,7 @@ def _from_table(path: Path, target: str | None, drop: Sequence[str], form: CsvFo
             )
             raise ValueError(f"{path}: {why} the labels; name it as target.{without_header(columns)}")
         target = usual[0]
-    for wanted in (target, *drop):
-        if wanted not in columns:
-            raise ValueError(
-                f"{path} has no column {short_repr(wanted)}; {near(wanted, columns)}{without_header(columns)}"
-            )
-    if target in drop:
-        raise ValueError(f"drop: {short_repr(target)} is the target.")
-    frame = read_frame(path, [column for column in columns if column not in drop], labels=target, form=form)
-    labels = frame.pop(target)
-    if not frame.shape[1]:
-        raise ValueError(f"{path} has no feature: {short_repr(target)} is its only column.")
-    warn_without_header(path, columns)
+    frame, labels = read_columns(path, drop, target, form=form)
     work = {target: lambda: encode_labels(labels, f"column {short_repr(target)}")}
     work |= {name: partial(refuse_numbers, frame[name], name) for name in frame if is_numeric(frame[name])}
     y, class_names = each_column(work, lambda name: work[name](), f"{path}: ")[target]
@@ -286,14 +274,8 @@ def _from_table(path: Path, target: str | None, drop: Sequence[str], form: CsvFo
 
 def _from_arrays(path: Path, target: str) -> dict[str, Any]:
     arrays = read_arrays(path)
-    others, (n, m) = arrays.others, arrays.X.shape
-    if target not in others:
-        raise ValueError(
-            f"{path} has no array {short_repr(target)} for the labels; it holds {join_names(others) or 'X only'}."
-        )
-    labels = others[target]
-    if labels.shape != (n,):
-        raise ValueError(f"{path}: {target} must have one label for each of the {n} rows, it has shape {labels.shape}.")
+    others, m = arrays.others, arrays.X.shape[1]
+    labels = label_array(path, arrays, target)
     y, class_names = _classes(labels, others.get("class_names"), path, target)
     fields: dict[str, Any] = {"X": arrays.X, "y": y, "class_names": class_names}
     fields["feature_names"] = None if arrays.names is None else tuple(arrays.names)
