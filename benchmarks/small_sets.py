@@ -6,7 +6,7 @@
 A set is so many rows of a larger one, drawn at random (classes of fewer than three are left out); what a method costs
 is told on the others, up to 1000 of them. Forty sets settle what six do not: the table is the mean over the sets, the
 paired difference to the first method with its standard error over the sets, on how many sets a method is .005 or more
-above or below, and seconds of CPU a set. Peers are those of tuned_peers.py, each tuned on three folds of the rows.
+above or below, and seconds of CPU a set. Peers are those of the suite, each tuned on three folds of the rows.
 With --permuted labels tell nothing, and what costs more than deciding at once buys in vain.
 """
 
@@ -19,11 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tuned_peers
 from _common import parser, write_json
 from _real import LABELS, absent, add_data_option, data_folder, read_table
 
 import seqclass
+from benchmarks.suite.cases import answered
+from benchmarks.suite.methods import METHODS, installed
+from benchmarks.suite.peers import PEERS
+from benchmarks.suite.sets import as_numbers
 from seqclass import SequentialClassifier, datasets
 from seqclass.adaptive_classifier import EFFORTS, INCUMBENT, NOTHING, candidates
 
@@ -157,10 +160,10 @@ def cost(method: str, price: float, split: Split) -> tuple[float, float]:
         clf = OURS[method](price, X.shape[1]).fit(X, y)
         record = clf.acquire(unseen)
         return float((record.cost + (record.decision != truth)).mean()), time.process_time() - began
-    train, test = np.arange(len(y)), len(y) + np.arange(len(truth))
-    whole, labels = np.concatenate([X, unseen]), np.concatenate([y, truth])
-    lost = tuned_peers.Fold(whole, labels, train, test).lost(method, price)[0]
-    return float(lost.mean()), time.process_time() - began
+    prices = np.full(X.shape[1], price)
+    X, unseen = as_numbers(X, unseen, y)
+    told = answered(METHODS[method]().fit(X, y, prices), unseen, truth, prices)
+    return float(told.cost.mean()), time.process_time() - began
 
 
 def main() -> None:
@@ -168,13 +171,13 @@ def main() -> None:
     add_data_option(made)
     made.add_argument("--sets", nargs="+", default=SETS, choices=SETS, metavar="SET")
     made.add_argument("--price", type=float, default=0.01)
-    methods = list(OURS | tuned_peers.METHODS)
+    methods = list(OURS) + list(PEERS)
     quick = [one for one in methods if one not in SLOW]
     made.add_argument("--methods", nargs="+", default=quick, choices=methods, metavar="METHOD")
     made.add_argument("--permuted", action="store_true", help="permute the labels of each larger set")
     arguments = made.parse_args()
     names = ["breast_cancer:60"] if arguments.quick else arguments.sets
-    methods = ["adaptive quick", "naive Bayes"] if arguments.quick else tuned_peers.installed(arguments.methods)
+    methods = ["adaptive quick", "naive Bayes"] if arguments.quick else installed(arguments.methods)
     warnings.simplefilter("ignore")  # where nothing is worth buying, the costs say so
     found: dict[str, list[tuple[float, float]]] = {method: [] for method in methods}
     rows: list[dict[str, Any]] = []

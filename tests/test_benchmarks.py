@@ -46,7 +46,6 @@ PEERLESS = {
     "ifc2f.py",
     "selection_stage.py",
     "small_sets.py",
-    "tuned_peers.py",
 }
 #: Scripts whose rows are costs as much as seconds, and that leave memory out.
 MEMORYLESS = {
@@ -79,7 +78,6 @@ MEMORYLESS = {
     "service.py",
     "small_sets.py",
     "speed.py",
-    "tuned_peers.py",
 }
 #: Scripts beside figures that are with the real data.
 GOLDEN = {"cost_trees.py", "hard_budgets.py"}
@@ -126,7 +124,6 @@ LONG = {
     "solvers.py",
     "tree.py",
     "tree_scale.py",
-    "tuned_peers.py",
 }
 
 

@@ -1,0 +1,123 @@
+"""Results as data: what each method costs on each fold, and what each row of it paid and whether it was an error."""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import seqclass
+from benchmarks.suite.cases import Answered, answered
+from benchmarks.suite.sets import Set
+
+FILE = Path(__file__).with_name("results.csv")
+KEY = ["set", "fold", "price", "method"]
+#: `rows` is what each test row paid, in prices where all are the same, followed by ! where its decision was wrong.
+COLUMNS = [*KEY, "cost", "features", "seconds", "version", "rows"]
+#: What a method was run with, where that is not this package.
+PACKAGES = {"STreeD": "pystreed", "LightGBM, penalties": "lightgbm"}
+
+
+def read(file: Path = FILE) -> pd.DataFrame:
+    """All lines of a file of results; none of one that is absent."""
+    if not file.exists():
+        return pd.DataFrame(columns=COLUMNS)
+    return pd.read_csv(file, dtype={"price": str, "rows": str})
+
+
+def losses(line: Any) -> np.ndarray:
+    """What each test row of a line costs: what it paid, and 1 for an error."""
+    cells = str(line["rows"]).split()
+    paid = np.array([float(cell.rstrip("!")) for cell in cells])
+    wrong = np.array([cell.endswith("!") for cell in cells])
+    return paid * _unit(line["price"]) + wrong
+
+
+def _unit(price: str) -> float:
+    """What the numbers of a line's rows are multiplied by."""
+    if price.endswith(" features"):
+        return 0.0
+    return 1.0 if price == "tests" else float(price)
+
+
+def line_of(where: tuple[str, int, str, str], told: Answered, seconds: float, version: str) -> dict[str, Any]:
+    """A line of the file."""
+    paid = [f"{one:.6g}" for one in told.paid] if where[2] == "tests" else map(str, told.count)
+    rows = " ".join(
+        f"{one}{'!' if wrong else ''}" for one, wrong in zip(paid, told.cost - told.paid > 0.5, strict=True)
+    )
+    cost, features = f"{told.cost.mean():.6f}", f"{told.count.mean():.4f}"
+    return dict(zip(COLUMNS, [*where, cost, features, f"{seconds:.2f}", version, rows], strict=True))
+
+
+def append(lines: Iterable[dict[str, Any]], file: Path = FILE) -> None:
+    """Write lines at the end of a file, which is made if there is none."""
+    new = not file.exists()
+    with file.open("a", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerows(lines)
+
+
+def version_of(method: str) -> str:
+    """What a method was run with."""
+    package = PACKAGES.get(method)
+    return f"{package} {metadata.version(package)}" if package else f"seqclass {seqclass.__version__}"
+
+
+def run_fold(
+    name: str, make: Callable[[], Any], data: Set, fold: int, settings: Sequence[str], parts: Any = None
+) -> list[dict[str, Any]]:
+    """Lines of a method on a fold, at some prices; its seconds of CPU are their mean, as fits may be shared."""
+    train, test = parts or data.fold(fold)
+    method, found = make(), []
+    given = getattr(method, "as_given", False)
+    learned, decided = (train.given, test.given) if given else (train.numbers, test.numbers)
+    began = time.process_time()
+    for setting in settings:
+        prices, budget = data.prices(setting)
+        if hasattr(method, "budget"):
+            method.budget = budget
+        method.fit(learned, train.y, prices)
+        found.append(answered(method, decided, test.y, prices, test.missing, budget))
+    seconds = (time.process_time() - began) / max(len(settings), 1)
+    version = version_of(name)
+    return [line_of((data.name, fold, setting, name), told, seconds, version) for setting, told in zip(settings, found)]
+
+
+def record(
+    methods: dict[str, Callable[[], Any]],
+    sets: Iterable[Set],
+    folds: Sequence[int],
+    settings: Sequence[str],
+    file: Path = FILE,
+) -> None:
+    """Run what a file lacks, and append it fold by fold; what fails is said, and left out."""
+    done = set(read(file)[KEY].itertuples(index=False, name=None))
+    for data in sets:
+        own = [one for one in settings if one in data.settings()]
+        for fold in folds:
+            parts = None
+            for name, make in methods.items():
+                budgets = hasattr(make(), "budget")
+                left = [s for s in own if (data.name, fold, s, name) not in done]
+                left = [s for s in left if budgets or not s.endswith(" features")]
+                if not left:
+                    continue
+                parts = parts or data.fold(fold)
+                try:
+                    lines = run_fold(name, make, data, fold, left, parts)
+                except Exception as error:
+                    print(f"{data.name}, fold {fold}, {name}: {type(error).__name__}: {error}", file=sys.stderr)
+                    continue
+                append(lines, file)
+                told = ", ".join(f"{line['price']} {float(line['cost']):.4f}" for line in lines)
+                print(f"{data.name:18} {fold} {name:24} {told}, {lines[0]['seconds']} s", flush=True)
