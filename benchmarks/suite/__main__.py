@@ -108,6 +108,8 @@ def place(name: str, make: Callable[[], Any], told: argparse.Namespace) -> pd.Da
 
 def show(frame: pd.DataFrame, base: str, prices: Sequence[str] | None) -> None:
     """Tables of some prices, by default of all."""
+    if frame.empty:
+        raise SystemExit("there is no fold that is recorded and of which the data are there: nothing to show")
     for price in prices or list(dict.fromkeys(frame["price"])):
         print(f"\n{standing.by_price_table(frame, price, base)}\n\n{standing.by_set_table(frame, price)}")
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -21,8 +23,14 @@ FILE = Path(__file__).with_name("results.csv")
 KEY = ["set", "fold", "price", "method"]
 #: `rows` is what each test row paid, in prices where all are the same, followed by ! where its decision was wrong.
 COLUMNS = [*KEY, "cost", "features", "seconds", "version", "rows"]
-#: What a method was run with, where that is not this package.
-PACKAGES = {"STreeD": "pystreed", "LightGBM, penalties": "lightgbm"}
+#: What a peer is made of, where that is not this package.
+PACKAGES = {"STreeD": "pystreed", "LightGBM, penalties": "lightgbm"} | dict.fromkeys(
+    (
+        *("decision tree", "L1 logistic", "forward selection", "boosting on k best", "cascade"),
+        *("naive Bayes, one order", "deciding at once"),
+    ),
+    "scikit-learn",
+)
 
 
 def read(file: Path = FILE) -> pd.DataFrame:
@@ -67,10 +75,17 @@ def append(lines: Iterable[dict[str, Any]], file: Path = FILE) -> None:
         writer.writerows(lines)
 
 
+@cache
 def version_of(method: str) -> str:
     """What a method was run with."""
-    package = PACKAGES.get(method)
-    return f"{package} {metadata.version(package)}" if package else f"seqclass {seqclass.__version__}"
+    if package := PACKAGES.get(method):
+        return f"{package} {metadata.version(package)}"
+    command = ["git", "-C", str(FILE.parent), "rev-parse", "--short", "HEAD"]
+    try:
+        commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):  # not a checkout
+        commit = ""
+    return f"seqclass {seqclass.__version__} {commit}".strip()
 
 
 def run_fold(

@@ -109,7 +109,7 @@ def by_price_table(frame: pd.DataFrame, price: str, base: str) -> str:
     ranked = critical_difference(table, higher_is_better=False, tolerance=1e-6) if len(table) > 1 else None
     rank = dict(zip(ranked.names, ranked.average_ranks)) if ranked else {}
     lines = [
-        f"| {price}, {found[0].n_sets} sets | cost | less {base} | interval | cheaper on, dearer on | rank | CPU s |",
+        f"| {price}, {found[0].n_sets} sets | cost | minus {base} | interval | cheaper on, dearer on | rank | CPU s |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for one in found:
