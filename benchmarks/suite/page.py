@@ -34,8 +34,6 @@ def block(what: str, frame: pd.DataFrame) -> str:
         return f"```python\n{EXAMPLE.read_text('utf-8')}```"
     if kind == "summary":
         return standing.summary(frame, OURS)
-    if kind == "behind":
-        return standing.behind(frame, price, OURS)
     if kind == "published":
         return published_table()
     return standing.by_price_table(frame, price, OURS) if kind == "methods" else standing.by_set_table(frame, price)

@@ -121,13 +121,14 @@ def by_price_table(frame: pd.DataFrame, price: str, base: str) -> str:
         name = f"**{one.method}**" if one.method == base else one.method
         rank_of = f"{rank[one.method]:.1f}" if rank else "-"
         lines.append(f"| {name} | {one.cost:.4f} | {' | '.join(apart)} | {rank_of} | {one.seconds:.1f} |")
-    if ranked:
-        lines += ["", f"Average ranks differ beyond chance from {ranked.critical_difference:.1f} on (Nemenyi, 5%)."]
+    said = [behind(frame, price, base)]
     beyond = [(one.method, one.below) for one in found if one.below and one.method != base]
     if beyond:
         told = "; ".join(f"{method} on {', '.join(names)}" for method, names in beyond)
-        lines += ["", f"Cheaper than {base} beyond chance: {told}."]
-    return "\n".join(lines)
+        said.append(f"Cheaper than {base} beyond chance: {told}.")
+    if ranked:
+        said.append(f"Average ranks differ beyond chance from {ranked.critical_difference:.1f} on (Nemenyi, 5%).")
+    return "\n".join([*lines, "", " ".join(said)])
 
 
 def by_set_table(frame: pd.DataFrame, price: str) -> str:
@@ -147,8 +148,6 @@ def by_set_table(frame: pd.DataFrame, price: str) -> str:
 def behind(frame: pd.DataFrame, price: str, base: str, by: float = 0.01) -> str:
     """A sentence: on how many sets a method costs least, and where it is well above the least."""
     table = costs(frame, price)
-    if base not in table:
-        return f"Nothing is complete at {price}."
     others = table.drop(columns=base)
     above = (table[base] - others.min(axis=1)).sort_values(ascending=False, kind="stable")
     told = [f"{name} by {over:.3f} ({others.loc[name].idxmin()})" for name, over in above.items() if over > by]
