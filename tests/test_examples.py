@@ -555,6 +555,33 @@ class Tensor(np.ndarray):
         return np.asarray(self, dtype=np.int64).view(Tensor)
 
 
+def test_the_folder_for_afabench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files and entries are put where its pipeline looks, once; which columns a selection shows is asked for."""
+    entries = runpy.run_path(str(EXAMPLES / "afabench" / "install.py"))["ENTRIES"]
+    for name, (after, _) in entries.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"# first\n{after}\n  - other\n", "utf-8")
+    for _ in range(2):
+        assert "Put seqclass into" in run("afabench/install", str(tmp_path), cwd=tmp_path)
+    for name, (after, entry) in entries.items():
+        assert (tmp_path / name).read_text("utf-8") == f"# first\n{after}\n{entry}  - other\n"
+    copied = tmp_path / "scripts" / "train" / "seqclass.py"
+    assert copied.read_bytes() == (EXAMPLES / "afabench" / "train.py").read_bytes()
+    with pytest.raises(SystemExit, match=r"it lacks afabench/common/registry\.py"):
+        run("afabench/install", str(tmp_path / "scripts"), cwd=tmp_path)
+    module = runpy.run_path(str(copied))
+    of = np.array([0, 0, 1, 2])
+    assert module["shown_by"](module["Unmasker"](of), (4,), np.zeros, np.arange).tolist() == of.tolist()
+    with pytest.raises(ValueError, match="every class needs a training row"):
+        module["fit"](np.zeros((2, 4)), np.eye(3)[:2], np.ones(3), of, None, 0.1, True)
+    y, prices = np.arange(40) % 2, np.array([1.0, 2.0, 3.0])
+    clf = module["fit"](
+        np.random.default_rng(0).normal(size=(40, 4)) + y[:, None], np.eye(2)[y], prices, of, None, 0.01, True
+    )
+    assert clf.agent_.prices.full.tolist() == pytest.approx((0.01 * prices[of]).tolist())
+    assert clf.agent_.prices.bundles.tolist() == [0, 0, -1, -1]
+
+
 @pytest.mark.slow
 def test_a_method_for_afabench(tmp_path):
     text = run("afabench_method", cwd=tmp_path)

@@ -1,0 +1,131 @@
+"""Early classification: the recursion against a plain one, when and what is decided, and files of series."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from seqclass import early
+from seqclass.datasets import load_series
+from seqclass.early import EarlyClassifier
+
+RNG = np.random.default_rng(0)
+Y = np.arange(80) % 2
+X = RNG.normal(size=(80, 8)).cumsum(axis=1) + np.outer(2 * Y - 1, np.arange(8))
+LABELS = np.array(["down", "up"])[Y]
+
+
+@pytest.fixture(scope="module")
+def clf() -> EarlyClassifier:
+    return EarlyClassifier(0.03, estimator=LogisticRegression()).fit(X[:60], LABELS[:60])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_bins", [3, 5])
+def test_the_recursion_is_a_plain_one(n_classes: int, n_bins: int) -> None:
+    P = RNG.dirichlet(np.ones(n_classes), size=(4, 30))
+    codes, paid = RNG.integers(0, n_classes, 30), np.array([0.01, 0.03, 0.08, 0.1])
+    rule: Any = early._chain_rule(P, codes, paid, n_bins)
+    bins: Any = np.zeros((4, 30), dtype=int)
+    for t in range(4):
+        for i in range(30):
+            p, low = (P[t, i, 1], 0.0) if n_classes == 2 else (P[t, i].max(), 1 / n_classes)
+            at = sum((p - low) / (1 - low) >= k / n_bins for k in range(1, n_bins))
+            bins[t, i] = at if n_classes == 2 else P[t, i].argmax() * n_bins + at
+    prior = np.bincount(codes, minlength=n_classes) / 30
+    size = n_bins if n_classes == 2 else n_bins * n_classes
+
+    def value(t: int, b: int) -> float:
+        here = [i for i in range(30) if bins[t, i] == b]
+        guess = P[t, here].mean(axis=0) if here else prior
+        posterior = [(sum(codes[i] == c for i in here) + guess[c]) / (len(here) + 1) for c in range(n_classes)]
+        error = 1 - max(posterior)
+        assert rule.keywords["decision"][t, b] == int(np.argmax(posterior))
+        if t == 3:
+            return float(error)
+        onward = paid[t + 1] - paid[t]
+        for after in range(size):
+            n_after, share = sum(bins[t + 1, i] == after for i in here), (bins[t + 1] == after).mean()
+            onward += (n_after + share) / (len(here) + 1) * value(t + 1, after)
+        assert rule.keywords["stop"][t, b] == (error <= onward)
+        return float(min(error, onward))
+
+    for b in range(size if size <= 5 else 2):  # each calls all that may follow
+        value(0 if size <= 5 else 2, b)
+
+
+def test_steps_are_paid_and_decided_as_they_come(clf: EarlyClassifier) -> None:
+    told = clf.decide(X[60:])
+    assert set(told.decision) <= {"down", "up"}
+    assert clf.predict(X[60:]).tolist() == told.decision.tolist()
+    np.testing.assert_allclose(told.cost, 0.03 * told.n_steps)
+    assert told.is_final.all()
+    assert (told.decision == LABELS[60:]).mean() > 0.8
+    assert 1 < told.n_steps.mean() < 6
+    assert np.unique(told.n_steps).size > 1
+    for n in range(9):  # what is decided after n steps looks at no later one
+        part = clf.decide(X[60:, :n])
+        assert (part.is_final == (told.n_steps <= n)).all()
+        assert (part.decision == told.decision)[part.is_final].all()
+        assert part.n_steps[~part.is_final].tolist() == [n] * int((~part.is_final).sum())
+    again = pickle.loads(pickle.dumps(clf)).decide(X[60:])
+    assert again.decision.tolist() == told.decision.tolist()
+
+
+def test_prices_say_when(clf: EarlyClassifier) -> None:
+    quick: dict[str, Any] = {"estimator": LogisticRegression(), "n_checkpoints": 2, "cv": 2}
+    dear = EarlyClassifier(2, **quick).fit(X[:60], LABELS[:60])
+    told = dear.decide(X[60:])
+    assert dear.rule_ == "at once"
+    assert dear.expected_cost_ == pytest.approx(0.5)
+    assert not told.n_steps.any()
+    assert told.is_final.all()
+    prices = np.r_[np.zeros(4), np.full(4, 5.0)]  # the first half costs nothing
+    steps = EarlyClassifier(prices, **quick).fit(X[:60], LABELS[:60]).decide(X[60:]).n_steps
+    assert steps.max() <= 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"step_cost": -1}, "step_cost must be a price of at least 0"),
+        ({"step_cost": [1, 2]}, "or one for each of the 8 steps"),
+        ({"n_checkpoints": 0}, "n_checkpoints"),
+    ],
+)
+def test_what_is_refused(settings: dict[str, Any], words: str, clf: EarlyClassifier) -> None:
+    with pytest.raises(ValueError, match=words):
+        EarlyClassifier(**settings).fit(X, Y)
+    with pytest.raises(ValueError, match="two series each"):
+        EarlyClassifier().fit(X[:3], Y[:3])
+    with pytest.raises(ValueError, match="X has 9 steps, more than the 8 of training"):
+        clf.decide(np.zeros((1, 9)))
+
+
+def test_files_of_series(tmp_path: Path) -> None:
+    path = tmp_path / "a.ts"
+    path.write_text("# what it is\n@problemName a\n@data\n1,2.5,?:x y\n-1e3,NaN,4:2\n")
+    series, labels = load_series(path)
+    np.testing.assert_array_equal(series, [[1, 2.5, np.nan], [-1000, np.nan, 4]])
+    assert labels.tolist() == ["x y", "2"]
+    for name, text in (("a.tsv", "2\t1\t2\n1\t3\t4\n"), ("a.txt", "  2  1  2\n  1  3  4\n")):
+        (tmp_path / name).write_text(text)
+        series, labels = load_series(tmp_path / name)
+        assert series.tolist() == [[1, 2], [3, 4]]
+        assert labels.tolist() == ["2", "1"]
+    for text, words in (
+        ("1,2:3,4:a\n", "line 1: it has several variables"),
+        ("1,b:a\n", "line 1: .*'b'"),
+        ("1,2:a\n1:a\n", "line 2 has 1 steps, the first series 2"),
+        ("@data\n", "holds no series"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=words):
+            load_series(path)
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        load_series(tmp_path / "b.ts")
