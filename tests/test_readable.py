@@ -40,7 +40,7 @@ from seqclass.drift import DriftTest, Followed
 from seqclass.exams import ItemParameters, ItemResponse, estimate, exam_report
 from seqclass.experiment import Experiment, Results
 from seqclass.experiment.records import LabelledRecord
-from seqclass.experiment.results import Comparison
+from seqclass.experiment.comparison import Comparison
 from seqclass.fitting.choice import Candidate, Choice
 from seqclass.large import DecidedParts
 from seqclass.metrics import score_rows

@@ -61,11 +61,70 @@ def test_differences_are_paired_by_fold(made: Results, metric: str) -> None:
     assert (over["lower"], over["upper"]) == pytest.approx(test.interval)
     assert over["paired_by"] == "data set"
     text = str(found)
-    assert f"a less b on d0: {table['difference'].iloc[3]:+.4f} [" in text
+    assert f"a minus b on d0: {table['difference'].iloc[3]:+.4f} [" in text
     assert "(10 folds): worse" in text
 
 
-def test_noise_is_called_noise(tmp_path: Path) -> None:
+def write_scoped(path: Path) -> Results:
+    """Gaps of a method in its own order, which are small, and of one over all orders."""
+    cells = []
+    for fold, (method, scope, gap) in itertools.product(range(3), [("one", "order", 0.0), ("any", "all orders", 0.2)]):
+        figures = {
+            "gap": gap + 0.02 * fold * (method == "any"),
+            "scope": scope,
+            "expected_cost": 0.1 + gap,
+            "lower": 0.1,
+        }
+        figures |= {"expected_n_features": 2.0 + gap, "lower": 0.1, "n_train": 80, "n_test": 20, "error": ""}
+        cells.append(({"data": "d", "method": method, "price": 0.1, "seed": 0, "fold": fold}, figures))
+    write_cells(path, cells)
+    return Results.load(path)
+
+
+@pytest.mark.parametrize("metric", ["gap", "lower", "upper", "expected_cost", "expected_n_features"])
+def test_nobody_is_ranked_by_what_its_own_model_says(tmp_path: Path, metric: str, monkeypatch: Any) -> None:
+    results = write_scoped(tmp_path / "a.run")
+    monkeypatch.setattr(Results, "settings", lambda self, key: {})
+    text = results.table(metric)
+    assert "**" not in text
+    assert "Bold" not in text
+    scopes = "certified over the method's own order (one) and over all orders (any)."
+    assert text.endswith(f"Not to be ranked: by each method's own model, {scopes}")
+    with pytest.raises(ValueError, match=f"{metric} is by each method's own model, .*own order.*compare realised_cost"):
+        results.compare(metric)
+
+
+def test_intervals_of_gaps_stay_where_gaps_are(tmp_path: Path) -> None:
+    cells = []
+    for fold, gap in enumerate([0.0, 0.0, 0.03]):
+        labels = {"data": "d", "method": "a", "price": 0.1, "seed": 0, "fold": fold}
+        cells.append((labels, {"gap": gap, "lower": gap, "n_train": 80, "n_test": 40, "error": ""}))
+    write_cells(tmp_path / "a.run", cells)
+    summary = Results.load(tmp_path / "a.run").summary(metrics=["gap", "lower"])
+    assert (summary[["gap_lower", "lower_lower"]] >= 0).all(axis=None)
+    assert summary["gap_upper"].item() <= 1
+
+
+def test_differences_are_written_for_a_paper(made: Results) -> None:
+    comparison = made.compare("realised_cost")
+    row = comparison.differences.iloc[3]
+    assert (row["data"], row["difference"] < 0 or row["lower"] < 0) == ("d0", False)
+    text = comparison.table("latex")
+    ends = f"{row['difference']:.3f} {{\\scriptsize [{row['lower']:.3f}, {row['upper']:.3f}]}}"
+    assert rf"d0 & a minus b & {ends} & {row['p_value']:.3f} & 10 folds & worse \\" in text
+    assert text.splitlines()[3] == r"data set & methods & difference & p & pairs &  \\"
+    assert "_" not in text
+    assert "means over the prices 0.1, 0.2" in text
+    assert "command line" not in text
+    assert r"$-$0." in made.compare("accuracy").table("latex")
+    assert "$" not in comparison.table("html")
+    assert str(comparison).startswith("Each fold of each seed counts the same, and each data set once. All of this")
+    assert repr(comparison) == ("<Comparison: realised_cost of 'a', 'b', 'c' on 2 data sets, prices [0.1, 0.2]>")
+    with pytest.raises(ValueError, match="to must be"):
+        comparison.table("word")
+
+
+def test_a_difference_by_chance_is_called_so(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     cells = []
     for i, score in enumerate(rng.random(10).tolist()):
@@ -73,7 +132,7 @@ def test_noise_is_called_noise(tmp_path: Path) -> None:
         cells.append((labels, {"accuracy": score, "n_train": 80, "n_test": 20, "error": ""}))
     write_cells(tmp_path / "noise.run", cells)
     found = Results.load(tmp_path / "noise.run").compare("accuracy")
-    assert found.differences["verdict"].tolist() == ["noise"]
+    assert found.differences["verdict"].tolist() == ["not beyond chance"]
     assert "wins/ties/losses" not in str(found)  # of one data set
 
 

@@ -158,3 +158,14 @@ def test_the_plot_has_all_sets_and_their_mean(results: Results) -> None:
     assert slanting
     assert all(sum(x) == sum(y) and x[0] == 0 == y[1] for x, y in (one.get_data() for one in slanting))
     plt.close(display.figure_)
+
+
+def test_intervals_below_take_less_width(results: Results) -> None:
+    beside, below = results.table(to="latex", price=0.5), results.table(to="latex", price=0.5, interval="below")
+    assert below.count(r"\shortstack[r]{") == 6
+    assert below.count(r"\tabcolsep") == 1
+    figures = re.sub(r"\\shortstack\[r\]\{(.*?)\\\\(\{\\scriptsize .*?\]\})\}", r"\1 \2", below)
+    assert figures.replace("{\\setlength{\\tabcolsep}{3pt}%\n", "").replace("tabular}}", "tabular}") == beside
+    assert "<br>[" in results.table(interval="below")
+    with pytest.raises(ValueError, match="interval must be"):
+        results.table(interval="under")

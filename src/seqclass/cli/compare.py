@@ -22,8 +22,9 @@ from seqclass.datasets import Dataset, list_datasets, load
 from seqclass.datasets._tables import CsvForm
 from seqclass.datasets.catalog import data_files
 from seqclass.experiment import Experiment, Results, SourceSplit
+from seqclass.experiment.comparison import Comparison
 from seqclass.experiment.protocols import HoldOut, StratifiedFolds
-from seqclass.experiment.results import METRICS, Comparison
+from seqclass.experiment.results import METRICS
 
 #: What the library's messages call things that are options here.
 _OPTIONS = {

@@ -15,6 +15,8 @@ from seqclass.experiment._scores import QUANTILES
 LABELS = ("data", "method", "price", "budget", "seed", "fold")
 #: Scores of which more is better; of all others less is.
 HIGHER_IS_BETTER = frozenset({"accuracy", "macro_f1", "sensitivity", "specificity", "auroc"})
+#: What each method's own model says of its own policy, about which nothing follows for another method.
+BY_OWN_MODEL = frozenset({"expected_cost", "expected_n_features", "lower", "upper", "gap"})
 _SPREAD = ("mean", *(f"q{round(100 * q):02d}" for q in QUANTILES), "max")
 _SECONDS = (
     *("discretize", "filter", "structure", "parameters", "order", "solve", "certify"),
@@ -30,6 +32,7 @@ FIGURES = (
     *(f"seconds_{step}" for step in _SECONDS),
     "peak_mb",
 )
+_SCOPES = {"order": "the method's own order"}
 _COUNTS = ("n_train", "n_test", "n_columns")
 _TEXTS = (
     "status",
@@ -67,6 +70,13 @@ def check_row(labels: Any, result: Any) -> dict[str, Any]:
 def by_default(table: Any) -> list[str]:
     """What a summary tells apart: data, method and price, and the hard budget where there is any."""
     return [*LABELS[:3], *(["budget"] if table["budget"].notna().any() else [])]
+
+
+def own_model_text(cells: Any) -> str:
+    """Whose model figures are by, and of which method about which policies, where they are certified."""
+    known = cells[cells["scope"] != ""].drop_duplicates(["method", "scope"]).groupby("scope", sort=False)["method"]
+    parts = [f"over {_SCOPES.get(scope, scope)} ({', '.join(names)})" for scope, names in known]
+    return f"by each method's own model{', certified ' if parts else ''}{' and '.join(parts)}"
 
 
 def table_of(results: Mapping[str, dict[str, Any]]) -> Any:

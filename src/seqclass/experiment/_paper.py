@@ -32,6 +32,9 @@ _FORMS: dict[str, tuple[Callable[[str], str], str, str, str]] = {
     "html": (escape, "<strong>{}</strong>", " <small>[{}, {}]</small>", "\N{EN DASH}"),
 }
 FORMS = tuple(_FORMS)
+#: A figure above its interval, for a column of a page that has two.
+_BELOW = {"markdown": "{}<br>{}", "latex": r"\shortstack[r]{{{}\\{}}}", "html": "{}<br>{}"}
+_NARROW = re.compile(r"\\begin\{tabular\}.*\\end\{tabular\}", re.DOTALL)
 
 
 def write_table(
@@ -41,7 +44,7 @@ def write_table(
     columns: Sequence[str],
     *,
     form: str,
-    interval: bool,
+    interval: bool | str,
     best: bool,
     higher: bool,
     decimals: int,
@@ -49,28 +52,53 @@ def write_table(
     heads: dict[str, str],
 ) -> str:
     """A summary, one figure a cell; names of axes are those of ``heads``."""
-    safe, bold, ends, none = _FORMS[form]
+    none = _FORMS[form][3]
     axes = {name: [axis_text(value) for value in summary[name]] for name in (*rows, *columns)}
     for name in columns:  # whose names stand nowhere else
         if name not in ("data", "method"):
             axes[name] = [f"{heads.get(name, name)} {text}" for text in axes[name]]
     places = [list(zip(*(axes[name] for name in part))) for part in (rows, columns)]
     mean = summary[metric].to_numpy(float)
-    lower, upper = (summary[f"{metric}_{end}"].to_numpy(float) for end in ("lower", "upper"))
+    lower, upper = (
+        summary[f"{metric}_{end}"].to_numpy(float) + (0 if interval else np.nan) for end in ("lower", "upper")
+    )
     shown = [f"{value:.{decimals}f}" for value in mean]
     first = _best_of(summary, mean, shown, [*rows, *columns], higher) if best else np.zeros(len(mean), dtype=bool)
     cells: dict[tuple[Any, Any], str] = {}
     for i, at in enumerate(zip(*places)):
-        text = none if np.isnan(mean[i]) else bold.format(shown[i]) if first[i] else shown[i]
-        if interval and not np.isnan(lower[i]):
-            text += ends.format(f"{lower[i]:.{decimals}f}", f"{upper[i]:.{decimals}f}")
-        cells[at] = text
+        ends = lower[i], upper[i]
+        cells[at] = figure_text(form, mean[i], *ends, decimals=decimals, bold=first[i], below=interval == "below")
     down, across = (_in_order(set(places[i]), [axes[name] for name in part]) for i, part in enumerate((rows, columns)))
-    head = [safe(visible(text)) for text in (*(heads.get(name, name) for name in rows), *map(", ".join, across))]
-    body = [
-        [*(safe(visible(text)) for text in row), *(cells.get((row, column), none) for column in across)] for row in down
-    ]
-    return _WRITERS[form](head, body, len(rows), safe(note))
+    head = [*(heads.get(name, name) for name in rows), *map(", ".join, across)]
+    body = [(row, [cells.get((row, column), none) for column in across]) for row in down]
+    return write_rows(head, body, note, form, narrow=interval == "below")
+
+
+def figure_text(
+    form: str, mean: float, lower: float, upper: float, *, decimals: int, bold: bool = False, below: bool = False
+) -> str:
+    """A figure with its interval, in brackets beside it or below."""
+    _, strong, ends, none = _FORMS[form]
+    if np.isnan(mean):
+        return none
+    text, low, high = (f"{value:.{decimals}f}" for value in (mean, lower, upper))
+    if form == "latex":  # where a minus is no hyphen
+        text, low, high = (value.replace("-", "$-$") for value in (text, low, high))
+    text = strong.format(text) if bold else text
+    if np.isnan(lower):
+        return text
+    interval = ends.format(low, high)
+    return text + interval if not below else _BELOW[form].format(text, interval.strip())
+
+
+def write_rows(
+    head: Sequence[str], body: Sequence[tuple[Sequence[str], list[str]]], note: str, form: str, narrow: bool = False
+) -> str:
+    """A table of rows, each with its labels, which are escaped, and its figures, which are written already."""
+    safe = _FORMS[form][0]
+    rows = [[*(safe(visible(label)) for label in labels), *figures] for labels, figures in body]
+    text = _WRITERS[form]([safe(visible(name)) for name in head], rows, len(body[0][0]), safe(note))
+    return _NARROW.sub(r"{\\setlength{\\tabcolsep}{3pt}%\n\g<0>}", text) if narrow and form == "latex" else text
 
 
 def _in_order(labels: set[tuple[str, ...]], axes: list[list[str]]) -> list[tuple[str, ...]]:

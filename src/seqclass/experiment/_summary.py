@@ -14,16 +14,12 @@ from seqclass.experiment.records import BY_CASE, case_scores
 from seqclass.stats.intervals import interval_ends, mean_interval
 
 _PROPORTIONS = frozenset(
-    {"accuracy", "referred", "macro_f1", "sensitivity", "specificity", "auroc", "calibration_error"}
+    {"accuracy", "referred", "macro_f1", "sensitivity", "specificity", "auroc", "calibration_error", "gap"}
 )
-#: Certified bounds are estimates, which chance may take below zero.
-_UNBOUNDED = frozenset({"lower", "upper", "gap"})
 
 
 def bounds_of(metric: str) -> tuple[float, float]:
     """Least and greatest value that a figure of a cell can have."""
-    if metric in _UNBOUNDED:
-        return -np.inf, np.inf
     return 0.0, 1.0 if metric in _PROPORTIONS else np.inf
 
 

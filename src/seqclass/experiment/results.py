@@ -2,266 +2,41 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
-from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import short_repr
 from seqclass._utils.validation import check_choice, check_integer, check_real
 from seqclass.costs import Costs
 from seqclass.evaluation.decision_curves import DecisionCurve
 from seqclass.evaluation.scores import ClassScores
-from seqclass.experiment._columns import FIGURES, HIGHER_IS_BETTER, LABELS, by_default, check_columns, table_of
+from seqclass.experiment._columns import (
+    BY_OWN_MODEL,
+    FIGURES,
+    HIGHER_IS_BETTER,
+    LABELS,
+    by_default,
+    check_columns,
+    own_model_text,
+    table_of,
+)
 from seqclass.experiment._keeping import EXPLANATIONS, INSTANCES, read_explanations, unpack_json
-from seqclass.experiment._paper import FORMS, axis_text, write_table
+from seqclass.experiment._paper import FORMS, write_table
 from seqclass.experiment._store import filter_table, of_first, open_store, parts_of
-from seqclass.experiment._summary import group_numbers, summarise, widen_over_rows
+from seqclass.experiment._summary import summarise, widen_over_rows
+from seqclass.experiment.comparison import Comparison, compare_methods
 from seqclass.experiment.explored import Explored
 from seqclass.experiment.records import (
-    BY_CASE,
     Judged,
     LabelledRecord,
-    case_scores,
     instance_table,
     pool_ways,
     read_judged,
 )
-from seqclass.stats import critical_difference, friedman_test
-from seqclass.stats.friedman import CriticalDifference, FriedmanTest
-from seqclass.stats.intervals import interval_ends
-from seqclass.stats.paired import paired_t_test
-from seqclass.stats.wins import WinTieLoss, win_tie_loss
-
-
-def paired_scores(table: Any, metric: str) -> tuple[Any, Any]:
-    """Mean score of each method on each data set, over the folds on which every method has one."""
-    table = table.assign(at=group_numbers(table, ["price", "budget"])[0])
-    scored = table[table[metric].notna()]
-    fold, _ = group_numbers(scored, ["data", "at", "seed", "fold"])
-    pairs = np.unique(np.column_stack([fold, group_numbers(scored, ["method"])[0]]), axis=0)
-    complete_folds = scored[np.bincount(pairs[:, 0])[fold] == table["method"].nunique()]
-    means = complete_folds.groupby(["data", "at", "method"], sort=False)[metric].mean()
-    scores = means.groupby(["data", "method"], sort=False).mean().unstack("method")
-    there = complete_folds.groupby("data")["at"].nunique()
-    complete = there == table.groupby("data")["at"].nunique().reindex(there.index)
-    kept = [name for name in dict.fromkeys(table["data"]) if complete.get(name, False)]
-    units = complete_folds.groupby(["data", "seed", "fold", "method"], sort=False)[metric].mean().unstack("method")
-    return scores.reindex(index=kept, columns=list(dict.fromkeys(table["method"]))), units
-
-
-#: What stands for all data sets together.
-ALL = "all data sets"
-COLUMNS = ("data", "method", "against", "difference", "lower", "upper", "p_value", "n", "paired_by", "verdict")
-
-Cases = Callable[[str, str], FloatArray | None]
-
-
-def differences(units: Any, ratio: Any, scores: Any, higher: bool, cases: Cases) -> Any:
-    """Differences of every two methods, on each data set and over all."""
-    import pandas as pd
-
-    names = list(scores.index)
-    units = units[units.index.get_level_values("data").isin(names)]
-    data = pd.Index(names).get_indexer(units.index.get_level_values("data"))
-    shared = ratio.reindex(names).fillna(0.0).to_numpy(dtype=np.float64)
-    frames = []
-    for pair in itertools.combinations(scores.columns, 2):
-        d = (units[pair[0]] - units[pair[1]]).to_numpy(dtype=np.float64)
-        paired = _paired_differences(d, data, shared)
-        paired["paired_by"] = np.where(paired["n"] > 1, "fold", "")
-        frame = pd.DataFrame({"data": names, "method": pair[0], "against": pair[1], **paired})
-        _by_case(frame, pair, cases)
-        frames.append(frame)
-        if len(names) > 1:
-            over = scores[pair[0]].to_numpy() - scores[pair[1]].to_numpy()
-            whole = _paired_differences(over, np.zeros(len(names), dtype=np.intp), np.zeros(1))
-            frames.append(
-                pd.DataFrame({"data": ALL, "method": pair[0], "against": pair[1], **whole, "paired_by": "data set"})
-            )
-    table = pd.concat(frames, ignore_index=True)
-    # the data sets together first, then each by itself
-    table = table.iloc[np.argsort((table["data"] != ALL).to_numpy(), kind="stable")].reset_index(drop=True)
-    table["verdict"] = _verdicts(table, higher)
-    return table[list(COLUMNS)]
-
-
-def _paired_differences(d: FloatArray, group: IntArray, shared: FloatArray) -> dict[str, Any]:
-    """Mean differences of all groups at once, with the corrected t interval of `paired_t_test`."""
-    n_groups = len(shared)
-    n = np.bincount(group, minlength=n_groups)
-    mean = np.bincount(group, d, n_groups) / n
-    spread = np.bincount(group, (d - mean[group]) ** 2, n_groups) / np.maximum(n - 1, 1)
-    largest = np.zeros(n_groups)
-    np.maximum.at(largest, group, np.abs(d))
-    spread[spread <= (1e-12 * largest) ** 2] = 0.0  # equal but for rounding
-    error = np.sqrt((1 / n + shared) * spread)
-    lower, upper = interval_ends(mean, error, n, 0.95, (-np.inf, np.inf))
-    told = (n > 1) & ((spread > 0) | (mean == 0))  # one difference again and again says nothing of chance
-    lower, upper = np.where(told, lower, np.nan), np.where(told, upper, np.nan)
-    statistic = np.divide(np.abs(mean), error, out=np.where(mean == 0, 0.0, np.inf), where=error > 0)
-    p_value = np.where(told, 2 * stats.t.sf(statistic, np.maximum(n - 1, 1)), np.nan)
-    return {"difference": mean, "lower": lower, "upper": upper, "p_value": p_value, "n": n}
-
-
-def _by_case(frame: Any, pair: tuple[str, str], cases: Cases) -> None:
-    """Of a single fold, fill in the interval over its cases, where these were kept."""
-    for i in np.flatnonzero((frame["n"] == 1).to_numpy()):
-        first, second = (cases(frame["data"].iloc[i], method) for method in pair)
-        if first is None or second is None or not 1 < len(first) == len(second):
-            continue
-        test = paired_t_test(first, second)
-        assert test.interval is not None
-        columns = ["difference", "lower", "upper", "p_value", "n", "paired_by"]
-        frame.loc[i, columns] = [test.difference, *test.interval, test.p_value, test.n, "case"]
-
-
-def _verdicts(table: Any, higher: bool) -> Any:
-    """What each interval says of the first method."""
-    above, below = ("better", "worse") if higher else ("worse", "better")
-    lower, upper = table["lower"].to_numpy(dtype=float), table["upper"].to_numpy(dtype=float)
-    said = np.where(lower > 0, above, np.where(upper < 0, below, "noise"))
-    same = (lower == 0) & (upper == 0)
-    without = np.where(table["n"] > 1, "folds alike", "one fold")
-    return np.where(np.isnan(lower), without, np.where(same, "the same", said))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Readable):
-    """A comparison of methods over data sets by one score.
-
-    Attributes
-    ----------
-    metric : str
-        The score.
-    scores : pandas.DataFrame
-        Mean scores, with one row per data set and one column per method.
-    wins : WinTieLoss
-        On how many data sets each method beats each other method.
-    friedman : FriedmanTest or None
-        Whether any methods differ; None with fewer than three methods or two data sets.
-    nemenyi : CriticalDifference or None
-        Which methods differ; None in the same cases.
-    left_out : tuple of str
-        Methods without any score, for example because all their cells failed.
-    prices, budgets : tuple of float
-        Prices and hard budgets (NaN for none) over which scores and differences are averaged; if there is only one,
-        they are for that one.
-    differences : pandas.DataFrame or None
-        One row for each pair of methods on each data set, and over ``"all data sets"`` if there are several:
-        ``difference`` is the score of ``method`` less that of ``against``, with its 95% interval ``lower`` to ``upper``
-        and ``p_value``, from ``n`` pairs. ``paired_by`` says how they are paired: by fold, with the correction of
-        Nadeau and Bengio for shared training rows; by case if there is a single fold, for realised cost and accuracy;
-        by data set over all. ``verdict`` puts the interval into words: ``"better"``, ``"worse"``, ``"noise"``, ``"the
-        same"``, or why there is no interval: ``"one fold"``, or ``"folds alike"`` if all differ by the same. Intervals
-        are not corrected for their number: of twenty pairs without a difference, about one will seem to have one.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> scores = pd.DataFrame({"a": [0.9, 0.8], "b": [0.7, 0.8]})
-    >>> from seqclass.stats.wins import win_tie_loss
-    >>> print(Comparison("accuracy", scores, win_tie_loss(scores), None, None))
-    wins/ties/losses by accuracy
-           a      b
-    a      -  1/1/0
-    b  0/1/1      -
-    Each fold of each seed counts the same, and each data set once.
-    """
-
-    _in_summary = ("metric", "scores", "friedman", "nemenyi", "left_out", "prices", "budgets")
-
-    metric: str
-    scores: Any
-    wins: WinTieLoss
-    friedman: FriedmanTest | None
-    nemenyi: CriticalDifference | None
-    left_out: tuple[str, ...] = ()
-    differences: Any = None
-    prices: tuple[float, ...] = ()
-    budgets: tuple[float, ...] = ()
-
-    def _table(self) -> Any:
-        return self.scores if self.differences is None else self.differences
-
-    def __str__(self) -> str:
-        # of one data set a win says nothing that the difference does not
-        told = len(self.scores) > 1 or self.differences is None
-        lines = [f"wins/ties/losses by {self.metric}", self.wins.to_frame().to_string()] if told else []
-        lines += [] if self.friedman is None else [str(self.friedman)]
-        lines += [] if self.nemenyi is None else [f"average ranks: {self.nemenyi}"]
-        lines += [f"left out, without a score: {', '.join(self.left_out)}"] if self.left_out else []
-        return "\n".join([*lines, *self._difference_lines(), self.pooled])
-
-    @property
-    def pooled(self) -> str:
-        """What scores and differences are means over, and how much each part counts."""
-        several = {"price": self.prices, "budget": self.budgets}
-        over = {name: values for name, values in several.items() if len(values) > 1}
-        text = "Each fold of each seed counts the same" + (", and each data set once." if len(self.scores) > 1 else ".")
-        if not over:
-            return text
-        each = [f"the {name}s {', '.join(map(axis_text, values))}" for name, values in over.items()]
-        one = " and ".join(f"{name}= (--{name} on the command line)" for name in over)
-        text += f" All of this is of means over {' and '.join(each)}, which count the same, and at which methods may"
-        return f"{text} differ otherwise: {one} compares at one."
-
-    def _difference_lines(self) -> list[str]:
-        """Differences as lines; of very many those over all data sets."""
-        table = self.differences
-        if table is None:
-            return []
-        if len(table) > 30:  # no more are printed than those over all data sets
-            table = table[table["data"] == ALL]
-        lines = [f"differences of {self.metric}, paired, with 95% intervals"]
-        for row in table.to_dict("records"):
-            ends = "" if row["lower"] != row["lower"] else f" [{row['lower']:+.4f}, {row['upper']:+.4f}]"
-            pairs = f" ({row['n']} {row['paired_by']}s)" if row["paired_by"] else ""
-            named = f"{row['method']} less {row['against']} on {row['data']}"
-            lines.append(f"{named}: {row['difference']:+.4f}{ends}{pairs}: {row['verdict']}")
-        return lines
-
-
-def compare_methods(path: Path, table: Any, metric: str, alpha: float) -> Comparison:
-    """Compare the methods in a table of cells; see `Results.compare`."""
-    named, able = list(dict.fromkeys(table["method"])), set(table.loc[table[metric].notna(), "method"])
-    methods = [name for name in named if name in able]
-    if len(methods) < 2:
-        raise ValueError(f"two methods or more must have a score of {metric}; of {named} have one: {methods}.")
-    cells = table[table["method"].isin(methods)]
-    scores, units = paired_scores(cells, metric)
-    scores = scores[methods]
-    if not len(scores):
-        raise ValueError(f"there is no data set for which every method has a score of {metric} on the same folds.")
-    higher = metric in HIGHER_IS_BETTER
-    several = len(methods) > 2 and len(scores) > 1
-    sizes = cells[["n_test", "n_train"]].astype("float64")
-    ratio = (sizes["n_test"] / sizes["n_train"]).groupby(cells["data"]).mean()
-
-    @cache  # a method is in many pairs
-    def cases(data: str, method: str) -> FloatArray | None:
-        own = cells[(cells["data"] == data) & (cells["method"] == method)]
-        return (case_scores(path, own, [metric]) or {}).get(metric) if metric in BY_CASE else None
-
-    return Comparison(
-        metric=metric,
-        scores=scores,
-        wins=win_tie_loss(scores, higher_is_better=higher),
-        friedman=friedman_test(scores, higher_is_better=higher) if several else None,
-        nemenyi=critical_difference(scores, alpha=alpha, higher_is_better=higher) if several else None,
-        left_out=tuple(name for name in named if name not in able),
-        differences=differences(units, ratio, scores, higher, cases),
-        prices=tuple(cells["price"].unique().tolist()),
-        budgets=tuple(cells["budget"].unique().tolist()),
-    )
 
 
 def _listed(names: str | Sequence[str]) -> Sequence[str]:
@@ -627,7 +402,7 @@ class Results(Readable):
         rows: str | Sequence[str] = "dataset",
         columns: str | Sequence[str] = "method",
         *,
-        interval: bool = True,
+        interval: bool | str = True,
         best: str | None = "bold",
         to: str = "markdown",
         price: float | None = None,
@@ -645,10 +420,11 @@ class Results(Readable):
         rows, columns : str or sequence of str
             What a row and a column stand for, out of ``dataset``, ``method``, ``price``, ``budget``, ``seed`` and
             ``fold``. Without ``dataset``, each data set counts once.
-        interval : bool
-            Whether intervals are written; see `summary`.
+        interval : bool or "below"
+            Whether intervals are written, beside the figures or, for a page of two columns, below them; see `summary`.
         best : {"bold", None}
             What is done to the best method at each data set, price and budget, and to those that are written alike.
+            Methods are not ranked by what each one's own model says: expected figures, certified bounds and gaps.
         to : {"markdown", "latex", "html"}
             Form of the table; LaTeX needs the package booktabs.
         price, budget : number, optional
@@ -685,6 +461,8 @@ class Results(Readable):
         )
         (metric,) = check_columns([metric], FIGURES, "metric")
         check_choice(to, "to", FORMS)
+        if interval != "below" and not isinstance(interval, bool):
+            raise ValueError(f"interval must be True, False or 'below', got {interval!r}.")
         if best not in ("bold", None):
             raise ValueError(f"best must be 'bold' or None, got {best!r}.")
         check_integer(decimals, "decimals", 0)
@@ -696,9 +474,12 @@ class Results(Readable):
         if len(set(by)) < len(by):
             raise ValueError(f"rows and columns must differ, got {down} and {across}.")
         summary = Results(self.path, cells.index.tolist()).summary(by, [metric])
-        bold = "method" in by and best is not None
+        bold = "method" in by and best is not None and metric not in BY_OWN_MODEL
         form: dict[str, Any] = {"form": to, "interval": interval, "best": bold, "decimals": decimals}
-        form |= {"higher": metric in HIGHER_IS_BETTER, "note": self._note(metric, cells, by, interval, bold)}
+        form |= {
+            "higher": metric in HIGHER_IS_BETTER,
+            "note": self._note(metric, cells, by, interval is not False, bold),
+        }
         heads = {"data": "data set", "price": self.price_name(cells)}
         return write_table(summary, metric, down, across, heads=heads, **form)
 
@@ -712,7 +493,8 @@ class Results(Readable):
             f"{metric.replace('_', ' ')}{f' in {self.unit}' if self.unit and self._unit(metric) == self.unit else ''}"
         )
         text += f": means over {' and '.join(parts)}" if parts else ""
-        return f"{text}{', in brackets their 95% intervals' if interval else ''}.{' Bold: the best.' if best else ''}"
+        text += f"{', in brackets their 95% intervals' if interval else ''}.{' Bold: the best.' if best else ''}"
+        return f"{text} Not to be ranked: {own_model_text(cells)}." if metric in BY_OWN_MODEL else text
 
     def price_name(self, cells: Any) -> str:
         """What the prices of some cells are: prices, or factors of those that the data sets have.
@@ -765,7 +547,8 @@ class Results(Readable):
         ----------
         metric : str
             Column of the table. More is better for accuracy, macro-F1, sensitivity, specificity and AUROC, and less for
-            all others.
+            all others. Figures by each method's own model (``expected_cost``, ``lower``, ``gap`` and the like) are
+            refused: nothing follows from them about another method.
         price : float, optional
             Compare at this price; by default by the mean over all prices, so that each data set counts once, which is
             also printed.
@@ -782,7 +565,8 @@ class Results(Readable):
         Raises
         ------
         ValueError
-            If fewer than two methods have a score, or no data set has a score for each.
+            If ``metric`` is by each method's own model, fewer than two methods have a score, or no data set has one for
+            each.
         """
         (metric,) = check_columns([metric], FIGURES, "metric")
         table = self.to_frame()

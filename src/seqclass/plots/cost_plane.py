@@ -9,7 +9,7 @@ import numpy as np
 
 from seqclass.experiment import Results
 from seqclass.experiment._summary import over_data
-from seqclass.experiment.results import ALL
+from seqclass.experiment.comparison import ALL
 from seqclass.plots._style import MARKERS, NEUTRAL, MultiAxesDisplay, colour, open_frame, shorten
 
 

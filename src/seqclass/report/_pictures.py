@@ -18,8 +18,8 @@ from seqclass.evaluation.scores import ClassScores
 from seqclass.experiment import Results
 from seqclass.experiment._store import of_first
 from seqclass.experiment._summary import over_data
+from seqclass.experiment.comparison import ALL
 from seqclass.experiment.records import Judged, LabelledRecord, read_judged
-from seqclass.experiment.results import ALL
 from seqclass.labels import Labels
 from seqclass.plots import FeatureCountDisplay, StagewiseCalibrationDisplay
 from seqclass.plots.accuracy_features import wilson

@@ -16,8 +16,8 @@ from seqclass.agent.explanation import Explanation
 from seqclass.costs import Costs
 from seqclass.experiment import Results
 from seqclass.experiment._columns import by_default
+from seqclass.experiment.comparison import CHANCE, Comparison
 from seqclass.experiment.explored import Explored
-from seqclass.experiment.results import Comparison
 from seqclass.labels import Labels
 from seqclass.report._markup import (
     NONE,
@@ -82,7 +82,8 @@ def summary_section(summary: Any, price_name: str = "price") -> Markup:
         "what an instance costs, prices and decisions together, where a wrong decision costs 1 unless a data set says "
         "what decisions cost; features and paid are those acquired and what they cost. Expected is the cost that the "
         "method's own model expects of its policy, and gap how far at most that is above the best policy that asks in "
-        "its order; of a method that may ask anything next, above the best one over all orders."
+        "its order; of a method that may ask anything next, above the best one over all orders. Models and scopes "
+        "differ, so by neither may methods be ranked."
     )
     note += " Under a hard budget so many questions are asked of each instance." if limits else ""
     last = [*labels, "fit (s)", "classify (s)", "cells", "failed"]
@@ -108,8 +109,8 @@ def comparison_section(results: Results, cells: Any) -> Markup:
     note = (
         f"Differences are paired: on the folds on which every method has a score, by the mean over {over}; of a single "
         "fold case by case; over all data sets by data set. In brackets 95% intervals, corrected for training rows "
-        "that folds share. Where zero is inside, the difference is noise, and has no reading. Each interval stands "
-        "alone: of twenty pairs without a difference about one will seem to have one."
+        "that folds share. Where zero is inside, the difference is not beyond chance, and has no reading. Each "
+        "interval stands alone: of twenty pairs without a difference about one will seem to have one."
     )
     none = [name for name in dict.fromkeys(cells["method"]) if name not in able]
     note += f" Left out, as all their cells failed: {', '.join(none)}." if none else ""
@@ -141,12 +142,12 @@ def _differences(comparison: Comparison, words: str) -> Markup:
     for row in comparison.differences.to_dict("records"):
         apart = with_interval(row["difference"], row["lower"], row["upper"], signed=True)
         pairs = f"{row['n']} {row['paired_by']}s" if row["paired_by"] else NONE
-        reading = NONE if row["verdict"] == "noise" else row["verdict"]
+        reading = NONE if row["verdict"] == CHANCE else row["verdict"]
         rows.append(
             [*(row[name] for name in ("data", "method", "against")), apart, number(row["p_value"], 4), pairs, reading]
         )
     header = ["data", "method", "against", f"difference of {words}", "p", "pairs", "reading"]
-    return table(f"Differences by {words}: the method less what it is compared against", header, rows)
+    return table(f"Differences by {words}: the method minus what it is compared against", header, rows)
 
 
 def _ranks(comparison: Comparison, words: str) -> Markup:
