@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from seqclass._utils.text import join_names
+from seqclass._utils.validation import check_real
 from seqclass.experiment import Results
 from seqclass.experiment._summary import over_data
 from seqclass.experiment.comparison import ALL
@@ -17,15 +19,18 @@ class CostPlaneDisplay(MultiAxesDisplay):
     """Decision cost against price paid, for each data set and for all: down and to the left is better.
 
     What two points on one grey line cost in all is the same, namely what the line says where it meets an axis. A
-    method's points at several prices or hard budgets are joined. Make one with `from_results`.
+    method's points at several prices or hard budgets are joined and labelled. Make one with `from_results`.
 
     Parameters
     ----------
     points : pandas.DataFrame
         A row a point: ``data``, ``method``, ``cost_mean`` (price paid) and ``realised_cost`` (price and decision), both
-        a case. Points of a method are joined in the order of the rows.
+        a case. Points of a method are joined in the order of the rows, and labelled by ``price`` or ``budget`` where
+        there are several.
     unit : str
         What costs are counted in, such as ``"EUR"``.
+    width : float, optional
+        Width of a new figure in inches, which has as many pictures in a row as fit; by default at most three.
 
     Attributes
     ----------
@@ -53,18 +58,30 @@ class CostPlaneDisplay(MultiAxesDisplay):
 
     _across = 3  # pictures in a row
 
-    def __init__(self, points: Any, *, unit: str = "") -> None:
+    def __init__(self, points: Any, *, unit: str = "", width: float | None = None) -> None:
         self.points = points[points[["cost_mean", "realised_cost"]].notna().all(axis=1)]
         if not len(self.points):
             raise ValueError("points must hold at least one method with a realised cost and a price paid.")
         self.unit = unit
         self.names = list(dict.fromkeys(self.points["data"]))
         n = len(self.names)
-        self._grid: dict[str, Any] = {"ncols": min(n, self._across), "nrows": math.ceil(n / self._across)}
-        self._needed = f"{self._grid['nrows'] * self._grid['ncols']} matplotlib Axes"
+        self.width = width if width is None else check_real(width, "width", 1)
+        across = min(n, self._across if width is None else max(1, int(width / 2.6)))  # inches that a picture needs
+        self._legend_columns = 4 if width is None else max(1, int(width / 1.6))
+        self._grid: dict[str, Any] = {"ncols": across, "nrows": math.ceil(n / across)}
+        more = "; with overall=False the last is left out" if ALL in self.names else ""
+        self._needed = f"{math.ceil(n / across) * across} matplotlib Axes, for {join_names(self.names)}{more}"
 
     @classmethod
-    def from_results(cls, results: Results, *, ax: Any = None, **settings: Any) -> CostPlaneDisplay:
+    def from_results(
+        cls,
+        results: Results,
+        *,
+        ax: Any = None,
+        width: float | None = None,
+        overall: bool = True,
+        **settings: Any,
+    ) -> CostPlaneDisplay:
         """Draw the results of a run.
 
         Parameters
@@ -73,7 +90,11 @@ class CostPlaneDisplay(MultiAxesDisplay):
             The run. All data sets together come last, where there are several: means in which each counts once, of the
             methods that have a score on each of them.
         ax : array of matplotlib Axes, optional
-            Where to draw; by default a new figure.
+            Where to draw, one for each picture up to full rows; by default a new figure.
+        width : float, optional
+            Width of a new figure in inches, such as 3.5 for a column of a page that has two.
+        overall : bool
+            Whether all data sets together have a picture.
         **settings
             Passed to `plot`.
 
@@ -86,15 +107,17 @@ class CostPlaneDisplay(MultiAxesDisplay):
         summary = results.summary(metrics=["cost_mean", "realised_cost"])
         axes = [name for name in ("method", "price", "budget") if name in summary]
         scored = summary[summary["realised_cost"].notna()]
-        if (n := summary["data"].nunique()) > 1:
+        if (n := summary["data"].nunique()) > 1 and overall:
             means = over_data(scored, n, axes, ["cost_mean", "realised_cost"])
             scored = pd.concat([scored, means.assign(data=ALL)])
         places = {name: {v: i for i, v in enumerate([*summary[name].unique(), ALL])} for name in ("data", "method")}
         key = lambda column: column.map(places[column.name]) if column.name in places else column  # noqa: E731
         points = scored.sort_values(["data", *axes], kind="stable", key=key)
-        return cls(points, unit=results.unit).plot(ax, **settings)
+        return cls(points, unit=results.unit, width=width).plot(ax, **settings)
 
     def _inches(self) -> tuple[float, float]:
+        if self.width is not None:
+            return self.width, 0.85 * self.width / self._grid["ncols"] * self._grid["nrows"] + 0.5
         return 3.3 * self._grid["ncols"] + 0.7 * (self._grid["ncols"] == 1), 2.9 * self._grid["nrows"] + 0.5
 
     def _draw(self, *axes: Any) -> None:
@@ -109,6 +132,11 @@ class CostPlaneDisplay(MultiAxesDisplay):
                 style = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "markersize": 6}
                 if at.any():
                     ax.plot(x[at], (whole - x)[at], label=shorten(method, 34), linewidth=1.4, zorder=3, **style)
+            for at in ("price", "budget"):
+                if at in own and own[at].nunique() > 1:
+                    for place in zip(own[at], x, whole - x):
+                        offset = {"xytext": (4, 3), "textcoords": "offset points", "fontsize": 7, "color": NEUTRAL}
+                        ax.annotate(f"{place[0]:g}", place[1:], zorder=4, **offset)
             ax.set_xlim(0, 1.08 * x.max() or 1)
             ax.set_ylim(0, 1.12 * (whole - x).max() or 1)
             ax.grid(visible=False)
