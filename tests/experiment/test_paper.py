@@ -169,3 +169,18 @@ def test_intervals_below_take_less_width(results: Results) -> None:
     assert "<br>[" in results.table(interval="below")
     with pytest.raises(ValueError, match="interval must be"):
         results.table(interval="under")
+
+
+def test_a_narrow_plot_has_prices_at_its_points(results: Results) -> None:
+    import matplotlib.pyplot as plt
+
+    drawn = results.plot(width=3.5)
+    assert (drawn.figure_.get_figwidth(), len(drawn.ax_)) == (3.5, 3)
+    assert drawn.ax_[0].get_subplotspec().get_gridspec().ncols == 1
+    assert [text.get_text() for text in drawn.ax_[0].texts] == ["0.01", "0.5"] * 3
+    assert len(results.plot(overall=False).names) == 2
+    with pytest.raises(
+        ValueError, match=r"ax must be 3 matplotlib Axes, for 'wine_1', 'iris', 'all data sets'; .*overall"
+    ):
+        results.plot(ax=plt.subplots(1, 2)[1])
+    plt.close("all")

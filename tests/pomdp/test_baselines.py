@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
+from seqclass import SequentialClassifier
 from seqclass.pomdp import (
     DECIDE,
     FirstK,
+    FunctionPolicy,
+    FunctionSolver,
     Lookahead,
     PosteriorThreshold,
     TableProblem,
@@ -150,3 +155,22 @@ def test_look_ahead_stops_at_a_tie(depth: int, any_order: bool) -> None:
         ]
     twice = TableProblem([0.5, 0.5], np.repeat(table, 2, axis=0), 0.1, any_order=True)
     assert Lookahead(depth, certificate_paths=0).solve(twice).action(twice.initial_belief()).tolist() == [0]
+
+
+def test_a_function_is_a_solver_of_a_classifier() -> None:
+    def until_sure(belief: Any) -> Any:
+        return np.where(belief.probabilities.max(axis=1) < 0.9, belief.available.argmax(axis=1), -1)
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    X = (rng.random((80, 3)) < np.where(y, 0.8, 0.2)[:, None]).astype(float)
+    solver = FunctionSolver(until_sure, certificate_paths=100)
+    clf = SequentialClassifier(order="adaptive", solver=clone(solver)).fit(X, y)
+    asked = FunctionPolicy(clf.problem_, until_sure)
+    assert evaluate(clf.problem_, clf.policy_).cost == evaluate(clf.problem_, asked).cost
+    assert clf.policy_.info.upper >= clf.policy_.info.lower > 0
+    for wrong in (until_sure, asked):
+        with pytest.raises(TypeError, match=r"solver must be a solver, got .*FunctionSolver\(function\)"):
+            SequentialClassifier(order="adaptive", solver=wrong).fit(X, y)
+    with pytest.raises(TypeError, match="function must be a function of a belief"):
+        FunctionSolver(3).solve(clf.problem_)

@@ -57,7 +57,16 @@ EXPECTED = {
 }
 
 #: Solvers of problems in which any question may come next, or visits cost something, which have tests of their own.
-OWN_TESTS = {"Adaptive", "ExactFreeOrder", "ExposureControl", "FixedPanels", "Panels", "PricedTree", "SequentialTest"}
+OWN_TESTS = {
+    "Adaptive",
+    "ExactFreeOrder",
+    "ExposureControl",
+    "FunctionSolver",
+    "FixedPanels",
+    "Panels",
+    "PricedTree",
+    "SequentialTest",
+}
 
 SOLVERS = [
     cls

@@ -194,3 +194,16 @@ def test_what_may_not_be_asked_is_refused_by_name_and_by_number() -> None:
     )
     assert len(start[[]].asking(0).update(np.array([], dtype=int))) == 0
     np.testing.assert_allclose(dear.predictive("Look").sum(), 1)  # what it would show can be looked at all the same
+
+
+def test_a_question_asked_in_some_rows_is_refused_with_the_way_out() -> None:
+    sensors = np.array([[[0.9, 0.2], [0.1, 0.8]]] * 2)
+    problem = TableProblem([0.5, 0.5], sensors, prices=0.1, any_order=True)
+    begun = problem.initial_belief(3)
+    belief = begun.asking(np.array([0, 1, 1])).update(np.zeros(3, dtype=int))
+    with pytest.raises(ValueError, match=r"was asked before in 2 of 3 rows.*belief\.available\[:, j\], belief\[rows\]"):
+        belief.asking(1)
+    assert belief[belief.available[:, 1]].asking(1).joint.shape == (1, 2, 2)
+    assert repr(begun.asking(1)).endswith("; asking 'feature 1'>")
+    assert "asking" not in repr(begun)
+    assert repr(problem.structure).startswith("<TableStructure: ")

@@ -20,7 +20,8 @@ SOLVERS = [
     and issubclass(cls, Solver)
     and cls is not Solver
     and not inspect.isabstract(cls)
-    and cls.__name__ not in ("Adaptive", "ExactFreeOrder", "ExposureControl", "PomdpPyPlanner", "SequentialTest")
+    and cls.__name__
+    not in ("Adaptive", "ExactFreeOrder", "ExposureControl", "FunctionSolver", "PomdpPyPlanner", "SequentialTest")
 ]
 SETTINGS = {"certificate_paths": 50, "n_beliefs": 200, "max_iterations": 40, "max_vectors": 1000}
 FACTORS = [1e-6, 1e6]

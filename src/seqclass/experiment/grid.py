@@ -23,6 +23,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped, u
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.frames import is_frame
+from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_choice, check_costs, check_integer, check_jobs, check_real, columns_of
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.costs import Costs
@@ -403,6 +404,13 @@ class Experiment(BaseEstimator):  # type: ignore[misc]
     visits: Mapping[str, Any] | None = None
     budgets: Iterable[int] | None = None
     known: Iterable[str] = ()
+
+    def __repr__(self) -> str:
+        known = [list(part) if isinstance(part, (list, tuple, dict)) else [part] for part in (self.data, self.methods)]
+        data, methods = (join_names((getattr(one, "name", one) for one in part), 4) for part in known)
+        at = {"prices": self.prices, "budgets": self.budgets, "seeds": self.seeds, "cv": self.cv}
+        more = ", ".join(f"{name} {short_repr(value)}" for name, value in at.items() if value is not None)
+        return f"<Experiment: {methods} on {data}; {more}>"
 
     def run(
         self,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from seqclass._utils.arrays import another_stream
+from seqclass._utils.text import short_repr
 from seqclass._utils.validation import (
     check_choice,
     check_flag,
@@ -18,7 +20,7 @@ from seqclass._utils.validation import (
 )
 from seqclass.bn import ObservationModel
 from seqclass.costs import Costs
-from seqclass.pomdp import Solver
+from seqclass.pomdp import Policy, Solver
 
 #: Parts that a classifier is put together from: what may stand there, and what it has to do.
 _PARTS = {
@@ -85,6 +87,11 @@ class Settings:
             check_real(self.max_cost, "max_cost", 0)
         if self.target_cost is not None:
             check_real(self.target_cost, "target_cost", 0, np.finfo(float).max)
+        if isinstance(self.solver, Policy) or (inspect.isroutine(self.solver) and not hasattr(self.solver, "solve")):
+            raise TypeError(
+                f"solver must be a solver, got {short_repr(self.solver)}; a function of beliefs that returns what to "
+                "ask, or -1 to decide, is one as seqclass.pomdp.FunctionSolver(function)."
+            )
         for name, (what, methods) in _PARTS.items():
             part = getattr(self, name)
             if part is not None and not (name == "discretizer" and isinstance(part, str)):

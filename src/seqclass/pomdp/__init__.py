@@ -35,7 +35,7 @@ from seqclass.pomdp.solvers.ordering.rules import (
 from seqclass.pomdp.solvers.panels import FixedPanels, Panels
 from seqclass.pomdp.solvers.perseus import Perseus
 from seqclass.pomdp.solvers.priced_tree import PricedTree
-from seqclass.pomdp.solvers.simple import FirstK, Lookahead, PosteriorThreshold
+from seqclass.pomdp.solvers.simple import FirstK, FunctionSolver, Lookahead, PosteriorThreshold
 from seqclass.pomdp.solvers.thresholds import LinearThresholdSPSA
 from seqclass.pomdp.sweeps.budget import solve_for_budget
 from seqclass.pomdp.sweeps.frontier import cost_sweep
@@ -58,6 +58,7 @@ __all__ = [
     "FittedValueIteration",
     "FixedPanels",
     "FunctionPolicy",
+    "FunctionSolver",
     "GridValueIteration",
     "HiddenInformation",
     "LinearThresholdSPSA",

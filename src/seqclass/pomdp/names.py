@@ -297,7 +297,10 @@ class Names:
             remedy = "Take a problem in any order to ask whatever you like."
             self.refuse(number, number != stage, f"is not next in this order: there {comes}. {remedy}")
         if observed is not None:
-            self.refuse(number, observed[np.arange(len(observed)), number] >= -1, "was asked before.")
+            again = observed[np.arange(len(observed)), number] >= -1
+            which = f" in {again.sum():,} of {len(again):,} rows" if len(again) > 1 else ""
+            remedy = "Ask the rows where it is open: rows = belief.available[:, j], belief[rows].asking(j)."
+            self.refuse(number, again, f"was asked before{which}. {remedy}")
 
     def refuse(self, number: IntArray, wrong: BoolArray, why: str) -> None:
         """Say by name which question is wrong, if any is."""

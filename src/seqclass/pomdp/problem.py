@@ -15,7 +15,7 @@ from scipy.special import entr
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, lower_envelope, row_sums, smallest_int
 from seqclass._utils.model_files import Stored
 from seqclass._utils.tables import Readable, count_text
-from seqclass._utils.text import belief_text
+from seqclass._utils.text import belief_text, short_repr
 from seqclass._utils.validation import check_costs, check_distribution, check_integer, check_real
 from seqclass.costs import Visits
 from seqclass.pomdp.account import Account, charge, new_account, prices_of_all
@@ -334,7 +334,9 @@ class BeliefState(Readable):
         n, paid = len(self), self.spent.mean() if len(self) else 0.0
         mean = belief_text(self.problem.names.classes, self.probabilities.mean(axis=0).tolist()) if n else "no belief"
         cases, average = ("", "") if n == 1 else (f"{n:,} cases; on average ", " on average")
-        return f"{cases}{mean}; {self.stage:,} of {self.problem.n_questions:,} asked, {paid:.4g} paid{average}"
+        number = self._question
+        asks = f"; asking {short_repr(self.problem.names.question(number))}" if isinstance(number, int) else ""
+        return f"{cases}{mean}; {self.stage:,} of {self.problem.n_questions:,} asked, {paid:.4g} paid{average}{asks}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a case: P(class), what was asked, what was paid, and what deciding now would cost.

@@ -77,6 +77,10 @@ class Structure(Generic[P]):
     (True, None)
     """
 
+    def __repr__(self) -> str:
+        has = [name for name in ("tables", "latent") if getattr(self, name) is not None]
+        return f"<{type(self).__name__}: {' and '.join(has) or 'neither tables nor latent states'} of {self.problem!r}>"
+
     def __init__(self, problem: P) -> None:
         self.problem = problem
 

@@ -49,6 +49,9 @@ class ValueFunction(Stored, ABC):
         self.problem = problem
         self.n_stages = n_stages
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.n_stages:,} stages, size {self.size:,}>"
+
     @property
     def size(self) -> int:
         """Number of vectors or grid values kept."""
@@ -154,6 +157,9 @@ class ProjectedValues(ValueFunction):
             raise ValueError(f"projection must have tables, and this {type(projection).__name__} has none.")
         self.projection = projection
         self.values = values
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.n_stages:,} stages, size {self.size:,}>"
 
     @property
     def size(self) -> int:

@@ -242,7 +242,7 @@ def optimal_values(
     except TooLarge:
         raise ValueError(
             f"optimal_values: more than max_histories={max_histories} histories from {len(start)} beliefs; raise it, "
-            "give fewer, or take Lookahead(depth).solve(problem).value, exact where depth is the number of questions."
+            "give fewer, or bound the optimum: certify(problem, policy, scope='all orders')."
         ) from None
     return action_frame(start, row, question, cost)
 

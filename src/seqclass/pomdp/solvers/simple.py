@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
     unit,
 )
-from seqclass.pomdp.policy import DECIDE, Policy
+from seqclass.pomdp.policy import DECIDE, FunctionPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, constraint_status
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver
@@ -33,7 +34,35 @@ from seqclass.pomdp.walk import first_open
 if TYPE_CHECKING:
     from seqclass.pomdp.solvers.ordering.base import OrderingRule
 
-__all__ = ["FirstK", "Lookahead", "PosteriorThreshold"]
+__all__ = ["FirstK", "FunctionSolver", "Lookahead", "PosteriorThreshold"]
+
+
+@dataclass(repr=False, eq=False)
+class FunctionSolver(Solver, stored=False):
+    """A function of beliefs, which says what to ask and when to decide, as the solver of a classifier or experiment.
+
+    Parameters
+    ----------
+    function : callable
+        As in `FunctionPolicy`: of a `BeliefState`, the question of each row, or -1 to decide.
+    certificate_paths, random_state
+        As in `Solver`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from seqclass import SequentialClassifier
+    >>> def until_sure(belief):
+    ...     return np.where(belief.probabilities.max(axis=1) < 0.9, belief.available.argmax(axis=1), -1)
+    >>> clf = SequentialClassifier(order="adaptive", solver=FunctionSolver(until_sure))
+    >>> clf.fit(*load_iris(return_X_y=True)).policy_
+    <FunctionPolicy: at most 4 of 4 questions in any order; converged, costs 0.07034 to 0.1034, gap 32.0%>
+    """
+
+    function: Callable[[BeliefState], Any]
+
+    def _policy(self, problem: AcquisitionProblem) -> Policy:
+        return FunctionPolicy(problem, self.function)
 
 
 @dataclass(repr=False, eq=False)

@@ -177,10 +177,11 @@ def information_by_row(belief: FloatArray, likelihood: FloatArray) -> FloatArray
 
 
 class ClassInformation(OrderingRule):
-    """The mutual information of the answer and the class, given the answers so far, in nats per unit of price.
+    """Information gain: the mutual information of the answer and the class, in nats per unit of price.
 
-    Unlike the expected saving, it values an answer that changes no decision by itself. It gives no value to a question
-    that only tells what to ask next.
+    It is given the answers so far. Divided by ln 2 it is in bits, the unit of `BeliefState.entropy`. Unlike the
+    expected saving, it values an answer that changes no decision by itself. It gives no value to a question that only
+    tells what to ask next.
 
     Examples
     --------
