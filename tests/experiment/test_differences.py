@@ -225,3 +225,8 @@ def test_kept_rows_without_costs_of_decisions_are_told(tmp_path: Path) -> None:
     assert plain.to_frame()["sensitivity"].mean() == pytest.approx(
         np.mean([one.sensitivity for one in of_three]), abs=0.02
     )
+
+
+def test_an_experiment_says_what_it_runs() -> None:
+    said = "<Experiment: 'etana', 'tree' on 'iris'; prices [0.1], seeds (0,), cv 3>"
+    assert repr(Experiment(["iris"], METHODS, prices=[0.1], cv=3)) == said
