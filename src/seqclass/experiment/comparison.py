@@ -212,7 +212,7 @@ class Comparison(Readable):
         return text + (f" All of this is of means over {' and '.join(each)}, which count the same." if each else "")
 
     def table(self, to: str = "markdown", *, decimals: int = 3) -> str:
-        """Write the paired differences, with their intervals, for a paper.
+        r"""Write the paired differences, with their intervals, for a paper.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class Comparison(Readable):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     methods = ["etana", "sklearn:GaussianNB"]
         ...     results = Experiment(["iris"], methods, cv=3).run(os.path.join(folder, "iris.run"))
-        ...     print(results.compare("accuracy").table().rpartition("\\n\\n")[0])
+        ...     print(results.compare("accuracy").table().rpartition("\n\n")[0])
         | data set | methods | difference | p | pairs |  |
         | --- | --- | --: | --: | --: | --: |
         | iris | etana minus sklearn:GaussianNB | -0.020 [-0.099, 0.059] | 0.388 | 3 folds | not beyond chance |
