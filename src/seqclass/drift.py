@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq, linprog
+from scipy import optimize
 from sklearn.base import clone
 
 from seqclass._base import BaseSequentialClassifier
@@ -279,7 +279,7 @@ class DriftTest(Readable):
 def _greatest_expected_cost(costs: FloatArray) -> float:
     """The most that the best decision can be expected to cost, over all beliefs."""
     n, m = costs.shape
-    solution = linprog(
+    solution = optimize.linprog(
         np.append(np.zeros(n), -1.0),
         A_ub=np.column_stack([-costs.T, np.ones(m)]),
         b_ub=np.zeros(m),
@@ -301,7 +301,7 @@ def _upper_bound(values: FloatArray, low: float, high: float, delta: float) -> f
         won = np.log1p(stakes * (mean - values)[:, None]).sum(axis=0)
         return float(np.logaddexp.reduce(won) - np.log(len(stakes)) + np.log(delta))
 
-    return high if capital(high) <= 0 else float(brentq(capital, low, high))
+    return high if capital(high) <= 0 else float(optimize.brentq(capital, low, high))
 
 
 @dataclass(frozen=True, repr=False)

@@ -331,7 +331,7 @@ def encode_rows(agent: Agent, X: Any, features: IntArray | None = None, whole: b
     features = np.union1d(features, agent.known) if agent.known.size else features
     X = to_numbers(agent, X)
     # lots are drawn from what may be asked for, whatever else the instance comes with
-    keys = X[:, agent.order] if len(agent.policy.initial_belief()[0]) > 1 else None
+    keys = X[:, agent.order] if len(histories_of(agent).lots) > 1 else None
     column, wanted = np.zeros(agent.support.size, dtype=np.intp), agent.support[features]
     if not wanted.size:
         return EncodedRows(np.empty((X.shape[0], 0), dtype=np.int8), column, keys)
@@ -412,7 +412,7 @@ def start_rows(agent: Agent, rows: EncodedRows, known: IntArray, budget: int | N
     """Where instances start that have known features, and what they ask at a budget: what `acquire` takes."""
     if budget is not None:
         _check_budget(agent, budget)
-    if not np.setdiff1d(known, agent.known).size:
+    if not known.size or not np.setdiff1d(known, agent.known).size:
         return initial_row_beliefs(agent, rows), None if budget is None else make_ask(agent.policy, budget=budget)
     features = np.union1d(known, agent.known)
     whole, lots = whole_problem(agent), _sample_components(agent.policy, rows)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
-from scipy.optimize import brentq
+from scipy import optimize, stats
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.tables import Readable
@@ -210,4 +209,4 @@ class Conditional(Readable):
 
         places = [float(shape.ppf(share)) for shape, weight in zip(self.shapes, weights) if weight > 0]
         low, high = min(places), max(places)
-        return float(brentq(above, low, high)) if above(low) < 0 < above(high) else low
+        return float(optimize.brentq(above, low, high)) if above(low) < 0 < above(high) else low

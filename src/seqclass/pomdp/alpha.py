@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy import optimize
 
 from seqclass._utils.arrays import FloatArray, IntArray, chunks
 from seqclass._utils.model_files import register
@@ -337,7 +337,7 @@ class AlphaVectors(Readable, ValueFunction):
         check_integer(vector, "vector", 0, len(vectors) - 1)
         others, n = np.delete(vectors, vector, axis=0), vectors.shape[1]
         # the most of m where this vector, plus m, is no more than any other at a belief
-        result = linprog(
+        result = optimize.linprog(
             np.append(np.zeros(n), -1.0),
             A_ub=np.column_stack([vectors[vector] - others, np.ones(len(others))]),
             b_ub=np.zeros(len(others)),

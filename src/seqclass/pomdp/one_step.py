@@ -96,6 +96,7 @@ def finishing_cost(belief: BeliefState) -> FloatArray:
     return np.where(must_continue(belief), rules.upper_bound(belief) + decide, decide)
 
 
+@kept
 def stopping_threshold(belief: BeliefState) -> FloatArray:
     """What going on must stay below, (n,): the cost of stopping, less a tie."""
     return belief.stopping_cost * (1 - TIE)
@@ -139,9 +140,15 @@ def cost_lower_bound(belief: BeliefState, multiplier: FloatArray | float = 1.0) 
     return least if np.ndim(multiplier) else least[:, 0]
 
 
+@kept
+def least_cost_of_going_on(belief: BeliefState) -> FloatArray:
+    """What `cost_lower_bound` gives, (n,)."""
+    return cost_lower_bound(belief)
+
+
 def stopping_is_certain(belief: BeliefState) -> BoolArray:
     """Rows where stopping is optimal for certain: one more price costs more than knowing the class saves."""
-    return np.asarray(stopping_threshold(belief) <= cost_lower_bound(belief))
+    return np.asarray(stopping_threshold(belief) <= least_cost_of_going_on(belief))
 
 
 def perfect_information_bound(problem: AcquisitionProblem, stage: int) -> FloatArray:

@@ -20,7 +20,7 @@ from seqclass.pomdp.action_values import action_costs, action_frame, cost_to_go
 from seqclass.pomdp.kept import without
 from seqclass.pomdp.one_step import (
     as_belief,
-    cost_lower_bound,
+    least_cost_of_going_on,
     one_step_costs,
     stopping_is_certain,
     stopping_threshold,
@@ -401,7 +401,7 @@ class LookaheadPolicy(Policy):
     def _action(self, belief: BeliefState) -> IntArray:
         stop = stopping_threshold(belief)
         if len(belief) == 1 and type(self.values).plan_cost is ValueFunction.plan_cost:  # no plan is known
-            on = stop[0] > cost_lower_bound(belief)[0] and self.continuation_cost(belief)[0] < stop[0]
+            on = stop[0] > least_cost_of_going_on(belief)[0] and self.continuation_cost(belief)[0] < stop[0]
             return np.array([belief.stage if on else DECIDE])
         go_on = np.zeros(len(belief), dtype=bool)
         # look-ahead is spared where stopping is optimal for certain, or a known plan already pays
@@ -548,5 +548,5 @@ class RepricedPolicy(BorrowedPolicy):
         if belief.problem.max_questions != self.problem.max_questions:  # there may be fewer than it was made for
             own.problem = own.problem.replace(max_questions=belief.problem.max_questions)
         own.account = own.account.scale(self.multiplier)
-        own._kept = without(belief._kept, "one_step_costs", "continuation_cost")
+        own._kept = without(belief._kept, "one_step_costs", "continuation_cost", "least_cost_of_going_on")
         return own

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
-from scipy.optimize import brentq
+from scipy import optimize, stats
 
 from seqclass._utils.arrays import BoolArray, FloatArray
 from seqclass._utils.validation import check_integer, check_not_negative, check_real
@@ -50,7 +49,9 @@ def hoeffding_bentkus_upper_bound(mean: float, n: int, delta: float) -> float:
         return 1.0
     if hoeffding_bentkus_p_value(mean, n, mean) <= delta:
         return mean
-    return float(brentq(lambda alpha: hoeffding_bentkus_p_value(mean, n, alpha) - delta, mean, 1.0, xtol=1e-12))
+    return float(
+        optimize.brentq(lambda alpha: hoeffding_bentkus_p_value(mean, n, alpha) - delta, mean, 1.0, xtol=1e-12)
+    )
 
 
 def rows_needed(alpha: float, delta: float) -> int:

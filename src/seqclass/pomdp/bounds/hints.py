@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy import optimize
 
 from seqclass._utils.arrays import FloatArray, IntArray, lower_envelope
 from seqclass._utils.progress import check_deadline
@@ -270,7 +270,7 @@ def _mixture(points: FloatArray, values: FloatArray, prior: FloatArray, starts: 
     while largest > 0:
         check_deadline()
         # in units of its own: a solver takes what is large or small for what has no solution
-        solution = linprog(-values[active] / largest, A_eq=points[active].T, b_eq=prior, method="highs")
+        solution = optimize.linprog(-values[active] / largest, A_eq=points[active].T, b_eq=prior, method="highs")
         if solution.x is None:
             break  # what was found before is a mixture too
         weight = np.zeros(len(values))

@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy import optimize
 from scipy.spatial import HalfspaceIntersection, QhullError
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
@@ -347,7 +347,7 @@ def _witness(vector: FloatArray, others: FloatArray, tolerance: float) -> FloatA
     scale = max(float(np.abs(others - vector).max()), np.finfo(float).tiny)
     # maximise the advantage: (vector - other) @ belief + advantage <= 0
     table = np.column_stack([(vector - others) / scale, np.ones(len(others))])
-    result = linprog(
+    result = optimize.linprog(
         np.append(np.zeros(n_classes), -1.0),
         A_ub=table,
         b_ub=np.zeros(len(others)),

@@ -16,9 +16,9 @@ from seqclass.pomdp.bounds.optimum import ask_once
 from seqclass.pomdp.latent import plogp
 from seqclass.pomdp.observations import ObservationSource, SampledObservations, TooLarge
 from seqclass.pomdp.one_step import (
-    cost_lower_bound,
     finishing_cost,
     initial_beliefs,
+    least_cost_of_going_on,
     stopping_is_certain,
     stopping_threshold,
 )
@@ -179,7 +179,7 @@ def expected_values(problem: AcquisitionProblem, rule: OrderingRule, n_stages: i
 def clip_to_bounds(cost: FloatArray, following: NextQuestion, most: FloatArray | None = None) -> FloatArray:
     """Keep costs of going on between knowing the class after one more price, and deciding after the next question."""
     most = cost_upper_bound(following) if most is None else most
-    return np.asarray(np.minimum(np.maximum(cost, cost_lower_bound(following.info)), most))
+    return np.asarray(np.minimum(np.maximum(cost, least_cost_of_going_on(following.info)), most))
 
 
 def cost_upper_bound(following: NextQuestion) -> FloatArray:
