@@ -93,6 +93,7 @@ class Reader:
         spent = case["spent"] + (self.price(case, question) if price is None else price)
         paid = case["paid"] | ({group} if pays and group is not None else set())
         told = {"w": [w / total for w in weight], "seen": case["seen"] | {question: outcomes}, "paid": paid}
+        case = {key: value for key, value in case.items() if key != "standing"}
         return case | told | {"spent": spent, "stage": case.get("stage", 0) + 1}
 
     def price(self, case, q):
@@ -187,19 +188,131 @@ class Reader:
             return []
         most = INF if self.max_cost is None else self.max_cost * (1 + TIE)
         asked = range(self.n_questions) if self.any_order else [case["stage"]]
-        return [
+        asked = [
             q for q in asked
             if not self.any_order or (q not in case["seen"] and case["spent"] + self.price(case, q) <= most)
         ]  # fmt: skip
+        allowed = self.standing(case)["allowed"] if self.rules else {*asked} - {*case.get("implied", ())}
+        return [q for q in asked if q in allowed and q not in case.get("closed", ())]
+
+    def consequences(self, logic, answers, unasked, lost):
+        """What skip logic says of answers by question: with implied ones, what is open, and what never will be."""
+        answers, closed, opens = dict(answers), set(lost), {}
+
+        def hit(rule):
+            return answers.get(rule["after"], -1) in rule["answers"]
+
+        while more := [
+            r for r in logic if r["effect"] == "implies" and hit(r) and r["question"] in unasked - {*answers}
+        ]:
+            answers[more[0]["question"]] = more[0]["implied"]
+        for rule in logic:
+            if rule["effect"] == "opens":
+                opens.setdefault(rule["question"], []).append(rule)
+        shut = {rule["question"] for rule in logic if rule["effect"] != "opens" and hit(rule)}
+        closed |= shut
+
+        def met(own, is_met):
+            return (any if any(rule["any"] for rule in own) else all)(map(is_met, own))
+
+        def may(rule):
+            return hit(rule) if rule["after"] in answers else rule["after"] not in closed
+
+        while more := [q for q, own in opens.items() if q not in closed and not met(own, may)]:
+            closed.update(more)
+        return answers, {q for q in unasked - shut if q not in opens or met(opens[q], hit)}, closed
+
+    def standing(self, case):
+        """How a case stands to the rules: what they allow, what of it has to be asked, and the price of that."""
+        if "standing" in case:
+            return case["standing"]
+        rules, every = self.rules, range(self.n_questions)
+        area, required, sets = rules["area"], rules["required"], rules["sets"]
+        asked, left = {q for q in case["seen"] if q < self.n_questions}, self.stages - case["stage"]
+        must = [q for q in required if q not in asked]
+
+        def count():
+            n = [sum(area[q] == a for q in {*asked, *must}) for a in range(len(rules["at_least"]))]
+            need = [max(least - number, 0) for least, number in zip(rules["at_least"], n)]
+            there = {
+                q for q in every
+                if q not in asked and q not in rules["closed"]
+                and (q in must or area[q] < 0 or n[area[q]] < rules["at_most"][area[q]])
+                and not any(q in group and asked & {*group} for group in rules["enemies"])
+            }  # fmt: skip
+            return need, there
+
+        need, there = count()
+        if not there.issuperset(must):  # answers that nobody asked for leave it out
+            must = [q for q in must if q in there]
+            need, there = count()
+        units = [{rules["unit"][q] for q in there - {*required} if area[q] in one["areas"]} for one in sets]
+        if any(len(own) < sum(need[a] for a in one["areas"]) for own, one in zip(units, sets)):
+            for own, one in zip(units, sets):
+                *others, last = one["areas"]
+                need[last] = min(need[last], len(own) - sum(need[a] for a in others))
+        if len(must) + sum(need) > left:
+            must = must[: max(left, 0)]
+            before = [len(must), *need]
+            need = [min(max(left - sum(before[: a + 1]), 0), n) for a, n in enumerate(need)]
+        n = len(must) + sum(need)
+        prices, full = ([self.questions[q][key] for q in every] for key in ("price", "full_price"))
+        least = sum(prices[q] for q in must)
+        for a, own in enumerate(rules["cheapest"]):
+            least += sum([prices[q] for q in own if q in there][: need[a]] if rules["at_least"][a] else [])
+        most = sum(full[q] for q in must)
+        most += sum(k * max((full[q] for q in every if area[q] == a), default=0) for a, k in enumerate(need))
+        outcomes = {q: seen[0] for q, seen in case["seen"].items() if seen[0] >= 0} | case.get("implied", {})
+        unasked = {*every} - asked - {*case.get("implied", {})} - case.get("closed", set())
+        allowed = there - {*case.get("implied", {})} - case.get("closed", set())
+        allowed &= self.consequences(rules["answers"], outcomes, unasked, set())[1]
+        for q in rules["first"]:
+            if q in allowed and (q in must or q not in required):
+                allowed = {q}
+                break
+        wanted = {q for q in every if area[q] >= 0 and need[area[q]] > 0} - {*must}
+        serves = wanted | {*must}
+        if rules["demands"]:
+            allowed = {q for q in allowed if n - left + (q not in serves) <= 0}
+            for own, one in zip(units, sets):
+                if all(need[a] > 0 for a in one["areas"]):
+                    spare = len(own) - sum(need[a] for a in one["areas"])
+                    own_ones = {q for q in wanted if area[q] in one["areas"]}
+                    allowed = {q for q in allowed if spare >= one["takes"][q] or q in own_ones}
+        case["standing"] = {
+            "allowed": allowed, "serves": allowed & serves, "more": n > 0, "least": least, "most": most,
+            "after": {q for q in every if n - (q in serves) > 0},
+        }  # fmt: skip
+        return case["standing"]
+
+    def must(self, case):
+        """Whether something has to be asked before anything is decided."""
+        demands = self.rules and self.rules["demands"]
+        return bool(demands and self.standing(case)["more"] and self.open(case))
+
+    def among(self, case):
+        """Questions among which heuristics choose: what has to be asked, or what can change anything."""
+        if not self.rules or not self.rules["demands"]:
+            return [q for q in self.open(case) if self.late(q) < 2]
+        return [q for q in self.open(case) if not self.must(case) or q in self.standing(case)["serves"]]
+
+    def stopping(self, case):
+        """Cost of deciding now; infinite where something has to be asked first."""
+        return INF if self.must(case) else self.stop(case["w"])
+
+    def finish(self, case):
+        """Cost of deciding once all was asked that has to be."""
+        return self.stop(case["w"]) + (self.standing(case)["most"] if self.must(case) else 0.0)
 
     def least(self, case):
         """No way of going on costs less: one more price, then the class is known."""
         known = sum(b * cost for b, cost in zip(self.belief(case["w"]), self.perfect))
-        return min([self.price(case, q) + known for q in self.open(case)], default=INF)
+        demanded = self.standing(case)["least"] if self.rules and self.rules["demands"] else 0.0
+        return max(min([self.price(case, q) for q in self.open(case)], default=INF), demanded) + known
 
     def settled(self, case):
         """Whether no question can pay."""
-        return self.stop(case["w"]) * (1 - TIE) <= self.least(case)
+        return self.stopping(case) * (1 - TIE) <= self.least(case)
 
     def once(self, case, q):
         """Expected cost of asking and deciding then."""
@@ -224,7 +337,8 @@ class Reader:
             return once
         if self.any_order:
             cheapest = self.cheapest_price()
-            reached = min([self.stop(case["w"]), *once.values()]) * (1 + TIE)
+            after = self.standing(case)["after"] if self.rules else ()
+            reached = min([self.finish(case), *(cost for q, cost in once.items() if q not in after)]) * (1 + TIE)
             once = {q: cost for q, cost in once.items() if self.bound(case, q, cheapest) <= reached}
             once = {q: once[q] for q in sorted(self.few(once, most))}
         return {q: self.expected(case, q, lambda after: self.best(after, depth - 1, most)) for q in once}
@@ -242,7 +356,7 @@ class Reader:
 
     def best(self, case, depth, most):
         """Expected cost of the best of stopping and looking so far ahead."""
-        stop = self.stop(case["w"])
+        stop = self.stopping(case)
         return stop if self.settled(case) else min([stop, *self.ahead(case, depth, most).values()])
 
     def gain(self, rule, case, q):
@@ -263,7 +377,7 @@ class Reader:
 
     def scores(self, rule, case):
         """What each open question promises, per price where the rule says so."""
-        asked = [q for q in self.open(case) if self.late(q) < 2]
+        asked = self.among(case)
         if rule["type"] == "order":
             return {q: -rule["order"].index(q) for q in asked if q in rule["order"]}
         if rule["type"] == "lookahead":
@@ -294,38 +408,46 @@ class Reader:
         q = self.next(rule, case)
         weights = values["weights"][stage] if q >= 0 and stage < values["n_stages"] else None
         once = self.once(case, q) if q >= 0 else INF
+        dearest = max(once, self.finish(case)) if self.must(case) else once
         if weights is None:
-            return q, once
+            return q, dearest
         belief, best = self.belief(case["w"]), min(self.once(case, one) for one in self.open(case))
         entropy = -sum(map(plogp, belief))
         ahead = stop - self.scores(rule, case)[q] if rule["type"] in ("lookahead", "improved") else once
         told = [1, stop, once, best, ahead, entropy, *sorted(belief)[-2:], math.sqrt(stop)]
         told += belief if len(belief) <= 10 else []
         told += [stop**2, stop * ahead, ahead**2, entropy**2, stop * entropy, ahead * entropy]
-        asked = [float(one in case["seen"]) for one in range(self.n_questions)] if self.n_questions <= 40 else []
+        gone = {*case["seen"], *case.get("implied", ()), *case.get("closed", ())}
+        asked = [float(one in gone) for one in range(self.n_questions)] if self.n_questions <= 40 else []
         told += asked + [one * stop for one in asked]
         cost = sum(weight * x for weight, x in zip(weights, told))
-        return q, min(max(cost, self.least(case)), once)
+        return q, min(max(cost, self.least(case)), dearest)
 
     def value(self, values, case):
         """Expected cost of the best of stopping and going on along a rule."""
         if case["stage"] >= values["n_stages"] or self.settled(case):
-            return self.stop(case["w"])
-        return min(self.stop(case["w"]), self.going_on(values, case)[1])
+            return self.finish(case)
+        return min(self.finish(case), self.going_on(values, case)[1])
 
     def costs(self, policy, case):
         """Cost of each question: some questions ahead, or to the end."""
         if policy["type"] == "lookahead":
-            return self.ahead(case, policy["depth"], policy["n_candidates"])
-        if self.settled(case) or case["stage"] + 1 >= self.stages:
+            return self.mine(case, self.ahead(case, policy["depth"], policy["n_candidates"]))
+        if self.settled(case):
+            return self.mine(case, self.ahead(case, 2, 5))
+        if case["stage"] + 1 >= self.stages:
             return self.ahead(case, 2, 5)
         return {q: self.expected(case, q, self.optimum) for q in self.open(case)}
+
+    def mine(self, case, costs):
+        """Of costs those among which it chooses where there are rules."""
+        return {q: costs[q] for q in self.among(case) if q in costs} if self.rules else costs
 
     def optimum(self, case):
         """Expected cost of the best of all that may follow; kept, as many orders lead to the same answers."""
         key = case["stage"], self.max_cost and case["spent"], *map(frozenset, (case["seen"].items(), case["paid"]))
         if key not in self.optima:
-            stop, costs = self.stop(case["w"]), {}
+            stop, costs = self.stopping(case), {}
             if not self.settled(case):
                 costs = self.costs({"type": "recursion"}, case)
             self.optima[key] = min([stop, *costs.values()])
@@ -417,7 +539,15 @@ class Reader:
         stage = len(own) - (0 if self.max_questions is None else self.case["known"])
         if not self.any_order:
             stage = next((q for q in range(self.n_questions) if q not in own), self.n_questions)
-        return self.case | {"stage": stage}
+        case = {key: value for key, value in self.case.items() if key != "standing"}
+        if self.start:  # what is known at the start closes questions, or answers them
+            first = {q for q, question in enumerate(self.questions) if "known" in question}
+            told = {q: seen[0] for q, seen in case["seen"].items() if q in first and seen[0] >= 0}
+            rest = {*range(len(self.questions))} - first
+            implied, _, closed = self.consequences(self.start, told, rest, first - {*told})
+            implied = {q: v for q, v in implied.items() if q in rest - {*case["seen"]}}
+            case |= {"implied": implied, "closed": (closed & rest) - {*implied, *case["seen"]}}
+        return case | {"stage": stage}
 
     def next_panel(self):
         """The questions to order together, or those that are waited for; none where it decides."""
@@ -449,7 +579,15 @@ class Reader:
 
     def asks(self, policy, case, certainly=False):
         """What a policy asks and what it expects going on to cost, or -1; ``certainly``: as if it had to go on."""
-        kind, stop = policy["type"], self.stop(case["w"])
+        q, cost = self.chooses(policy, case, certainly)
+        if q < 0 and not certainly and self.must(case):  # whatever pays, what has to be asked is asked
+            costs = {q: self.once(case, q) for q in self.open(case) if q in self.standing(case)["serves"]}
+            return self.cheapest(costs), self.chooses(policy, case, True)[1]
+        return q, cost
+
+    def chooses(self, policy, case, certainly):
+        """The same, whatever has to be asked."""
+        kind, stop = policy["type"], self.stopping(case)
         if kind in ("rule", "recursion", "lookahead"):
             if case["stage"] >= policy["n_stages"] or (not certainly and self.settled(case)):
                 return -1, None
@@ -481,10 +619,12 @@ class Reader:
             if (not certainly and stop <= policy["cost"]) or (within.get("once") is True and case["visits"]):
                 return -1, None  # sure enough, or the one visit was made
             q = self.asks(within, case, True)[0] if self.any_order else case["stage"]
-            if self.any_order and q >= 0 and not self.tells(q) and self.asks(within, case)[0] != q:
+            opens = self.must(case) or any(rule["after"] == q for rule in (self.rules or {}).get("answers", ()))
+            if self.any_order and q >= 0 and not self.tells(q) and not opens and self.asks(within, case)[0] != q:
                 q = -1  # nothing is learnt of what has one outcome only
             told = {"type": "class information", "per_price": True}
-            return (self.next(told, case, self.tells) if q < 0 and self.open(case) else q), None
+            among = (lambda _: True) if self.must(case) else self.tells
+            return (self.next(told, case, among) if q < 0 and self.open(case) else q), None
         if kind == "likely" and not certainly and max(self.belief(case["w"])) >= policy["threshold"] - TIE:
             return -1, None
         return (min(self.open(case), default=-1) if policy["rule"] is None else self.next(policy["rule"], case)), None
@@ -499,7 +639,7 @@ class Reader:
     def stand(self):
         """Belief, the question asked (-1: none), what going on is expected to save, and the decision for now."""
         belief, (panel, cost) = self.belief(self.case["w"]), self.goes_on()
-        saving = None if cost is None or not panel else self.stop(self.case["w"]) - cost
+        saving = None if cost in (None, INF) or not panel else self.stop(self.case["w"]) - cost
         return belief, panel[0] if panel else -1, saving, self.cheapest(dict(enumerate(self.decisions(belief))))
 
 

@@ -65,6 +65,7 @@ EXPORTED = [
     *("fixed tree, lookahead", "fixed tree, corrected", "graph", "missing tells", "missing tells, fixed tree"),
     *("missing tells, known at the start", "missing tells, mixture, calibrated", "missing tells, visits"),
     *("sets", "sets, missing tells", "sets, visits"),
+    *("areas, ladder", "skips, missing tells, known"),
 ]
 #: More of a kind.
 _MORE = [
@@ -77,6 +78,9 @@ _MORE = [
         *("missing tells, tree, known", "missing tells, fixed tree, known"),
         *("missing tells, visits, bundles", "missing tells, max_cost", "missing tells, max_features"),
         *("known at the start, fixed mixture", "sets, tree", "listed"),
+        *("areas", "areas, groups", "areas, max_cost", "areas, likely", "areas, looking ahead", "areas, search"),
+        *("areas, bounds", "areas, tree", "areas tied by enemies", "areas, improved", "areas, lookahead", "skips"),
+        *("skips, tree", "skips, search", "skips, ladder, known", "skips, fixed order"),
     )
 ]
 #: What the command line makes of data, or of a network, without options: the default way to its end; and `ifc2f`.
@@ -123,6 +127,7 @@ WIDEST = {
     "tree, improved",
     "graph",
     "sets, visits",
+    "areas, ladder",
 }
 #: Those whose pages between them run each block of the script that the pages of all of `EXPORTED` run, as Chromium
 #: counts them, and those of which the page has something of its own to tell.

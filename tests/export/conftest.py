@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from live_cases import DOUBT_COSTS, doubtful
 from network_cases import random_network
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from seqclass import Costs, SequentialClassifier, certify_differential, ifc2f, load
+from seqclass import Costs, Rules, SequentialClassifier, SkipLogic, SkipRule, certify_differential, ifc2f, load
 from seqclass.bn import ClassMixture, ContextBayes, DiscreteNetwork, NaiveBayes, TreeNetwork
 from seqclass.cli import main
 from seqclass.discretize import Discretizer
@@ -43,10 +44,12 @@ from seqclass.pomdp import (
     ProjectedValueIteration,
     Solver,
 )
+from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.solvers.ordering.adaptive import ImprovedRule
 from seqclass.pomdp.solvers.ordering.given import GivenOrder
 from seqclass.pomdp.solvers.ordering.values import RulePolicy, RuleValues
 from seqclass.pomdp.solvers.panel_policy import PanelPolicy
+from seqclass.pomdp.solvers.simple import OrderBoundPolicy
 from seqclass.pomdp.solvers.thresholds import LinearThresholdPolicy
 from seqclass.pomdp.sweeps.ladder import StopWhenSure
 
@@ -100,6 +103,13 @@ class _Improved(Solver):
         again = RuleValues(problem, rule, values.n_stages)
         again.weights = [None, *values.weights[1:]]
         return RulePolicy(again)
+
+
+class _OnBounds(Solver):
+    """One step on bounds over all orders, near or not."""
+
+    def solve(self, problem: Any) -> Any:
+        return OrderBoundPolicy(RepeatValues(problem))
 
 
 class _Thresholds(Solver):
@@ -419,6 +429,66 @@ _MADE |= {
         _Panels(), TreeNetwork(), _tumours(7), feature_costs=Costs(0.005, max_panel=4, visit_cost=0.01)
     ),
     "visits, one at a time": lambda: _free(_INFORMED, feature_costs=Costs(0.004, visit_cost=0.01, charge_missing=True)),
+}
+_AREAS = Rules(
+    {"size": {"items": [0, 1, 2], "at_least": 1, "at_most": 2}, "form": {"items": [3, 4, 5, 8], "at_least": 2}},
+    enemies=[[0, 3], [2, 6], [9, 10, 11]],
+    first=[7],
+    mandatory=[9],
+)
+_FEW_AREAS = Rules({"size": {"items": [0, 1], "at_least": 1}}, enemies=[[1, 2], [3, 4]], first=[2])
+
+
+def _skipping(solver: Any, model: Any = None, **settings: Any) -> SequentialClassifier:
+    """Numbers that are asked after answers to others only, and one that follows from two of these."""
+    X, y = _pointed()
+    X["none"] = np.where(X["kind"] == "x", "no", "yes")
+    X["last"] = np.where(np.nan_to_num(X["a"]) > 0.5, "up", "down")
+    logic = SkipLogic(
+        [
+            SkipRule("a", "kind", ["x", "y"]),
+            SkipRule("b", "last", ["up"], match="any"),
+            SkipRule("b", "none", ["yes"], match="any"),
+            SkipRule("c", "last"),
+            SkipRule("none", "kind", ["x"], implied="no"),
+            SkipRule("last", "none", ["no"], implied="down"),
+        ]
+    )
+    rules = settings.pop("more", Rules)(skip=logic)
+    return _free(solver, model, (X, y), **{"discretizer": Discretizer(3), "rules": rules} | settings)
+
+
+_MADE |= {
+    "areas": lambda: _free(_INFORMED, rules=_AREAS),
+    "areas, groups": lambda: _free(_INFORMED, rules=_AREAS, max_features=6, feature_costs=Costs(**_BLOOD)),
+    "areas, max_cost": lambda: _free(_INFORMED, rules=Rules(enemies=_AREAS.enemies, first=[7]), max_cost=0.05),
+    "areas, improved": lambda: _free(_Improved(), data=_tumours(6), rules=_FEW_AREAS),
+    "areas, ladder": lambda: _free(_Ladder(_INFORMED, 0.02, 9), rules=_AREAS),
+    "areas, likely": lambda: _free(PosteriorThreshold(0.9, certificate_paths=0), rules=_AREAS),
+    "areas, looking ahead": lambda: _free(_along(LookaheadSaving(2, 3)), data=_tumours(6), rules=_FEW_AREAS),
+    "areas, lookahead": lambda: _free(
+        Lookahead(2, n_candidates=3, certificate_paths=0), data=_tumours(7), rules=_FEW_AREAS
+    ),
+    "areas, search": lambda: _free(
+        ExactFreeOrder(certificate_paths=0), data=_tumours(5), discretizer=Discretizer(3), rules=_FEW_AREAS
+    ),
+    "areas, bounds": lambda: _free(_OnBounds(), NaiveBayes(), _tumours(6), feature_costs=0.02, rules=_FEW_AREAS),
+    "areas, tree": lambda: _free(_INFORMED, TreeNetwork(), rules=_AREAS, discretizer=Discretizer(3)),
+    "areas tied by enemies": lambda: _free(
+        _INFORMED,
+        rules=Rules(
+            {"one": {"items": [0, 1, 2], "at_least": 2}, "two": {"items": [3, 4, 5], "at_least": 2}},
+            enemies=[[0, 3], [2, 5, 6]],
+        ),
+    ),
+    "skips": lambda: _skipping(_INFORMED),
+    "skips, tree": lambda: _skipping(_INFORMED, TreeNetwork()),
+    "skips, search": lambda: _skipping(
+        ExactFreeOrder(certificate_paths=0), NaiveBayes(), more=partial(Rules, first=["kind"], mandatory=["d"])
+    ),
+    "skips, ladder, known": lambda: _skipping(_Ladder(_INFORMED, 0.02, 4), known=["kind"]),
+    "skips, missing tells, known": lambda: _skipping(_INFORMED, known=["kind"], missing="informative"),
+    "skips, fixed order": lambda: _skipping(FirstK(4, certificate_paths=0), order="given", more=lambda skip: skip),
 }
 
 

@@ -14,10 +14,11 @@ import pytest
 from live_cases import EVERY, GRAPHS, PAGES
 from sklearn.datasets import load_iris
 
-from seqclass import SequentialClassifier, certify_differential
+from seqclass import Rules, SequentialClassifier, certify_differential
 from seqclass.bn import NaiveBayes, NetworkTables
+from seqclass.exams import ItemResponse
 from seqclass.export import export_policy
-from seqclass.pomdp import Adaptive
+from seqclass.pomdp import Adaptive, ClassInformation
 
 HOSTILE = "<img src=x onerror=\"alert(1)\"> & 'co' </script><script>alert(2)</script>"
 
@@ -157,6 +158,38 @@ def test_a_case_by_keyboard(opened: Any, model: Any) -> None:
     assert opened.run("document.activeElement.dataset.part") == "decided"
     assert f"Decision: {session.decision}" in opened.text("[data-part=record]")
     assert len(opened.texts("[data-part=answers] li")) == len(session.history)
+
+
+def test_a_bank_of_sixty_items_with_areas_is_a_page(browser: Any, tmp_path: Path) -> None:
+    rng, page = np.random.default_rng(0), tmp_path / "exam.html"
+    bank = ItemResponse.from_items(
+        {"b": rng.normal(size=60)}, [-0.5, 0.7], labels=["novice", "able", "expert"], points=9
+    )
+    areas = {f"area {k}": {"items": range(k, 60, 4), "at_least": 2, "at_most": 3} for k in range(4)}
+    rule = Adaptive([ClassInformation()], n_paths=60, n_cases=60, max_rounds=0, max_stages=9, certificate_paths=0)
+    rules = Rules(areas, enemies=[[0, 1], [4, 8]], first=["x7"])
+    clf = SequentialClassifier.from_model(bank, solver=rule, feature_costs=0.01, rules=rules)
+    assert export_policy(clf, page)["kind"] == "program"
+    demanded = set()
+    for width in (390, 1280):
+        session = clf.session()
+        browser.open(page, width=width, height=844)
+        browser.focus("#value")
+        while (asked := session.next_feature) is not None:
+            assert question(browser) == asked.name
+            demanded.add("The rules ask for this" in browser.text("[data-part=price]"))
+            assert not (asked.expected_saving > 0 and "The rules" in browser.text("[data-part=price]"))
+            typed(browser, answer := str(int(rng.integers(2))))
+            browser.key("Tab")
+            browser.key("Enter")
+            session.observe(asked.name, float(answer))
+        assert browser.text("[data-part=decided]") == f"Decision: {session.decision}"
+        order = np.array([int(answer.name[1:]) for answer in session.history])
+        assert (np.bincount(order % 4, minlength=4) >= 2).all()
+        assert order[0] == 7
+        assert browser.run("document.documentElement.scrollWidth") == width
+        assert browser.faults == []
+    assert demanded == {True, False}
 
 
 def test_the_page_says_which_classes_are_possible_where_that_is_promised(

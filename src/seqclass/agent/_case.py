@@ -322,7 +322,9 @@ class Case:
         if lot not in questions.begun:
             history, plain = questions.histories.first(lot), questions.agent.policy.problem.starts is None
             follows = history if questions.policy_sees_all and plain else None
-            questions.begun[lot] = cls(questions)._with(belief=history.belief, history=follows)
+            case = questions.begun[lot] = cls(questions)._with(belief=history.belief, history=follows)
+            if not plain:  # what is not known closes questions from the first one on
+                case._with(belief=_policy_view(history.belief, case.facts, frozenset()))
         return questions.begun[lot]
 
     def _with(self, **parts: Any) -> Case:

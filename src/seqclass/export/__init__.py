@@ -153,7 +153,7 @@ def policy_data(
 
     The policy of a model with hidden states (naive Bayes, class mixtures, contexts), or of a tree or network with small
     tables, is written as a *program*: tables, prices, what it asks next, and when it stops. Any feature may then be
-    answered at any time. Any other policy (large networks, rules) is written as a *graph* of all cases that it can
+    answered at any time. Any other policy (of large networks, say) is written as a *graph* of all cases that it can
     meet, which has a limited number of nodes and takes answers only in the order in which it asks.
 
     Parameters

@@ -97,14 +97,17 @@ def c_source(data: dict[str, Any], promise: str) -> str:
         "DECIDE": -1,
         "MISSING": -1,
         "OPEN": -2,
+        "CLOSED": -3,
+        "IMPLIED": -4,
         "WRONG": -2,
         "IMPOSSIBLE": -3,
     }
     more, held, tables = (_program if kind == "program" else _graph)(data)
     defined = "".join(f"#define SEQ_{name} ({number})\n" for name, number in (sizes | more).items())
     struct = f"\ntypedef struct {{\n{held}    double cost;\n}} seq_case;\n"
-    network = kind == "program" and data["program"]["network"] is not None
-    code = [resource(name, __package__) for name in ("common.c", *(["network.c"] if network else []), f"{kind}.c")]
+    parts = {"network.c": kind == "program" and data["program"]["network"], "rules.c": more.get("HAS_RULES")}
+    names = ["common.c", *(name for name, wanted in parts.items() if wanted), f"{kind}.c"]
+    code = [resource(name, __package__) for name in names]
     unit = f"#define SEQ_UNIT {_quote(data['unit'])} /* of prices and costs */\n"
     text = _comment(visible(data["provenance"]["text"]))
     origin = f"\n   Learnt {text}; its digest is {data['provenance']['model']}." if text else ""
@@ -303,6 +306,7 @@ def _program(data: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
         _table("double", "weights", _flat(parts.weights), more["TOLD"]),
         _table("int", "rule_order", parts.order),
     ]
+    tables += _rules(data, more)
     tables += _policy_tables(parts, more, n_classes, asked, len(data["decisions"]))
     case = (
         f"    double weight[{more['HIDDEN']}];\n    double belief[{n_classes}];\n    int known;\n"
@@ -375,6 +379,45 @@ def _network(data: dict[str, Any], more: dict[str, Any]) -> list[str]:
         _table("int", "clique_table", _starts(tables)),
         _table("int", "clique_by_class", [n * (len(c["table"]) > 1) for n, c in zip(cells, cliques)]),
         _table("double", "clique_tables", _flat(tables)),
+    ]
+
+
+def _rules(data: dict[str, Any], more: dict[str, Any]) -> list[str]:
+    """Rules of what may be asked, and skip logic, that of the start after the other."""
+    held, start, n = data["program"]["rules"], data["program"]["start"], data["program"]["n_questions"]
+    logic = [*(held["answers"] if held else []), *start]
+    gates = {rule["after"] for rule in logic[: len(logic) - len(start)]}
+    more |= {"RULED": int(held is not None), "DEMANDS": int(bool(held and held["demands"])), "STARTS": len(start)}
+    more |= {"LOGIC": len(logic) - len(start), "HAS_RULES": int(held is not None or bool(start))}
+    tables = [_table("char", "gate", [int(q in gates) for q in range(n)])]
+    if not more["HAS_RULES"]:
+        return tables
+    effects = ("opens", "closes", "implies")
+    tables += [_table("int", f"logic_{key}", [rule[key] for rule in logic]) for key in ("question", "after")]
+    tables += [
+        _table("char", "logic_effect", [effects.index(rule["effect"]) for rule in logic]),
+        _table("int", "logic_implied", [rule.get("implied", -1) for rule in logic]),
+        _table("char", "logic_any", [int(rule.get("any", False)) for rule in logic]),
+        _table("int", "logic_start", _starts([rule["answers"] for rule in logic])),
+        _table("int", "logic_answer", _flat(rule["answers"] for rule in logic)),
+    ]
+    if held is None:
+        return tables
+    areas, sets = len(held["at_least"]), held["sets"]
+    more |= {"AREAS": areas or 1, "ENEMIES": len(held["enemies"]), "UNITS": max(held["unit"], default=0) + 1}
+    more |= {"SETS": len(sets) or 1, "N_SETS": len(sets)}
+    more |= {"REQUIRED": len(held["required"]), "FIRST": len(held["first"])}
+    lists = {"enemy": held["enemies"], "set": [one["areas"] for one in sets], "cheap": held["cheapest"] or [[]]}
+    return [
+        *tables,
+        *(_table("int", key, held[key] or [0]) for key in ("area", "at_least", "at_most", "unit", "required")),
+        *(_table("int", f"{key}_start", _starts(some)) for key, some in lists.items()),
+        *(_table("int", name, _flat(lists[key])) for name, key in (("enemy", "enemy"), ("set_area", "set"))),
+        _table("int", "cheapest_of", _flat(lists["cheap"])),
+        _table("int", "first_ones", held["first"]),
+        _table("char", "is_required", [int(q in held["required"]) for q in range(n)]),
+        _table("char", "closed", [int(q in held["closed"]) for q in range(n)]),
+        _table("int", "set_takes", _flat(one["takes"] for one in sets), n),
     ]
 
 

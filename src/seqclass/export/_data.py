@@ -17,7 +17,8 @@ from seqclass.agent.agent import Agent, column_categories, feature_name, marks_o
 from seqclass.agent.choices import answer_choices, check_labels
 from seqclass.agent.session import expected_saving
 from seqclass.discretize import Discretizer
-from seqclass.export._program import NotExportable, program
+from seqclass.export._program import program
+from seqclass.export._rules import NotExportable
 from seqclass.labels import Labels
 from seqclass.pomdp import DECIDE
 from seqclass.pomdp.acquisition import added_saving

@@ -11,6 +11,7 @@ from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass.agent.agent import Agent
 from seqclass.agent.problem import ModelProblem
 from seqclass.bn import ObservationModel
+from seqclass.export._rules import NotExportable, rules_data
 from seqclass.pomdp import (
     EC2,
     ClassInformation,
@@ -58,15 +59,9 @@ MOST_NUMBERS = 500_000
 MOST_CELLS = 50_000
 
 
-class NotExportable(ValueError):
-    """What no program can say; the message tells what it is."""
-
-
 def program(agent: Agent, problem: AcquisitionProblem) -> dict[str, Any]:
     """The program of a policy, whose questions are the first ones of a problem of all questions; or `NotExportable`."""
     policy = agent.policy
-    if policy.problem.rules is not None:
-        raise NotExportable("rules say what may be asked and what has to be")
     own, hidden = policy.problem, _latent_tables(problem)
     answers = _by_network(agent, problem) if hidden is None else _by_states(agent, problem, *hidden)
     _check_alike(own, problem, agent.model)
@@ -76,6 +71,7 @@ def program(agent: Agent, problem: AcquisitionProblem) -> dict[str, Any]:
         "n_questions": own.n_questions,
         "max_questions": own.max_questions,
         "max_cost": own.max_cost,
+        **rules_data(own, problem),
         "policy": to_program(policy),
     }
     _check_deep(policy, own)

@@ -316,11 +316,12 @@
     if (starts) {
       if (focusNext) beginInputs[0].inputs[0].focus();
     } else if (!ended) {
-      const { panel, waiting, visit, saving, added } = at.asked, several = panel.length > 1, one = name(at.asked.question);
+      const { panel, waiting, visit, saving, added, must } = at.asked, several = panel.length > 1, one = name(at.asked.question);
       part("asked").textContent = waiting ? say("waits", { names: names(panel) })
         : several ? say("together", { names: names(panel) }) : `${given().length + 1}. ${one}`;
       const told = [say(visit ? "panel_costs" : "costs", { price: money(priceOf(panel)), visit: money(visit) })];
-      if (saving !== null && !waiting) told.push(say("going_on", { saving: saves(saving) }));
+      if (must && !(saving > 0)) told.push(say("demanded"));
+      else if (saving !== null && !waiting) told.push(say("going_on", { saving: saves(saving) }));
       if (added !== null && saving > 0 && !waiting) told.push(say(several ? "adds_together" : "adds", { added: saves(added) }));
       part("price").textContent = told.join(" ");
       drawFields(panel);

@@ -2,7 +2,7 @@
 /* A policy as data, and where a case stands in it; what is wrong is said by a function of a key of words and what they
    are about. Nothing here touches the page. */
 const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {})].join(" ")) => {
-  const TIE = 1e-12, ALIKE = 1e-10, WITHIN = 1 + 1e-12, TINY = 2.2250738585072014e-308, OPEN = -2, CLOSED = -3, DECIDE = -1;
+  const TIE = 1e-12, ALIKE = 1e-10, WITHIN = 1 + 1e-12, TINY = 2.2250738585072014e-308, OPEN = -2, CLOSED = -3, IMPLIED = -4, DECIDE = -1;
   const { questions, features } = data, nClasses = data.classes.length;
   const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
   const dot = (a, b) => { let total = 0; for (let i = 0; i < a.length; i++) total += a[i] * b[i]; return total; };
@@ -166,11 +166,89 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   const every = Array.from({ length: program ? program.n_questions : 0 }, (_, q) => q);
   const cheapestPrice = least(every.map((q) => questions[q].price + alone[q]));
   const mostCost = program && program.max_cost !== null ? program.max_cost * WITHIN : Infinity;
+  /* What skip logic says of answers by question, -1 where there is none, and of questions that were not asked. */
+  const consequences = (logic, answers, unasked, lost) => {
+    const hit = (rule) => rule.answers.includes(answers[rule.after]), opens = new Map();
+    const implies = () => logic.find((rule) => rule.effect === "implies" && hit(rule) && unasked[rule.question] && answers[rule.question] < 0);
+    for (let rule = implies(); rule; rule = implies()) answers[rule.question] = rule.implied;
+    const closed = questions.map(() => false);
+    logic.forEach((rule) => {
+      if (rule.effect !== "opens") closed[rule.question] = closed[rule.question] || hit(rule);
+      else opens.set(rule.question, [...(opens.get(rule.question) || []), rule]);
+    });
+    const met = (own, is) => own.some((rule) => rule.any) ? own.some(is) : own.every(is);
+    const never = closed.map((is, q) => is || Boolean(lost[q])), open_ = closed.map((is, q) => !is && (!opens.has(q) || met(opens.get(q), hit)));
+    for (let more = true; more;) {
+      more = false;
+      opens.forEach((own, q) => { // a question that is never asked opens none
+        if (!never[q] && !met(own, (rule) => answers[rule.after] >= 0 ? hit(rule) : !never[rule.after])) more = never[q] = true;
+      });
+    }
+    return { answers, open: open_, never };
+  };
+  /* Rules: what may be asked, and what has to be before anything is decided. A question whose outcome v follows from what
+     is known at the start is marked by -4 - v. */
+  const rules = program ? program.rules : null, logic = rules && rules.answers.length ? rules.answers : null;
+  const groupsOf = every.map((q) => rules ? rules.enemies.filter((group) => group.includes(q)) : []);
+  const ofArea = (values, q) => rules.area[q] < 0 ? 0 : values[rules.area[q]];
+  const standing = (s) => {
+    const asked = every.map((q) => s.seen[q] >= -1), left = nStages - s.stage;
+    let must = asked.map((is, q) => !is && rules.required.includes(q)), need, there;
+    const count = () => {
+      const n = rules.at_least.map((_, a) => every.filter((q) => rules.area[q] === a && (asked[q] || must[q])).length);
+      need = rules.at_least.map((fewest, a) => Math.max(fewest - n[a], 0));
+      there = every.map((q) => !asked[q] && !rules.closed.includes(q) && (must[q] || rules.area[q] < 0 || n[rules.area[q]] < rules.at_most[rules.area[q]])
+        && groupsOf[q].every((group) => group.every((other) => other === q || !asked[other])));
+    };
+    count();
+    if (must.some((is, q) => is && !there[q])) { must = must.map((is, q) => is && there[q]); count(); }
+    // how many questions each set of areas can find, enemies counted once, and what is not to be met is taken out
+    const found = rules.sets.map(({ areas }) => new Set(every.filter((q) => there[q] && areas.includes(rules.area[q]) && !rules.required.includes(q)).map((q) => rules.unit[q])).size);
+    const needed = (areas) => sum(areas.map((a) => need[a])), slack = () => rules.sets.map(({ areas }, k) => found[k] - needed(areas));
+    if (slack().some((one) => one < 0)) rules.sets.forEach(({ areas }, k) => {
+      const last = areas[areas.length - 1];
+      need[last] = Math.min(need[last], found[k] - needed(areas.slice(0, -1)));
+    });
+    const total = () => must.filter(Boolean).length + sum(need);
+    if (total() > left) {
+      let n = 0;
+      for (const q of rules.required) if (must[q]) { n++; must[q] = n <= left; }
+      n = Math.min(n, left);
+      need = need.map((one) => { const kept = Math.min(Math.max(left - n, 0), one); n += one; return kept; });
+    }
+    // what no way of asking what has to be asked is below, and what is enough for it
+    const priceOf_ = (key) => sum(every.map((q) => must[q] ? questions[q][key] : 0));
+    const cheap = sum(rules.cheapest.map((own, a) => rules.at_least[a] > 0 ? sum(own.filter((q) => there[q]).slice(0, Math.max(need[a], 0)).map((q) => questions[q].price)) : 0));
+    const dear = sum(need.map((n, a) => n * Math.max(0, ...every.filter((q) => rules.area[q] === a).map((q) => questions[q].full_price))));
+    const opened = logic ? consequences(logic, s.seen.map((v) => v <= IMPLIED ? IMPLIED - v : Math.max(v, -1)), s.seen.map((v) => v === OPEN), []).open : null;
+    let allowed = there.map((is, q) => is && (!opened || opened[q]));
+    const first_ = rules.first.find((q) => allowed[q] && s.seen[q] === OPEN && (must[q] || !rules.required.includes(q)));
+    if (first_ !== undefined) allowed = allowed.map((_, q) => q === first_);
+    if (!rules.demands) return { allowed, serves: allowed.map(() => false), more: false, after: () => false, least: 0, most: 0 };
+    const wanted = every.map((q) => ofArea(need, q) > 0 && !must[q]), n = total(), spare = slack();
+    const serves = (q) => Number(must[q] || wanted[q]);
+    allowed = allowed.map((is, q) => is && n - left + 1 - serves(q) <= 0 && rules.sets.every(({ areas, takes }, k) =>
+      !(spare[k] < takes[q] && areas.every((a) => need[a] > 0)) || (wanted[q] && areas.includes(rules.area[q]))));
+    return { allowed, serves: allowed.map((is, q) => is && serves(q) > 0), more: n > 0, after: (q) => n - serves(q) > 0, least: priceOf_("price") + cheap, most: priceOf_("full_price") + dear };
+  };
+  const standings = new WeakMap();
+  const status = (s) => { if (!standings.has(s)) standings.set(s, standing(s)); return standings.get(s); };
   const open = (s) => {
     if (s.stage >= nStages) return [];
     if (!program.any_order) return [s.stage];
-    return every.filter((q) => s.seen[q] === OPEN && s.spent + price(s, q) <= mostCost);
+    const may = every.filter((q) => s.seen[q] === OPEN && s.spent + price(s, q) <= mostCost);
+    return rules ? may.filter((q) => status(s).allowed[q]) : may;
   };
+  const mustGo = (s) => Boolean(rules) && rules.demands && status(s).more && open(s).length > 0;
+  /* Among these heuristics choose: where it must go on, what has to be asked; elsewhere what can change anything. */
+  const chosenAmong = (s) => {
+    if (!rules || !rules.demands) return open(s).filter((q) => putOff(q) < 2);
+    return mustGo(s) ? open(s).filter((q) => status(s).serves[q]) : open(s);
+  };
+  const only = (costs, some) => costs.map((cost, q) => some.includes(q) ? cost : Infinity);
+  /* What deciding costs: now, and where something has to be asked after all of that. */
+  const stopOf = (s) => mustGo(s) ? Infinity : s.stop;
+  const finish = (s) => mustGo(s) ? s.stop + status(s).most : s.stop;
   /* What is known after a question showed an outcome, and how probable that is. */
   const after = (s, q, outcome) => {
     const { total, weight } = sized(times(s.weight, table(s, q)[outcome]));
@@ -184,13 +262,16 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const { total, state } = after(s, q, v);
     return total > 0 ? cost + total * value(state) : cost;
   }, price(s, q));
-  const toBeat = (s) => s.stop * (1 - TIE);
+  const toBeat = (s) => stopOf(s) * (1 - TIE);
   /* In one order what is ordered with a question may pay in full. */
   const spared = (s, q) => {
     if (!visits || program.any_order || !inFull(s, q)) return 0;
     return surcharge(q) - leastAdded(every.slice(q, q + (visits.max_panel ?? every.length)), questions[q].group);
   };
-  const leastOn = (s) => { const prices = open(s).map((q) => price(s, q) - spared(s, q)); return prices.length ? least(prices) + dot(s.belief, perfect) : Infinity; };
+  const leastOn = (s) => {
+    const prices = open(s).map((q) => price(s, q) - spared(s, q));
+    return prices.length ? Math.max(least(prices), rules && rules.demands ? status(s).least : 0) + dot(s.belief, perfect) : Infinity;
+  };
   const settled = (s) => toBeat(s) <= leastOn(s);
   const once = (s) => {
     const costs = new Array(program.n_questions).fill(Infinity);
@@ -208,20 +289,20 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     if (last) return costs;
     if (program.any_order) {
       const vectors = [...byDecision, perfect.map((cost) => cost + cheapestPrice)];
-      const reached = Math.min(s.stop, least(costs)) * (1 + TIE);
+      const had = rules ? costs.map((cost, q) => status(s).after(q) ? Infinity : cost) : costs, reached = Math.min(finish(s), least(had)) * (1 + TIE);
       asked = asked.filter((q) => price(s, q) + sum(joints(s, q).map((b) => least(vectors.map((v) => dot(b, v))))) <= reached);
       if (most !== null) { const kept = new Set(asked); asked = smallest(costs.map((c, q) => kept.has(q) ? c : Infinity), most); }
     }
     costs = new Array(program.n_questions).fill(Infinity);
-    for (const q of asked) costs[q] = following(s, q, (b) => settled(b) ? b.stop : Math.min(b.stop, least(ahead(b, depth - 1, most))));
+    for (const q of asked) costs[q] = following(s, q, (b) => settled(b) ? stopOf(b) : Math.min(stopOf(b), least(ahead(b, depth - 1, most))));
     return costs;
   };
   /* The same to the end; what was met before is remembered. */
   const remembered = new Map();
   const best = (s) => {
-    if (settled(s)) return s.stop;
+    if (settled(s)) return stopOf(s);
     const key = `${s.seen}|${s.paid}|${program.max_cost === null ? "" : s.spent.toFixed(12)}|${s.stage}`;
-    if (!remembered.has(key)) remembered.set(key, Math.min(s.stop, least(toEnd(s))));
+    if (!remembered.has(key)) remembered.set(key, Math.min(stopOf(s), least(toEnd(s))));
     return remembered.get(key);
   };
   const toEnd = (s) => {
@@ -233,7 +314,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   /* Least costs times chances of all partial answers, but for what is not to be had. A number has a digit for each
      question: its outcome, or one more than these where it was not asked; what follows has smaller numbers. */
   const lists = new Map(), MOST_LISTS = 8, MOST_LISTED = 2000000;
-  const listable = program && !network && !visits && program.any_order && every.every((q) => !program.bundles[q])
+  const listable = program && !rules && !network && !visits && program.any_order && every.every((q) => !program.bundles[q])
     && (program.max_cost === null || every.every((q) => questions[q].group === null))
     && every.reduce((size, q) => size * (program.likelihoods[questions[q].features[0]].length + 1), 1) <= MOST_LISTED;
   const listed = (s) => {
@@ -273,11 +354,12 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     return costs;
   };
   const byBounds = (p, s) => {
-    if (s.stage + 1 >= nStages) return once(s);
+    const among = rules ? chosenAmong(s) : open(s);
+    if (s.stage + 1 >= nStages) return only(once(s), among.filter((q) => !rules || !status(s).after(q)));
     const bit = (q) => { const place = p.once.indexOf(q); return place < 0 ? 0 : 2 ** place; };
     const asked = sum(every.filter((q) => s.seen[q] !== OPEN).map(bit)), costs = new Array(program.n_questions).fill(Infinity);
     const read = (values, joint) => p.points ? onLine(values, joint, p.points) : onGrid(values, joint, p.resolution);
-    for (const q of open(s)) costs[q] = price(s, q) + sum(joints(s, q).map((joint) => Math.min(read(p.values[asked + bit(q)], joint), stopping(joint))));
+    for (const q of among) costs[q] = price(s, q) + sum(joints(s, q).map((joint) => Math.min(read(p.values[asked + bit(q)], joint), stopping(joint))));
     return costs;
   };
 
@@ -295,7 +377,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   const scores = (rule, s, costs) => {
     const found = new Array(program.n_questions).fill(-Infinity);
-    const asked = open(s).filter((q) => putOff(q) < 2), sensible = (q) => asked.includes(q);
+    const asked = chosenAmong(s), sensible = (q) => asked.includes(q);
     if (rule.type === "order") { rule.order.forEach((q, place) => { if (asked.includes(q)) found[q] = -place; }); return found; }
     if (rule.type === "lookahead") return ahead(s, rule.depth, rule.n_candidates).map((cost, q) => sensible(q) ? s.stop - cost : -Infinity);
     if (rule.type === "improved") {
@@ -321,7 +403,8 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const costs = once(s), found = scores(values.rule, s, costs), question = first(found);
     if (question === DECIDE) return { question, cost: Infinity };
     const weights = s.stage < values.n_stages ? values.weights[s.stage] : null;
-    if (!weights) return { question, cost: costs[question] };
+    const most = mustGo(s) ? Math.max(costs[question], finish(s)) : costs[question];
+    if (!weights) return { question, cost: most };
     const stop = s.stop, by = ["lookahead", "improved"].includes(values.rule.type) ? stop - found[question] : costs[question];
     const entropy = -sum(s.belief.map(plogp)), sorted = [...s.belief].sort((a, b) => a - b);
     const told = [stop, costs[question], least(costs), by, entropy, ...sorted.slice(-2), Math.sqrt(stop)];
@@ -332,9 +415,9 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
       told.push(...asked, ...asked.map((one) => one * stop));
     }
     const cost = weights[0] + told.reduce((total, x, i) => total + x * weights[i + 1], 0);
-    return { question, cost: Math.min(Math.max(cost, leastOn(s)), costs[question]) };
+    return { question, cost: Math.min(Math.max(cost, leastOn(s)), most) };
   };
-  const valueOf = (values, s) => s.stage >= values.n_stages || settled(s) ? s.stop : Math.min(s.stop, goingOn(values, s).cost);
+  const valueOf = (values, s) => s.stage >= values.n_stages || settled(s) ? finish(s) : Math.min(finish(s), goingOn(values, s).cost);
 
   /* In a fixed order with values of each stage. */
   const byVectors = (vectors, joint) => least(vectors.map((vector) => dot(vector, joint)));
@@ -438,6 +521,7 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   };
   /* What has one outcome only is not asked but where the policy buys it by itself. */
   const tells = (q) => questions[q].features.some((f) => features[f].n_outcomes > 1);
+  const gate = (q) => logic !== null && logic.some(({ after }) => after === q);
   /* Where the one visit that there may be was made. */
   const endedAt = (p, s) => p.type === "sure" ? endedAt(p.policy, s) : p.type === "panels" && p.once && s.visits > 0;
   const chooses = (p, s) => s.stage < p.n_stages && !endedAt(p, s);
@@ -453,9 +537,10 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     return cost < toBeat(s) ? panel : [];
   };
 
+  const among = (s, costs) => rules ? only(costs, chosenAmong(s)) : costs;
   const costsOf = {
-    lookahead: (p, s) => ahead(s, p.depth, p.n_candidates),
-    recursion: (p, s) => settled(s) ? ahead(s, 2, 5) : listable ? listed(s) : toEnd(s),
+    lookahead: (p, s) => among(s, ahead(s, p.depth, p.n_candidates)),
+    recursion: (p, s) => settled(s) ? among(s, ahead(s, 2, 5)) : listable ? listed(s) : toEnd(s),
     bounds: byBounds,
   };
   const byRule = (p, s) => p.rule !== null ? next(p.rule, s) : open(s).length ? open(s)[0] : DECIDE;
@@ -471,13 +556,18 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   const planned = (p, s) => { const [question, cost] = rowOf(p.plan, s) || []; return { question, cost: cost ?? null }; };
   /* What a policy asks next, or -1 to decide. */
   const act = (p, s) => {
+    const question = chosen(p, s);
+    // whatever pays, what has to be asked is asked before anything is decided
+    return question === DECIDE && mustGo(s) ? cheapest(only(once(s), every.filter((q) => status(s).serves[q]))) : question;
+  };
+  const chosen = (p, s) => {
     if (s.stage >= p.n_stages) return DECIDE;
     switch (p.type) {
       case "rule": { if (settled(s)) return DECIDE; const { question, cost } = goingOn(p.values, s); return cost < toBeat(s) ? question : DECIDE; }
       case "panels": return panelOf(p, s)[0] ?? DECIDE;
       case "first": return byRule(p, s);
       case "likely": return Math.max(...s.belief) < p.threshold - TIE ? byRule(p, s) : DECIDE;
-      case "sure": return s.stop > p.cost && !endedAt(p, s) ? nextOf(p.policy, s) : DECIDE;
+      case "sure": return stopOf(s) > p.cost && !endedAt(p, s) ? nextOf(p.policy, s) : DECIDE;
       case "plan": { const { question, cost } = planned(p, s); return cost !== null && cost >= toBeat(s) ? DECIDE : question ?? act(p.otherwise, s); }
       case "thresholds": return settled(s) || dot(p.thresholds[s.stage][decide(s.belief)], s.belief) <= TIE ? DECIDE : s.stage;
       case "grid": case "vectors": case "functions": {
@@ -503,12 +593,12 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     if (s.stage >= nStages) return DECIDE;
     if (!program.any_order) return s.stage;
     const asked = would(p, s);
-    if (asked !== DECIDE && (tells(asked) || act(p, s) === asked)) return asked;
-    return first(scores({ type: "class information", per_price: true }, s).map((score, q) => tells(q) ? score : -Infinity));
+    if (asked !== DECIDE && (tells(asked) || gate(asked) || mustGo(s) || act(p, s) === asked)) return asked;
+    return first(scores({ type: "class information", per_price: true }, s).map((score, q) => tells(q) || mustGo(s) ? score : -Infinity));
   };
   /* Expected cost of going on; null where the policy cannot tell. */
   const onwards = (p, s) => {
-    if (p.type === "rule") return goingOn(p.values, s).cost;
+    if (p.type === "rule") return s.stage >= p.n_stages ? Infinity : goingOn(p.values, s).cost;
     if (p.type === "plan") return planned(p, s).cost ?? onwards(p.otherwise, s);
     if (p.type === "panels") return chooses(p, s) ? bestPanel(p, s).cost : Infinity;
     if (["grid", "vectors", "functions"].includes(p.type)) return stageCost(p, s);
@@ -519,18 +609,25 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
   const plannedFor = (p, s) => p.type === "plan" && p.otherwise.type !== "recursion" ? planned(p, s).cost !== null || plannedFor(p.otherwise, s) : p.type === "panels" && (p.plan.length > 0 || !program.any_order);
   const addedBy = (p, facts, asked, saving) => {
     const s = viewOf(facts), own = p.type === "plan" ? p.otherwise : p;
-    if (saving === null || plannedFor(p, s)) return null;
+    if (saving === null || plannedFor(p, s) || rules) return null;
     const without = { ...facts, seen: facts.seen.map((seen, q) => asked.includes(q) ? (program.any_order ? CLOSED : -1) : seen) };
     without.stage = program.any_order ? s.stage : viewOf(without).stage;
     const ended = without.stage >= p.n_stages, cost = ended ? Infinity : onwards(own, without);
     return cost === null ? null : Math.max(saving, 0) - Math.max(s.stop - cost, 0);
   };
 
+  /* What is known at the start closes questions, or answers them. */
+  const begun = (seen) => {
+    if (!program.start.length) return seen;
+    const known = questions.map((question) => Boolean(question.known)), told = seen.map((v, q) => known[q] ? Math.max(v, -1) : -1);
+    const after = consequences(program.start, told, known.map((is) => !is), known.map((is, q) => is && told[q] < 0));
+    return seen.map((v, q) => v !== OPEN || known[q] ? v : after.answers[q] >= 0 ? IMPLIED - after.answers[q] : after.never[q] ? CLOSED : OPEN);
+  };
   /* What the policy looks at: how many questions of its own were answered, or in a fixed order the first that was not. */
   const viewOf = (s) => {
     const own = s.seen.slice(0, program.n_questions), next = own.indexOf(OPEN);
     if (!program.any_order) return { ...s, stage: next < 0 ? own.length : next };
-    return { ...s, stage: own.filter((seen) => seen !== OPEN).length - (program.max_questions === null ? 0 : s.known) };
+    return { ...s, seen: begun(s.seen), stage: own.filter((seen) => seen !== OPEN).length - (program.max_questions === null ? 0 : s.known) };
   };
   const codeOf = (q, outcomes) => {
     if (outcomes.every((v) => v < 0)) return -1;
@@ -586,12 +683,13 @@ const policyOf = (data, say = (key, about) => [key, ...Object.values(about || {}
     const waiting = s.ordered.length > 0, panel = waiting ? s.ordered : panelNext(s);
     let asked = null;
     if (panel.length) {
-      const cost = waiting ? null : onwards(program.policy, viewOf(s)), saving = cost === null ? null : s.stop - cost;
+      const cost = waiting ? null : onwards(program.policy, viewOf(s)), saving = cost === null || cost === Infinity ? null : s.stop - cost;
       const added = addedBy(program.policy, s, panel, saving);
       const together = panel.map((q) => ({ question: q, price: own({ ...s, ordered: panel }, q) }));
-      asked = { ...together[0], saving, added, panel: together, visit: waiting ? 0 : visitOf(panel), waiting };
+      asked = { ...together[0], saving, added, panel: together, visit: waiting ? 0 : visitOf(panel), waiting, must: mustGo(viewOf(s)) };
     }
-    const others = questions.map((_, q) => q).filter((q) => s.seen[q] === OPEN && !questions[q].known && (!waiting || s.ordered.includes(q)))
+    const view = viewOf(s), may = rules || program.start.length ? (q) => q < program.n_questions ? open(view).includes(q) : !rules : () => true;
+    const others = questions.map((_, q) => q).filter((q) => s.seen[q] === OPEN && !questions[q].known && (!waiting || s.ordered.includes(q)) && may(q))
       .map((q) => ({ question: q, price: price(s, q), saving: s.stop - price(s, q) - sum(joints(s, q).map(stopping)) }))
       .sort((a, b) => b.saving - a.saving);
     return { belief: s.belief, now: s.stop, decision: decide(s.belief), asked, best: three(asked, others), steps, cut: false, visits: s.visits };

@@ -17,7 +17,19 @@ typedef struct {
 #if SEQ_CLIQUES
     double told[SEQ_ROWS][SEQ_CLASSES];
 #endif
+#if SEQ_RULED
+    seq_standing rule;
+#endif
 } seq_view;
+
+/* How it stands to rules, where there are any. */
+#if SEQ_RULED
+#define seq_weigh(s) seq_stand((s)->seen, SEQ_STAGES - (s)->stage, &(s)->rule)
+#define seq_by_rules(s, what, otherwise) ((s)->rule.what)
+#else
+#define seq_weigh(s) ((void)(s))
+#define seq_by_rules(s, what, otherwise) ((void)(s), otherwise)
+#endif
 
 /* P(outcome | hidden state) of a question, by hidden state; in a network these are the classes. */
 #if SEQ_CLIQUES
@@ -142,7 +154,45 @@ static int seq_open(const seq_view *s, int question)
         return 0;
     if (!SEQ_ANY_ORDER)
         return question == s->stage;
-    return s->seen[question] == SEQ_OPEN && s->spent + seq_price_of(s->paid, question) <= SEQ_MOST;
+    return s->seen[question] == SEQ_OPEN && s->spent + seq_price_of(s->paid, question) <= SEQ_MOST
+           && seq_by_rules(s, allowed[question], 1);
+}
+
+/* Whether something has to be asked before anything is decided. */
+static int seq_must(const seq_view *s)
+{
+    int q;
+    for (q = 0; SEQ_DEMANDS && seq_by_rules(s, more, 0) && q < SEQ_ASKED; q++)
+        if (seq_open(s, q))
+            return 1;
+    return 0;
+}
+
+/* Among these heuristics choose: where it must go on, what has to be asked; elsewhere what can change anything. */
+static int seq_may(const seq_view *s, int question)
+{
+    if (!seq_open(s, question))
+        return 0;
+    return SEQ_DEMANDS ? !seq_must(s) || seq_by_rules(s, serves[question], 0) : seq_put_off[question] < 2;
+}
+
+/* Of costs those among which it chooses. */
+static void seq_only(const seq_view *s, double *costs)
+{
+    int q;
+    for (q = 0; q < SEQ_ASKED; q++)
+        costs[q] = seq_may(s, q) ? costs[q] : HUGE_VAL;
+}
+
+/* What deciding costs: now, and where something has to be asked after all of that. */
+static double seq_stop_of(const seq_view *s)
+{
+    return seq_must(s) ? HUGE_VAL : s->stop;
+}
+
+static double seq_finish(const seq_view *s)
+{
+    return seq_must(s) ? s->stop + seq_by_rules(s, most, 0.0) : s->stop;
 }
 
 /* What is known after a question showed an outcome; gives its probability. */
@@ -167,6 +217,7 @@ static double seq_after(const seq_view *s, int question, int outcome, seq_view *
     next->stage++;
     if (seq_group[question] >= 0)
         next->paid[seq_group[question]] = 1;
+    seq_weigh(next);
     if (!seq_settled(next))
         seq_learn(next);
     return total;
@@ -186,12 +237,14 @@ static double seq_least_on(const seq_view *s)
             panel[q] = 1;
         price = seq_prices[s->stage] + seq_least_added(panel, seq_group[s->stage]);
     }
+    if (SEQ_DEMANDS && price < seq_by_rules(s, least, 0.0))
+        price = seq_by_rules(s, least, 0.0);
     return price < HUGE_VAL ? price + seq_known(s->belief) : HUGE_VAL;
 }
 
 static int seq_settled(const seq_view *s)
 {
-    return s->stop * (1 - SEQ_TIE) <= seq_least_on(s);
+    return seq_stop_of(s) * (1 - SEQ_TIE) <= seq_least_on(s);
 }
 
 /* Expected cost of deciding after a question. */
@@ -285,7 +338,10 @@ static void seq_ahead(const seq_view *s, int depth, int most, double *costs)
     if (SEQ_ANY_ORDER) {
         double reached, cheapest = HUGE_VAL;
         seq_once(s, kept);
-        reached = seq_least(s->stop, seq_least_of(kept)) * (1 + SEQ_TIE);
+        reached = seq_finish(s);
+        for (q = 0; q < SEQ_ASKED; q++)
+            reached = seq_by_rules(s, after[q], 0) ? reached : seq_least(reached, kept[q]);
+        reached *= 1 + SEQ_TIE;
         for (q = 0; q < SEQ_ASKED; q++)
             cheapest = seq_least(cheapest, seq_prices[q]);
         for (q = 0; q < SEQ_ASKED; q++) {
@@ -313,9 +369,10 @@ static void seq_ahead(const seq_view *s, int depth, int most, double *costs)
         costs[q] = seq_price_of(s->paid, q);
         for (v = 0; v < seq_table_size[q]; v++) {
             seq_view next;
-            double total = seq_after(s, q, v, &next), cost = next.stop;
+            double total = seq_after(s, q, v, &next), cost;
             if (!(total > 0))
                 continue;
+            cost = seq_stop_of(&next);
             if (!seq_settled(&next)) {
                 double after[SEQ_QUESTIONS];
                 seq_ahead(&next, depth - 1, most, after);
@@ -456,10 +513,11 @@ static void seq_to_end(const seq_view *s, unsigned long number, seq_memory *know
         costs[q] = seq_price_of(s->paid, q);
         for (v = 0; v < seq_table_size[q]; v++) {
             seq_view next;
-            double total = seq_after(s, q, v, &next), cost = next.stop;
+            double total = seq_after(s, q, v, &next), cost;
             unsigned long after = number + (v + 1) * digit, place = after % SEQ_REMEMBERED;
             if (!(total > 0))
                 continue;
+            cost = seq_stop_of(&next);
             if (SEQ_REMEMBERED > 1 && known->number[place] == after) {
                 cost = known->cost[place];
             } else if (!seq_settled(&next)) {
@@ -549,13 +607,15 @@ static void seq_by_bounds(const seq_view *s, double *costs)
     int q, v, asked = 0;
     if (s->stage + 1 >= SEQ_STAGES) {
         seq_once(s, costs);
+        for (q = 0; q < SEQ_ASKED && SEQ_RULED; q++)
+            costs[q] = seq_may(s, q) && !seq_by_rules(s, after[q], 0) ? costs[q] : HUGE_VAL;
         return;
     }
     for (q = 0; q < SEQ_ASKED; q++)
         asked += s->seen[q] != SEQ_OPEN ? seq_bit[q] : 0;
     for (q = 0; q < SEQ_ASKED; q++) {
         costs[q] = HUGE_VAL;
-        if (!seq_open(s, q))
+        if (!(SEQ_RULED ? seq_may(s, q) : seq_open(s, q)))
             continue;
         costs[q] = seq_price_of(s->paid, q);
         for (v = 0; v < seq_table_size[q]; v++) {
@@ -652,7 +712,7 @@ static void seq_scores(int rule, const seq_view *s, const double *once, double *
     double tried[SEQ_QUESTIONS];
     for (q = 0; q < SEQ_ASKED; q++) {
         scores[q] = -HUGE_VAL;
-        tried[q] = seq_put_off[q] < 2 ? once[q] : HUGE_VAL;
+        tried[q] = seq_may(s, q) ? once[q] : HUGE_VAL;
     }
     if (type == SEQ_RULE_ORDER) {
         for (v = 0; v < b; v++)
@@ -663,7 +723,7 @@ static void seq_scores(int rule, const seq_view *s, const double *once, double *
     if (type == SEQ_RULE_LOOKAHEAD) {
         seq_ahead(s, a, b, tried);
         for (q = 0; q < SEQ_ASKED; q++)
-            scores[q] = seq_put_off[q] < 2 ? s->stop - tried[q] : -HUGE_VAL;
+            scores[q] = seq_may(s, q) ? s->stop - tried[q] : -HUGE_VAL;
         return;
     }
     if (type == SEQ_RULE_IMPROVED) {
@@ -689,7 +749,7 @@ static void seq_scores(int rule, const seq_view *s, const double *once, double *
     }
     for (q = 0; q < SEQ_ASKED; q++) {
         double gain = 0, price = seq_price_of(s->paid, q), smallest = SEQ_TIE * SEQ_DEAREST;
-        if (!seq_open(s, q) || seq_put_off[q] > 1)
+        if (!seq_may(s, q))
             continue;
         if (type == SEQ_RULE_SAVING)
             gain = (s->stop - (once[q] - price)) / SEQ_DEAREST;
@@ -725,6 +785,8 @@ static int seq_going_on(int values, const seq_view *s, double *cost)
     seq_scores(rule, s, once, scores);
     question = seq_first_of(scores);
     *cost = question < 0 ? HUGE_VAL : once[question];
+    if (question >= 0 && seq_must(s) && *cost < seq_finish(s))
+        *cost = seq_finish(s);
     row = s->stage < seq_values_stages[values] ? seq_values_row[seq_values_start[values] + s->stage] : -1;
     if (question < 0 || row < 0)
         return question;
@@ -767,7 +829,7 @@ static int seq_going_on(int values, const seq_view *s, double *cost)
         least += told[i] * seq_weights[row][i];
     low = seq_least_on(s);
     least = least < low ? low : least;
-    *cost = seq_least(least, once[question]);
+    *cost = seq_least(least, *cost);
     return question;
 }
 
@@ -775,9 +837,9 @@ static double seq_value_of(int values, const seq_view *s)
 {
     double cost;
     if (s->stage >= seq_values_stages[values] || seq_settled(s))
-        return s->stop;
+        return seq_finish(s);
     seq_going_on(values, s, &cost);
-    return seq_least(s->stop, cost);
+    return seq_least(seq_finish(s), cost);
 }
 
 /* In a fixed order, with values of each stage: a sum of functions of the belief. */
@@ -904,9 +966,11 @@ static int seq_costs_by(int policy, const seq_view *s, double *costs)
 #if !SEQ_LISTED
     seq_memory known;
 #endif
-    if (type == SEQ_POLICY_LOOKAHEAD || (type == SEQ_POLICY_RECURSION && seq_settled(s)))
+    if (type == SEQ_POLICY_LOOKAHEAD || (type == SEQ_POLICY_RECURSION && seq_settled(s))) {
         seq_ahead(s, seq_policy_a[policy], seq_policy_b[policy], costs);
-    else if (type == SEQ_POLICY_RECURSION) {
+        if (SEQ_RULED)
+            seq_only(s, costs);
+    } else if (type == SEQ_POLICY_RECURSION) {
 #if SEQ_LISTED
         seq_by_list(s, costs);
 #else
@@ -1199,11 +1263,11 @@ static int seq_panel_by(int policy, const seq_view *s, char *panel)
     return question;
 }
 
-static int seq_act(int policy, const seq_view *s)
+static int seq_chosen(int policy, const seq_view *s)
 {
     char panel[SEQ_QUESTIONS];
     int type = seq_policy_type[policy], a = seq_policy_a[policy], question, i;
-    double beat = s->stop * (1 - SEQ_TIE), costs[SEQ_QUESTIONS], cost, top = 0;
+    double beat = seq_stop_of(s) * (1 - SEQ_TIE), costs[SEQ_QUESTIONS], cost, top = 0;
     if (s->stage >= seq_policy_stages[policy])
         return SEQ_DECIDE;
     if (type == SEQ_POLICY_PANELS)
@@ -1216,7 +1280,7 @@ static int seq_act(int policy, const seq_view *s)
         return top < seq_policy_x[policy] - SEQ_TIE ? seq_by_rule(a, s) : SEQ_DECIDE;
     }
     if (type == SEQ_POLICY_SURE)
-        return s->stop > seq_policy_x[policy] && !seq_ended(policy, s) ? seq_next_of(a, s) : SEQ_DECIDE;
+        return seq_stop_of(s) > seq_policy_x[policy] && !seq_ended(policy, s) ? seq_next_of(a, s) : SEQ_DECIDE;
     if (type == SEQ_POLICY_PLAN)
         return (i = seq_planned(s)) < 0 ? seq_act(a, s) : seq_plan_cost[i] >= beat ? SEQ_DECIDE : seq_plan[i][0];
     if (seq_settled(s))
@@ -1239,6 +1303,18 @@ static int seq_act(int policy, const seq_view *s)
     }
     seq_costs_by(policy, s, costs);
     return seq_least_of(costs) < beat ? seq_promising(costs) : SEQ_DECIDE;
+}
+
+/* Whatever pays, what has to be asked is asked before anything is decided. */
+static int seq_act(int policy, const seq_view *s)
+{
+    double costs[SEQ_QUESTIONS];
+    int question = seq_chosen(policy, s);
+    if (question >= 0 || !seq_must(s))
+        return question;
+    seq_once(s, costs);
+    seq_only(s, costs);
+    return seq_cheapest(costs);
 }
 
 /* What a policy would ask if it had to go on. */
@@ -1277,12 +1353,12 @@ static int seq_next_of(int policy, const seq_view *s)
     if (!SEQ_ANY_ORDER)
         return s->stage;
     asked = seq_would(policy, s);
-    if (asked >= 0 && (seq_tells(asked) || seq_act(policy, s) == asked))
+    if (asked >= 0 && (seq_tells(asked) || seq_gate[asked] || seq_must(s) || seq_act(policy, s) == asked))
         return asked;
     seq_once(s, once);
     seq_scores(SEQ_INFORMATION, s, once, scores);
     for (q = 0; q < SEQ_QUESTIONS; q++)
-        scores[q] = seq_tells(q) ? scores[q] : -HUGE_VAL;
+        scores[q] = seq_tells(q) || seq_must(s) ? scores[q] : -HUGE_VAL;
     return seq_first_of(scores);
 }
 
@@ -1301,6 +1377,8 @@ static double seq_onwards(int policy, const seq_view *s)
     if (type == SEQ_POLICY_VALUES)
         return seq_stage_cost(policy, s);
     if (type == SEQ_POLICY_RULE) {
+        if (s->stage >= seq_policy_stages[policy])
+            return HUGE_VAL;
         seq_going_on(seq_policy_a[policy], s, &cost);
         return cost;
     }
@@ -1322,7 +1400,11 @@ static void seq_see(const seq_case *c, seq_view *s)
     for (q = 0; q < SEQ_ASKED && (SEQ_ANY_ORDER || c->seen[q] != SEQ_OPEN); q++)
         s->stage += c->seen[q] != SEQ_OPEN;
     s->stage -= SEQ_LIMITED ? c->known : 0;
+#if SEQ_STARTS
+    seq_start(s->seen);
+#endif
     seq_learn(s);
+    seq_weigh(s);
 }
 
 /* Number of a joint outcome: those that are whole come first. */
@@ -1522,10 +1604,12 @@ double seq_price(const seq_case *c, int question)
 double seq_saving(const seq_case *c)
 {
     seq_view s;
+    double cost;
     if (seq_first_in(c->ordered) >= 0)
         return NAN;
     seq_see(c, &s);
-    return s.stop - seq_onwards(0, &s);
+    cost = seq_onwards(0, &s);
+    return cost < HUGE_VAL ? s.stop - cost : NAN;
 }
 
 double seq_saving_once(const seq_case *c, int question)

@@ -73,7 +73,7 @@ class SkipRule:
 class SkipLogic:
     """The skip logic of a form: follow-up questions, and answers that follow from others.
 
-    It belongs to the problem, as `Rules` do, so that plans, bounds, certificates, sessions and exported graphs keep to
+    It belongs to the problem, as `Rules` do, so that plans, bounds, certificates, sessions and exported files keep to
     it: a question that no answer has opened is never asked, nor is one whose answer follows from another. An implied
     answer opens other questions as any answer does, and leaves P(class) as it is: it follows from what was said,
     whatever the class. In `fit`, answers that the logic would have left out count as missing, so that the model learns
