@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import seqclass
@@ -227,3 +229,90 @@ def test_a_network_has_its_own_prior_and_gets_a_page_if_that_is_asked_for(
     assert run("plan", "flu.bif", "-t", "flu", "--page", "flu.html").exit_code == 0
     assert Path("flu.seq").exists()
     assert "swab" in Path("flu.html").read_text(encoding="utf-8")
+
+
+BANK = "item,text,area,a,b\n" + "".join(
+    f"q{k},What is {k}?,{('sums', 'shapes')[k % 2]},{1 + k / 8},{(k - 4) / 4}\n" for k in range(8)
+)
+EXAM = ["plan", "bank.csv", "--bank", "--cut", "0", "--level", "fail", "--level", "pass", "--price", "0.02", "--quiet"]
+
+
+def test_a_bank_of_items_is_planned_saved_shown_asked_and_made_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bank.csv").write_text(BANK)
+    Path("rules.json").write_text('{"enemies": [["q6", "q4"]]}')
+    done = run(*EXAM, "--area", "sums=2:3", "--area", "shapes=1:", "--rules", "rules.json", "--seconds", "20")
+    assert done.exit_code == 0, done.stderr
+    assert "Planned for bank.csv: 8 items, 2 classes" in done.stdout
+    assert "By the bank a case takes" in done.stdout
+    assert '"demands":true' in Path("bank.html").read_text("utf-8")
+    clf = seqclass.load("bank.seq")
+    assert clf.feature_names_in_.tolist() == [f"q{k}" for k in range(8)]
+    rules = clf.problem_.rules
+    assert (rules.areas, rules.at_least.tolist(), rules.at_most.tolist()[0]) == (("sums", "shapes"), [2, 1], 3)
+    live = run("ask", "bank.seq", answers="1\n" * 8)
+    assert "Decision: pass" in live.stdout
+    asked = [line.split(" =")[0] for line in live.stdout.split("(")[-1].rstrip(")\n").split(", ")]
+    assert len([name for name in asked if int(name[1:]) % 2 == 0]) in (2, 3)
+    assert not {"q4", "q6"} <= set(asked)
+    assert "planned       from bank.csv" in run("show", "bank.seq").stdout
+    assert run("export", "bank.seq", "-o", "bank.c").exit_code == 0
+
+
+@pytest.mark.slow
+def test_exposure_of_a_bank_is_kept_by_lot_which_no_page_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bank.csv").write_text(BANK)
+    by_lot = run(*EXAM, "--max-exposure", "0.6", "--max-features", "2", "-o", "lot.seq")
+    assert by_lot.exit_code == 0, by_lot.stderr
+    assert by_lot.stdout.rstrip().endswith("Wrote lot.seq. Next: seqclass ask lot.seq")
+    clf = seqclass.load("lot.seq")
+    X, _ = clf.model_.sample(500, random_state=0)
+    order = clf.acquire(pd.DataFrame(X, columns=clf.feature_names_in_)).order
+    assert np.bincount(order[order >= 0], minlength=8).max() / 500 < 0.75
+    wrong = run("export", "lot.seq", "-o", "lot.html")
+    assert "draws lots" in wrong.stderr
+
+
+TABLES = [
+    "ID,MODEL,PAR1,PAR2,PAR3,AREA\n1,3PL,1.2,0.1,0.2,x\n2,2PL,0.9,-0.3,,y\n",
+    "itemid,param_a,param_b\n1,1.2,0.1\n2,0.9,-0.3\n",
+    "item_id,a,CB1,CB2,NCAT\nA1,1.5,-0.4,0.8,3\nA2,2.0,-1,0.3,3\n",
+    "item,a1,d,g,u\nA1,1.5,-0.4,0.1,1\nA2,2.0,-1,0,1\n",
+]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_banks_of_other_programs_are_read_as_they_stand(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bank.csv").write_text(table)
+    done = run("plan", "bank.csv", "--bank", "--cut", "0", "--quiet", "--json")
+    assert done.exit_code == 0, done.stderr
+    names = [line.split(",")[0] for line in table.splitlines()[1:]]
+    assert seqclass.load("bank.seq").feature_names_in_.tolist() == names
+
+
+WRONG = [
+    (["--target", "q1"], "--target is not for a bank of items"),
+    (["--area", "sums"], "--area sums: write NAME=LEAST:MOST"),
+    (["--area", "algebra=1"], "NAME being in the column 'area'"),
+    (["--area", "sums=5"], "area 'sums' beside the mandatory ones"),
+]
+
+
+@pytest.mark.parametrize(("more", "message"), WRONG)
+def test_what_is_wrong_with_a_bank_is_said_in_a_sentence(
+    more: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bank.csv").write_text(BANK)
+    done = run(*EXAM, *more)
+    assert done.exit_code
+    assert message in done.stderr
+    assert "give --bank" in run("plan", "bank.csv", "--cut", "1").stderr

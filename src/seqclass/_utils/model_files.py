@@ -327,6 +327,7 @@ def _register_ours(name: str = "") -> None:
         "evaluation.contract",
         "pomdp.sweeps.ladder",
         "selection",
+        "exams",
     ):
         importlib.import_module(f"seqclass.{room}")
         if name in _CLASSES:

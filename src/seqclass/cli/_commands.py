@@ -221,6 +221,29 @@ def fit() -> None:
     help="Also write the page that 'seqclass export' writes.  [default: of a table of tests, the plan's file with the "
     "ending .html]",
 )
+@click.option("--bank", is_flag=True, help="FILE is a bank of test items, with a column for each parameter.")
+@click.option(
+    "--cut",
+    "cuts",
+    type=Finite(),
+    multiple=True,
+    metavar="C",
+    help="Cut score of a bank: the ability at which the next class begins; may be repeated.",
+)
+@click.option("--level", "levels", multiple=True, metavar="NAME", help="Class of a bank, the lowest first; repeated.")
+@click.option(
+    "--area",
+    "areas",
+    multiple=True,
+    metavar="NAME=LEAST:MOST",
+    help="How many items of an area are asked, by the bank's column 'area'; either number may lack. May be repeated.",
+)
+@click.option(
+    "--max-exposure",
+    type=Finite(0, 1),
+    metavar="SHARE",
+    help="Largest share of the persons that an item of a bank is asked of; what is asked is then partly drawn by lot.",
+)
 @click.option(
     "--prior",
     type=Finite(0, 1),
@@ -267,7 +290,7 @@ def fit() -> None:
 @quiet_option
 @runs("plan")
 def plan() -> None:
-    """Plan what to ask in a case from the Bayesian network or the table of tests in FILE, without data.
+    """Plan what to ask in a case from the network, table of tests or bank of items in FILE, without data.
 
     A network is .bif, .xmlbif or .xml, .xdsl (of GeNIe) or .uai, each also with .gz. The nodes of a UAI file, which has
     no names, are x0, x1, ... and their states 0, 1, ... Nothing in the file is run.
@@ -277,6 +300,9 @@ def plan() -> None:
     and delay. A row 'prior' has P(disease), a row 'wrong' what a missed disease (under sensitivity) and a false alarm
     (under specificity) cost. Results are taken to be independent given the class.
 
+    A bank of items (--bank) is .csv or .tsv as mirt, TAM, catR, TestDesign or PROMIS write it: a row an item, with its
+    name (in a column item or id), its parameters (a, b, c; PAR1, ... with MODEL; CB1, ...) and, if wanted, its area.
+
     Any question may come next; which is best depends on the answers so far. 'seqclass ask' works through the plan: its
     --known takes what is known at no price, its --first what has to be asked in any case.
 
@@ -285,6 +311,7 @@ def plan() -> None:
       seqclass plan hepar2.bif --target Cirrhosis --price 0.01 -o plan.seq
       seqclass ask plan.seq --known sex=female --first fatigue
       seqclass plan tests.csv
+      seqclass plan bank.csv --bank --cut 0 --area algebra=2:4 --max-exposure 0.3
     """  # noqa: D301 (click wants the character, not the two signs)
 
 

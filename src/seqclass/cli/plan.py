@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,14 @@ from seqclass.cli._progress import show_progress
 from seqclass.cli._training import non_default_options, read_decision_costs, read_frame, read_prices, read_rules
 from seqclass.costs import Costs
 from seqclass.diagnostic import TARGET, TestTable
+from seqclass.exams import ExposureControl, ItemResponse
 from seqclass.export import export_policy
 from seqclass.fitting._fit import network_solver
 from seqclass.pomdp import Panels, evaluate
 from seqclass.pomdp.evaluation import Evaluation
 from seqclass.pomdp.one_step import initial_beliefs
 from seqclass.pomdp.problem import deciding_cost
+from seqclass.pomdp.rules import Rules
 
 #: Questions that are listed.
 _MOST = 8
@@ -38,6 +41,11 @@ def _command(
     targets: tuple[str, ...],
     output: Path | None,
     page: Path | None,
+    bank: bool,
+    cuts: tuple[float, ...],
+    levels: tuple[str, ...],
+    areas: tuple[str, ...],
+    max_exposure: float | None,
     prior: float | None,
     price: float | None,
     costs: Path | None,
@@ -59,13 +67,23 @@ def _command(
     as_json: bool,
 ) -> None:
     check_input_file(file)
-    tests = file.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+    tests = not bank and file.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
     output = file.with_suffix(".seq") if output is None else output
-    page = output.with_suffix(".html") if page is None and tests else page
+    page = output.with_suffix(".html") if page is None and (tests or bank) and max_exposure is None else page
     check_output(output, read=[file, costs, decision_costs, rules, skip_logic])
     check_output(page, read=[file, costs, decision_costs, rules, skip_logic], written=[output])
     own = {"visit_cost": visit_cost, "delay_cost": delay_cost, "max_panel": max_panel, "unit": currency}
-    if tests:
+    kind = "a bank of items" if bank else "a table of tests" if tests else "a network"
+    for_banks = {"--cut": cuts, "--level": levels, "--area": areas, "--max-exposure": max_exposure is not None}
+    for_networks = {"--target": targets, "--question": questions, "--hidden": hidden, "--prior": prior is not None}
+    if wrong := [option for option, value in (for_networks if bank else for_banks).items() if value]:
+        raise InputError(f"{wrong[0]} is not for {kind}, which {file} is{'' if bank else '; give --bank'}.")
+    if bank:
+        model, more = _read_bank(file, cuts, levels, areas, rules, skip_logic)
+        names = _item_names(model)
+        given = read_prices(costs, price, names, model.classes_, [], known, "--price")
+        prices = Costs(**given, **read_decision_costs(decision_costs, model.classes_), **non_default_options(**own))
+    elif tests:
         not_for = {"--target": targets, "--question": questions, "--hidden": hidden, "--costs": costs}
         if wrong := [option for option, value in not_for.items() if value]:
             raise InputError(f"{wrong[0]} is for networks: {file} is a table of tests, with their prices.")
@@ -80,25 +98,34 @@ def _command(
         given = read_prices(costs, price, model.questions_, model.classes_, left_out, known, "--price")
         given |= read_decision_costs(decision_costs, model.classes_)
         prices = Costs(**given, **non_default_options(**own))
+    names = names if bank else model.questions_
     with as_input_errors():
-        columns_of(known, len(model.questions_), model.questions_, "--known")
+        columns_of(known, len(names), names, "--known")
     settings: dict[str, Any] = {
         "feature_costs": prices,
         "random_state": seed,
     }
     with as_input_errors():
-        model = DiscreteNetwork(model.network_, target, model.questions_, max_cells).fit()
-        settings["solver"] = network_solver(seed, seconds, model.table_size)
-    settings |= {"known": list(known)} | non_default_options(max_features=max_features, max_cost=max_cost)
-    settings |= read_rules(rules, skip_logic)
+        if not bank:
+            model, more = DiscreteNetwork(model.network_, target, names, max_cells).fit(), read_rules(rules, skip_logic)
+        settings["solver"] = network_solver(seed, seconds, 0 if bank else model.table_size)
+        if max_exposure is not None:
+            few = {"n_cases": 1000, "certificate_paths": 0}
+            settings["solver"] = ExposureControl(
+                settings["solver"], max_exposure=max_exposure, **few, random_state=seed
+            )
+    settings |= {"known": list(known)} | non_default_options(max_features=max_features, max_cost=max_cost) | more
     with as_input_errors():
-        if prices.prices(len(model.questions_), model.questions_).visits is not None:
+        if prices.prices(len(names), names).visits is not None:
             settings["solver"] = Panels(solver=settings["solver"], random_state=seed)
     started = time.perf_counter()
     with as_input_errors(), show_progress("planning"):
-        clf = SequentialClassifier.from_network(
-            model.network_, target, questions=model.questions_, max_cells=max_cells, **settings
-        )
+        if bank:
+            clf = SequentialClassifier.from_model(model, **settings)
+        else:
+            clf = SequentialClassifier.from_network(
+                model.network_, target, questions=names, max_cells=max_cells, **settings
+            )
         clf.provenance_ = clf.provenance_.with_source(file)
         clf.save(output)
         if page is not None:
@@ -107,7 +134,43 @@ def _command(
     expected = None
     with show_progress("following the plan"), suppress(DeadlineExceeded), time_limit(seconds / 4):
         expected = evaluate(clf.problem_, clf.policy_)
-    _report(clf, expected, file, output, page, tests, taken, as_json)
+    asked = "item" if bank else "test" if tests else "question"
+    _report(clf, expected, file, output, page, asked, taken, as_json)
+
+
+def _read_bank(
+    file: Path,
+    cuts: tuple[float, ...],
+    levels: tuple[str, ...],
+    areas: tuple[str, ...],
+    rules: Path | None,
+    skip_logic: Path | None,
+) -> tuple[ItemResponse, dict[str, Any]]:
+    """A bank of items, and what is to be asked of its areas, as settings."""
+    if not cuts:
+        raise InputError("name the abilities at which the next class begins with --cut, such as --cut 0.")
+    frame = read_frame(file)
+    with as_input_errors(str(file)):
+        model = ItemResponse.from_items(frame, sorted(cuts), labels=list(levels) or None)
+    column = next((name for name in frame.columns if str(name).lower() == "area"), None)
+    limits: dict[str, Any] = {}
+    for text in areas:
+        name, _, told = text.rpartition("=")
+        least, _, most = told.partition(":")
+        items = [] if column is None else np.flatnonzero(frame[column].astype(str) == name).tolist()
+        if not items or not all(one.strip().isdigit() or not one for one in (least, most)):
+            raise InputError(f"--area {text}: write NAME=LEAST:MOST, NAME being in the column 'area' of {file}.")
+        ends = {"at_least": least, "at_most": most}
+        limits[name] = {"items": items} | {key: int(one) for key, one in ends.items() if one}
+    own = read_rules(rules, skip_logic)
+    with as_input_errors():
+        given = Rules.from_value(own.get("rules")) or Rules()
+        return model, {"rules": replace(given, areas={**given.areas, **limits})}
+
+
+def _item_names(model: ItemResponse) -> list[str]:
+    """Names of the items of a bank."""
+    return list(model.feature_names_ or (f"x{j}" for j in range(model.n_features_in_)))
 
 
 def _read_network(
@@ -145,7 +208,7 @@ def _report(
     file: Path,
     output: Path,
     page: Path | None,
-    tests: bool,
+    asked: str,
     seconds: float,
     as_json: bool,
 ) -> None:
@@ -158,14 +221,14 @@ def _report(
         return
     network: Any = clf.model_
     n_questions = content["n_features"] - len(content["known"])
-    nodes = "" if tests else f"{count(len(network.network_.names), 'node')}, "
+    nodes = f"{count(len(network.network_.names), 'node')}, " if asked == "question" else ""
     click.echo(
         f"Planned for {file}: {nodes}"
-        f"{count(n_questions, 'test' if tests else 'question')}, "
+        f"{count(n_questions, asked)}, "
         f"{count(len(content['classes']), 'class', 'classes')}, in {seconds:.1f} s."
     )
-    by, asked = ("the table", "tests") if tests else ("the network", "questions")
-    click.echo(wrap(expected_text(clf, by, asked, expected)))
+    by = {"item": "the bank", "test": "the table", "question": "the network"}[asked]
+    click.echo(wrap(expected_text(clf, by, f"{asked}s", expected)))
     begun, weight = initial_beliefs(clf.problem_)
     at_once = float(weight @ deciding_cost(begun))
     click.echo(wrap(f"Deciding at once costs {at_once:.4f}. {bound_text(content)}"))
@@ -178,5 +241,6 @@ def _report(
     silent = ", those that by themselves tell nothing among them" if len(content["features"]) < _MOST else ""
     if rest > 0:
         click.echo(f"  ... and {rest} more{silent}")
-    export = f"seqclass export {output} -o page.html" if page is None else f"open {page}"
-    click.echo(f"\nWrote {output}{'' if page is None else f' and {page}'}. Next: seqclass ask {output}, or {export}")
+    export = f", or seqclass export {output} -o page.html" if page is None else f", or open {page}"
+    export = "" if len(clf.policy_.initial_belief()[1]) > 1 else export  # what is drawn by lot no page tells
+    click.echo(f"\nWrote {output}{'' if page is None else f' and {page}'}. Next: seqclass ask {output}{export}")
