@@ -191,7 +191,13 @@ def test_the_report_counts_what_is_asked_and_how_well_ability_is_told() -> None:
     assert (np.diff(table["ability"]) > 0).all()
     assert table["rmse"].pow(2).mean() == pytest.approx((table["sd"] ** 2).mean(), rel=0.15)
     assert (table["bias"].to_numpy()[[0, -1]] * [1, -1] > 0).all()  # estimates are drawn to the middle
-    assert report.exposure_table()["exposure"].is_monotonic_decreasing
+    told = report.exposure_table()
+    assert told["exposure"].is_monotonic_decreasing
+    assert told.index.name == "item"
+    assert set(told.index) == set(report.items)
+    assert told.attrs["units"] == {"exposure": "share of the persons"}
+    assert report.to_frame().attrs["units"]["rmse"] == "points of ability"
+    assert len(repr(report).splitlines()) <= 3
     with pytest.raises(ValueError, match="must be an ItemResponse"):
         exam_report(SequentialClassifier(NaiveBayes(), discretizer="precomputed").fit(X[:300], Y[:300]))
 

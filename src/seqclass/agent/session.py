@@ -229,11 +229,8 @@ class Session:
         if not numbers:
             return numbers, unknown, unknown
         saving = float(expected_saving(policy, case.belief)[0])
-        return (
-            numbers,
-            saving if math.isfinite(saving) else unknown,
-            partial(_added_saving, policy, case, numbers, saving),
-        )
+        saving = saving if math.isfinite(saving) else unknown
+        return numbers, saving, partial(_added_saving, policy, case, numbers, saving)
 
     def _order_panel(self, numbers: Sequence[int], again: bool = False) -> Case:
         """The case once a panel was ordered, as it is where visits cost nothing or the panel is waited for."""

@@ -110,9 +110,8 @@ def _command(
             model, more = DiscreteNetwork(model.network_, target, names, max_cells).fit(), read_rules(rules, skip_logic)
         settings["solver"] = network_solver(seed, seconds, 0 if bank else model.table_size)
         if max_exposure is not None:
-            few = {"n_cases": 1000, "certificate_paths": 0}
             settings["solver"] = ExposureControl(
-                settings["solver"], max_exposure=max_exposure, **few, random_state=seed
+                settings["solver"], max_exposure=max_exposure, n_cases=1000, certificate_paths=0, random_state=seed
             )
     settings |= {"known": list(known)} | non_default_options(max_features=max_features, max_cost=max_cost) | more
     with as_input_errors():

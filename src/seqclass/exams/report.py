@@ -51,11 +51,14 @@ class ExamReport(Readable):
     --------
     >>> none = np.zeros(1)
     >>> report = ExamReport(("a",), np.ones(1), none, np.array([9]), np.ones(1), none, none, none, none)
-    >>> report.exposure_table().to_dict("list")
-    {'item': ['a'], 'exposure': [1.0]}
+    >>> float(report.exposure_table().loc["a", "exposure"]), report.exposure_table().attrs["units"]
+    (1.0, {'exposure': 'share of the persons'})
     """
 
-    _in_summary = ("items", "exposure", "ability", "errors", "rmse")
+    _in_summary = ("exposure", "ability", "errors", "rmse")
+    _units = dict.fromkeys(("ability", "bias", "rmse", "sd"), "points of ability") | dict.fromkeys(
+        ("exposure", "errors"), "share of the persons"
+    )
     _columns = ("ability", "n_persons", "n_items", "errors", "bias", "rmse", "sd")
     _axis = "band"
 
@@ -70,12 +73,11 @@ class ExamReport(Readable):
     sd: FloatArray
 
     def exposure_table(self) -> pd.DataFrame:
-        """Return a data frame with one row per item, the most exposed first."""
+        """Return a data frame with one row per item, by its name, the most exposed first."""
         import pandas as pd
 
-        order = np.argsort(-self.exposure, kind="stable")
-        table: pd.DataFrame = pd.DataFrame({"item": [self.items[j] for j in order], "exposure": self.exposure[order]})
-        return table
+        table = pd.DataFrame({"exposure": self.exposure}, pd.Index(self.items, name="item"))
+        return self._with_units(table.sort_values("exposure", ascending=False, kind="stable"))
 
 
 def exam_report(
