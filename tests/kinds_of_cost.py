@@ -18,6 +18,7 @@ TABLE: dict[str, dict[str, Any]] = {
     "visit_cost": {"visit_cost": 0.004},
     "delays": {"delays": [1, 2, 3, 0.5], "delay_cost": 0.001},
     "delay_cost": {"delays": 2.0, "delay_cost": 0.002, "visit_cost": 0.001},
+    "prices_after": {"prices_after": {(1, 0): 0.003, (2, 1): 0.05, (2, (0, 1.0), 1): 0.001}},
     "max_panel": {"max_panel": 2, "visit_cost": 0.004, "groups": ["a", "a", None, "a"], "discounted_costs": 0.005},
 }
 

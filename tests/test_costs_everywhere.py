@@ -50,14 +50,16 @@ def record_of(name: str) -> Any:
     return fitted(name).acquire(rows()[0])
 
 
-Bill = Callable[[list[tuple[int, bool, int]]], float]
+Bill = Callable[[list[tuple[int, bool, int]], Any], float]
 
 
-def bill(prices: Any, full: Any, groups: Any, bundles: Any, visits: dict[str, Any], charge_missing: bool) -> Bill:
+def bill(
+    prices: Any, full: Any, groups: Any, bundles: Any, visits: dict[str, Any], charge_missing: bool, after: Any = None
+) -> Bill:
     """What a case pays that was asked of columns: their numbers, whether they were missing, and the visit of each."""
 
-    def total(steps: list[tuple[int, bool, int]]) -> float:
-        paid, seen = 0.0, set()
+    def total(steps: list[tuple[int, bool, int]], row: Any = None) -> float:
+        paid, seen = surcharge(steps, row, prices, after or {}), set()
         bought = [step for step in steps if charge_missing or not step[1]]
         for column, _, _ in bought:
             if bundles[column] is None or bundles[column] not in seen:
@@ -74,6 +76,20 @@ def bill(prices: Any, full: Any, groups: Any, bundles: Any, visits: dict[str, An
     return total
 
 
+def surcharge(steps: list[tuple[int, bool, int]], row: Any, prices: Any, after: dict[Any, float]) -> float:
+    """What prices that depend on answers add to the usual ones, by the words of the settings."""
+    added, answers = 0.0, {}
+    for column, missing, _ in steps:
+        price = prices[column]
+        for (question, *before), other in after.items():
+            told = [one if isinstance(one, tuple) else (one, None) for one in before]
+            if question == column and all(gate in answers and want in (None, answers[gate]) for gate, want in told):
+                price = other
+        if not missing:
+            added, answers[column] = added + price - prices[column], None if row is None else row[column]
+    return added
+
+
 def bill_of_settings(name: str) -> Bill:
     """The bill by the settings alone, as a person reads them."""
     costs = {"visit_cost": 0.0, "delays": 0.0, "delay_cost": 0.0, "charge_missing": False} | costs_of(name)
@@ -84,7 +100,7 @@ def bill_of_settings(name: str) -> Bill:
     prices = [less[j] if groups[j] else full[j] for j in range(4)]
     delays = np.broadcast_to(costs["delays"], 4)
     visits = {"cost": costs["visit_cost"], "delays": delays, "delay_cost": costs["delay_cost"]}
-    return bill(prices, full, groups, bundles, visits, costs["charge_missing"])
+    return bill(prices, full, groups, bundles, visits, costs["charge_missing"], costs.get("prices_after"))
 
 
 def bill_of_export(name: str) -> Bill:
@@ -110,7 +126,7 @@ def bills(name: str, total: Bill) -> Any:
     for i, row in enumerate(record.order.tolist()):
         visits = range(len(row)) if record.visit is None else record.visit[i].tolist()
         asked = [(c, bool(missing[i, members[c]].all()), visit) for c, visit in zip(row, visits) if c >= 0]
-        paid.append(total(asked))
+        paid.append(total(asked, rows()[0][i]))
     return paid
 
 
@@ -170,8 +186,9 @@ def test_all_at_once(name: str) -> None:
         if visits is not None:
             columns.sort(key=lambda column: (-visits.delays[column], column))
         size = 4 if visits is None else visits.max_panel or 4
-        wanted.append(total([(c, False, k // size) for k, c in enumerate(columns)]))
-    np.testing.assert_allclose(charge_acquired(sp.csr_array(acquired), clf.agent_.prices)[1], wanted, atol=1e-12)
+        wanted.append(total([(c, False, k // size) for k, c in enumerate(columns)], np.ones(4)))
+    told = np.ones((5, 4), dtype=int)  # what depends on answers needs them
+    np.testing.assert_allclose(charge_acquired(sp.csr_array(acquired), clf.agent_.prices, told)[1], wanted, atol=1e-12)
 
 
 @FIELDS
@@ -192,4 +209,15 @@ def test_sessions(name: str) -> None:
 
 @FIELDS
 def test_exported(name: str) -> None:
+    if name == "prices_after":  # which a graph says node by node
+        data, paid = policy_data(fitted(name)), []
+        for row in rows()[0]:
+            node, total = data["nodes"][0], 0.0
+            while "ask" in node:
+                value = row[node["ask"]]
+                total += 0.0 if np.isnan(value) else node["price"]
+                node = data["nodes"][node["missing"] if np.isnan(value) else node["next"][int(value)]]
+            paid.append(total)
+        np.testing.assert_allclose(paid, record_of(name).cost, atol=1e-12)
+        return
     np.testing.assert_allclose(bills(name, bill_of_export(name)), record_of(name).cost, atol=1e-12)

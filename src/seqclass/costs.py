@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.marks import mark_prefix
 from seqclass._utils.model_files import Stored, register
+from seqclass._utils.prices_after import PriceAfter, read_prices_after, take_prices_after
 from seqclass._utils.stored import require, stored_array, stored_whole
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import is_unit, join_names, short_repr
@@ -62,6 +63,11 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         Cost of waiting, per unit of time.
     max_panel : int or None
         Most features or bundles that may be ordered in one visit.
+    prices_after : dict or None
+        Prices that depend on what was answered before, such as ``{("blood", "sample"): 1.0}``, what blood costs once
+        sample was answered, or ``{("scan", ("history", "yes"), "sample"): 0.5}``, once history was answered yes and
+        sample anything; of several that hold the last one counts. What is known counts as answered, what is missing
+        does not. Not with visits.
     marks : sequence of str or None
         Columns whose cells hold several marks, such as ``"sharp; burning"``. `fit` makes a column of yes and no of each
         mark, ``"pain is: sharp"``, and a bundle of these, ``"pain is"``; see `seqclass.datasets.split_marks`.
@@ -92,6 +98,7 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         delays: Any = None,
         delay_cost: float | None = None,
         max_panel: int | None = None,
+        prices_after: Any = None,
         marks: Sequence[str] | None = None,
     ) -> None:
         self.feature_costs = feature_costs
@@ -106,7 +113,14 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         self.delays = delays
         self.delay_cost = delay_cost
         self.max_panel = max_panel
+        self.prices_after = prices_after
         self.marks = marks
+
+    def __getstate__(self) -> Any:
+        state = dict(super().__getstate__())
+        if isinstance(state["prices_after"], Mapping):  # a file has no names that are several
+            state["prices_after"] = list(state["prices_after"].items())
+        return state
 
     @classmethod
     def from_value(cls, given: Any) -> Costs:
@@ -188,7 +202,8 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         ------
         ValueError
             If a price is missing, negative or not finite, a name is unknown, features of a bundle differ in price,
-            group or delay, a cost of visits is negative or not finite, or the unit is not a text.
+            group or delay, a cost of visits is negative or not finite, the unit is not a text, or prices depend on one
+            another in a circle.
 
         Examples
         --------
@@ -204,21 +219,20 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
         )
         if self.marks is not None and names is not None:
             bundles = {**(bundles or {}), **self._bundles_of_marks(bundles, names)}
-        if bundles is None:
-            prices = _prices(feature_costs, n_features, names, groups, discounted_costs)
-            return replace(prices, visits=self._visits(delays, n_features, names))
-        labels, known = _labels(bundles, "bundles", n_features, names)
-        members = {
-            label: [j if names is None else names[j] for j in np.flatnonzero(labels == k).tolist()]
-            for label, k in known
-        }
-        feature_costs, groups, discounted_costs, delays = (
-            _spread(value, members, names) for value in (feature_costs, groups, discounted_costs, delays)
-        )
+        labels, known, members = None, list[tuple[Any, int]](), dict[Any, list[Any]]()
+        if bundles is not None:
+            labels, known = _labels(bundles, "bundles", n_features, names)
+            for label, k in known:
+                members[label] = [j if names is None else names[j] for j in np.flatnonzero(labels == k).tolist()]
+            feature_costs, groups, discounted_costs, delays = (
+                _spread(value, members, names) for value in (feature_costs, groups, discounted_costs, delays)
+            )
         prices = _prices(feature_costs, n_features, names, groups, discounted_costs)
         prices = replace(prices, visits=self._visits(delays, n_features, names))
-        _check_bundles(prices, labels, members, names)
-        return replace(prices, bundles=labels, bundle_names=tuple(str(label) for label, _ in known))
+        if labels is not None:
+            _check_bundles(prices, labels, members, names)
+            prices = replace(prices, bundles=labels, bundle_names=tuple(str(label) for label, _ in known))
+        return replace(prices, after=read_prices_after(self.prices_after, prices, members, names))
 
     def _bundles_of_marks(self, bundles: Any, names: Sequence[Hashable]) -> dict[Hashable, str]:
         """The question of each column that is one of its marks."""
@@ -402,6 +416,8 @@ class Prices(Readable):
         Name of each bundle.
     visits : Visits or None
         What visits cost; None where they cost nothing.
+    after : tuple of PriceAfter
+        Prices that depend on what was answered before; of several that hold the last one counts.
 
     Examples
     --------
@@ -419,6 +435,7 @@ class Prices(Readable):
     bundles: IntArray | None = None
     bundle_names: tuple[str, ...] = ()
     visits: Visits | None = None
+    after: tuple[PriceAfter, ...] = ()
 
     def take(self, columns: IntArray) -> Prices:
         """Return the prices of some of the features only.
@@ -434,7 +451,9 @@ class Prices(Readable):
         """
         groups, bundles = (None if v is None else v[columns] for v in (self.groups, self.bundles))
         visits = None if self.visits is None else self.visits.take(columns)
-        return Prices(self.full[columns], self.discounted[columns], groups, bundles, self.bundle_names, visits)
+        full, less = self.full[columns], self.discounted[columns]
+        after = take_prices_after(self.after, {int(column): number for number, column in enumerate(columns)})
+        return Prices(full, less, groups, bundles, self.bundle_names, visits, after)
 
     def any_order(self, features: IntArray) -> tuple[FloatArray, FloatArray, IntArray | None]:
         """Return prices, full prices and groups of features that may be bought in any order.
@@ -658,11 +677,23 @@ def warn_of_money(prices: npt.NDArray[np.float64], decision_costs: npt.NDArray[n
         )
 
 
-def charge_acquired(acquired: Any, prices: Prices) -> tuple[IntArray, FloatArray]:
-    """Number and cost of what is acquired of each instance, from a sparse matrix of ones; a bundle counts once."""
+def charge_acquired(acquired: Any, prices: Prices, outcomes: IntArray | None = None) -> tuple[IntArray, FloatArray]:
+    """Number and cost of what is acquired of each instance, from a sparse matrix of ones; a bundle counts once.
+
+    Where prices depend on answers, by their ``outcomes``, the cost of asking first what others depend on.
+    """
+    shown = sp.csr_array(acquired)
     if prices.bundles is not None:
         acquired = _once(acquired, prices.bundles)
     cost = acquired @ prices.discounted
+    if prices.after:
+        if outcomes is None and any(told is not None for one in prices.after for told in one.after.values()):
+            raise ValueError("prices_after: what is bought at once cannot be priced by what is answered.")
+        answers = np.where(shown.toarray() > 0, 0 if outcomes is None else outcomes, -1).T
+        now = np.tile(prices.full[:, None], acquired.shape[0])
+        for one in prices.after:
+            now[one.question] = np.where(one.holds(answers), one.price, now[one.question])
+        cost = cost + ((now.T - prices.full) * acquired.toarray()).sum(axis=1)
     if prices.groups is not None:
         extra = prices.full - prices.discounted
         for group in np.unique(prices.groups).tolist():

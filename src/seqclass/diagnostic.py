@@ -24,6 +24,7 @@ from seqclass.classifier import SequentialClassifier
 from seqclass.costs import Costs
 from seqclass.datasets._tables import CsvForm, read_frame
 from seqclass.pomdp import AcquisitionProblem, ExactFreeOrder, ExactValueIteration, TableProblem, evaluate, with_names
+from seqclass.pomdp.prices_after import code_answers, with_prices_after
 from seqclass.pomdp.visits import with_visits
 
 if TYPE_CHECKING:
@@ -360,7 +361,9 @@ class TestTable:
         )
         shown = {"outcomes": [["negative", "positive"]] * len(order), "classes": self.classes}
         named = with_names(problem, [self.names[q] for q in order], **shown, decisions=self.decisions)
-        return with_visits(named, None if self.prices.visits is None else self.prices.visits.take(order))
+        after = code_answers(self.prices.take(order).after, named._naming, problem.n_outcomes)
+        priced = with_prices_after(named, after)
+        return with_visits(priced, None if self.prices.visits is None else self.prices.visits.take(order))
 
     def _numbers(self, tests: Sequence[str | int] | None) -> IntArray:
         numbers = []

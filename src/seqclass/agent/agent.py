@@ -34,7 +34,9 @@ from seqclass.costs import Costs, Prices
 from seqclass.pomdp import DECIDE, AcquisitionProblem, Policy, acquire, evaluate
 from seqclass.pomdp.acquisition import Acquisition
 from seqclass.pomdp.names import ImpossibleOutcome
+from seqclass.pomdp.prices_after import with_prices_after
 from seqclass.pomdp.problem import BeliefState
+from seqclass.pomdp.rules import rules_of
 from seqclass.pomdp.single_cases import KeptHistories
 from seqclass.pomdp.solvers.ordering.rules import make_ask
 
@@ -269,7 +271,7 @@ def whole_problem(agent: Agent) -> AcquisitionProblem:
     prices = agent.prices.take(agent.support)
     costs, prior = agent.problem.decision_costs, agent.problem.prior
     problem = acquisition_problem(agent.model, order, prices, costs, prior, any_order=True, bundles=prices.bundles)
-    return problem.replace(_naming=agent.problem._naming)
+    return with_prices_after(problem.replace(_naming=agent.problem._naming), prices.after)
 
 
 def to_numbers(agent: Agent, X: Any) -> Any:
@@ -422,7 +424,8 @@ def start_rows(agent: Agent, rows: EncodedRows, known: IntArray, budget: int | N
 
 def _check_budget(agent: Agent, budget: int) -> None:
     check_integer(budget, "budget", 0)
-    if agent.policy.problem.rules is not None:
+    rules = rules_of(agent.policy.problem)
+    if rules is not None and rules.limits:
         raise ValueError("budget does not know of rules that say what has to be asked: fit with max_features instead.")
 
 

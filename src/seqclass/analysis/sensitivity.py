@@ -15,7 +15,7 @@ from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_costs, check_distribution
 from seqclass.analysis._walk import MAX_HISTORIES, Level, Simulation, collect
 from seqclass.pomdp import DECIDE, Policy, Solver
-from seqclass.pomdp.account import pays_in_full, prices_without_visits
+from seqclass.pomdp.account import pays_in_full, price_levels, prices_without_visits
 from seqclass.pomdp.evaluation import Evaluation, evaluate_policy
 from seqclass.pomdp.names import Names
 from seqclass.pomdp.policy import BorrowedPolicy
@@ -313,6 +313,10 @@ class _Shares:
             self.price += np.bincount(question, weight, n) - first
             self.full += first
 
-    def _first_of_group(self, level: Level, on: IntArray) -> BoolArray:
-        """Which of them pay in full for their group."""
-        return pays_in_full(set_question(level.belief[on], level.question[on]))
+    def _first_of_group(self, level: Level, on: IntArray) -> FloatArray:
+        """Which of them pay in full for their group, or how much of it, where prices depend on answers."""
+        belief = set_question(level.belief[on], level.question[on])
+        if (after := price_levels(belief)) is None:
+            return pays_in_full(belief).astype(np.float64)
+        own = after[np.arange(len(belief)), level.question[on]]
+        return np.where(np.isnan(own), pays_in_full(belief), own)

@@ -30,8 +30,9 @@ class File(click.Path):
 costs_option = click.option(
     "--costs",
     type=File("file"),
-    help="Prices: CSV with the columns feature,cost[,group][,discounted][,bundle][,delay], or JSON with feature_costs, "
-    "groups, discounted_costs, bundles, delays, visit_cost, delay_cost, max_panel, decision_costs, decisions.",
+    help="Prices: CSV with the columns feature,cost[,group][,discounted][,bundle][,delay][,after], or JSON with "
+    "feature_costs, groups, discounted_costs, bundles, delays, visit_cost, delay_cost, max_panel, prices_after, "
+    "decision_costs, decisions.",
 )
 
 

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import FloatArray
+from seqclass._utils.marks import mark_prefix
 from seqclass._utils.text import join_names, near, sentence, short_repr
 from seqclass._utils.validation import check_costs
 from seqclass.datasets._tables import USUAL, CsvForm, header, read_frame, require_file
 
-_COLUMNS = ("feature", "cost", "discounted", "group", "bundle", "delay")
+_COLUMNS = ("feature", "cost", "discounted", "group", "bundle", "delay", "after")
 _VISITS = ("visit_cost", "delay_cost", "max_panel")
-_KEYS = ("feature_costs", "discounted_costs", "groups", "bundles", "delays", *_VISITS, "decision_costs", "decisions")
+_DECISIONS = ("decision_costs", "decisions")
+_KEYS = ("feature_costs", "discounted_costs", "groups", "bundles", "delays", *_VISITS, "prices_after", *_DECISIONS)
 
 
 def find_costs_file(path: Path, stem: str) -> Path | None:
@@ -55,13 +57,25 @@ def _from_table(
     if "feature" not in columns or "cost" not in columns or not set(columns) <= set(_COLUMNS):
         hint = "; 'discounted' is the price that is left, not what is taken off" if "discount" in columns else ""
         raise ValueError(
-            f"{path} must have the columns feature and cost, and may have discounted, group, bundle and delay{hint}; "
-            f"it has {join_names(columns)}."
+            f"{path} must have the columns feature and cost, and may have discounted, group, bundle, delay and "
+            f"after{hint}; it has {join_names(columns)}."
         )
     frame = read_frame(path, text=_COLUMNS, form=form)
     frame = frame[~frame["feature"].isin(list(others))]
-    features = [str(feature) for feature in frame["feature"]]
+    settings: dict[str, Any] = {}
+    if "after" in frame:  # such rows say what a feature costs once others were answered
+        later = frame[frame["after"].notna()]
+        frame = frame[frame["after"].isna()]
+        settings["prices_after"] = {
+            (feature, *map(_condition, after.split(";"))): form.number(str(cost))
+            for feature, after, cost in zip(later["feature"], later["after"], later["cost"])
+        }
     position = {name: j for j, name in enumerate(names)}
+    # one row may be for all marks of a question
+    marks = {own: [name for name in names if name.startswith(mark_prefix(str(own)))] for own in frame["feature"]}
+    shown = [own if own in position else marks[own] or own for own in frame["feature"]]
+    frame = frame.assign(feature=shown).explode("feature")
+    features = [str(feature) for feature in frame["feature"]]
     seen: set[str] = set()
     for row, feature in zip(frame.index, features):
         if feature not in position:
@@ -76,7 +90,7 @@ def _from_table(
         _check_complete(seen, names, path)
     places = [position[feature] for feature in features]
     prices = _column(frame, "cost", places, np.full(len(names), np.nan if rest is None else rest), path, form)
-    settings: dict[str, Any] = {"feature_costs": prices}
+    settings["feature_costs"] = prices
     for column in ("group", "bundle"):
         if column in frame:
             labels: list[Any] = [None] * len(names)
@@ -89,6 +103,12 @@ def _from_table(
     if "delay" in frame:
         settings["delays"] = _column(frame, "delay", places, np.zeros(len(names)), path, form)
     return check_prices(settings, names, str(path))
+
+
+def _condition(text: str) -> Any:
+    """What has to be answered, ``"history"``, or how, ``"history=bad"``."""
+    column, equals, answer = (part.strip() for part in text.partition("="))
+    return (column, answer) if equals else column
 
 
 def _column(frame: Any, column: str, places: list[int], rest: FloatArray, path: Path, form: CsvForm) -> FloatArray:
@@ -144,6 +164,8 @@ def _from_json(
         values = _by_feature(content["delays"], "delays", names, path, others, complete=False)
         given = np.array([_price(value, "delays", name, path) for value, name in zip(values, names)])
         settings["delays"] = np.where(np.isnan(given), 0.0, given)
+    if content.get("prices_after") is not None:
+        settings["prices_after"] = content["prices_after"]
     for key in _VISITS:
         if (value := content.get(key)) is not None:
             whole = key == "max_panel"

@@ -226,6 +226,8 @@ def load_file(
     costs_file = find_costs_file(path, stem) if costs is None else Path(costs)
     if costs_file is not None:
         parts |= read_costs(costs_file, list(names), parts["class_names"], form=form)
+        if parts.pop("prices_after", None):
+            raise ValueError(f"{costs_file}: prices that depend on answers belong to Costs, not to a dataset.")
     try:
         return Dataset(name=stem if name is None else name, source=path.name, **parts)
     except ValueError as error:

@@ -354,7 +354,8 @@ def _check_alike(
             own = np.atleast_1d(getattr(one, name)).tolist()
             if own != np.atleast_1d(getattr(clf, name)).tolist():
                 raise ValueError(f"others[{number - 1}] has other {name}: {join_names(own)}.")
-        same = {"prices": np.array_equal(_price_table(agent_of(one).prices), _price_table(agent_of(clf).prices))}
+        mine, theirs = agent_of(one).prices, agent_of(clf).prices
+        same = {"prices": np.array_equal(_price_table(mine), _price_table(theirs)) and mine.after == theirs.after}
         first = len(clf.classes_) if metric == "error" else 0  # what errors cost is not compared there
         same["decision_costs"] = np.array_equal(one.decision_costs_[:, first:], clf.decision_costs_[:, first:])
         if unlike := [name for name, equal in same.items() if not equal]:

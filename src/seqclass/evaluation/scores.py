@@ -9,14 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.prices_after import take_prices_after
 from seqclass._utils.tables import Readable, rows_of
 from seqclass._utils.validation import check_decision_costs, class_numbers, group_numbers
-from seqclass.agent.agent import agent_of, check_classifier
+from seqclass.agent.agent import agent_of, check_classifier, naming_of
 from seqclass.agent.record import AcquisitionRecord, waits
 from seqclass.costs import Prices, full_price_steps
 from seqclass.evaluation.calibration_curves import QuestionCalibration, calibration_by_questions
 from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve
 from seqclass.fitting.held_out import Interval, cost_interval, row_interval
+from seqclass.pomdp.prices_after import code_answers
 from seqclass.stats.paired import group_differences
 
 if TYPE_CHECKING:
@@ -31,7 +33,16 @@ def step_prices(record: AcquisitionRecord, prices: Prices, charge_missing: bool 
     groups = np.full(prices.full.shape, -1) if prices.groups is None else prices.groups
     order, acquired = record.order, (record.order >= 0) & ((record.outcome >= 0) | charge_missing)
     full = full_price_steps(order, acquired, record.visit, groups, prices.full - prices.discounted)
-    spent = np.where(acquired, np.where(full, prices.full[order], prices.discounted[order]), 0.0)
+    spent = np.where(full, prices.full[order], prices.discounted[order])
+    if prices.bundles is not None and any(prices.bundles[gate] >= 0 for one in prices.after for gate in one.after):
+        raise ValueError("prices_after: a record does not tell the answers of a bundle one by one; see its cost.")
+    answers, rows = np.full((len(prices.full), len(order)), -1), np.arange(len(order))
+    for step in range(order.shape[1] if prices.after else 0):
+        asked, shown = order[:, step], record.outcome[:, step]
+        for one in prices.after:
+            spent[one.holds(answers) & (asked == one.question), step] = one.price
+        answers[asked, rows] = np.where(asked < 0, answers[asked, rows], shown)
+    spent = np.where(acquired, spent, 0.0)
     if prices.visits is not None and record.visit is not None:
         begins = (record.visit > 0) & (np.diff(record.visit, axis=1, prepend=0) != 0)
         longest = waits(record.order, record.visit, prices.visits.delays)
@@ -424,7 +435,10 @@ def score_rows(
     costs = clf.decision_costs_
     if decision_costs is not None:
         costs = check_decision_costs(decision_costs, clf.classes_, clf.decisions_)
-    charged = agent_of(clf).charge_missing
+    charged = (agent := agent_of(clf)).charge_missing
+    if prices is not None and prices.after:
+        coded = code_answers(prices.take(agent.support).after, naming_of(agent), agent.model.n_outcomes_)
+        prices = replace(prices, after=take_prices_after(coded, dict(enumerate(agent.support.tolist()))))
     paid = record.cost if prices is None else step_prices(record, prices, charged).sum(axis=1)
     decisions = LabelledDecisions(label, class_numbers(clf.decisions_, record.decision), paid, costs, record.n_features)
     names = [str(name) for name in clf.classes_.tolist()]

@@ -96,6 +96,8 @@ def _table(head: list[str], rows: Iterable[list[str]]) -> str:
 def _prices(agent: Agent, unit: str) -> str:
     prices = agent.prices.take(agent.order)
     text = f"A feature costs {_span(prices.full, unit)}."
+    if prices.after:
+        text += f" After others were answered, it may be {_span(np.array([one.price for one in prices.after]), unit)}."
     less = prices.discounted[prices.discounted < prices.full]
     return f"{text[:-1]}, and {_span(less, unit)} once another of its group was acquired." if less.size else text
 

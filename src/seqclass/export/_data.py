@@ -236,6 +236,8 @@ def _questions(
         told: dict[str, Any] = {"group": None, "full_price": price}
         if late := int(agent.problem.structure.put_off[question]) if question < agent.problem.n_questions else 0:
             told["put_off"] = late
+        if plain.full_prices[question] > price:  # of a group, or the most of prices that depend on answers
+            told["full_price"] = float(plain.full_prices[question])
         if group >= 0:
             told |= {"group": group, "full_price": float(plain.full_prices[question])}
         if np.isin(problem.structure.members(question), agent.known).any():

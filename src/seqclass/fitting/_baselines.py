@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from seqclass._utils.arrays import FloatArray, IntArray, smallest_int
 from seqclass.agent._coding import category_counts
-from seqclass.costs import Prices, charge_acquired
+from seqclass.costs import charge_acquired
 from seqclass.fitting._fit import Fit
 from seqclass.fitting.held_out import HeldOut
 
@@ -129,7 +129,7 @@ class _Part:
     def __init__(self, fit: Fit, X: Any, label: IntArray, train: IntArray) -> None:
         self.settings, self.encoder, self.X, self.label, self.train = fit.settings, fit.agent.encoder, X, label, train
         self.costs: FloatArray = fit.agent.problem.decision_costs
-        self.prices: Prices = fit.agent.prices
+        self.prices, self.coder = fit.agent.prices, fit.agent.coder
         self.given: IntArray = fit.agent.support[fit.agent.known]
         self.precomputed = isinstance(fit.settings.discretizer, str)
         self.own = (label[train, None] == np.arange(len(self.costs))).astype(np.float64)[:, int(len(self.costs) == 2) :]
@@ -329,8 +329,9 @@ class _Part:
             Z = self.columns(rows, at) if own is None else self.Z[np.ix_(own, at)]
             chance[:] = 0.0
             chance[:, model.line.classes_] = model.line.predict_proba(Z)
+        codes = self.coder.transform(self.X[rows]) if self.prices.after else None
         return np.argmin(chance @ self.costs, axis=1), *charge_acquired(
-            self._purchases(rows, np.setdiff1d(self.owner[at], self.given)), self.prices
+            self._purchases(rows, np.setdiff1d(self.owner[at], self.given)), self.prices, codes
         )
 
     def _purchases(self, rows: IntArray, features: IntArray) -> Any:

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, is_frame, plain_data, spelt, with_texts
 from seqclass._utils.marks import split_marks
+from seqclass._utils.prices_after import take_prices_after
 from seqclass._utils.progress import report_progress
 from seqclass._utils.text import join_names, sentence, short_repr
 from seqclass._utils.validation import columns_of, plain_labels
@@ -49,6 +50,7 @@ from seqclass.fitting._steps import (
     time_step,
 )
 from seqclass.pomdp import EC2, Adaptive, ClassInformation, CrossEntropy, ExpectedSaving, FirstK, Panels
+from seqclass.pomdp.prices_after import code_answers
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,10 @@ def without_price(prices: Prices, known: IntArray, names: Any) -> Prices:
     for labels in (groups, bundles):
         if labels is not None:
             labels[known] = -1
+    for one in prices.after:
+        if gone := [c for c in (one.question, *one.after) if c in known]:
+            name = short_repr(gone[0] if names is None else str(names[gone[0]]))
+            raise ValueError(f"prices_after names {name}, which is known at the start: take it out of one of the two.")
     return replace(prices, full=full, discounted=discounted, groups=groups, bundles=bundles)
 
 
@@ -246,6 +252,11 @@ def without_policy(
 ) -> Agent:
     """A record that asks nothing yet."""
     model = model if settings.prefit else name_features(columns, support, model)
+    if prices.after:
+        names = getattr(columns, "feature_names_in_", None)
+        naming = ColumnNaming((), (), (), (), names, encoder, coder, support, prices)
+        coded = code_answers(prices.take(support).after, naming, model.n_outcomes_)
+        prices = replace(prices, after=take_prices_after(coded, dict(enumerate(support.tolist()))))
     problem = acquisition_problem(model, np.empty(0, dtype=np.intp), prices.take(support), costs)
     policy = FirstK(0, certificate_paths=0).solve(problem)
     charge, unknown = settings.costs.charge_missing, settings.handle_unknown

@@ -24,6 +24,7 @@ from seqclass.fitting._settings import Settings
 from seqclass.pomdp import AcquisitionProblem, Adaptive, BeliefState, FirstK, Panels, Solver, solve_for_budget
 from seqclass.pomdp.answer_rules import AnswerRules, with_closing
 from seqclass.pomdp.policy import with_info
+from seqclass.pomdp.prices_after import check_order_of_prices, with_prices_after
 from seqclass.pomdp.rules import Rules, with_rules
 from seqclass.pomdp.skips import answer_rules
 from seqclass.pomdp.solvers.base import policy_of, without_certificate
@@ -184,7 +185,10 @@ def build_problem(
 ) -> AcquisitionProblem:
     """The problem of a model whose features come in an order, or in any, with rows to begin as, by their weight."""
     rules, naming = rules_from_settings(settings, agent.n_features, agent.feature_names), naming_of(agent)
-    prices, any_order = agent.prices.take(agent.support), is_free(settings.order) or rules is not None
+    prices = agent.prices.take(agent.support)
+    if prices.after and rules is None:  # prices depend on what is missing as well, so that no order is the same for all
+        rules = Rules()
+    any_order = is_free(settings.order) or rules is not None
     answers = with_closing(skip_rules(settings, naming), _needless(settings, agent, codes))
     costs, bundles = agent.problem.decision_costs, prices.bundles
     problem = acquisition_problem(agent.model, order, prices, costs, any_order=any_order, bundles=bundles)
@@ -203,6 +207,9 @@ def build_problem(
         if not is_free(settings.order):  # skip logic alone: what is left out is passed over
             rules = replace(rules, first=[int(column) for own in members for column in own])
         problem = with_rules(problem, replace(rules.of_questions(members, names), answers=answers))
+    if not isinstance(settings.order, str) and not is_free(settings.order):
+        check_order_of_prices(prices.after, order, naming)
+    problem = with_prices_after(problem, prices.after)
     most = None if settings.max_candidates is None else check_integer(settings.max_candidates, "max_candidates", 1)
     return screen_by_information(problem, most) if any_order and most is not None else problem
 

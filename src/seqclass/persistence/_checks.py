@@ -12,6 +12,7 @@ import numpy as np
 
 from seqclass._utils.frames import FrameEncoder
 from seqclass._utils.model_files import check_when_read
+from seqclass._utils.prices_after import PriceAfter
 from seqclass._utils.stored import (
     check_array,
     check_whole,
@@ -149,6 +150,7 @@ def check_problem(problem: AcquisitionProblem) -> None:
 
 def _check_rules(rules: QuestionRules, n: int) -> None:
     require(isinstance(rules.answers, (AnswerRules, type(None))), "answers are of another kind")
+    require(all(isinstance(one, PriceAfter) and 0 <= one.price <= 1 for one in rules.prices), "levels are wrong")
     n_areas = len(stored_array(rules, "at_least", "i", None))
     stored_array(rules, "area", "i", n, low=-1, high=n_areas - 1)
     stored_array(rules, "at_most", "i", n_areas)

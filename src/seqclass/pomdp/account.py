@@ -10,6 +10,7 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass.costs import Visits, first_of_groups
+from seqclass.pomdp.kept import kept
 from seqclass.pomdp.ties import less
 
 __all__ = ["Account"]
@@ -92,6 +93,9 @@ class PricedProblem(Protocol):
     def visits(self) -> Visits | None: ...
 
     @property
+    def rules(self) -> Any: ...
+
+    @property
     def any_order(self) -> bool: ...
 
     @property
@@ -100,6 +104,8 @@ class PricedProblem(Protocol):
 
 class PricedBelief(Protocol):
     """What an account asks of the belief that it is part of: see `BeliefState`."""
+
+    _kept: dict[str, Any]
 
     @property
     def account(self) -> Account: ...
@@ -220,9 +226,18 @@ def was_ordered(belief: PricedBelief) -> BoolArray:
     return np.asarray(ordered[asked_at(belief)])
 
 
+@kept
+def price_levels(belief: PricedBelief) -> FloatArray | None:
+    """Where prices that depend on answers lie between least and full ones, (n, n_questions); NaN where others are."""
+    levels: FloatArray | None = belief.problem.rules and belief.problem.rules.price_levels(belief)
+    return levels
+
+
 def price_of_question(belief: PricedBelief) -> FloatArray:
     """Price of the question for each row, (n,)."""
     problem, question = belief.problem, belief.question
+    if price_levels(belief) is not None:
+        return np.asarray(prices_of_all(belief)[asked_at(belief)])
     mixed = belief._mixed
     price: FloatArray = problem.prices[question : question + 1] if len(belief) == 1 else problem.prices[question]
     price = price if mixed or len(belief) == 1 else np.full(len(belief), price)
@@ -246,6 +261,9 @@ def prices_of_all(belief: PricedBelief) -> FloatArray:
             another = less(least[:, problem.groups], problem.full_prices - problem.prices) & (problem.groups >= 0)
             prices = np.where(another, problem.prices, prices)
         prices = prices - np.where(ordered, problem.visits.single_costs, 0.0)
+    if (level := price_levels(belief)) is not None:
+        own = problem.prices * (1 - level) + problem.full_prices * level
+        prices = np.where(np.isnan(level), prices, own)
     return prices
 
 

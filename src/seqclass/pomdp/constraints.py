@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol, TypeVar
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.prices_after import PriceAfter
 from seqclass.pomdp.answer_rules import AnswerRules
 
 __all__: list[str] = []
@@ -38,6 +39,10 @@ class AnswerDependent(Protocol):
     @property
     def answers(self) -> AnswerRules | None:
         """Which answers open others or imply them, by the features that questions show."""
+
+    @property
+    def prices(self) -> tuple[PriceAfter, ...]:
+        """Where prices lie between the least and the full ones, by the features that questions show."""
 
 
 P = TypeVar("P", contravariant=True)

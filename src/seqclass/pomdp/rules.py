@@ -14,13 +14,14 @@ import numpy as np
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
 from seqclass._utils.model_files import register
+from seqclass._utils.prices_after import PriceAfter
 from seqclass._utils.text import join_names, short_repr
 from seqclass._utils.validation import check_integer, columns_of
 from seqclass.pomdp.answer_rules import AnswerRules
 from seqclass.pomdp.constraints import ConstraintStatus
 from seqclass.pomdp.one_step import unasked_questions
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
-from seqclass.pomdp.skipped import check_targets, opened_questions
+from seqclass.pomdp.skipped import check_targets, find_price_levels, opened_questions
 from seqclass.pomdp.skips import SkipLogic, answer_rules
 from seqclass.pomdp.table_problem import in_any_order
 from seqclass.pomdp.ties import affords, budget_of
@@ -364,6 +365,8 @@ class QuestionRules:
         What areas and questions are called.
     answers : AnswerRules or None
         Which answers open others or imply them, by the features that questions show.
+    prices : tuple of PriceAfter
+        Where prices that depend on answers lie, 0 for the least and 1 for the full one; the last that holds counts.
 
     Examples
     --------
@@ -381,6 +384,7 @@ class QuestionRules:
     areas: tuple[str, ...]
     questions: tuple[str, ...]
     answers: AnswerRules | None = None
+    prices: tuple[PriceAfter, ...] = ()
 
     def take(self, questions: IntArray) -> QuestionRules:
         """Return the rules of some questions, among which those that come first or are mandatory must be."""
@@ -401,6 +405,11 @@ class QuestionRules:
         needed = (self.area >= 0) & (np.append(self.at_least, 0)[self.area] > 0)
         needed[self.first] = needed[self.mandatory] = True
         return needed
+
+    @property
+    def limits(self) -> bool:
+        """Whether they are about more than prices."""
+        return bool(self.has_requirements or self.areas or len(self.enemies) or self.first.size or self.answers)
 
     @property
     def has_requirements(self) -> bool:
@@ -534,6 +543,10 @@ class QuestionRules:
     def status(self, belief: BeliefState) -> ConstraintStatus:
         """How instances stand to the rules."""
         return self._tracker(belief).status(belief)
+
+    def price_levels(self, belief: BeliefState) -> FloatArray | None:
+        """Where prices that depend on answers lie between the least and the full ones, (n, n_questions)."""
+        return find_price_levels(self.prices, belief) if self.prices else None
 
     def _tracker(self, belief: BeliefState) -> _FeasibilityTracker:
         """What can still be asked of what has to be."""
@@ -775,5 +788,7 @@ def with_rules(
             'rules: a fixed order asks everybody the same; take order="adaptive" (any_order=True), or write the '
             "order as rules would."
         )
+    if (before := rules_of(problem)) is not None:  # which may say what depends on answers
+        asked = replace(asked, prices=before.prices)
     asked.check(problem)
     return problem.replace(rules=asked)

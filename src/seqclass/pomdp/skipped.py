@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seqclass._utils.arrays import BoolArray, IntArray
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray
+from seqclass._utils.prices_after import PriceAfter
 from seqclass.pomdp.answer_rules import AnswerRules
 from seqclass.pomdp.problem import CLOSED, OPEN, AcquisitionProblem, BeliefState
 from seqclass.pomdp.starts import Starts
@@ -36,26 +37,38 @@ def without_closed(belief: BeliefState, starts: Starts | None, outcomes: IntArra
     return belief.replace(observed=observed)
 
 
-def opened_questions(rules: AnswerRules, belief: BeliefState) -> BoolArray:
-    """Questions that no answer has to open, or some has, and whose answers are not implied, (n, n_questions)."""
+def answers_to(
+    features: IntArray, belief: BeliefState
+) -> tuple[IntArray, BoolArray, tuple[IntArray, IntArray], list[tuple[int, int]]]:
+    """Answers to some features in order, (n, k), -1 where there is none; whether nobody asked; and the questions.
+
+    These are numbers of questions of one feature and where that is among these, and pairs of both for bundles.
+    """
     problem, observed = belief.problem, belief.observed
     assert observed is not None  # in a fixed order there are no such rules
-    answers = np.full((len(belief), len(rules.features)), -1)
+    answers = np.full((len(belief), len(features)), -1)
     unasked = np.zeros(answers.shape, dtype=bool)
-    questions, place = _single_questions(rules, problem)
+    questions, place = _single_questions(features, problem)
     answers[:, place], unasked[:, place] = _shown(observed[:, questions]), observed[:, questions] == OPEN
     in_bundles = list[tuple[int, int]]()
     for question, bundle in enumerate(problem.bundles or ()):
-        if bundle is None or rules.named.isdisjoint(bundle.features.tolist()):
+        if bundle is None or not (parts := np.flatnonzero(np.isin(bundle.features, features)).tolist()):
             continue
         seen = observed[:, question]
         values = bundle.decode(np.maximum(seen, 0))
-        for part in np.flatnonzero(np.isin(bundle.features, rules.features)).tolist():
-            number = int(np.searchsorted(rules.features, bundle.features[part]))
+        for part in parts:
+            number = int(np.searchsorted(features, bundle.features[part]))
             answers[:, number] = np.where(seen >= 0, values[:, part], _shown(seen))
             unasked[:, number] = seen == OPEN
             in_bundles.append((question, number))
-    open_, result = rules.follow(answers, unasked).open, np.ones(observed.shape, dtype=bool)
+    return answers, unasked, (questions, place), in_bundles
+
+
+def opened_questions(rules: AnswerRules, belief: BeliefState) -> BoolArray:
+    """Questions that no answer has to open, or some has, and whose answers are not implied, (n, n_questions)."""
+    answers, unasked, (questions, place), in_bundles = answers_to(rules.features, belief)
+    open_ = rules.follow(answers, unasked).open
+    result = np.ones((len(belief), belief.problem.n_questions), dtype=bool)
     result[:, questions] = open_[:, place]
     for question, number in in_bundles:
         result[:, question] &= open_[:, number]
@@ -67,12 +80,23 @@ def _shown(seen: IntArray) -> IntArray:
     return np.where(seen <= IMPLIED, IMPLIED - seen.astype(np.intp), np.maximum(seen, -1))
 
 
-def _single_questions(rules: AnswerRules, problem: AcquisitionProblem) -> tuple[IntArray, IntArray]:
-    """Questions of one feature that rules name, and where that is among the features named."""
-    place = np.minimum(np.searchsorted(rules.features, problem.features), len(rules.features) - 1)
+def _single_questions(features: IntArray, problem: AcquisitionProblem) -> tuple[IntArray, IntArray]:
+    """Questions of one of some features, and where that is among these."""
+    place = np.minimum(np.searchsorted(features, problem.features), len(features) - 1)
     single = [bundle is None for bundle in problem.bundles or [None] * problem.n_questions]
-    named = np.flatnonzero((rules.features[place] == problem.features) & single)
+    named = np.flatnonzero((features[place] == problem.features) & single)
     return named, place[named]
+
+
+def find_price_levels(prices: Sequence[PriceAfter], belief: BeliefState) -> FloatArray:
+    """Where prices that depend on answers lie between least and full ones, (n, n_questions); NaN where others are."""
+    gates = np.unique([gate for one in prices for gate in one.after])
+    answers = dict(zip(gates.tolist(), answers_to(gates, belief)[0].T))
+    levels = np.full((belief.problem.n_questions, len(belief)), np.nan)
+    for one in prices:
+        at = belief.problem.features == one.question
+        levels[at] = np.where(one.holds(answers), one.price, levels[at])
+    return np.asarray(levels.T)
 
 
 def check_targets(

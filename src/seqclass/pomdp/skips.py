@@ -228,9 +228,9 @@ def answer_rules(
         if rule.answers is None:  # a missing one is none, whether it is an outcome or not
             accepts[number, :size] = np.arange(size) != naming.missing(gate)
         else:
-            accepts[number, [_outcome(naming, gate, answer, size) for answer in rule.answers]] = True
+            accepts[number, [outcome_of(naming, gate, answer, size) for answer in rule.answers]] = True
         if rule.implied is not None:
-            implied[number] = _outcome(naming, target, rule.implied, int(n_outcomes[target]))
+            implied[number] = outcome_of(naming, target, rule.implied, int(n_outcomes[target]))
         any_of[np.searchsorted(features, target)] |= rule.match == "any"
     logic_of = AnswerRules(
         features, np.searchsorted(features, targets), np.searchsorted(features, gates), accepts, implied, any_of
@@ -239,7 +239,7 @@ def answer_rules(
     return logic_of
 
 
-def _outcome(naming: Naming, feature: int, answer: Any, n_outcomes: int) -> int:
+def outcome_of(naming: Naming, feature: int, answer: Any, n_outcomes: int, what: str = "skip logic") -> int:
     """The outcome that an answer is, which must stand for no other one."""
     shown = naming.shows(feature, n_outcomes - (naming.missing(feature) >= 0))
     text = str(int(answer) if isinstance(answer, (bool, np.bool_)) else answer).strip()
@@ -252,5 +252,5 @@ def _outcome(naming: Naming, feature: int, answer: Any, n_outcomes: int) -> int:
     if type(naming) is Naming and isinstance(answer, (int, np.integer)) and 0 <= answer < n_outcomes:
         return int(answer)  # of a problem without data outcomes have numbers
     raise ValueError(
-        f"skip logic: {naming.feature(feature)} has no answer {short_repr(answer)}; it has {join_names(shown)}."
+        f"{what}: {naming.feature(feature)} has no answer {short_repr(answer)}; it has {join_names(shown)}."
     )

@@ -232,11 +232,13 @@ class Structure(Generic[P]):
 
     @property
     def gates(self) -> BoolArray:
-        """Questions whose answers open others or imply theirs, (n_questions,)."""
+        """Questions whose answers open others, imply theirs or change their prices, (n_questions,)."""
         rules, n = self.problem.rules, self.problem.n_questions
-        if rules is None or rules.answers is None:
+        if rules is None or (rules.answers is None and not rules.prices):
             return np.zeros(n, dtype=bool)
-        return np.array([np.isin(self.members(question), rules.answers.gates).any() for question in range(n)], bool)
+        named = [gate for one in rules.prices for gate in one.after]
+        named += [] if rules.answers is None else rules.answers.gates.tolist()
+        return np.array([np.isin(self.members(question), named).any() for question in range(n)], bool)
 
     @property
     def equivalent_outcomes(self) -> IntArray | None:

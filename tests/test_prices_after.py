@@ -1,0 +1,335 @@
+"""Prices that depend on what was answered before, against brute force and in every use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from seqclass import Costs, Rules, SequentialClassifier, SkipLogic, load
+from seqclass.analysis import sensitivity, what_if
+from seqclass.bn import ClassMixture, TreeNetwork
+from seqclass.cli import main
+from seqclass.costs import PriceAfter
+from seqclass.datasets.files import load_file
+from seqclass.diagnostic import TestTable
+from seqclass.evaluation.scores import score_rows
+from seqclass.export import export_policy, policy_data
+from seqclass.pomdp import (
+    Adaptive,
+    ClassInformation,
+    ExactFreeOrder,
+    FirstK,
+    Lookahead,
+    TableProblem,
+    certify,
+    evaluate,
+    optimal_cost,
+)
+from seqclass.pomdp.policy import scale_prices
+from seqclass.pomdp.prices_after import with_prices_after
+from seqclass.pomdp.problem import AcquisitionProblem
+from seqclass.pomdp.rules import with_rules
+
+QUICK = Adaptive([ClassInformation()], n_paths=100, n_cases=100, max_rounds=0, certificate_paths=0)
+
+
+def price_now(after: list[PriceAfter], usual: float, question: int, answers: dict[int, int]) -> float:
+    """What the settings mean, word by word."""
+    for one in after:
+        if one.question == question and all(
+            answers.get(gate, -1) >= 0 and (told is None or answers[gate] in told) for gate, told in one.after.items()
+        ):
+            usual = one.price
+    return usual
+
+
+def optimum(
+    problem: Any,
+    after: list[PriceAfter],
+    base: Any,
+    joint: np.ndarray,
+    answers: dict[int, int],
+    spent: float,
+    **how: Any,
+) -> float:
+    """Cost of the best policy from an unnormalised belief."""
+    best = float((joint @ problem.decision_costs).min())
+    if problem.max_questions is not None and len(answers) >= problem.max_questions:
+        return best
+    left = [q for q in range(problem.n_questions) if q not in answers]
+    for q in left[: 1 if how["fixed"] else None]:
+        price = price_now(after, base[q], q, answers)
+        if (q == how["never_after"][1] and how["never_after"][0] not in answers) or (
+            problem.max_cost is not None and spent + price > problem.max_cost + 1e-12
+        ):
+            continue
+        table = problem.likelihoods[q]
+        rest = sum(
+            optimum(problem, after, base, joint * table[v], answers | {q: v}, spent + price, **how)
+            for v in range(problem.n_outcomes[q])
+        )
+        best = min(best, joint.sum() * price + rest)
+    return best
+
+
+def random_problem(seed: int, any_order: bool) -> tuple[AcquisitionProblem, list[PriceAfter], Any, tuple[int, int]]:
+    """Up to five questions of two or three outcomes, prices that depend on them, limits, and a follow-up question."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 4, rng.integers(3, 5)).tolist()
+    tables = [rng.dirichlet(np.full(size, 0.7), 2).T for size in sizes]
+    if rng.random() < 0.3:
+        tables[0] = np.tile(rng.dirichlet(np.ones(sizes[0]))[:, None], 2)  # what says nothing, and makes others cheaper
+    base = rng.uniform(0, 0.15, len(sizes)) * (rng.random(len(sizes)) < 0.8)
+    order, after = (rng.permutation(len(sizes)) if any_order else np.arange(len(sizes))).tolist(), []
+    while not after:
+        for place, question in enumerate(order[1:], 1):
+            for _ in range(rng.integers(0, 4)):
+                gates = rng.choice(order[:place], rng.integers(1, min(place, 2) + 1), replace=False).tolist()
+                told = [None if rng.random() < 0.5 else np.flatnonzero(rng.random(sizes[g]) < 0.6) for g in gates]
+                pairs = {g: None if a is None else tuple(a.tolist()) for g, a in zip(gates, told)}
+                after.append(PriceAfter(question, pairs, float(rng.uniform(0, 0.2))))
+    limits: dict[str, Any] = [{}, {}, {"max_questions": 2}, {"max_cost": 0.18}][rng.integers(4)] if any_order else {}
+    problem = TableProblem(rng.dirichlet([1, 1]), tables, base, any_order=any_order, **limits)
+    follows = (order[0], order[-1]) if any_order and rng.random() < 0.3 else (-1, -1)
+    rules = SkipLogic({follows[1]: follows[0]}) if follows[0] >= 0 else None
+    if seed % 2:
+        return with_rules(with_prices_after(problem, after), rules), after, base, follows
+    return with_prices_after(with_rules(problem, rules), after), after, base, follows
+
+
+def check(seed: int, any_order: bool, thorough: bool = False) -> None:
+    problem, after, base, follows = random_problem(seed, any_order)
+    best = optimum(problem, after, base, problem.prior, {}, 0.0, fixed=not any_order, never_after=follows)
+    assert optimal_cost(problem) == pytest.approx(best, abs=1e-9)
+    for max_nodes in (10**6, 3):
+        exact = ExactFreeOrder(max_nodes=max_nodes, certificate_paths=0).solve(problem)
+        assert exact.info.lower <= best + 1e-9 <= exact.info.upper + 2e-9
+        assert evaluate(problem, exact).cost >= best - 1e-9
+    assert evaluate(problem, ExactFreeOrder().solve(problem)).cost == pytest.approx(best, abs=1e-9)
+    searched = [Adaptive(n_paths=40, n_cases=40, max_nodes=20, max_rounds=0, certificate_paths=20)] if thorough else []
+    for solver in (Lookahead(2, certificate_paths=0), QUICK, FirstK(None, certificate_paths=0), *searched):
+        policy = solver.solve(problem)
+        cost = evaluate(problem, policy, method="exact").cost
+        assert cost >= best - 1e-9
+        for how in ({"method": "exact"}, {"max_histories": 1, "n_paths": 50}):
+            found = certify(problem, policy, **how)
+            assert found.lower <= best + 1e-9 or found.confidence < 1, (seed, solver, how)
+            assert found.upper >= cost - 1e-9 or found.confidence < 1, (seed, solver, how)
+
+
+@pytest.mark.parametrize(("seed", "any_order"), [(1, True), (9, False)])
+def test_plans_are_what_brute_force_says(seed: int, any_order: bool) -> None:
+    check(seed, any_order)
+
+
+@pytest.mark.parametrize("start", [2000, 2100, 2200])
+@pytest.mark.slow
+def test_three_hundred_plans_are_what_brute_force_says(start: int) -> None:
+    for seed in range(start, start + 100):
+        check(seed, seed % 3 > 0, thorough=seed % 5 == 0)
+
+
+def test_optimal_costs_of_many_are_what_brute_force_says() -> None:
+    for seed in range(30):
+        problem, after, base, follows = random_problem(seed, seed % 3 > 0)
+        how = {"fixed": seed % 3 == 0, "never_after": follows}
+        best = optimum(problem, after, base, problem.prior, {}, 0.0, **how)
+        assert optimal_cost(problem) == pytest.approx(best, abs=1e-9), seed
+
+
+AFTER = {
+    ("blood", "sample"): 0.001,
+    ("scan", ("history", ("bad", "so so"))): 0.03,
+    ("scan", ("history", "bad"), "blood"): 0.002,
+}
+USUAL = {"history": 0.001, "sample": 0.004, "blood": 0.01, "scan": 0.012, "cough": 0.002}
+
+
+def cases(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    X = pd.DataFrame({"history": np.array(["good", "so so", "bad"])[np.clip(y + rng.integers(0, 2, n), 0, 2)]})
+    for name, right in (("sample", 0.6), ("blood", 0.8), ("scan", 0.9), ("cough", 0.65)):
+        X[name] = np.where(rng.random(n) < right, y, 1 - y)
+    return X, y
+
+
+def bill(path: list[str], row: Any, known: tuple[str, ...] = ()) -> float:
+    """What a case pays, word by word."""
+    told, paid = {name for name in known if row[name] == row[name]}, 0.0
+    for name in path:
+        price = USUAL[name]
+        if name == "blood" and "sample" in told:
+            price = 0.001
+        if name == "scan" and "history" in told and row["history"] != "good":
+            price = 0.002 if row["history"] == "bad" and "blood" in told else 0.03
+        if row[name] == row[name] and row[name] is not None:
+            paid, told = paid + price, told | {name}
+    return paid
+
+
+def bills(record: Any, X: pd.DataFrame, known: tuple[str, ...] = ()) -> list[float]:
+    paths = [[list(X)[j] for j in row if j >= 0] for row in record.order]
+    return [bill(path, row, known) for path, row in zip(paths, X.to_dict("records"))]
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "any order": {"order": "adaptive", "solver": QUICK},
+    "fixed": {"order": ["history", "sample", "blood", "cough", "scan"], "solver": FirstK(None)},
+    "tree": {"order": "adaptive", "solver": FirstK(None, certificate_paths=0), "observation_model": TreeNetwork()},
+    "mixture": {"order": "adaptive", "solver": QUICK, "observation_model": ClassMixture(2, random_state=0)},
+    "exact": {"order": "adaptive", "solver": ExactFreeOrder(2000, certificate_paths=20)},
+    "default": {"order": "adaptive"},
+    "conditional": {"order": "conditional"},
+    "known": {"order": "adaptive", "solver": FirstK(None, certificate_paths=0), "known": ["cough"]},
+    "cost": {"order": "adaptive", "solver": FirstK(None, certificate_paths=0), "max_cost": 0.02},
+    "target": {"order": "adaptive", "solver": QUICK, "target_cost": 0.01},
+    "rules": {"order": "adaptive", "solver": QUICK, "rules": Rules(mandatory=["scan"], first=["cough"])},
+    "skip": {"order": "adaptive", "solver": QUICK, "rules": SkipLogic({"cough": {"after": "sample", "answers": 1}})},
+    "few": {"order": "adaptive", "solver": FirstK(None, certificate_paths=0), "max_candidates": 4, "max_features": 3},
+}
+
+
+@pytest.mark.parametrize(
+    "way",
+    [way if way in ("any order", "fixed") else pytest.param(way, marks=pytest.mark.slow) for way in WAYS],
+)
+def test_every_use_pays_the_same_bill(way: str, tmp_path: Path) -> None:
+    (X, y), how = cases(), WAYS[way]
+    known = tuple(how.get("known", ()))
+    clf = SequentialClassifier(feature_costs=Costs(USUAL, prices_after=AFTER), **how).fit(X, y)
+    X, y = X[:40], y[:40]
+    record = clf.acquire(X)
+    assert record.n_features.max() > 1
+    np.testing.assert_allclose(record.cost, bills(record, X, known), atol=1e-12)
+    gone = X.astype(object).where(np.random.default_rng(1).random(X.shape) < 0.7)
+    np.testing.assert_allclose(clf.acquire(gone).cost, bills(clf.acquire(gone), gone, known), atol=1e-12)
+    told = (*known, "sample", "history")
+    record_told = clf.acquire(gone, known=told)
+    if "max_cost" not in how:
+        np.testing.assert_allclose(record_told.cost, bills(record_told, gone, told), atol=1e-12)
+    clf.save(tmp_path / "m.seq")
+    again = load(tmp_path / "m.seq")
+    np.testing.assert_array_equal(again.acquire(X).cost, record.cost)
+    assert again.agent_.prices.after == clf.agent_.prices.after
+    found = certify(clf.problem_, clf.policy_, n_paths=100)
+    assert found.lower <= found.upper
+    np.testing.assert_allclose([one.cost for one in clf.explain(X)], record.cost, atol=1e-12)
+    assert score_rows(clf, X, y, prices=clf.agent_.prices).mean_price == pytest.approx(record.cost.mean())
+    raw = Costs(USUAL, prices_after=AFTER).prices(5, list(X))
+    assert known or score_rows(clf, X, y, prices=raw).mean_price == pytest.approx(record.cost.mean())
+    for i, row in enumerate(X.to_dict("records")[:4]):
+        case, path = clf.session(known={name: row[name] for name in known}), list[str]()
+        while (question := case.next_feature) is not None:
+            path.append(question.name)
+            assert question.price == pytest.approx(bill(path, row, known) - case.cost)
+            assert {q.name: q.price for q in case.suggestions(5)} == pytest.approx(
+                {q.name: bill([*path[:-1], q.name], row, known) - case.cost for q in case.suggestions(5)}
+            )
+            case.observe(question.name, row[question.name])
+        if how.get("target_cost") is None:  # which draws between two rules
+            assert case.cost == pytest.approx(record.cost[i])
+        if path:
+            case.undo()
+            assert case.cost == pytest.approx(bill(path[:-1], row, known))
+    if how.get("rules") is None and way not in ("fixed", "conditional"):
+        asked = clf.acquire(X, budget=2)
+        np.testing.assert_allclose(asked.cost, bills(asked, X, known), atol=1e-12)
+    if known:
+        with pytest.raises(ValueError, match="or use `seqclass ask`"):
+            policy_data(clf)
+    elif how.get("target_cost") is None:
+        assert policy_data(clf)["kind"] == "graph"
+        for name in ("m.html", "m.c"):
+            export_policy(clf, tmp_path / name)
+
+
+def test_what_if_and_sensitivity() -> None:
+    problem = random_problem(5, True)[0]
+    policy = QUICK.solve(problem)
+    found = sensitivity(problem, policy)
+    cost = evaluate(problem, policy, method="exact")
+    assert found.price @ problem.prices + found.full_price @ problem.full_prices == pytest.approx(cost.price)
+    changed = what_if(problem, policy, prices=problem.prices + 0.01, solver=FirstK(1, certificate_paths=0))
+    assert changed.held.cost == pytest.approx(cost.cost + 0.01 * cost.n_features)
+    assert evaluate(scale_prices(problem, 3.0), policy, method="exact").price == pytest.approx(3 * cost.price)
+
+
+def test_impossible_ones_are_refused_at_once() -> None:
+    X, y = cases()
+    wrong: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "in a circle, 'blood', 'sample', 'blood'": ({("blood", "sample"): 1, ("sample", "blood"): 1}, {}),
+        "in a circle, 'blood', 'blood'": ({("blood", "blood"): 1}, {}),
+        "must be between 0 and": ({("blood", "sample"): -1.0}, {}),
+        "names 'bood', which is not a feature": ({("bood", "sample"): 1.0}, {}),
+        "names 'sampel', which is not a feature": ({("blood", "sampel"): 1.0}, {}),
+        "a key must be a question": ({"blood": 1.0}, {}),
+        "history has no answer 'good enough'": ({("blood", ("history", "good enough")): 1.0}, {}),
+        "depends on scan, which comes later in the order": (
+            {("blood", "scan"): 1.0},
+            {"order": ["blood", "scan", "cough", "history", "sample"]},
+        ),
+        "'cough', which is known at the start": ({("blood", "cough"): 1.0}, {"known": ["cough"]}),
+    }
+    for message, (after, how) in wrong.items():
+        clf = SequentialClassifier(feature_costs=Costs(USUAL, prices_after=after), **how)
+        with pytest.raises(ValueError, match=message):
+            clf.fit(X, y)
+    for message, more in {
+        "costs of visits exclude": {"visit_cost": 0.1},
+        "in one of groups": {"groups": {"blood": 1, "scan": 1}, "discounted_costs": 0.001},
+        "of a bundle, which has one price": {"bundles": {"blood": "b", "cough": "b"}},
+        "names 's', which is not a feature": {"bundles": {"sample": "s", "cough": "s"}},
+    }.items():
+        after = {("blood", "s" if "'s'" in message else "sample"): 0.1}
+        with pytest.raises(ValueError, match=message):
+            Costs(0.01, prices_after=after, **more).prices(5, list(USUAL))
+
+
+@pytest.mark.slow
+def test_files_of_costs_say_them(tmp_path: Path) -> None:
+    X, y = cases()
+    X.assign(diagnosis=y).to_csv(tmp_path / "d.csv", index=False)
+    lines = [f"{name},{price}," for name, price in USUAL.items()]
+    lines += ["blood,0.001,sample", *(f"scan,0.03,history={one}" for one in ("bad", "so so"))]
+    (tmp_path / "c.csv").write_text("\n".join(["feature,cost,after", *lines, "scan,0.002,history = bad; blood"]))
+    pairs = [[list(key), price] for key, price in AFTER.items()]
+    (tmp_path / "c.json").write_text(json.dumps({"feature_costs": USUAL, "prices_after": pairs}))
+    for name in ("c.csv", "c.json"):
+        files = [str(tmp_path / file) for file in ("d.csv", name, "m.seq")]
+        told = ["fit", files[0], "--target", "diagnosis", "--costs", files[1], "--effort", "quick", "-o", files[2]]
+        done = CliRunner().invoke(main, told)
+        assert done.exit_code == 0, done.output
+        clf = load(tmp_path / "m.seq")
+        record = clf.acquire(X[:30])
+        np.testing.assert_allclose(record.cost, bills(record, X[:30]), atol=1e-12)
+    with pytest.raises(ValueError, match="belong to Costs"):
+        load_file(tmp_path / "d.csv", target="diagnosis", costs=tmp_path / "c.csv")
+
+
+def test_one_price_is_for_all_marks_of_a_question(tmp_path: Path) -> None:
+    marks = pd.DataFrame({"pain is: dull": [0, 1], "age": [1, 2], "pain is: sharp": [1, 0], "y": ["a", "b"]})
+    marks.to_csv(tmp_path / "d.csv", index=False)
+    (tmp_path / "c.csv").write_text("feature,cost\npain is,0.5\nage,1\n")
+    data = load_file(tmp_path / "d.csv", target="y", costs=tmp_path / "c.csv")
+    assert dict(zip(data.feature_names, data.feature_costs)) == {"pain is: dull": 0.5, "age": 1, "pain is: sharp": 0.5}
+
+
+def test_tests_of_a_table_and_bundles() -> None:
+    costs = Costs(0.02, prices_after={("b", ("a", "positive")): 0.1, ("c", "a"): 0.001})
+    table = TestTable(["a", "b", "c"], 0.5, sensitivity=[0.9, 0.8, 0.7], specificity=[0.8, 0.9, 0.7], costs=costs)
+    belief = table.problem().initial_belief()
+    for result, price in (("positive", 0.1), ("negative", 0.02)):
+        np.testing.assert_allclose(belief.update("a", result).prices, [[0.02, price, 0.001]])
+    X, y = cases()
+    both = Costs(0.01, bundles={"blood": "lab", "cough": "lab"}, prices_after={("lab", "sample"): 0.002})
+    clf = SequentialClassifier(feature_costs=both, order="adaptive", solver=FirstK(None, certificate_paths=0)).fit(X, y)
+    order = clf.acquire(X[:20]).order
+    wanted = [0.002 if (row := path.tolist()).index(1) < row.index(2) else 0.01 for path in order]
+    np.testing.assert_allclose(clf.acquire(X[:20]).cost, np.array(wanted) + 0.03, atol=1e-12)
