@@ -96,10 +96,10 @@ def _table(head: list[str], rows: Iterable[list[str]]) -> str:
 def _prices(agent: Agent, unit: str) -> str:
     prices = agent.prices.take(agent.order)
     text = f"A feature costs {_span(prices.full, unit)}."
-    if prices.after:
-        text += f" After others were answered, it may be {_span(np.array([one.price for one in prices.after]), unit)}."
     less = prices.discounted[prices.discounted < prices.full]
-    return f"{text[:-1]}, and {_span(less, unit)} once another of its group was acquired." if less.size else text
+    text = f"{text[:-1]}, and {_span(less, unit)} once another of its group was acquired." if less.size else text
+    after = _span(np.array([one.price for one in prices.after]), unit)
+    return f"{text} Where others were answered before it may be {after}." if prices.after else text
 
 
 def _span(prices: FloatArray, unit: str) -> str:
