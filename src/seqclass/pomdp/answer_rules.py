@@ -72,11 +72,6 @@ class AnswerRules:
         return np.unique(self.features[self.target])
 
     @cached_property
-    def named(self) -> frozenset[int]:
-        """The features."""
-        return frozenset(self.features.tolist())
-
-    @cached_property
     def _opening(self) -> tuple[IntArray, IntArray, IntArray]:
         return self._by_target(self.implied == Effect.OPENS)
 

@@ -28,7 +28,7 @@ def without_closed(belief: BeliefState, starts: Starts | None, outcomes: IntArra
     answers[:, is_known] = outcomes[:, np.searchsorted(starts.features, rules.features[is_known])]
     after = rules.follow(answers, np.broadcast_to(~is_known, answers.shape), is_known & (answers < 0))
     code = np.where(after.answers >= 0, IMPLIED - after.answers, np.where(after.never, CLOSED, OPEN))
-    observed, (named, place) = belief.observed, _single_questions(rules, belief.problem)
+    observed, (named, place) = belief.observed, _single_questions(rules.features, belief.problem)
     named, place = named[~is_known[place]], place[~is_known[place]]
     code = code[:, place]
     is_too_small = code.min(initial=0) < np.iinfo(observed.dtype).min
