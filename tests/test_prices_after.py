@@ -250,6 +250,17 @@ def test_every_use_pays_the_same_bill(way: str, tmp_path: Path) -> None:
             export_policy(clf, tmp_path / name)
 
 
+def test_what_says_nothing_and_is_free_may_make_others_cheaper() -> None:
+    tables = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]]])
+    plain = TableProblem([0.5, 0.5], tables, [0.0, 0.45], any_order=True)
+    problem = with_prices_after(plain, [PriceAfter(1, {0: (1,)}, 0.01)])
+    assert problem.structure.gates.tolist() == [True, False]
+    assert problem.structure.put_off.tolist() == [1, 0]
+    assert plain.structure.put_off.tolist() == [2, 0]
+    policy = ExactFreeOrder().solve(problem)
+    assert evaluate(problem, policy, method="exact").cost == pytest.approx(0.5 * 0.5 + 0.5 * (0.01 + 0.1))
+
+
 def test_what_if_and_sensitivity() -> None:
     problem = random_problem(5, True)[0]
     policy = QUICK.solve(problem)
