@@ -37,10 +37,11 @@ from seqclass.datasets.hidden import HiddenStates
 from seqclass.datasets.logit import SwitchedLogit
 from seqclass.datasets.world import World
 from seqclass.drift import DriftTest, Followed
+from seqclass.early import EarlyDecisions
 from seqclass.exams import ItemParameters, ItemResponse, estimate, exam_report
 from seqclass.experiment import Experiment, Results
-from seqclass.experiment.records import LabelledRecord
 from seqclass.experiment.comparison import Comparison
+from seqclass.experiment.records import LabelledRecord
 from seqclass.fitting.choice import Candidate, Choice
 from seqclass.large import DecidedParts
 from seqclass.metrics import score_rows
@@ -80,8 +81,8 @@ Readable = LowerBound.__mro__[1]
 NO_RESULTS = {
     "AnswerRules", "Columns", "Consequences", "ConstraintStatus", "Dataset", "EncodedRows", "FiresANN", "FiresGLM",
     "FiresSDT", "HoldOut",
-    "Interviews", "Labels", "NetworkState", "PomdpPyModels", "QuestionRules", "Rules", "Settings", "ShuffledSplit",
-    "SkipLogic", "SkipRule", "SourceSplit",
+    "Interviews", "Labels", "NetworkState", "PomdpPyModels", "PriceAfter", "QuestionRules", "Rules", "Settings",
+    "ShuffledSplit", "SkipLogic", "SkipRule", "SourceSplit",
 }  # fmt: skip
 
 
@@ -239,6 +240,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "DecisionCurve": lambda: scores().decision_curve,
     "Differential": lambda: agent_of(certify_differential(clf(), *rows(), alpha=0.4, allow_seen=True)).differential,
     "DriftTest": lambda: DriftTest.from_classifier(clf()).update(clf().acquire(rows()[0]), rows()[1]),
+    "EarlyDecisions": lambda: EarlyDecisions(np.array(["up"]), np.array([3]), np.array([0.03]), np.array([True])),
     "EntropyPath": lambda: analysis.entropy_path(problem(), policy()),
     "Episodes": lambda: simulate(problem(), policy(), 5, random_state=0),
     "Estimate": lambda: offline()["direct"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y
 
 from seqclass._utils.arrays import FloatArray, IntArray
+from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer
 
 __all__ = ["EarlyClassifier", "EarlyDecisions"]
 __dir__ = __all__.copy  # tab completion
 
 
-class EarlyDecisions(NamedTuple):
+@dataclass(frozen=True, repr=False)
+class EarlyDecisions(Readable):
     """What is decided of series, and when.
 
     Attributes
@@ -51,6 +53,15 @@ class EarlyDecisions(NamedTuple):
     n_steps: IntArray
     cost: FloatArray
     is_final: npt.NDArray[np.bool_]
+
+    def __str__(self) -> str:
+        if not len(self.decision):
+            return "no series"
+        told = (
+            f"{len(self.decision):,} series, {self.n_steps.mean():.4g} steps and {self.cost.mean():.4g} paid on average"
+        )
+        going_on = int((~self.is_final).sum())
+        return f"{told}, {going_on:,} of which may wait for more" if going_on else told
 
 
 @dataclass(eq=False)
