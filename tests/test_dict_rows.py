@@ -1,8 +1,9 @@
-"""Cases as dicts, lists of dicts, and frames of some of the columns: what is left out is missing."""
+"""Cases as dicts, of which what is left out is missing, and frames, whose columns go by name."""
 
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import logging
 from functools import partial
@@ -12,9 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seqclass import SequentialClassifier
+from seqclass import SequentialClassifier, certify_error
 from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, TreeNetwork
 from seqclass.export import model_card, policy_data
+from seqclass.metrics import score_rows
 from seqclass.pomdp import GridValueIteration
 
 RNG = np.random.default_rng(0)
@@ -84,14 +86,85 @@ def test_dicts_and_origins_go_with_every_model(model: str, in_chunks: bool) -> N
     assert "from 80 rows" in model_card(clf)
 
 
-def test_frames_may_have_fewer_columns() -> None:
+KINDS = ["pandas", "polars", "pyarrow"]
+
+
+def make(kind: str, frame: pd.DataFrame) -> Any:
+    """A data frame of another kind."""
+    module = pytest.importorskip(kind, reason=f"{kind} is not installed")
+    return frame if kind == "pandas" else getattr(module, "Table", module).from_pandas(frame)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_of_frames_go_by_name(kind: str) -> None:
+    """In any order, others are never looked at; the same table was refused or decided by what stood in its place."""
     clf, _, _ = fitted("frame")
-    part = FRAME[["bmi", "age"]]
-    assert clf.predict(part).tolist() == clf.predict(FRAME.assign(colour=None)).tolist()
-    assert clf.acquire(part).to_frame().index.equals(FRAME.index)
+    dates = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(300), unit="D")
+    more = FRAME.assign(comment=[f"text {i}" for i in range(300)], day=dates)[
+        ["day", "bmi", "comment", "colour", "age"]
+    ]
+    X = make(kind, more)
+    record = clf.acquire(FRAME)
+    assert clf.predict(X).tolist() == record.decision.tolist()
+    np.testing.assert_array_equal(clf.predict_proba(X), record.posterior)
+    np.testing.assert_array_equal(clf.acquire(X).order, record.order)
+    np.testing.assert_array_equal(clf.encode(X).codes, clf.encode(FRAME).codes)
+    assert clf.score(X, LABEL) == clf.score(FRAME, LABEL)
+    assert str(clf.explain(X[:3])) == str(clf.explain(FRAME[:3])), kind
+    assert score_rows(clf, X, LABEL).record() == score_rows(clf, FRAME, LABEL).record()
+    told = certify_error(clf, X, LABEL, alpha=0.6, allow_seen=True).record()
+    assert told == certify_error(clf, FRAME, LABEL, alpha=0.6, allow_seen=True).record()
+    with pytest.raises(ValueError, match=r"known goes by the columns of the fit .*: give X\[clf.feature_names_in_\]"):
+        clf.next_question(X, np.zeros(FRAME.shape, dtype=bool))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_column_that_a_row_needs_is_asked_for(kind: str) -> None:
+    """It was taken for missing, without a word."""
+    clf, _, _ = fitted("frame")
+    order = clf.acquire(FRAME).order
+    for name, column in (("colour", 1), ("bmi", 2), ("age", 0)):
+        row = int(np.isin(order, column).any(axis=1).argmax())
+        part = make(kind, FRAME.drop(columns=name).assign(day=1.0))
+        says = f"X lacks the column '{name}', which row {row} needs; "
+        for function in (clf.predict, clf.predict_proba, clf.acquire, clf.explain):
+            with pytest.raises(ValueError, match=says):
+                function(part)
+        for function in (clf.encode, partial(certify_error, clf, y=LABEL, alpha=0.6, allow_seen=True)):
+            with pytest.raises(ValueError, match=f"X lacks the column '{name}'"):
+                function(part)
+    with pytest.raises(ValueError, match=r"did you mean 'bim'\? If no row has it, give X\.reindex"):
+        clf.predict(FRAME.rename(columns={"bmi": "bim"}))
+    with pytest.raises(ValueError, match="lacks the column"):
+        clf.predict(make(kind, FRAME[["age"]].rename(columns={"age": "day"})))
+    with pytest.raises(ValueError, match="X has more than one column named 'bmi'"):
+        clf.predict(pd.concat([FRAME, FRAME[["bmi"]]], axis=1))
+
+
+def test_a_frame_without_a_column_that_no_row_needs() -> None:
+    clf, _, _ = fitted("frame")
+    part, whole = FRAME[["bmi", "age"]], FRAME.assign(colour=None)
+    assert clf.predict(part.reindex(columns=clf.feature_names_in_)).tolist() == clf.predict(whole).tolist()
+    assert clf.next_question(part).tolist() == clf.next_question(whole).tolist()
     assert clf.next_question(FRAME[[]].iloc[:2]).tolist() == clf.next_question([{}, {}]).tolist()
-    with pytest.raises(ValueError, match="unseen at fit time"):
-        clf.predict(part.rename(columns={"bmi": "bim"}))
+    few = SequentialClassifier(feature_costs={"age": 0.01, "bmi": 5.0, "colour": 5.0}).fit(FRAME, LABEL)
+    assert few.acquire(FRAME[["age"]]).to_frame().index.equals(FRAME.index)
+    assert few.predict(FRAME[["age"]]).tolist() == few.predict(FRAME).tolist()
+    with pytest.raises(ValueError, match="lacks the column 'bmi', which row 0 needs"):
+        few.acquire(FRAME[["age"]], known=["bmi"])
+    by_number = FRAME.set_axis([5, 6, 7], axis=1)
+    clf = SequentialClassifier(feature_costs=0.02).fit(by_number, LABEL)
+    assert clf.predict(by_number[[7, 5, 6]]).tolist() == clf.predict(by_number).tolist()
+
+
+def test_further_rows_go_by_name_too() -> None:
+    clf = SequentialClassifier(discretizer="precomputed")
+    codes = pd.DataFrame(RNG.integers(0, 2, (60, 3)), columns=["a", "b", "c"])
+    clf.partial_fit(codes, LABEL[:60], classes=["no", "yes"], n_outcomes=2)
+    other = copy.deepcopy(clf).partial_fit(codes.assign(day="x")[["c", "day", "a", "b"]], LABEL[60:120])
+    assert (other.predict_proba(codes) == clf.partial_fit(codes, LABEL[60:120]).predict_proba(codes)).all()
+    with pytest.raises(ValueError, match="X lacks the column 'b'"):
+        clf.partial_fit(codes[["a", "c"]], LABEL[:60])
 
 
 @pytest.mark.parametrize(

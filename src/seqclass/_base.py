@@ -131,8 +131,9 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features), dict or list of dicts
-            Every column is checked, but only what the policy asks for is used. Of a dict by feature, or a data frame of
-            some of the columns, what is left out is missing.
+            Every column of the fit is checked, but only what the policy asks for is used. Of a dict by feature what is
+            left out is missing. Columns of a data frame go by their names if the classifier was fitted to one: in any
+            order, others are passed over, and one that is not there is refused once a row needs it.
 
         Returns
         -------
@@ -149,8 +150,9 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features), dict or list of dicts
-            Every column is checked, but only what the policy asks for is used. Of a dict by feature, or a data frame of
-            some of the columns, what is left out is missing.
+            Every column of the fit is checked, but only what the policy asks for is used. Of a dict by feature what is
+            left out is missing. Columns of a data frame go by their names if the classifier was fitted to one: in any
+            order, others are passed over, and one that is not there is refused once a row needs it.
 
         Returns
         -------
@@ -202,7 +204,8 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         Parameters
         ----------
         X : array-like, data frame or sparse array of shape (n, n_features), dict or list of dicts
-            Every column is checked, but only what is known and what the policy asks for is used; see `predict`. Not
+            Every column of the fit is checked, but only what is known and what the policy asks for is used; see
+            `predict`. Not
             together with ``provider``.
         record_beliefs : bool
             Whether to keep the belief after every question.
@@ -304,8 +307,9 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
             Instances; a cell that is not known may hold any valid value, such as 0 or NaN. Of a dict by feature, or a
             data frame of some of the columns, what is left out is not known.
         known : array-like of bool of shape (n, n_features), optional
-            Which cells have been acquired: they are used, count as paid for, and are not asked for again, even if they
-            are missing. By default all cells that are not missing.
+            Which cells have been acquired, in the order of the columns of the fit, which X then has as well: they are
+            used, count as paid for, and are not asked for again, even if they are missing. By default all cells that
+            are not missing.
         budget : int, optional
             Hard budget: as long as an instance has been asked fewer questions than this and any are left, it gets
             another one, whether or not that pays for itself. Where questions may come in any order, a constant column
@@ -364,7 +368,7 @@ class BaseSequentialClassifier(Stored, ClassifierMixin, BaseEstimator):  # type:
         >>> SequentialClassifier().fit(X, np.repeat(["a", "b"], 20)).encode([[0.1, 5.0]]).codes.shape
         (1, 2)
         """
-        return encode_rows(agent_of(self), X)
+        return encode_rows(agent_of(self), X, complete=True)
 
     def explain(self, X: Any, *, feature_names: Any = None) -> list[Explanation]:
         """Explain for each instance what was asked and why, how each answer moved the belief, and why it stopped.

@@ -27,7 +27,7 @@ from seqclass._utils.tables import Readable, plain_figures
 from seqclass._utils.text import near, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.agent._fingerprint import acting_fingerprint
-from seqclass.agent.agent import agent_of, asked_names, check_classifier, make_record, read_columns
+from seqclass.agent.agent import agent_of, asked_names, check_classifier, make_record, read_columns, refuse_absent
 from seqclass.agent.differential import labels_of
 from seqclass.agent.record import AcquisitionRecord, record_columns
 from seqclass.agent.training_rows import is_outside_training
@@ -123,25 +123,6 @@ def full_frame(clf: BaseSequentialClassifier, frame: Any, columns: IntArray | No
     full = np.full((len(frame), clf.n_features_in_), np.nan)
     full[:, present] = values[:, [position[clf.feature_name(j)] for j in present]]
     return full
-
-
-def find_absent(clf: BaseSequentialClassifier, order: IntArray, names: Any) -> tuple[int, int] | None:
-    """First row, and column, that was known or asked for and is not among the names; None where there is none.
-
-    What each row asked for is given as in `AcquisitionRecord.order`.
-    """
-    agent, bundles = agent_of(clf), agent_of(clf).prices.bundles
-    absent = [j for j in read_columns(agent).tolist() if clf.feature_name(j) not in names]
-    if len(order) and (always := np.intersect1d(absent, agent.support[agent.known])).size:
-        return 0, int(always[0])
-    # a bundle goes by one of its columns
-    needs = {
-        i: j
-        for j in absent
-        for i in ([j] if bundles is None or bundles[j] < 0 else np.flatnonzero(bundles == bundles[j]).tolist())
-    }
-    row, step = np.nonzero(np.isin(order, list(needs)))
-    return (int(row[0]), needs[int(order[row[0], step[0]])]) if row.size else None
 
 
 #: Entries in the metadata of a part: what it says about itself, and how many rows answer outside of training.
@@ -272,18 +253,13 @@ def _write(
     fields = [source.field(name) if name in source.names else pa.field(name, pa.string()) for name in keep]
     schema = pa.schema([*fields, *ours], metadata={_KEY: json.dumps(mark).encode()})
     with pq.ParquetWriter(out, schema) as writer:
-        first, outside = 1, 0
+        outside = 0
         for frame, kept in frames(file, root, wanted or names[:1], rows, keep):
             features = full_frame(clf, frame[wanted])
             record = clf.acquire(features)
-            lacking = find_absent(clf, record.order, set(names))
-            if lacking is not None:
-                column = clf.feature_name(lacking[1])
-                needs = f"which row {first + lacking[0]} needs; {near(column, names)}"
-                raise ValueError(f"{file} lacks the column {short_repr(column)}, {needs}")
+            refuse_absent(agent_of(clf), record.order, names, file, frame.index)
             table = pa.Table.from_pandas(decisions_frame(clf, record, None), preserve_index=False).cast(ours)
             writer.write_table(pa.Table.from_arrays([*kept.columns, *table.columns], schema=schema))
-            first += len(frame)
             outside += int(is_outside_training(agent_of(clf), features, record.order).any(axis=1).sum())
         writer.add_key_value_metadata({_OUTSIDE: str(outside)})
 
@@ -440,9 +416,7 @@ def _decide_partition(X: Any, clf: BaseSequentialClassifier, keep: tuple[str, ..
             decisions.insert(at, name, X[name].to_numpy())
         return decisions.set_index(X.index) if hasattr(X, "index") else decisions
     record = clf.acquire(full_frame(clf, X) if hasattr(X, "columns") else X)
-    if hasattr(X, "columns") and (wanted := find_absent(clf, record.order, set(map(str, X.columns)))) is not None:
-        column = clf.feature_name(wanted[1])
-        advice = near(column, list(map(str, X.columns)))
-        raise ValueError(f"X lacks the column {short_repr(column)}, which a row asks for; {advice}")
+    if hasattr(X, "columns"):
+        refuse_absent(agent_of(clf), record.order, list(map(str, X.columns)), "X", X.index)
     decisions = decisions_frame(clf, record, kept)
     return decisions.set_index(X.index) if hasattr(X, "index") else decisions

@@ -30,6 +30,33 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "iloc")
 
 
+def frame_columns(X: Any) -> list[Any] | None:
+    """Names of the columns of a data frame of pandas or polars, or a table of Arrow; None of anything else."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    return None if names is None else list(names)
+
+
+def column_labels(names: npt.NDArray[Any] | None, encoder: FrameEncoder | None, columns: list[Any]) -> list[Any] | None:
+    """What columns of the fit are called in a data frame with these ones; None where they go by their places."""
+    if names is not None or encoder is None:
+        return None if names is None else names.tolist()
+    return encoder.columns_ if set(encoder.columns_) & set(columns) else None  # numbers, say
+
+
+def take_columns(X: Any, names: npt.NDArray[Any] | None, encoder: FrameEncoder | None) -> Any:
+    """The columns of the fit in a data frame, by name and in order, missing where they are not; no other is read."""
+    columns = frame_columns(X) or []
+    labels, there = column_labels(names, encoder, columns), set(columns)
+    if labels is None or columns == labels:
+        return X
+    wanted = [label for label in labels if label in there]
+    if not wanted and hasattr(X, "select"):  # polars and Arrow forget the rows with the last column
+        return to_frame(np.full((len(X), len(labels)), np.nan)).set_axis(labels, axis=1)
+    part = plain_data(X.select(wanted) if hasattr(X, "select") else X[wanted])
+    check_names(part)
+    return part.reindex(columns=labels)
+
+
 def plain_data(X: Any) -> Any:
     """Give data in a form that is read as it is meant: polars and Arrow as pandas, masked cells as missing."""
     if hasattr(X, "columns") and hasattr(X, "get_column"):

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, smallest_int
-from seqclass._utils.frames import FrameEncoder, Levels, is_frame, plain_data, refuse_numbers, to_frame
+from seqclass._utils.frames import FrameEncoder, Levels, is_frame, plain_data, refuse_numbers, take_columns, to_frame
 from seqclass._utils.information import canonical
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import check_array, check_whole, is_fitted, require, stored_array
@@ -106,10 +106,9 @@ def _infinite(X: Any) -> list[str]:
 
 
 def complete_rows(X: Any, names: npt.NDArray[Any] | None, encoder: FrameEncoder | None, n_columns: int) -> Any:
-    """Rows of dicts by feature, or a frame of some of the columns, with all of them: what is left out is missing."""
-    if hasattr(X, "columns") and len(X.columns) < n_columns and names is not None:
-        frame = plain_data(X)
-        return frame.reindex(columns=names) if set(frame.columns) <= set(names.tolist()) else X
+    """Rows of dicts by feature, or of a data frame by names of its columns: what is left out is missing."""
+    if hasattr(X, "columns"):
+        return take_columns(X, names, encoder)
     rows = [X] if isinstance(X, Mapping) else X
     if not isinstance(rows, (list, tuple)) or not rows or not all(isinstance(row, Mapping) for row in rows):
         return X

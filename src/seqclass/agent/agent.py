@@ -16,9 +16,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from seqclass._utils.arrays import IntArray
-from seqclass._utils.frames import FrameEncoder
+from seqclass._utils.frames import FrameEncoder, column_labels, frame_columns
 from seqclass._utils.marks import VALUES, mark_prefix, split_marks
 from seqclass._utils.model_files import register
+from seqclass._utils.text import near, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.agent._coding import OutcomeCoder, check_input, complete_rows
 from seqclass.agent._naming import ColumnNaming, categories_of, outcome_labels_of
@@ -179,7 +180,9 @@ class Agent:
         if known is None:
             asked = codes != missing_code
         else:
-            mask = np.asarray(known)
+            mask, names = np.asarray(known), self.feature_names
+            if names is not None and any(frame_columns(one) not in (None, names.tolist()) for one in (X, known)):
+                raise ValueError("known goes by the columns of the fit in their order: give X[clf.feature_names_in_].")
             shape = (len(codes), self.prices.full.size)
             if mask.shape != shape or mask.dtype.kind != "b":
                 raise ValueError(
@@ -327,10 +330,54 @@ def split_rows(agent: Agent, X: Any) -> Any:
     return split_marks(X, marks, agent.handle_unknown)
 
 
-def encode_rows(agent: Agent, X: Any, features: IntArray | None = None, whole: bool = False) -> EncodedRows:
-    """Outcomes of some features of the model, by default of `asked_features`, and of what is known."""
+def refuse_absent(
+    agent: Agent, order: IntArray, names: Sequence[str], where: Any, rows: Any, known: IntArray | None = None
+) -> None:
+    """Refuse rows that need a column which is not among the names, by what each asked for (`AcquisitionRecord.order`).
+
+    What is known, by default at the start, every row needs.
+    """
+    bundles, there = agent.prices.bundles, set(names)
+    absent = [j for j in agent.support.tolist() if feature_name(agent, j) not in there]
+    always = np.intersect1d(absent, agent.support[agent.known if known is None else known])
+    needs = {j: j for j in absent}
+    if bundles is not None:  # which go by one of their columns
+        needs |= {i: j for j in absent if bundles[j] >= 0 for i in np.flatnonzero(bundles == bundles[j]).tolist()}
+    row, step = np.nonzero(np.isin(order, list(needs)))
+    if not row.size and not (len(order) and always.size):
+        return
+    at, column = (0, int(always[0])) if always.size else (int(row[0]), needs[int(order[row[0], step[0]])])
+    name, advice = feature_name(agent, column), "the model knows no names, so its columns are x0, x1 and so on."
+    if agent.feature_names is not None:
+        reindex = " If no row has it, give X.reindex(columns=clf.feature_names_in_)." if where == "X" else ""
+        advice = near(name, list(names)) + reindex
+    raise ValueError(f"{where} lacks the column {short_repr(name)}, which row {rows[at]} needs; {advice}")
+
+
+def check_columns(agent: Agent, X: Any, acquired: Acquisition | IntArray, known: IntArray | None = None) -> None:
+    """Refuse a data frame without a column that a row needs: has acquired, or any of those that are given."""
+    columns = frame_columns(X) or []
+    labels = column_labels(agent.feature_names, agent.encoder, columns)
+    if not hasattr(X, "columns") or labels is None or (there := set(columns)).issuperset(labels):
+        return
+    there |= {mark_prefix(q) + mark for q, own in marks_of(agent).items() if q in there for mark in own}
+    names = sorted(map(str, there.difference(labels)))
+    names += [feature_name(agent, j) for j, label in enumerate(labels) if label in there]
+    order = acquired[None] if isinstance(acquired, np.ndarray) else make_record(agent, acquired).order
+    refuse_absent(agent, order, names, "X", getattr(X, "index", range(len(order))), known)
+
+
+def encode_rows(
+    agent: Agent, X: Any, features: IntArray | None = None, whole: bool = False, complete: bool = False
+) -> EncodedRows:
+    """Outcomes of some features of the model, by default of `asked_features`, and of what is known.
+
+    Of a data frame with complete columns none of them may be left out.
+    """
     features = asked_features(agent, whole) if features is None else features
     features = np.union1d(features, agent.known) if agent.known.size else features
+    if complete:
+        check_columns(agent, X, agent.support[features])
     X = to_numbers(agent, X)
     # lots are drawn from what may be asked for, whatever else the instance comes with
     keys = X[:, agent.order] if len(histories_of(agent).lots) > 1 else None
@@ -363,7 +410,9 @@ def acquire_rows(
     rows = encode_rows(agent, X, np.union1d(asked, features) if features.size else asked)
     if keys is not None and rows.keys is not None:
         rows = rows._replace(keys=keys)
-    return acquire_encoded(agent, rows, features, budget, record_beliefs=record_beliefs)
+    acquired = acquire_encoded(agent, rows, features, budget, record_beliefs=record_beliefs)
+    check_columns(agent, X, acquired, np.union1d(features, agent.known).astype(np.intp))
+    return acquired
 
 
 def acquire_encoded(

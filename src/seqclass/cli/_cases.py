@@ -12,14 +12,14 @@ import numpy as np
 from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import IntArray
 from seqclass._utils.text import short_repr
-from seqclass.agent.agent import agent_of, marks_of, read_columns, split_rows
+from seqclass.agent.agent import agent_of, marks_of, read_columns, refuse_absent, split_rows
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.cli._errors import InputError, as_input_errors, near
 from seqclass.cli._format import count
 from seqclass.cli._progress import open_with_progress, progress
 from seqclass.cli._training import form, header, kind, pick, read_arrays, read_frame
 from seqclass.datasets.table import class_labels, group_labels
-from seqclass.large import find_absent, full_frame
+from seqclass.large import full_frame
 
 #: Rows that are classified at once.
 _MAX_ROWS = 100_000
@@ -33,6 +33,8 @@ class InputRows:
     position: dict[str, int] | None
     columns: IntArray
     kept: Any = None
+    #: All columns that the file has.
+    names: list[str] | None = None
 
 
 def read_cases(
@@ -51,7 +53,7 @@ def read_cases(
     categorical = set() if clf.encoder_ is None else {str(name) for name in clf.encoder_.categories_}
     wanted, marks = [name for name in needed if name in set(names)], [n for n in marks_of(agent_of(clf)) if n in names]
     if needed and not wanted and not marks:
-        raise InputError(lacks(clf, path, int(columns[0])))
+        refuse_lacking(clf, path, columns[None], names)
     # a model that asks for nothing still has rows to decide
     frame = read_frame(path, [*wanted, *marks] or names[:1], text=categorical | {*marks})
     if marks:
@@ -60,7 +62,7 @@ def read_cases(
         wanted = [name for name in needed if name in set(frame.columns)]
     # what is copied is read once more, as it stands
     kept = read_frame(path, keep, text=keep, verbatim=True)[list(keep)] if keep else None
-    return InputRows(frame[wanted], {name: i for i, name in enumerate(wanted)}, columns, kept)
+    return InputRows(frame[wanted], {name: i for i, name in enumerate(wanted)}, columns, kept, [*names, *wanted])
 
 
 def _from_arrays(clf: BaseSequentialClassifier, path: Path, columns: IntArray) -> InputRows:
@@ -68,7 +70,7 @@ def _from_arrays(clf: BaseSequentialClassifier, path: Path, columns: IntArray) -
     if clf.encoder_ is not None and clf.encoder_.categories_:
         raise InputError(f"{path}: the model has categorical columns, so it needs a table such as CSV.")
     if arrays.names is not None and hasattr(clf, "feature_names_in_"):
-        return InputRows(arrays.X, {name: j for j, name in enumerate(arrays.names)}, columns)
+        return InputRows(arrays.X, {name: j for j, name in enumerate(arrays.names)}, columns, None, arrays.names)
     if arrays.X.shape[1] != clf.n_features_in_:
         raise InputError(
             f"{path} has {count(arrays.X.shape[1], 'feature')}, the model {clf.n_features_in_:,}; without names they "
@@ -114,13 +116,13 @@ def unknown_cells(clf: BaseSequentialClassifier, cases: InputRows) -> int:
     return int(clf.encoder_.n_unknown(cases.X))
 
 
-def lacks(clf: BaseSequentialClassifier, path: Path, column: int, row: int = 1) -> str:
-    """Say that a column is needed and not there, and which of those that are may be meant."""
-    name = clf.feature_name(column)
-    advice = near(name, (read_arrays(path).names or []) if kind(path) == "npz" else header(path))
-    if not hasattr(clf, "feature_names_in_"):
-        advice = "the model knows no names, so its columns are x0, x1 and so on."
-    return f"{path} lacks the column {short_repr(name)}, which row {row} needs; {advice}"
+def refuse_lacking(
+    clf: BaseSequentialClassifier, path: Path, order: IntArray, names: list[str] | None, first: int = 1
+) -> None:
+    """Refuse rows, from a number on, that ask for a column which is not among the names of a file, if there are any."""
+    with as_input_errors():
+        if names is not None:
+            refuse_absent(agent_of(clf), order, names, path, range(first, first + len(order)))
 
 
 def full_rows(clf: BaseSequentialClassifier, cases: InputRows, part: slice) -> Any:
@@ -159,7 +161,5 @@ def acquire_parts(
             rows = full_rows(clf, cases, part)
             record = clf.acquire(rows)
         # a column that is not there may stay away as long as no case asks for it
-        wanted = None if cases.position is None else find_absent(clf, record.order, cases.position)
-        if wanted is not None:
-            raise InputError(lacks(clf, path, wanted[1], start + wanted[0] + 1))
+        refuse_lacking(clf, path, record.order, cases.names, start + 1)
         yield part, record, rows

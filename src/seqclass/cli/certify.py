@@ -12,7 +12,7 @@ import numpy as np
 from seqclass._base import BaseSequentialClassifier
 from seqclass.agent.agent import agent_of
 from seqclass.agent.training_rows import marked_columns
-from seqclass.cli._cases import full_rows, lacks, read_cases, read_groups
+from seqclass.cli._cases import full_rows, read_cases, read_groups, refuse_lacking
 from seqclass.cli._describe import contract_text, differential_record, load_model
 from seqclass.cli._errors import InputError, as_input_errors, check_output
 from seqclass.cli._format import echo_json, next_text, wrap
@@ -92,10 +92,7 @@ def _rows(classifiers: list[BaseSequentialClassifier], path: Path) -> Any:
     clf = classifiers[0]
     columns = np.unique(np.concatenate([marked_columns(agent_of(one)) for one in classifiers]))
     cases = read_cases(clf, path, columns=columns)
-    if cases.position is not None:
-        absent = [j for j in columns.tolist() if clf.feature_name(j) not in cases.position]
-        if absent:
-            raise InputError(lacks(clf, path, absent[0]))
+    refuse_lacking(clf, path, columns[None], cases.names)
     return full_rows(clf, cases, slice(0, int(cases.X.shape[0])))
 
 

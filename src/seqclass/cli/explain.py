@@ -10,11 +10,10 @@ import numpy as np
 from seqclass._utils.text import value_text
 from seqclass.agent.agent import agent_of
 from seqclass.agent.choices import check_labels
-from seqclass.cli._cases import full_rows, lacks, read_cases
+from seqclass.cli._cases import full_rows, read_cases, refuse_lacking
 from seqclass.cli._describe import load_model
 from seqclass.cli._errors import InputError, as_input_errors
 from seqclass.cli._format import count, echo_json
-from seqclass.large import find_absent
 
 
 def _command(
@@ -32,8 +31,7 @@ def _command(
     told = explanation.in_words(words)
     # a column that is not there may stay away as long as the case does not ask for it
     asked = np.array([[step.column for step in explanation.steps]], dtype=np.intp)
-    if cases.position is not None and (wanted := find_absent(clf, asked, cases.position)) is not None:
-        raise InputError(lacks(clf, data, wanted[1], row))
+    refuse_lacking(clf, data, asked, cases.names, row)
     if as_json:
         content = {"row": row, **explanation.to_dict()}
         if labels is not None:  # names stay, and words stand beside them

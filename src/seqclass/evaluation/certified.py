@@ -520,7 +520,7 @@ def run_rungs(clf: BaseSequentialClassifier, ladder: Ladder, risk: Risk, cases: 
     for part in chunks(n, 8.0 * (6 * m + whole)):
         rows = np.arange(n)[part]
         codes, counted = cases.codes[rows], cases.counted[rows]
-        run = ladder.run(encode_rows(agent, take_rows(cases.X, rows), whole=True))
+        run = ladder.run(encode_rows(agent, take_rows(cases.X, rows), whole=True, complete=True))
         losses = risk.losses(codes, run)
         for group in range(len(cases.labels)):
             total[group] += losses[counted & (cases.group[rows] == group)].sum(axis=0)
