@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import io
 import json
 import os
@@ -356,3 +357,20 @@ def test_what_python_prints_of_a_case_is_visible_as_well(strange: str) -> None:
     for text in (str(session), repr(session), str(explanation)):
         assert "\\x1b]title" in text
         assert not set(text) & set("\x1b\x07\r\x9b\u202e")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_that_is_cut_off_is_refused(folder: Path, run: Any, refuses: Any, packed: bool) -> None:
+    """Its last cells counted as missing, as if half an upload were all of it."""
+    name, rows = "cut.csv.gz" if packed else "cut.csv", [f"{i % 2},{i / 7},{'ab'[i % 2]}" for i in range(60)]
+    text = 'y,flow,"kind,\nof"\n\n' + "\n".join(rows)
+    opened: Any = gzip.open if packed else open
+
+    def fit(text: str) -> tuple[str, ...]:
+        with opened(name, "wt") as file:
+            file.write(text)
+        return "fit", name, "--target", "y", "-o", "m.seq", "--method", "etana", "--held-out", "0"
+
+    assert f"{name} is no regular table: expected 3 fields in line 63, saw 2;" in refuses(*fit(text[:-2]))
+    assert run(*fit(text[:-1])).exit_code == 0  # the last cell is missing, and the line is whole
+    assert run(*fit(text + "\n\n  \n")).exit_code == 0

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqclass._base import BaseSequentialClassifier
-from seqclass._chunks.parquet import ParquetChunks
+from seqclass._chunks.parquet import ParquetChunks, frames
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.files import replace_file
 from seqclass._utils.text import short_repr
@@ -241,6 +241,11 @@ def read_rows(
         raise InputError(f"--marks: {path} is a folder; make columns of marks by seqclass.datasets.split_marks first.")
     with as_input_errors():
         chunks = read_parquet(path, target, drop=drop, drop_unlabelled=drop_unlabelled)
+        first, _ = next(frames(chunks.files[0], path, chunks.columns, chunks.chunk_rows), (chunks.columns, None))
+    if len(first) >= min(1000, chunks.n_rows()) and not isinstance(first, list):  # fewer of many rows may mislead
+        with as_input_errors(str(chunks.files[0])):
+            each_column(first, lambda name: _check_column(first[name]))
+    with as_input_errors():
         return TrainingTable(chunks, None, chunks.columns, chunks.labels() if classes else np.empty(0))
 
 

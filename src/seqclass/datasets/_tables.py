@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import re
 import warnings
@@ -10,7 +11,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -225,7 +226,10 @@ def read_frame(
         frame = as_cells(frame, path, text)
     else:
         types = {name: str for name in wanted if name in text}
-        frame = _read_rows(path, opener, form, unique, types, verbatim)[wanted]
+        frame = _read_rows(path, opener, form, unique, types, verbatim)
+        if not verbatim and frame[unique[-1]].isna().any():  # as it is in a row that is too short
+            _refuse_short_lines(path, form, len(unique))
+        frame = frame[wanted]
         logical = [name for name in frame.columns if name not in types and _is_logical(frame[name])]
         if logical:
             # True and False are categories, in the very words of the file
@@ -353,6 +357,20 @@ def _feature_names(path: Path, parts: dict[str, npt.NDArray[Any]], n_features: i
             f"{path}: there are {names.count(twice)} features named {short_repr(twice)}; give each its own name."
         )
     return names
+
+
+def _refuse_short_lines(path: Path, form: CsvForm, n: int) -> None:
+    """Refuse a file of which a line has fewer cells than there are columns, as where it is cut off."""
+    separator = form.sep or ("\t" if kind(path) == "tsv" else ",")
+    unpack: Any = gzip.open if path.name.lower().endswith(".gz") else open
+    with unpack(path, "rt", encoding="utf-8-sig", newline="") as file, suppress(csv.Error):  # what only pandas reads
+        lines = csv.reader(file, delimiter=separator, skipinitialspace=True)
+        for before, cells in enumerate(lines):
+            if before and len(cells) < n and cells not in ([], [""]):
+                raise ValueError(
+                    f"{path} is no regular table: expected {n} fields in line {lines.line_num}, saw {len(cells)}; "
+                    "complete the line, or get the file again if it was cut off."
+                )
 
 
 def _read_csv(path: Path, opener: Opener, form: CsvForm, **options: Any) -> Any:

@@ -367,7 +367,8 @@ class ViewedChunks(CodedChunks):
         #: Sampled rows as they came.
         self.rows = drawn.cut(sizes, sample_rows).rows()
         chunk = Chunk(0, *self.rows)
-        self.sample = view.coder.transform(view.numbers(chunk)), view.labels(chunk)
+        self.numbers = view.numbers(chunk)
+        self.sample = view.coder.transform(self.numbers), view.labels(chunk)
 
     def total(self, of: Callable[[Any, IntArray], T], add: Callable[[T, T], T]) -> T:
         """Work out a statistic of each chunk's codes and classes, and add them up."""
@@ -429,7 +430,8 @@ def fit_chunks(settings: Settings, source: Chunks, sample_rows: int) -> Fit:
     name = source.target_name
     agent = without_policy(settings, columns, encoder, coder, support, model, prices, costs, decisions, name)
     sizes = np.array([first_pass.sizes[label] for label in classes.tolist()])
-    warn_of_doubts(encoder, coder, np.empty((0, agent.n_features)), classes, sizes, agent.feature_names, name)
+    no_rows = np.empty((0, agent.n_features))
+    warn_of_doubts(encoder, coder, no_rows, classes, sizes, agent.feature_names, name, chunks.numbers)
     rows = (*chunks.rows, None)
     agent = plan(settings, agent, chunks.sample[0], classes[chunks.sample[1]], timings, rows=rows)
     with time_step(timings, "mark"):

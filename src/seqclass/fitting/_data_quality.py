@@ -44,8 +44,9 @@ def warn_of_doubts(
     sizes: IntArray,
     names: npt.NDArray[Any] | None,
     target: str | None,
+    sample: Any = None,
 ) -> None:
-    """Warn of each kind of doubt once; ``X`` are the rows as numbers, or no rows where there are too many."""
+    """Warn of each kind of doubt once; ``X`` are the rows as numbers, or none where there are too many and a sample."""
     y = "y" if target is None else f"column {short_repr(target)}"
     categories = {} if encoder is None else encoder.categories_
     told_of = (
@@ -56,7 +57,7 @@ def warn_of_doubts(
     )
     for told in told_of:
         warnings.warn(told, UserWarning, stacklevel=3)
-    if names is not None and (numbering := _row_number_columns(coder, X)):
+    if names is not None and (numbering := _row_number_columns(coder, X if sample is None else sample, sizes.sum())):
         called = join_names(names[j] for j in numbering)
         does = "numbers the rows" if len(numbering) == 1 else "number the rows"
         warnings.warn(
@@ -132,15 +133,15 @@ def _single(classes: npt.NDArray[Any], sizes: IntArray, y: str) -> Iterator[str]
         yield f"{y}: {which} a single row, {told}"
 
 
-def _row_number_columns(coder: OutcomeCoder, X: Any) -> list[int]:
+def _row_number_columns(coder: OutcomeCoder, X: Any, n_rows: int) -> list[int]:
     """Numeric columns that look like numbers of the rows, or of a part of them: all whole, all different, and close."""
-    if sp.issparse(X) or len(X) < TUNING.min_numbers:
+    if sp.issparse(X) or len(X) < TUNING.min_numbers or coder.range_ is None:
         return []
     columns = []
     for j in coder.numeric_.tolist():
         values = X[:, j]
         if (abs(values) < MAX_EXACT).all() and (values == np.round(values)).all():
-            close = np.ptp(values) < 2 * len(values)
+            close = np.ptp(coder.range_[:, j]) < 2 * n_rows
             columns += [j] if close and len(np.unique(values)) == len(values) else []
     return columns
 
