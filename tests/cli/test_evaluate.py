@@ -299,10 +299,14 @@ def test_rows_that_no_longer_fit_are_noticed(model: str, run: Any, patients: pd.
     names = sorted(labels.unique())
     turned = labels.map(dict(zip(names, names[1:] + names[:1])))
     pd.concat([patients, patients.assign(**{"the label": turned})]).to_csv("later.csv", index=False)
-    found = told(run, "evaluate", model, "later.csv", "--drift", "0.05")["drift"]
+    result = run("evaluate", model, "later.csv", "--drift", "0.05", "--json")
+    found = json.loads(result.stdout)["drift"]
+    assert result.exit_code == 6, "an alarm is seen without reading the text"
     assert len(patients) < found["alarm_row"] <= 2 * len(patients)
     assert abs(found["change_row"] - len(patients)) < 25
-    assert "noticed at case" in run("evaluate", model, "later.csv", "--drift", "0.05").stdout
+    result = run("evaluate", model, "later.csv", "--drift", "0.05")
+    assert "noticed at case" in result.stdout
+    assert result.exit_code == 6
     assert told(run, "evaluate", model, "data.csv", "--drift", "0.05")["drift"]["alarm_row"] is None
     assert "no drift in" in run("evaluate", model, "data.csv", "--drift", "0.05").stdout
     assert "drift" not in told(run, "evaluate", model, "data.csv")

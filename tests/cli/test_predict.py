@@ -253,3 +253,17 @@ def test_answers_outside_of_training_in_sparse_rows() -> None:
     rows = sp.csr_array([[0.0, 7.0], [3.0, 5.0], [0.5, 0.0], [-1.0, 9.0]])
     found = is_outside_training(clf.agent_, rows, clf.acquire(rows).order)
     assert found.any(axis=1).tolist() == [False, True, False, True]  # the other column is not asked for
+
+
+def test_a_night_without_rows_has_a_code_of_its_own(folder: Path, model: str, run: Any) -> None:
+    """It could not be told from a wrong file."""
+    pd.read_csv("data.csv").iloc[:0].to_csv("empty.csv", index=False)
+    Path("nothing").mkdir()
+    for command in (["predict", model, "empty.csv", "-o", "d.csv"], ["predict", model, "nothing", "-o", "d"]):
+        result = run(*command)
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (7, "", 1)
+    assert not Path("d.csv").exists()
+    (Path("nothing") / "rows.csv").touch()
+    assert run("predict", model, "nothing", "-o", "d").exit_code == 2
+    for command in ("fit", "predict", "evaluate", "certify"):
+        assert "Exit codes: 0 " in run(command, "--help").stdout

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from seqclass._chunks.source import Chunks, number_labels
 from seqclass._utils.arrays import CHUNK_BYTES
 from seqclass._utils.frames import is_numeric
-from seqclass._utils.text import near, short_repr
+from seqclass._utils.text import NoRows, near, short_repr
 from seqclass._utils.validation import check_integer
 from seqclass.datasets._tables import USUAL, as_cells
 
@@ -154,7 +154,8 @@ def parquet_files(path: Path) -> list[Path]:
         if file.is_file() and not any(part.startswith(hidden) for part in file.relative_to(path).parts)
     )
     if not paths:
-        raise FileNotFoundError(f"{path} holds no file that ends in .parquet or .pq.")
+        kind = FileNotFoundError if any(path.iterdir()) else NoRows
+        raise kind(f"{path} holds no file that ends in .parquet or .pq.")
     return paths
 
 

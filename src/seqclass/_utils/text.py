@@ -160,6 +160,10 @@ def fold_text(text: str) -> str:
 _LONGEST = 600
 
 
+class NoRows(FileNotFoundError, ValueError):
+    """A table, or a folder of tables, in which there is nothing yet."""
+
+
 class OfParameter:
     """What an error about one parameter says: its name, and what is wrong, which are its arguments."""
 

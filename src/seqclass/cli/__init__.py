@@ -56,7 +56,7 @@ Examples:
 \b
 Exit codes: 0 done, 1 a fault of seqclass, 2 a wrong input or option, 3 nothing certified,
 4 nothing certified but a rule that decides the same for everybody, 5 some cells of a comparison failed,
-130 interrupted.
+6 evaluate --drift raised an alarm, 7 the table has no row or the folder no file, 130 interrupted.
 """
 #: What every command is declared with.
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}

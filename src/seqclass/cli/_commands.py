@@ -198,6 +198,9 @@ def fit() -> None:
     \b
     Example:
       seqclass fit patients.csv --target diagnosis --drop patient_id -o model.seq
+
+    Exit codes: 0 done, 2 a wrong input or option, 7 no rows, 1 a fault of seqclass, 130 interrupted. The model is
+    written with 0 only.
     """  # noqa: D301 (click wants the character, not the two signs)
 
 
@@ -356,6 +359,9 @@ def predict() -> None:
 
     If NEW has the column of labels that the model was trained with, scores follow, as from 'seqclass evaluate'; without
     -o they go to stderr.
+
+    Exit codes: 0 done, 2 a wrong input or option, 7 no rows (a table with a header alone, an empty folder), 1 a fault
+    of seqclass, 130 interrupted. A file is written with 0 only; of a folder, complete files stay.
     """  # noqa: D301 (click wants the character, not the two signs)
 
 
@@ -411,11 +417,14 @@ def evaluate() -> None:
     before, but is judged by those; features that the file does not name keep the model's price.
 
     With --drift a last line says whether rows in order of time still fit the model; a false alarm has a 1% chance at
-    most.
+    most. In --json it is under drift: alarm_row and change_row (null without an alarm), e_value, margin and alpha.
 
     \b
     Example:
       seqclass evaluate model.seq later.csv
+
+    Exit codes: 0 done, 6 done, and --drift raised an alarm, 2 a wrong input or option, 7 no rows, 1 a fault of
+    seqclass, 130 interrupted.
     """  # noqa: D301 (click wants the character, not the two signs)
 
 
@@ -598,6 +607,9 @@ def certify() -> None:
 
     -o writes a classifier with the certified rule, for predict, explain, ask and show; with --metric differential it
     keeps the model's own rule, and tells which classes are still possible.
+
+    Exit codes: 0 certified, 3 nothing certified, 4 only a rule that decides the same for everybody, 2 a wrong input or
+    option, 7 no rows, 1 a fault of seqclass, 130 interrupted.
     """
 
 

@@ -92,7 +92,9 @@ def as_input_errors(about: str = "") -> Iterator[None]:
         yield
     except (ValueError, TypeError, OSError, MemoryError) as error:
         told = str(error).splitlines() if isinstance(error, text.Problems) else [sentence(error)]
-        raise InputError(*(as_options(end_sentence(f"{about}: {one}" if about else one)) for one in told)) from error
+        wrong = InputError(*(as_options(end_sentence(f"{about}: {one}" if about else one)) for one in told))
+        wrong.exit_code = 7 if isinstance(error, text.NoRows) else wrong.exit_code
+        raise wrong from error
 
 
 def check_output(path: Path | None, read: Iterable[Path | None] = (), written: Iterable[Path | None] = ()) -> None:

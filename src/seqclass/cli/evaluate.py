@@ -65,10 +65,12 @@ def _command(
             rows = {name: None if at is None else int(known[at]) + 1 for name, at in change.items()}
             more["drift"] = {"e_value": test.e_value, "margin": test.margin, "alpha": test.alpha, **rows}
         echo_json(scores.record() | more)
-        return
-    click.echo(f"{scores_text(scores, agent_of(clf).unit)}\n\n{details_text(scores, bool(thresholds))}")
-    if test is not None:
-        click.echo(f"\n{wrap(f'Drift: {test}.')}")
+    else:
+        click.echo(f"{scores_text(scores, agent_of(clf).unit)}\n\n{details_text(scores, bool(thresholds))}")
+        if test is not None:
+            click.echo(f"\n{wrap(f'Drift: {test}.')}")
+    if test is not None and test.alarm is not None:
+        click.get_current_context().exit(6)
 
 
 def _answers(clf: BaseSequentialClassifier, data: Path, target: str | None, drop_unlabelled: bool) -> Any:

@@ -24,7 +24,7 @@ from sklearn.datasets import load_svmlight_file
 from seqclass._utils.archive import read_npy
 from seqclass._utils.arrays import IntArray, check_width
 from seqclass._utils.frames import BLANKS, MAX_CATEGORIES, exact_floats, is_numeric, plain_data, refuse_cells
-from seqclass._utils.text import join_names, sentence, short_repr
+from seqclass._utils.text import NoRows, join_names, sentence, short_repr
 
 
 def read_labels(labels: Any, column: str) -> npt.NDArray[Any]:
@@ -243,7 +243,7 @@ def read_frame(
         form = USUAL if kind(path) == "parquet" else form
         frame[labels] = frame[labels].map(form.label, na_action="ignore")
     if not len(frame):
-        raise ValueError(f"{path} has a header but no rows.")
+        raise NoRows(f"{path} has a header but no rows.")
     frame.index = pd.RangeIndex(1, len(frame) + 1)
     return frame
 
