@@ -7,13 +7,14 @@ import copy
 import json
 import logging
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from seqclass import SequentialClassifier, certify_error
+from seqclass import SequentialClassifier, certify_error, load
 from seqclass.bn import ClassMixture, ContextBayes, NaiveBayes, TreeNetwork
 from seqclass.export import model_card, policy_data
 from seqclass.metrics import score_rows
@@ -200,3 +201,16 @@ def test_a_case_in_with_is_told_to_the_log_without_its_answers(caplog: pytest.Lo
     told = json.loads(caplog.records[-1].message)
     assert (told["event"], told["decision"]) == ("case", decision)
     assert set(told) == {"event", "model", "questions", "visits", "cost", "decision", "posterior"}
+
+
+def test_a_logical_column_takes_numbers_too(tmp_path: Path) -> None:
+    """JSON has 1 where a file has True; a file that is cut off is named in a user's words."""
+    clf = SequentialClassifier().fit(FRAME[["age"]].assign(flag=np.where(LABEL == "yes", "True", "False")), LABEL)
+    for value, known in ((1, "True"), (0, "False"), ("1", "True"), (1.0, "True"), (True, "True")):
+        assert clf.predict_proba([{"flag": value}]).tolist() == clf.predict_proba([{"flag": known}]).tolist()
+    path = tmp_path / "m.seq"
+    clf.save(path)
+    for content, says in ((path.read_bytes()[:-300], "it is cut off"), (b"", "it is empty")):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=says):
+            load(path)

@@ -75,6 +75,7 @@ def test_decisions_go_part_by_part(parts: Path, model: str, run: Any) -> None:
     assert "1 part was there already." in again.stdout
     told = json.loads(run("predict", model, parts, "-o", "decided", "--keep", "id", "--json").stdout)
     assert (told["n_rows"], told["n_parts"], told["n_skipped"]) == (200, 2, 2)
+    assert run("predict", model, parts, "-o", "decided", "--keep", "id").stdout.startswith("Decided nothing now")
     assert run("predict", model, "all.parquet", "-o", "one").stdout.startswith("Decided 200 rows in 1 part in ")
     assert Path("one/all.parquet").is_file()
 

@@ -407,6 +407,8 @@ def _number_categories(categories: npt.NDArray[Any]) -> dict[str, float]:
     known = {text: float(number) for number, text in enumerate(categories.tolist())}
     floats = [(spelt(float(text)), number) for text, number in known.items() if _POINTED.fullmatch(text)]
     several = Counter(text for text, _ in floats)
+    if set(known) <= {"True", "False"}:  # other files, and programs, have numbers for these
+        known |= {number: known[text] for number, text in (("1", "True"), ("0", "False")) if text in known}
     return {text: number for text, number in floats if several[text] == 1} | known
 
 

@@ -54,6 +54,12 @@ class InputError(click.ClickException):
         super().__init__("\n".join(map(brief, messages)))
 
 
+class NoRowsError(InputError):
+    """A table without rows, or a folder without files, is told by its exit code."""
+
+    exit_code = 7
+
+
 def as_options(message: str, command: click.Command | None = None) -> str:
     """What a message calls settings of Python, by the options of a command: by default of the one that runs."""
     options = _options(command)
@@ -92,9 +98,8 @@ def as_input_errors(about: str = "") -> Iterator[None]:
         yield
     except (ValueError, TypeError, OSError, MemoryError) as error:
         told = str(error).splitlines() if isinstance(error, text.Problems) else [sentence(error)]
-        wrong = InputError(*(as_options(end_sentence(f"{about}: {one}" if about else one)) for one in told))
-        wrong.exit_code = 7 if isinstance(error, text.NoRows) else wrong.exit_code
-        raise wrong from error
+        kind = NoRowsError if isinstance(error, text.NoRows) else InputError
+        raise kind(*(as_options(end_sentence(f"{about}: {one}" if about else one)) for one in told)) from error
 
 
 def check_output(path: Path | None, read: Iterable[Path | None] = (), written: Iterable[Path | None] = ()) -> None:

@@ -149,6 +149,8 @@ def _parts(
         content |= {"decisions": done.decisions, "n_parts": done.n_parts, "n_skipped": done.n_skipped}
         echo_json(content | {"n_outside": done.n_outside, "seconds": seconds, "output": str(output)})
         return
+    if done.n_skipped == done.n_parts:
+        click.echo("Decided nothing now: all parts were there. They hold what this says.")
     click.echo(_decisions_text(f"{count(done.n_rows, 'row')} in {count(done.n_parts, 'part')}", seconds, done, clf))
     if done.n_outside:
         click.echo(f"{_outside(done.n_outside)}.")

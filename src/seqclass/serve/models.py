@@ -20,7 +20,7 @@ from seqclass._utils.progress import log_event
 from seqclass._utils.text import brief, join_names, sentence, short_repr
 from seqclass.agent._case import Question, Questions
 from seqclass.agent._fingerprint import acting_fingerprint
-from seqclass.agent.agent import agent_of, feature_name
+from seqclass.agent.agent import agent_of, columns_by_name, feature_name
 from seqclass.agent.choices import check_labels
 from seqclass.agent.session import Session
 from seqclass.evaluation.contract import CertifiedError
@@ -195,7 +195,9 @@ class Models:
                 if model.digest != before.digest:
                     self._former[name] = [before, *self._former[name]][: self.n_former]
                 self.current[name] = model
-                log_event("model", model=name, digest=model.digest, taken=not about, error=about)
+                names, earlier = set(columns_by_name(model.agent)), set(columns_by_name(before.agent))
+                columns = {"columns_added": sorted(names - earlier), "columns_gone": sorted(earlier - names)}
+                log_event("model", model=name, digest=model.digest, taken=not about, error=about, **columns)
                 self._counter.labels(name, str(not about).lower()).inc()
 
     def get(self, name: str | None, *place: str) -> ServedModel:
