@@ -294,8 +294,6 @@ def load(path: str | os.PathLike[str]) -> Any:
             why = brief(" ".join(f"{kind}{error}".split()), 300)
             if isinstance(error, (zipfile.BadZipFile, EOFError)):  # whose words are about archives
                 why = "it is cut off or was changed: copy it again" if os.path.getsize(path) else "it is empty"
-                    "it is cut off, or not as it was written: copy it again" if os.path.getsize(path) else "it is empty"
-                )
             raise ModelFileError(f"{os.fspath(path)} is damaged, or no seqclass model ({why})") from error
 
 
