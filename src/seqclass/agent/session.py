@@ -16,15 +16,7 @@ from seqclass._utils.frames import spelt
 from seqclass._utils.progress import log_event
 from seqclass._utils.text import Remedied, belief_text, join_names, money, near, short_repr, value_text, visible
 from seqclass._utils.validation import check_integer, columns_of
-from seqclass.agent._case import (
-    Answer,
-    Case,
-    Feature,
-    Questions,
-    finite,
-    savings,
-    without_missing,
-)
+from seqclass.agent._case import Answer, Case, Feature, Questions, finite, savings, without_missing
 from seqclass.agent._case import Question as Question
 from seqclass.agent._fingerprint import fingerprint
 from seqclass.agent._saved_session import SavedSession, Visit, read_session, write_session

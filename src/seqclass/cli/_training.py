@@ -15,6 +15,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._chunks.parquet import ParquetChunks, frames
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.files import replace_file
+from seqclass._utils.frames import each_column
 from seqclass._utils.text import short_repr
 from seqclass.cli._errors import InputError, as_input_errors, is_folder
 from seqclass.cli._options import CSV_FORM
@@ -24,7 +25,7 @@ from seqclass.datasets._costs import find_costs_file, read_costs
 from seqclass.datasets._tables import Arrays as Arrays
 from seqclass.datasets._tables import read_labels
 from seqclass.datasets.files import file_stem
-from seqclass.datasets.table import array_labels, check_column, read_labelled
+from seqclass.datasets.table import array_labels, check_column, check_learnable, read_labelled
 from seqclass.fitting._folds import assign_folds
 from seqclass.large import read_parquet
 from seqclass.pomdp.rules import Rules
@@ -244,7 +245,7 @@ def read_rows(
         first, _ = next(frames(chunks.files[0], path, chunks.columns, chunks.chunk_rows), (chunks.columns, None))
     if len(first) >= min(1000, chunks.n_rows()) and not isinstance(first, list):  # fewer of many rows may mislead
         with as_input_errors(str(chunks.files[0])):
-            each_column(first, lambda name: _check_column(first[name]))
+            each_column(first, lambda name: check_learnable(first[name]))
     with as_input_errors():
         return TrainingTable(chunks, None, chunks.columns, chunks.labels() if classes else np.empty(0))
 

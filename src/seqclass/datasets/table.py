@@ -140,7 +140,7 @@ def _labelled(
         return read_labels(labels[~missing], f"column {short_repr(target)}")
 
     X = _split(X[~missing] if drop_unlabelled and missing.any() else X, marks, path)
-    work = {target: labelled} | {name: partial(_check_learnable, X[name]) for name in getattr(X, "columns", ())}
+    work = {target: labelled} | {name: partial(check_learnable, X[name]) for name in getattr(X, "columns", ())}
     y = each_column(work, lambda name: work[name](), f"{path}: ")[target]
     return X, pd.Series(y, name=target, index=getattr(X, "index", None)), ~missing
 
@@ -248,7 +248,7 @@ def _rows(missing: npt.NDArray[np.bool_]) -> str:
     return f"{n:,} row{'s' if n > 1 else ''}, first in row {int(missing.argmax()) + 1}"
 
 
-def _check_learnable(column: Any) -> None:
+def check_learnable(column: Any) -> None:
     """Refuse a column of texts that name rows rather than sort them, and what no column can be."""
     present = column.dropna()
     if not is_numeric(column) and not hasattr(column, "cat"):
