@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,7 @@ uvicorn = pytest.importorskip("uvicorn", reason="no uvicorn: the extra `serve` h
 pytest.importorskip("fastapi", reason="no FastAPI: the extra `serve` has it")
 
 from seqclass.serve import create_app  # noqa: E402 (it is not there without the extra)
+from seqclass.serve.models import Models  # noqa: E402
 
 TOKEN = "correct horse battery staple"
 
@@ -479,6 +481,22 @@ def test_no_case_is_lost_when_the_service_is_killed_under_load(paths: dict[str, 
     assert sorted(done) == list(range(8 * n_cases))
     assert min(n_lost) > 0
     assert wrong == []
+
+
+def test_the_log_says_which_columns_changed(
+    paths: dict[str, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A model of other columns was taken without a word of them."""
+    path = tmp_path / "m.seq"
+    shutil.copy(paths["grid 0"], path)
+    models = Models({"m": path}, MagicMock(), {})
+    X, y = frame_of(7, 2)
+    SequentialClassifier(feature_costs=0.05).fit(X.rename(columns={X.columns[0]: "other"}), y).save(path)
+    with caplog.at_level("INFO", "seqclass"):
+        models.refresh()
+    told = json.loads(caplog.records[-1].message)
+    assert told["columns_added"] == ["other"]
+    assert told["columns_gone"] == [X.columns[0]]
 
 
 def test_a_new_file_is_taken_and_old_cases_end_by_their_own(paths: dict[str, Path], tmp_path: Path) -> None:

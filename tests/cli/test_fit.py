@@ -226,7 +226,6 @@ WRONG = {
         lambda f: put(f, "age in years", 4, "old"),
         "'age in years' holds numbers, but 'old' in row 5",
     ),
-    "no rows": ((), lambda f: f[:0], "no rows"),
     "single class": ((), lambda f: f[f["the label"] == "yes"], "single class, 'yes'"),
     "missing label": ((), lambda f: put(f, "the label", 6, None), "missing label in 1 row, first in row 7"),
     "no labels": ((), lambda f: f.assign(**{"the label": None}), "missing label in 200 rows"),
