@@ -128,13 +128,14 @@ def create_app(
         session = model.session(body.known, body.key)
         odd = model.answer(session, body.answers, body.skipped)
         new = sum(name in odd for name in list(body.answers)[-1:])  # the others were counted when they were new
-        return respond(request, model, model.step(session, body.budget) | {"notes": odd}, new)
+        return respond(request, model, model.step(session, body.budget) | {"notes": model.notes(session, odd)}, new)
 
     def begin_case(body: NewCase, request: Request) -> Response:
         """Begin a case that the client keeps: its text comes back with the first question."""
         model = served.get(body.model, "body", "model")
         session = model.session(body.known, body.key)
-        return respond(request, model, model.step(session) | {"notes": {}, "case": texts.write(model, session)})
+        step = {"notes": model.notes(session, {}), "case": texts.write(model, session)}
+        return respond(request, model, model.step(session) | step)
 
     def answer_case(body: CaseAnswers, request: Request) -> Response:
         """Take answers to a case; its new text comes back with the next question."""
@@ -143,7 +144,7 @@ def create_app(
             for _ in range(body.undo):
                 session.undo()
         odd = model.answer(session, body.answers, body.skipped)
-        step = model.step(session) | {"notes": odd, "case": texts.write(model, session)}
+        step = model.step(session) | {"notes": model.notes(session, odd), "case": texts.write(model, session)}
         if step["decide"]:
             meters.questions.labels(model.name).observe(session.n_features)
         return respond(request, model, step, len(odd))

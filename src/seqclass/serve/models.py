@@ -45,6 +45,10 @@ _REMEDIES = {
 }
 
 
+#: How to answer a question with marks.
+_MARKS = "send a list of all that hold, [] for none, to say that the others do not."
+
+
 @contextmanager
 def refuse(*place: str) -> Iterator[None]:
     """Turn errors that say what is wrong into refusals, with what to do as one says it of a request."""
@@ -116,10 +120,21 @@ class ServedModel:
                     session.unavailable(name)
                     continue
                 session.observe(name, value)
-                shown = value if isinstance(value, Mapping) else {name: value}
-                notes = (session.unusual(*one) for one in shown.items() if one[1] is not None)
+                shown = session.history[-1].value
+                parts = shown if isinstance(shown, dict) else {name: shown}
+                notes = (session.unusual(*one) for one in parts.items())
                 odd |= {name: text} if (text := " ".join(filter(None, notes))) else {}
         return odd
+
+    def notes(self, session: Session, odd: Mapping[str, str]) -> dict[str, str]:
+        """What is worth knowing of the answers of a case by name, beside what is odd of the last ones."""
+        told, marks = dict[str, str](odd), Questions.of(self.agent).marks
+        for name, value in ((answer.name, answer.value) for answer in session.history):
+            if isinstance(value, dict) and 0 < len(value) < len(marks.get(name, ())):
+                told[name] = (
+                    f"this tells of {len(value)} of {len(marks[name])} marks, and nothing of the others: {_MARKS}"
+                )
+        return told
 
     def step(self, session: Session, budget: int | None = None) -> dict[str, Any]:
         """What to ask next, or what to decide, as things stand."""

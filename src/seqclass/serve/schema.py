@@ -10,9 +10,11 @@ except ImportError:
     BaseModel = object  # type: ignore[assignment, misc, unused-ignore]
     ConfigDict = Field = lambda *_, **__: None  # type: ignore[assignment, misc, unused-ignore]
 
-#: Values of one feature, and of a feature or a bundle.
+#: Values of one feature, and of a feature, a bundle or a question with marks.
 Value = int | float | str | bool | None
-Values = dict[str, Value | dict[str, Value]]
+Values = dict[str, Value | list[str] | dict[str, Value]]
+
+_ANSWERS = "Answers by name, of a question with marks a list of those that hold"
 
 
 class _Body(BaseModel):  # type: ignore[misc, unused-ignore]
@@ -30,7 +32,7 @@ class NewCase(_Body):
 class Situation(NewCase):
     """What is known of a case so far."""
 
-    answers: Values = Field({}, description="Answers by name, in the order in which they came; null: not available.")
+    answers: Values = Field({}, description=f"{_ANSWERS}, in the order in which they came; null: not available.")
     skipped: list[str] = Field([], description="What was asked and not available.")
     budget: int | None = Field(
         None, strict=True, ge=0, le=10**6, description="Ask so many questions, whether or not they pay."
@@ -41,7 +43,7 @@ class CaseAnswers(_Body):
     """What is new of a case."""
 
     case: str = Field(description="The text of the case, as the service gave it.")
-    answers: Values = Field({}, description="New answers by name; null: not available.")
+    answers: Values = Field({}, description=f"New ones. {_ANSWERS}; null: not available.")
     skipped: list[str] = Field([], description="What was asked and is not available.")
     undo: int = Field(0, strict=True, ge=0, le=10**6, description="How many answers to take back first.")
 
@@ -97,7 +99,7 @@ class NextStep(_Body):
     expected_cost: float
     paid: float
     prediction_set: list[str] | None = Field(description="Classes that it may be, where such sets are promised.")
-    notes: dict[str, str] = Field(description="Values outside of what training showed, by name.")
+    notes: dict[str, str] = Field(description="What is odd of answers that were taken, by name.")
 
 
 class CaseStep(NextStep):
