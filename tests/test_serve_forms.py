@@ -96,3 +96,29 @@ def test_marks_that_are_wrong_or_half_told_are_said(client: Any) -> None:
         notes = post(client, "/next", {"answers": half})["notes"]
         assert notes["tried"].startswith("this tells of 1 of 3 marks, and nothing of the others: send a list")
     assert post(client, "/next", {"answers": {"hours": 1.0, "tried": "restart"}})["notes"] == {}
+
+
+def test_one_answer_is_corrected_and_what_it_closes_goes(client: Any, clf: SequentialClassifier) -> None:
+    begun, session = post(client, "/cases", {}), clf.session()
+    answers = {"device": "printer", "light": "red", "hours": 1.0, "wifi": "on"}
+    for name, value in answers.items():
+        session.observe(name, value)
+    step = post(client, "/cases/answer", {"case": begun["case"], "answers": answers})
+    [problem] = post(client, "/cases/answer", {"case": step["case"], "answers": {"hours": 2}}, 422)["detail"]
+    assert "send it in corrections" in problem["msg"]
+    changed = {"case": step["case"], "corrections": {"device": "laptop", "hours": 99.0}, "answers": {"bars": 2}}
+    step = post(client, "/cases/answer", changed)
+    for name, value in (("device", "laptop"), ("hours", 99.0)):
+        session.correct(name, value)
+    session.observe("bars", 2)
+    assert [answer.name for answer in session.history] == ["device", "hours", "wifi", "bars"]
+    assert (list(step["belief"].values()), step["paid"]) == (session.posterior.tolist(), session.cost)
+    assert "after the correction of 'device' this is not asked any more" in step["notes"]["light"]
+    assert "outside of what training showed" in step["notes"]["hours"]
+    assert set(step["notes"]) == {"light", "hours"}
+    for name, value, says in (("tried", [], "'tried' was not answered yet"), ("wifi", "of", "known are")):
+        [problem] = post(client, "/cases/answer", {"case": step["case"], "corrections": {name: value}}, 422)["detail"]
+        assert problem["loc"] == ["body", "corrections", name]
+        assert says in problem["msg"]
+    gone = post(client, "/cases/answer", {"case": step["case"], "corrections": {"hours": None}})
+    assert (gone["paid"], gone["notes"]) == (pytest.approx(step["paid"] - 0.001), {})

@@ -497,7 +497,7 @@ class Session:
         saved = read_session(self.to_json(), len(self._questions.histories.lots))
         place = next((n for n, answer in enumerate(saved.answers) if self._number(answer[0]) == question), None)
         if place is None:
-            raise ValueError(f"{short_repr(called)} was not answered yet: observe it.")
+            raise ValueError(f"{short_repr(called)} was not answered yet: answer it first.")
         value = self._by_name(value) if isinstance(value, Mapping) else value
         if value is not None:
             self._check_usual(self._questions.values(question, called, value), strict)

@@ -143,8 +143,9 @@ def create_app(
         with refuse("body", "undo"):
             for _ in range(body.undo):
                 session.undo()
-        odd = model.answer(session, body.answers, body.skipped)
-        step = model.step(session) | {"notes": model.notes(session, odd), "case": texts.write(model, session)}
+        odd, gone = model.correct(session, body.corrections)
+        odd |= model.answer(session, body.answers, body.skipped)
+        step = model.step(session) | {"notes": gone | model.notes(session, odd), "case": texts.write(model, session)}
         if step["decide"]:
             meters.questions.labels(model.name).observe(session.n_features)
         return respond(request, model, step, len(odd))

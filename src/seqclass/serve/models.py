@@ -40,7 +40,7 @@ class Refusal(Exception):
 _REMEDIES = {
     "category": " Send null to take it as not available.",
     "missing": "; send null if it is not available.",
-    "answered": "; leave one out, or take the former back by undo.",
+    "answered": "; leave one out, or of a case that was begun send it in corrections, or take back by undo.",
     "impossible": ": leave out or undo what is wrong; where all is true, the model should allow for it.",
 }
 
@@ -120,11 +120,21 @@ class ServedModel:
                     session.unavailable(name)
                     continue
                 session.observe(name, value)
-                shown = session.history[-1].value
-                parts = shown if isinstance(shown, dict) else {name: shown}
-                notes = (session.unusual(*one) for one in parts.items())
-                odd |= {name: text} if (text := " ".join(filter(None, notes))) else {}
+                odd |= _unusual(session, name)
         return odd
+
+    def correct(self, session: Session, corrections: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+        """Change answers; gives what is odd of the new ones by name, and which answers went with those."""
+        odd, gone = dict[str, str](), dict[str, str]()
+        for name, value in corrections.items():
+            with refuse("body", "corrections", name):
+                before = session.history
+                session.correct(name, value)
+                odd |= _unusual(session, name)
+            kept = {answer.name for answer in session.history}
+            why = f"taken out: after the correction of {short_repr(name)} this is not asked any more."
+            gone |= dict.fromkeys((answer.name for answer in before if answer.name not in kept), why)
+        return odd, gone
 
     def notes(self, session: Session, odd: Mapping[str, str]) -> dict[str, str]:
         """What is worth knowing of the answers of a case by name, beside what is odd of the last ones."""
@@ -167,6 +177,14 @@ class ServedModel:
         with refuse("body", "answers"):
             [told] = self.clf.explain(dict(answers))
         return told.to_dict() | {"text": str(told), "model": self.name, "digest": self.digest}
+
+
+def _unusual(session: Session, name: str) -> dict[str, str]:
+    """What is odd of an answer, by the name that it was given."""
+    shown = (one.value if isinstance(one.value, dict) else {one.name: one.value} for one in session.history)
+    own = next(parts for one, parts in zip(session.history, shown) if name == one.name or name in parts)
+    notes = (session.unusual(*part) for part in own.items() if part[1] is not None)
+    return {name: text} if (text := " ".join(filter(None, notes))) else {}
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

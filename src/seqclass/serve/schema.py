@@ -46,6 +46,9 @@ class CaseAnswers(_Body):
     answers: Values = Field({}, description=f"New ones. {_ANSWERS}; null: not available.")
     skipped: list[str] = Field([], description="What was asked and is not available.")
     undo: int = Field(0, strict=True, ge=0, le=10**6, description="How many answers to take back first.")
+    corrections: Values = Field(
+        {}, description="New values of answers given before; others stay that are still asked. Before new answers."
+    )
 
 
 class KnownClass(_Body):
