@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from seqclass import Costs, SequentialClassifier, SkipLogic
+from seqclass.cli import main
 from seqclass.pomdp import Adaptive, ClassInformation
 
 pytest.importorskip("httpx", reason="no httpx: the extra `test` has it")
@@ -122,3 +124,39 @@ def test_one_answer_is_corrected_and_what_it_closes_goes(client: Any, clf: Seque
         assert says in problem["msg"]
     gone = post(client, "/cases/answer", {"case": step["case"], "corrections": {"hours": None}})
     assert (gone["paid"], gone["notes"]) == (pytest.approx(step["paid"] - 0.001), {})
+
+
+def test_answers_that_the_form_leaves_out_are_said(
+    client: Any, clf: SequentialClassifier, path: Path, tmp_path: Path
+) -> None:
+    taken = "after the other answers the form does not ask this"
+    for answers, needless in (
+        ({"device": "laptop", "light": "red"}, ["light"]),
+        ({"light": "red", "device": "laptop"}, ["light"]),
+        ({"wifi": "off", "bars": 3}, ["bars"]),
+        ({"bars": 3, "wifi": "off"}, ["bars"]),
+        ({"light": "red"}, []),  # which an answer may open yet
+        ({"device": None, "light": "red"}, []),
+        ({"device": "printer", "light": "red", "wifi": "on", "bars": 3}, []),
+    ):
+        notes = post(client, "/next", {"answers": answers})["notes"]
+        assert [name for name, text in notes.items() if taken in text] == needless, answers
+    session = clf.session(known={"device": "laptop"})
+    session.observe("light", "red")
+    assert session.needless_answers == ("light",)
+    lines = "device = printer\nlight = red\ndevice = laptop\nlight = red\nwifi = off\nbars = 3\nquit\n"
+    told = CliRunner().invoke(main, ["ask", str(path)], input=lines).output
+    assert "Taken out, as the form does not ask it any more: light" in told
+    for name in ("light", "bars"):
+        assert told.count(f"Taken, though after the other answers the form does not ask {name}") == 1
+
+
+def test_answers_to_what_the_start_closed_are_said() -> None:
+    X, y = tickets()
+    solver = Adaptive([ClassInformation()], n_paths=50, n_cases=50, max_rounds=0, certificate_paths=0)
+    how = {"order": "adaptive", "solver": solver, "feature_costs": 0.001, "known": ["device"]}
+    session = SequentialClassifier(rules=SkipLogic(FORM), **how).fit(X.drop(columns="tried"), y).session()
+    session.observe("device", "laptop")
+    assert session.needless_answers == ()
+    session.observe("light", "red")
+    assert session.needless_answers == ("light",)

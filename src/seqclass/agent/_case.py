@@ -21,8 +21,10 @@ from seqclass.agent.choices import offered_categories
 from seqclass.pomdp import AcquisitionProblem
 from seqclass.pomdp.account import leave_panel, settle
 from seqclass.pomdp.names import is_missing
+from seqclass.pomdp.one_step import unasked_questions
 from seqclass.pomdp.problem import OPEN, BeliefState, set_question
 from seqclass.pomdp.single_cases import History, KeptHistories
+from seqclass.pomdp.skipped import opened_questions
 from seqclass.pomdp.visits import order_panels
 
 
@@ -367,6 +369,19 @@ class Case:
         later = seen[0, belief.stage : belief.problem.n_questions]
         follows = belief.problem.any_order or bool((later == OPEN).all())
         return History(self.questions.histories, belief) if self.questions.policy_sees_all and follows else None
+
+    def leaves_out(self, question: int, ever: bool = True) -> bool:
+        """Whether skip logic leaves a question out, answered or not; not ``ever``: as long as no answer opens it."""
+        rules, n = self.belief.problem.rules, self.belief.problem.n_questions
+        if question >= n or rules is None or rules.answers is None:
+            return False
+        return not opened_questions(rules.answers, self.belief, ever)[0, question]
+
+    def is_closed(self, question: int, ever: bool = False) -> bool:
+        """Whether a question is not asked, or left out by skip logic."""
+        known = question >= self.belief.problem.n_questions  # at the start
+        asked = unasked_questions(self.facts if known else self.belief)[0, question]
+        return not asked or self.leaves_out(question, ever)
 
     @property
     def probabilities(self) -> FloatArray:

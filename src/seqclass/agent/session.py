@@ -29,7 +29,6 @@ from seqclass.pomdp.names import ImpossibleOutcome, is_missing
 from seqclass.pomdp.one_step import unasked_questions
 from seqclass.pomdp.problem import BeliefState, deciding_cost, set_question
 from seqclass.pomdp.single_cases import History
-from seqclass.pomdp.skipped import opened_questions
 
 __all__ = ["Session", "expected_saving"]
 
@@ -350,6 +349,14 @@ class Session:
         """The answers so far."""
         return tuple(self._answers)
 
+    @property
+    def needless_answers(self) -> tuple[str, ...]:
+        """Names of answers that skip logic leaves out, given the others; they were taken all the same."""
+        questions = enumerate(self._number(answer.name) for answer in self._answers)
+        last = self._cases[-1]
+        needless = [last.leaves_out(q) or self._cases[n].is_closed(q, ever=True) for n, q in questions]
+        return tuple(answer.name for answer, one in zip(self._answers, needless) if one)
+
     def observe(self, name: str | int, value: Any, *, strict: bool = False, known: bool = False) -> None:
         """Answer a question, whether or not it was asked.
 
@@ -543,16 +550,6 @@ class Session:
             raise ValueError("this session was saved with another model.")
         self._replay(stored)
 
-    def _is_closed(self, name: str, number: int) -> bool:
-        """Whether after so many answers a question is not asked, or left out by skip logic."""
-        case, question = self._cases[number], self._number(name)
-        if question >= case.belief.problem.n_questions:  # which are known at the start
-            return not unasked_questions(case.facts)[0, question]
-        rules, asked = case.belief.problem.rules, unasked_questions(case.belief)
-        if rules is not None and rules.answers is not None:
-            asked = asked & opened_questions(rules.answers, case.belief)
-        return not asked[0, question]
-
     def _replay(self, stored: SavedSession, corrected: bool = False) -> None:
         """Take answers one after the other; of a session that was ``corrected`` those that are still asked."""
         fresh = Session(self._agent, first=stored.first)
@@ -564,7 +561,8 @@ class Session:
             if answer is None:
                 break
             name, value, known = answer
-            if corrected and fresh._is_closed(name, -1) and not self._is_closed(name, number):
+            question = fresh._number(name)
+            if corrected and fresh._cases[-1].is_closed(question) and not self._cases[number].is_closed(question):
                 continue
             if isinstance(known, list):
                 fresh._know(fresh._number(name), dict.fromkeys(known) | (value or {}))

@@ -335,8 +335,8 @@ def _answer(asking: _LiveCase, question: Question, line: str) -> None:
 
 def _observe(asking: _LiveCase, name: str, value: str) -> None:
     """Take what a feature shows, and say what is odd about it."""
-    session = asking.session
-    has_marks = name in marks_of(asking.agent)
+    session, before = asking.session, asking.session.history
+    has_marks, needless = name in marks_of(asking.agent), set(session.needless_answers)
     if not has_marks:
         session.categories(name)  # refuses what is another bundle
     missing, value = value == "?", value if has_marks else asking.value_of(name, value)
@@ -349,6 +349,12 @@ def _observe(asking: _LiveCase, name: str, value: str) -> None:
         )
     if not missing and not has_marks:
         _remark(asking, {name: value})
+    kept = {answer.name for answer in session.history}
+    if gone := [asking.question(answer.name) for answer in before if answer.name not in kept]:
+        click.echo(f"  Taken out, as the form does not ask it any more: {', '.join(gone)}")
+    for one in session.needless_answers:
+        if one not in needless:
+            click.echo(f"  Taken, though after the other answers the form does not ask {asking.question(one)}")
 
 
 def _parts(answer: Answer) -> Iterable[str]:

@@ -64,10 +64,11 @@ def answers_to(
     return answers, unasked, (questions, place), in_bundles
 
 
-def opened_questions(rules: AnswerRules, belief: BeliefState) -> BoolArray:
-    """Questions that no answer has to open, or some has, and whose answers are not implied, (n, n_questions)."""
+def opened_questions(rules: AnswerRules, belief: BeliefState, ever: bool = False) -> BoolArray:
+    """Questions that no answer has to open, or some has (``ever``: or will), and whose answers are not implied."""
     answers, unasked, (questions, place), in_bundles = answers_to(rules.features, belief)
-    open_ = rules.follow(answers, unasked).open
+    after = rules.follow(answers, unasked)
+    open_ = ~after.never if ever else after.open
     result = np.ones((len(belief), belief.problem.n_questions), dtype=bool)
     result[:, questions] = open_[:, place]
     for question, number in in_bundles:

@@ -48,6 +48,8 @@ _REMEDIES = {
 #: How to answer a question with marks.
 _MARKS = "send a list of all that hold, [] for none, to say that the others do not."
 
+_NEEDLESS = "after the other answers the form does not ask this: it is taken and paid for, as if it had been asked."
+
 
 @contextmanager
 def refuse(*place: str) -> Iterator[None]:
@@ -144,6 +146,8 @@ class ServedModel:
                 told[name] = (
                     f"this tells of {len(value)} of {len(marks[name])} marks, and nothing of the others: {_MARKS}"
                 )
+        for name in session.needless_answers:
+            told[name] = f"{told[name]} {_NEEDLESS}" if name in told else _NEEDLESS
         return told
 
     def step(self, session: Session, budget: int | None = None) -> dict[str, Any]:
