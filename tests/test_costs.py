@@ -197,6 +197,8 @@ def test_costs_of_decisions_go_by_their_names():
         assert Costs(decision_costs=frame).of_decisions(np.array(wanted))[0].tolist() == [[0, 1], [5, 0]]
     with pytest.raises(ValueError, match="its columns are called 'm', 'b', 'refer', which should be 'b', 'm'; call"):
         Costs(decision_costs=NAMED).of_decisions(classes)
+    with pytest.raises(ValueError, match=r"or name further decisions, decisions=\['refer'\]\.$"):
+        Costs(decision_costs=NAMED).of_decisions(classes)
     with pytest.raises(ValueError, match="its rows are called 'mal', 'b', which should be 'b', 'm'; call them so"):
         Costs(decision_costs=NAMED.rename(index={"m": "mal"}), decisions=["refer"]).of_decisions(classes)
 

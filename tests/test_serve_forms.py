@@ -160,3 +160,13 @@ def test_answers_to_what_the_start_closed_are_said() -> None:
     assert session.needless_answers == ()
     session.observe("light", "red")
     assert session.needless_answers == ("light",)
+
+
+def test_a_number_that_is_asked_has_its_range(client: Any, clf: SequentialClassifier) -> None:
+    asked, step = {}, post(client, "/cases", {})
+    while not step["decide"]:
+        [one] = step["questions"]
+        asked |= {part["name"]: part["range"] for part in one["features"] or [one]}
+        step = post(client, "/cases/answer", {"case": step["case"], "skipped": [one["name"]]})
+    assert asked["hours"] == list(clf.session().training_range("hours"))
+    assert asked["device"] is asked["tried: cable"] is None

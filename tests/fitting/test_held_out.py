@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from click.testing import CliRunner
 from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -22,6 +23,7 @@ from sklearn.model_selection import StratifiedKFold
 import seqclass
 from seqclass import Costs, SequentialClassifier, etana, ifc2f
 from seqclass.adaptive_classifier import EFFORTS
+from seqclass.cli import main
 from seqclass.costs import charge_acquired
 from seqclass.discretize import Discretizer
 from seqclass.fitting.held_out import HeldOut
@@ -181,6 +183,30 @@ def test_deciding_at_once(cancer: Any) -> None:
     assert at_once is not None
     np.testing.assert_array_equal(at_once.costs, expected)
     assert (at_once.price, at_once.n_features, at_once.error) == (0, 0, 0)  # all are referred
+
+
+def test_who_is_referred_is_said(cancer: Any, tmp_path: Path) -> None:
+    X, y = cancer
+    clf = etana(REFER).fit(X, y, held_out=3)
+    clf.save(tmp_path / "m.seq")
+    held = seqclass.load(tmp_path / "m.seq").held_out_
+    n = (held.decisions == 2).sum()
+    assert 0 < n < len(y)
+    assert held.referred == held.record()["referred"] == pytest.approx(n / len(y))
+    share = held.errors.sum() / (len(y) - n)
+    says = (
+        f"{held.referred:.1%} of rows are decided for no class (referred), which is no error; of the others {share:.1%}"
+    )
+    assert held.advice.startswith(says)
+    assert f", referred {held.referred:.3g}, features" in str(held)
+    told = CliRunner().invoke(main, ["show", str(tmp_path / "m.seq")]).output
+    assert says in " ".join(told.split())
+    lines = {line.partition("  ")[2].split("  ")[0]: line for line in told.splitlines() if line.startswith("  ")}
+    assert f"{held.referred:.4f}" in lines["this classifier"]
+    assert "1.0000" in lines["deciding at once"]  # which refers all
+    plain = etana(0.01).fit(X, y, held_out=3).held_out_
+    assert plain.referred == 0
+    assert "referred" not in str(plain)
 
 
 def test_the_linear_yardstick_finds_lines() -> None:

@@ -167,14 +167,15 @@ def choice_record(clf: BaseSequentialClassifier) -> list[dict[str, Any]] | None:
 
 def held_out_text(held: HeldOut, unit: str = "", *, options: bool = True) -> str:
     """Lay out what a classifier costs on rows that it has not seen, beside its yardsticks; advice by options of fit."""
-    rows = []
-    for one in (held, held.deciding_at_once, held.linear):
-        if one is not None:
-            lower, upper = one.cost_interval
-            figures = [f"{value:.4f}" for value in (one.cost, one.price, one.decision_cost, one.error)]
-            name = "this classifier" if one is held else one.name.lower()
-            rows.append([name, figures[0], f"{lower:.4f} to {upper:.4f}", *figures[1:], f"{one.n_features:.2f}"])
-    head = ["held out", "cost", "95% interval", "price", "decisions", "error", "features"]
+    rows, all_ = [], [one for one in (held, held.deciding_at_once, held.linear) if one is not None]
+    refers = any(one.referred for one in all_)
+    for one in all_:
+        lower, upper = one.cost_interval
+        figures = [f"{value:.4f}" for value in (one.cost, one.price, one.decision_cost, one.error)]
+        name = "this classifier" if one is held else one.name.lower()
+        figures += [f"{one.referred:.4f}"] * refers
+        rows.append([name, figures[0], f"{lower:.4f} to {upper:.4f}", *figures[1:], f"{one.n_features:.2f}"])
+    head = ["held out", "cost", "95% interval", "price", "decisions", "error", *["referred"] * refers, "features"]
     on = f"On rows that the fit had not seen ({held.n_folds} folds, {count(held.n_rows, 'row')}), per case"
     told = f"{on}, in {unit}:" if unit else f"{on}:"
     advice = as_options(held.advice.replace("seqclass.ifc2f", "--method ifc2f"), fit) if options else held.advice

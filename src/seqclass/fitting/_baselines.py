@@ -70,7 +70,8 @@ def score_decisions(
     counts = counts.astype(smallest_int(int(counts.max(initial=0))))
     weights = None if weight is None else weight[fold >= 0]
     wrong = costs[truth, decided]
-    return HeldOut(name, fold, prices, wrong, decided, errors, counts, float(costs.max()), weights=weights)
+    parts = (name, fold, prices, wrong, decided, errors, counts, float(costs.max()))
+    return HeldOut(*parts, weights=weights, n_classes=len(costs))
 
 
 def linear(fit: Fit, X: Any, label: IntArray, fold: IntArray, weight: FloatArray | None) -> HeldOut:

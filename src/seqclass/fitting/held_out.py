@@ -11,6 +11,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, effective_si
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require, stored_array, stored_numbers
 from seqclass._utils.tables import Readable, plain_figures
+from seqclass._utils.text import percent
 from seqclass.stats.intervals import mean_interval
 from seqclass.stats.paired import PairedTest, paired_t_test
 
@@ -57,6 +58,8 @@ class HeldOut(Readable):
         Highest cost that a decision can have.
     weights : ndarray of shape (n_rows,) or None
         Weight of each row; None where all count alike.
+    n_classes : int
+        Number of classes, which are the first decisions; 0 where no other can be made.
     expected_cost : float
         Mean cost that the model, fitted to all rows, itself expects; NaN for a yardstick.
     remedies : tuple of str
@@ -105,6 +108,7 @@ class HeldOut(Readable):
     deciding_at_once: HeldOut | None = None
     linear: HeldOut | None = None
     weights: FloatArray | None = None
+    n_classes: int = 0
 
     @property
     def n_folds(self) -> int:
@@ -155,13 +159,18 @@ class HeldOut(Readable):
 
     @property
     def error(self) -> float:
-        """Share of rows decided for a wrong class."""
+        """Share of rows decided for a wrong class, of all rows."""
         return self._mean(self.errors.astype(np.float64))
 
     @property
     def error_interval(self) -> Interval:
         """Interval of `error`."""
         return self._interval(self.errors.astype(np.float64), 1.0)
+
+    @property
+    def referred(self) -> float:
+        """Share of rows decided for no class, but for a further decision such as "refer"."""
+        return self._mean((self.decisions >= self.n_classes).astype(np.float64)) if self.n_classes else 0.0
 
     @property
     def n_features(self) -> float:
@@ -176,7 +185,9 @@ class HeldOut(Readable):
     @property
     def advice(self) -> str:
         """Sentences on what is worth knowing before the classifier is used; empty if all is as expected."""
-        return " ".join(filter(None, (self._against_expected(), self.against_deciding(), self._against_linear())))
+        return " ".join(
+            filter(None, (self._referral(), self._against_expected(), self.against_deciding(), self._against_linear()))
+        )
 
     def compare(self, other: HeldOut) -> PairedTest:
         """Compare the costs of two classifiers on the same folds, row by row.
@@ -207,6 +218,7 @@ class HeldOut(Readable):
         """Return the figures as a plain record, without the rows."""
         figures = ("cost", "price", "decision_cost", "error", "n_features")
         plain_record: dict[str, Any] = {"n_folds": self.n_folds, "n_rows": self.n_rows}
+        plain_record["referred"] = self.referred
         for name in figures:
             plain_record |= {name: getattr(self, name), f"{name}_interval": list(getattr(self, f"{name}_interval"))}
         for name, other in (("deciding_at_once", self.deciding_at_once), ("linear", self.linear)):
@@ -246,7 +258,16 @@ class HeldOut(Readable):
         parts = [f"price {self.price:.3g}", f"decision cost {self.decision_cost:.3g}"]
         if self.decision_cost != self.error:
             parts.append(f"error {_with_interval(self.error, self.error_interval)}")
+        parts += [f"referred {self.referred:.3g}"] if self.referred else []
         return f"{named}: {', '.join(parts)}, features {self.n_features:.3g}"
+
+    def _referral(self) -> str:
+        if not 0 < self.referred < 1:
+            return "Every row is decided for no class (referred)." if self.referred else ""
+        return (
+            f"{percent(self.referred)} of rows are decided for no class (referred), which is no error; of the others "
+            f"{percent(self.error / (1 - self.referred))} are decided for a wrong class."
+        )
 
     def _against_expected(self) -> str:
         lower, upper = self.cost_interval

@@ -156,6 +156,9 @@ class ServedModel:
         sets = session.differential if budget is None else None
         told: dict[str, Any] = {"model": self.name, "digest": self.digest, "decide": not panel}
         told["questions"] = [asdict(question) for question in panel]
+        for asked in told["questions"]:
+            for one in asked["features"] or (asked,):
+                one["range"] = session.training_range(one["name"])
         told["visit_cost"] = session.visit_cost if panel and budget is None else 0.0
         told["belief"] = dict(zip(map(str, self.agent.classes.tolist()), session.posterior.tolist()))
         told |= {"decision": str(session.decision), "expected_cost": session.expected_cost, "paid": session.cost}

@@ -77,6 +77,9 @@ class AskedFeature(_Body):
     name: str
     column: int
     categories: list[str] = Field(description="What to choose from; empty for a number.")
+    range: tuple[float, float] | None = Field(
+        None, description="Of a number the smallest and largest in training; null for categories and bundles."
+    )
 
 
 class AskedQuestion(AskedFeature):
