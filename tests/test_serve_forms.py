@@ -96,7 +96,7 @@ def test_marks_that_are_wrong_or_half_told_are_said(client: Any) -> None:
         assert says in post(client, "/next", {"answers": {name: value}}, 422)["detail"][0]["msg"]
     for half in ({"tried": {"tried: restart": "yes"}}, {"tried: restart": "yes"}):
         notes = post(client, "/next", {"answers": half})["notes"]
-        assert notes["tried"].startswith("this tells of 1 of 3 marks, and nothing of the others: send a list")
+        assert notes["tried"].startswith("this tells of 1 of 3 marks only: send a list")
     assert post(client, "/next", {"answers": {"hours": 1.0, "tried": "restart"}})["notes"] == {}
 
 

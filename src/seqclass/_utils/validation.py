@@ -42,11 +42,11 @@ def _places(own: list[Any], wanted: list[Any], name: str, what: str) -> list[int
     texts, asked = [value_text(label) for label in own], [value_text(label) for label in wanted]
     if sorted(texts) != sorted(asked):
         more = [label for label, text in zip(own, texts) if text not in asked]
-        further = f"; or name further decisions, decisions={more!r}"
-        also = name == "decision_costs" and what == "columns" and 0 < len(more) == len(own) - len(wanted)
+        also = (name, what) == ("decision_costs", "columns") and 0 < len(more) == len(own) - len(wanted)
+        further = f"; or name further decisions, decisions={more!r}" if also else ""
         raise ValueError(
             f"{name}: its {what} are called {join_names(own)}, which should be {join_names(wanted)}; call them so, or "
-            f"give an array in that order{further if also else ''}."
+            f"give an array in that order{further}."
         )
     return [texts.index(text) for text in asked]
 

@@ -379,8 +379,8 @@ class Case:
 
     def is_closed(self, question: int, ever: bool = False) -> bool:
         """Whether a question is not asked, or left out by skip logic."""
-        known = question >= self.belief.problem.n_questions  # at the start
-        asked = unasked_questions(self.facts if known else self.belief)[0, question]
+        seen_by_policy = question < self.belief.problem.n_questions  # others are known at the start
+        asked = unasked_questions(self.belief if seen_by_policy else self.facts)[0, question]
         return not asked or self.leaves_out(question, ever)
 
     @property

@@ -352,10 +352,8 @@ class Session:
     @property
     def needless_answers(self) -> tuple[str, ...]:
         """Names of answers that skip logic leaves out, given the others; they were taken all the same."""
-        questions = enumerate(self._number(answer.name) for answer in self._answers)
-        last = self._cases[-1]
-        needless = [last.leaves_out(q) or self._cases[n].is_closed(q, ever=True) for n, q in questions]
-        return tuple(answer.name for answer, one in zip(self._answers, needless) if one)
+        cases, numbered = self._cases, [(n, a.name, self._number(a.name)) for n, a in enumerate(self._answers)]
+        return tuple(a for n, a, q in numbered if cases[-1].leaves_out(q) or cases[n].is_closed(q, ever=True))
 
     def observe(self, name: str | int, value: Any, *, strict: bool = False, known: bool = False) -> None:
         """Answer a question, whether or not it was asked.

@@ -171,9 +171,9 @@ def held_out_text(held: HeldOut, unit: str = "", *, options: bool = True) -> str
     refers = any(one.referred for one in all_)
     for one in all_:
         lower, upper = one.cost_interval
-        figures = [f"{value:.4f}" for value in (one.cost, one.price, one.decision_cost, one.error)]
+        shares = [one.error, one.referred] if refers else [one.error]
+        figures = [f"{value:.4f}" for value in (one.cost, one.price, one.decision_cost, *shares)]
         name = "this classifier" if one is held else one.name.lower()
-        figures += [f"{one.referred:.4f}"] * refers
         rows.append([name, figures[0], f"{lower:.4f} to {upper:.4f}", *figures[1:], f"{one.n_features:.2f}"])
     head = ["held out", "cost", "95% interval", "price", "decisions", "error", *["referred"] * refers, "features"]
     on = f"On rows that the fit had not seen ({held.n_folds} folds, {count(held.n_rows, 'row')}), per case"

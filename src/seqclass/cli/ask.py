@@ -349,12 +349,10 @@ def _observe(asking: _LiveCase, name: str, value: str) -> None:
         )
     if not missing and not has_marks:
         _remark(asking, {name: value})
-    kept = {answer.name for answer in session.history}
-    if gone := [asking.question(answer.name) for answer in before if answer.name not in kept]:
+    if gone := [asking.question(a.name) for a in before if a.name not in {b.name for b in session.history}]:
         click.echo(f"  Taken out, as the form does not ask it any more: {', '.join(gone)}")
-    for one in session.needless_answers:
-        if one not in needless:
-            click.echo(f"  Taken, though after the other answers the form does not ask {asking.question(one)}")
+    for one in [name for name in session.needless_answers if name not in needless]:
+        click.echo(f"  Taken, though after the other answers the form does not ask {asking.question(one)}")
 
 
 def _parts(answer: Answer) -> Iterable[str]:

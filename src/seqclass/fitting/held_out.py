@@ -217,8 +217,7 @@ class HeldOut(Readable):
     def record(self) -> dict[str, Any]:
         """Return the figures as a plain record, without the rows."""
         figures = ("cost", "price", "decision_cost", "error", "n_features")
-        plain_record: dict[str, Any] = {"n_folds": self.n_folds, "n_rows": self.n_rows}
-        plain_record["referred"] = self.referred
+        plain_record: dict[str, Any] = {"n_folds": self.n_folds, "n_rows": self.n_rows, "referred": self.referred}
         for name in figures:
             plain_record |= {name: getattr(self, name), f"{name}_interval": list(getattr(self, f"{name}_interval"))}
         for name, other in (("deciding_at_once", self.deciding_at_once), ("linear", self.linear)):

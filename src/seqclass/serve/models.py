@@ -133,9 +133,8 @@ class ServedModel:
                 before = session.history
                 session.correct(name, value)
                 odd |= _unusual(session, name)
-            kept = {answer.name for answer in session.history}
             why = f"taken out: after the correction of {short_repr(name)} this is not asked any more."
-            gone |= dict.fromkeys((answer.name for answer in before if answer.name not in kept), why)
+            gone |= dict.fromkeys({one.name for one in before} - {one.name for one in session.history}, why)
         return odd, gone
 
     def notes(self, session: Session, odd: Mapping[str, str]) -> dict[str, str]:
@@ -143,9 +142,7 @@ class ServedModel:
         told, marks = dict[str, str](odd), Questions.of(self.agent).marks
         for name, value in ((answer.name, answer.value) for answer in session.history):
             if isinstance(value, dict) and 0 < len(value) < len(marks.get(name, ())):
-                told[name] = (
-                    f"this tells of {len(value)} of {len(marks[name])} marks, and nothing of the others: {_MARKS}"
-                )
+                told[name] = f"this tells of {len(value)} of {len(marks[name])} marks only: {_MARKS}"
         for name in session.needless_answers:
             told[name] = f"{told[name]} {_NEEDLESS}" if name in told else _NEEDLESS
         return told

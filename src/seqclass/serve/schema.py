@@ -46,9 +46,7 @@ class CaseAnswers(_Body):
     answers: Values = Field({}, description=f"New ones. {_ANSWERS}; null: not available.")
     skipped: list[str] = Field([], description="What was asked and is not available.")
     undo: int = Field(0, strict=True, ge=0, le=10**6, description="How many answers to take back first.")
-    corrections: Values = Field(
-        {}, description="New values of answers given before; others stay that are still asked. Before new answers."
-    )
+    corrections: Values = Field({}, description="Answers given before, as they are now; others still asked stay.")
 
 
 class KnownClass(_Body):
@@ -77,9 +75,7 @@ class AskedFeature(_Body):
     name: str
     column: int
     categories: list[str] = Field(description="What to choose from; empty for a number.")
-    range: tuple[float, float] | None = Field(
-        None, description="Of a number the smallest and largest in training; null for categories and bundles."
-    )
+    range: tuple[float, float] | None = Field(None, description="Of a number the smallest and largest in training.")
 
 
 class AskedQuestion(AskedFeature):
