@@ -310,7 +310,7 @@ WRONG_COSTS = {
     COSTS.replace("lab,0.01", "lab,0.5"): "above its full price",
     COSTS.replace(
         "group", "kind"
-    ): "may have discounted, group, bundle and delay; it has 'feature', 'cost', 'kind', 'discounted'",
+    ): "may have discounted, group, bundle, delay and after; it has 'feature', 'cost', 'kind', 'discounted'",
     "name,price\ncolour,1\n": "must have the columns feature and cost",
 }
 

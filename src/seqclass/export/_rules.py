@@ -25,6 +25,8 @@ def _rules(own: AcquisitionProblem, whole: AcquisitionProblem) -> dict[str, Any]
     rules = rules_of(own)
     if rules is None:
         return None
+    if rules.prices:
+        raise NotExportable("prices depend on answers")
     if rules.has_requirements and own.max_cost is not None:
         raise NotExportable("rules set money aside of max_cost for what has to be asked")
     head = rules.first[rules.compelled[rules.first]]
