@@ -65,7 +65,7 @@ STAGED |= {"ProjectedValueIteration"}
 FREE = {"Adaptive", "ExactFreeOrder", "PricedTree"}
 #: All but one for problems in which visits cost something.
 #: Solvers of visits, of items, and of another solver's policy.
-OTHERS = ("ExposureControl", "FixedPanels", "SequentialTest")
+OTHERS = ("FunctionSolver", "ExposureControl", "FixedPanels", "SequentialTest")
 SOLVERS = [short(cls) for cls in exported(Solver) if cls.__name__ not in OTHERS]
 RULED = [
     solver
