@@ -78,7 +78,7 @@ def demo() -> None:
 
     It diagnoses breast tumours (569 patients, 30 measurements; scikit-learn's copy of the Wisconsin data) at a price of
     0.01 per measurement. First come five-fold costs of adaptive, ETANA and ordinary classifiers, then the story of one
-    held-out patient, step by step, and a picture (which needs matplotlib). It takes half a minute and no network.
+    held-out patient, step by step, and a picture (which needs matplotlib). It takes less than a minute and no network.
     With --write it makes a table for you to try the other commands on instead.
     """
 
