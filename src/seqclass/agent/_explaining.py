@@ -15,13 +15,13 @@ from seqclass.agent._case import Feature, Question, Questions
 from seqclass.agent.agent import (
     Agent,
     acquire_encoded,
-    check_columns,
     column_categories,
     encode_rows,
     feature_name,
     known_outcomes,
     named_rows,
     outcome_labels,
+    require_columns,
     to_numbers,
 )
 from seqclass.agent.components import Component, Likeness, component
@@ -39,7 +39,7 @@ def explain(agent: Agent, X: Any, feature_names: Sequence[str] | Mapping[int, st
     rows = _as_rows(agent, X)
     encoded = encode_rows(agent, rows)
     acquired = acquire_encoded(agent, encoded, agent.known, record_beliefs=True, record_expected=True)
-    check_columns(agent, X, acquired)
+    require_columns(agent, X, acquired)
     # instances that share a history share its expected savings
     tell = _Teller(agent, rows, encoded, acquired, feature_names)
     return [tell(i, int(leaf)) for i, leaf in enumerate(acquired.leaf)]

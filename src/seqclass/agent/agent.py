@@ -354,7 +354,7 @@ def refuse_absent(
     raise ValueError(f"{where} lacks the column {short_repr(name)}, which row {rows[at]} needs; {advice}")
 
 
-def check_columns(agent: Agent, X: Any, acquired: Acquisition | IntArray, known: IntArray | None = None) -> None:
+def require_columns(agent: Agent, X: Any, acquired: Acquisition | IntArray, known: IntArray | None = None) -> None:
     """Refuse a data frame without a column that a row needs: has acquired, or any of those that are given."""
     columns = frame_columns(X) or []
     labels = column_labels(agent.feature_names, agent.encoder, columns)
@@ -377,7 +377,7 @@ def encode_rows(
     features = asked_features(agent, whole) if features is None else features
     features = np.union1d(features, agent.known) if agent.known.size else features
     if complete:
-        check_columns(agent, X, agent.support[features])
+        require_columns(agent, X, agent.support[features])
     X = to_numbers(agent, X)
     # lots are drawn from what may be asked for, whatever else the instance comes with
     keys = X[:, agent.order] if len(histories_of(agent).lots) > 1 else None
@@ -411,7 +411,7 @@ def acquire_rows(
     if keys is not None and rows.keys is not None:
         rows = rows._replace(keys=keys)
     acquired = acquire_encoded(agent, rows, features, budget, record_beliefs=record_beliefs)
-    check_columns(agent, X, acquired, np.union1d(features, agent.known).astype(np.intp))
+    require_columns(agent, X, acquired, np.union1d(features, agent.known).astype(np.intp))
     return acquired
 
 

@@ -563,9 +563,9 @@ class Session:
             if corrected and fresh._cases[-1].is_closed(question) and not self._cases[number].is_closed(question):
                 continue
             if isinstance(known, list):
-                fresh._know(fresh._number(name), dict.fromkeys(known) | (value or {}))
+                fresh._know(question, dict.fromkeys(known) | (value or {}))
             elif value is None:
-                fresh._note_missing(fresh._number(name), known=known)
+                fresh._note_missing(question, known=known)
             else:
                 fresh.observe(name, value, known=known)
         self._first, self._lot, self._visits = fresh._first, fresh._lot, fresh._visits

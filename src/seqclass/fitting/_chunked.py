@@ -22,7 +22,7 @@ from seqclass._utils.text import join_names, raise_all, short_repr
 from seqclass._utils.validation import decay_weights
 from seqclass.agent._coding import OutcomeCoder, category_counts, check_features, check_input, value_range
 from seqclass.agent._row_fingerprints import RowFingerprints, both_marks, cells_of, least_marks, least_of_both
-from seqclass.agent.agent import Agent, Classifier, check_columns, to_numbers
+from seqclass.agent.agent import Agent, Classifier, require_columns, to_numbers
 from seqclass.agent.training_rows import marked_columns
 from seqclass.bn import NaiveBayes
 from seqclass.bn._checks import check_n_outcomes
@@ -164,7 +164,7 @@ def _continue_rows(
     settings: Settings, agent: Agent, before: Kept, X: Any, labels: npt.NDArray[Any], timings: dict[str, float]
 ) -> tuple[Agent, Kept]:
     """Learn from further rows, some of which are kept beside."""
-    check_columns(agent, X, agent.support)
+    require_columns(agent, X, agent.support)
     X, coder = to_numbers(agent, X), agent.coder
     if (settings.missing == "informative") != (coder.missing_ is not None):
         raise ValueError("missing: rows before came with another setting; begin with partial_fit on a clone.")

@@ -237,10 +237,12 @@ def solve(
     if settings.target_cost is not None:
         policy = solve_for_budget(problem, settings.target_cost, solver, random_state=settings.random_state)
         return replace(agent, policy=policy, differential=None)
-    cases = None if y is None else _training_cases(agent, codes, y, weight)
+    if y is None or not (_chooses(solver, problem) or getattr(solver, "uses_cases", False)):
+        return replace(agent, policy=policy_of(solver, problem), differential=None)
+    cases = _training_cases(agent, codes, y, weight)
     policy = policy_of(solver, problem, cases)
     agent = replace(agent, policy=policy, differential=None)
-    if y is None or cases is None or not _chooses(solver, problem):
+    if not _chooses(solver, problem):
         return agent
     # the fixed order of the training rows is taken where it costs less on them
     order = stage_order("conditional", agent.model, agent.support, agent.prices, codes, y, agent.feature_names)

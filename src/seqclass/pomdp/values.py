@@ -158,9 +158,6 @@ class ProjectedValues(ValueFunction):
         self.projection = projection
         self.values = values
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.n_stages:,} stages, size {self.size:,}>"
-
     @property
     def size(self) -> int:
         """Number of vectors or grid values kept."""
