@@ -155,6 +155,30 @@ def test_a_session_takes_marks_keeps_them_and_shows_them_by_name(fitted: Sequent
     assert "pain is = none of these: " in str(fitted.explain(row.assign(**{"pain is": ";"}))[0])
 
 
+def test_marks_may_be_known_at_the_start(tmp_path) -> None:
+    X, y = table(6)
+    clf = classifier(known=["pain is"]).fit(X, y)
+    columns = [f"pain is: m{j}" for j in range(6)]
+    by_column = classifier(known=columns, feature_costs=0.01).fit(split_marks(X, ["pain is"]), y)
+    np.testing.assert_allclose(clf.predict_proba(X), by_column.predict_proba(split_marks(X, ["pain is"])), atol=1e-12)
+    assert clf.expected_cost_ == pytest.approx(by_column.expected_cost_, abs=1e-12)
+    assert clf.problem_.n_questions == by_column.problem_.n_questions == 2
+    case = clf.session(known={"pain is": ["m1", "m4"]})
+    told = by_column.session(known={c: "yes" if c[-1] in "14" else "no" for c in columns})
+    np.testing.assert_allclose(case.posterior, told.posterior, atol=1e-12)
+    assert case.cost == 0
+    case.correct("pain is", [])
+    assert case.cost == 0
+    assert case.history[0].known
+    clf.save(tmp_path / "m.seq")
+    for word, lines in ((["pain is = m1; m4"], "quit\n"), ([], "pain is = m1; m4\nquit\n")):
+        known = [part for one in word for part in ("--known", one)]
+        out = CliRunner().invoke(main, ["ask", str(tmp_path / "m.seq"), *known], input=lines).output
+        assert ("not told yet: 'pain is'." in out) != bool(word)
+        assert f"{100 * case.posterior.max():.1f}%" not in out
+        assert f"{100 * told.posterior.max():.1f}%" in out
+
+
 def test_rows_hold_marks_as_cells_lists_or_columns(fitted: SequentialClassifier) -> None:
     X, _ = table()
     record, columns = fitted.acquire(X), split_marks(X, ["pain is"])

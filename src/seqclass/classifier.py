@@ -101,12 +101,12 @@ class SequentialClassifier(BaseSequentialClassifier):
         before anything is known. Each is scored again after every answer, so the time taken grows with their number.
         None: all.
     known : sequence of int or str, or dict
-        Columns, as numbers or names, that are known for every case before the first question and cost nothing, such as
-        age, sex or a complaint. They are read from each row, plans start from them (see the notes), and they are never
-        asked for; where a case lacks one, it counts as missing. They need no price. With ``order="adaptive"`` this may
-        be a dict, which says for each known column which other column it makes needless, or None: what a patient has
-        volunteered is not asked for again. A value of the known column makes the other needless if no training row with
-        that value has an answer there.
+        Columns, as numbers or names, or questions with marks, that are known for every case before the first question
+        and cost nothing, such as age, sex or a complaint. They are read from each row, plans start from them (see the
+        notes), and they are never asked for; where a case lacks one, it counts as missing. They need no price. With
+        ``order="adaptive"`` this may be a dict, which says for each known column which other column it makes needless,
+        or None: what a patient has volunteered is not asked for again. A value of the known column makes the other
+        needless if no training row with that value has an answer there.
     rules : Rules, SkipLogic, dict or None
         What may be asked and what has to be asked, whether or not it pays: content areas, enemies, starting and
         mandatory questions, only with ``order="adaptive"``; see `seqclass.Rules`. Or which questions follow on answers

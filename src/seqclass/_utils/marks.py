@@ -19,6 +19,12 @@ def mark_prefix(question: str) -> str:
     return question + (" " if question[-1:] in "?:.!" else ": ")
 
 
+def mark_columns(columns: Iterable[Any], questions: Iterable[str], names: Sequence[str]) -> list[Any]:
+    """The columns, where a question with marks is those of its marks."""
+    marks = {question: [name for name in names if name.startswith(mark_prefix(question))] for question in questions}
+    return [one for column in columns for one in (marks[column] if column in list(marks) else [column])]
+
+
 def read_marks(value: Any) -> list[str] | None:
     """The marks of a cell: a list, or a text with ``;`` between them; None where it is missing."""
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -302,6 +302,13 @@ def marks_of(agent: Agent) -> dict[str, list[str]]:
     return marks
 
 
+def known_names(agent: Agent) -> list[str]:
+    """What is known of every case before the first question: columns, and questions with marks."""
+    of = {mark_prefix(question) + mark: question for question, marks in marks_of(agent).items() for mark in marks}
+    names = (feature_name(agent, column) for column in agent.support[agent.known].tolist())
+    return list(dict.fromkeys(of.get(name, name) for name in names))
+
+
 def asked_names(agent: Agent) -> npt.NDArray[Any] | None:
     """Names of the columns, where a question with marks begins that of the question; None if they have none."""
     if (names := agent.feature_names) is None or not (marks := marks_of(agent)):

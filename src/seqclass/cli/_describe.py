@@ -17,7 +17,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.model_files import load
 from seqclass._utils.text import money, unit_text
 from seqclass.agent._case import Questions
-from seqclass.agent.agent import agent_of, feature_name, outcome_labels
+from seqclass.agent.agent import agent_of, known_names, outcome_labels
 from seqclass.agent.choices import offered_categories
 from seqclass.agent.differential import Differential
 from seqclass.classifier import SequentialClassifier
@@ -89,7 +89,7 @@ def describe(clf: BaseSequentialClassifier, most: int | None = None) -> dict[str
         "decisions": [str(d) for d in clf.decisions_.tolist()],
         "decision_costs": clf.problem_.decision_costs.tolist(),
         "n_features": clf.n_features_in_,
-        "known": known_names(clf),
+        "known": known_names(agent_of(clf)),
         "unit": agent_of(clf).unit,
         "visits": visits_text(clf),
         "horizon": clf.policy_.n_stages,
@@ -122,12 +122,6 @@ def visits_text(clf: BaseSequentialClassifier) -> str:
     if visits.max_panel is not None:
         told.append(f"at most {count(visits.max_panel, 'question')}")
     return ", ".join(told)
-
-
-def known_names(clf: BaseSequentialClassifier) -> list[str]:
-    """Columns that are known of every case before the first question."""
-    agent = agent_of(clf)
-    return [feature_name(agent, column) for column in agent.support[agent.known].tolist()]
 
 
 def bound_text(content: dict[str, Any]) -> str:

@@ -27,7 +27,7 @@ from seqclass._utils.text import (
     worthless,
 )
 from seqclass.agent._case import Answer
-from seqclass.agent.agent import Agent, agent_of, columns_by_name, feature_name, marks_of, outcome_labels
+from seqclass.agent.agent import Agent, agent_of, columns_by_name, feature_name, known_names, marks_of, outcome_labels
 from seqclass.agent.choices import answer_choices, check_labels, is_category
 from seqclass.agent.session import Question, Session
 from seqclass.cli._describe import load_model
@@ -210,9 +210,8 @@ def _command(
 
 def _untold(asking: _LiveCase) -> list[str]:
     """Columns that are known of every case before the first question, and of which this one was not told."""
-    agent, told = asking.agent, {answer.name for answer in asking.session.history}
-    names = [feature_name(agent, column) for column in agent.support[agent.known].tolist()]
-    return [name for name in names if name not in told]
+    told = {part for answer in asking.session.history for part in (answer.name, *_parts(answer))}
+    return [name for name in known_names(asking.agent) if name not in told]
 
 
 def _run(asking: _LiveCase) -> bool:

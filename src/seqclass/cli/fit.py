@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from seqclass._base import BaseSequentialClassifier
+from seqclass._utils.marks import mark_columns
 from seqclass._utils.model_files import parts
 from seqclass._utils.validation import columns_of
 from seqclass._utils.warned import HeldOutWarning
@@ -95,6 +96,7 @@ def _command(
     aside = None if set_aside is None else Aside.from_rows(rows, set_aside, seed)
     rows = rows if aside is None else aside.others
     left_out = [*drop, target] if target else list(drop)
+    known = tuple(mark_columns(known, marks, rows.names))
     with as_input_errors():
         columns_of(known, len(rows.names), rows.names, "--known")
     given = read_prices(costs, feature_cost, rows.names, rows.classes, left_out, known)

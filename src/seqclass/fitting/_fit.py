@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.frames import FrameEncoder, is_frame, plain_data, spelt, with_texts
-from seqclass._utils.marks import split_marks
+from seqclass._utils.marks import mark_columns, split_marks
 from seqclass._utils.prices_after import take_prices_after
 from seqclass._utils.progress import report_progress
 from seqclass._utils.text import join_names, sentence, short_repr
@@ -166,6 +166,7 @@ def known_columns(settings: Settings, columns: Classifier) -> IntArray:
     if given is None or not len(given := list(given)):
         return np.empty(0, dtype=np.intp)
     names = getattr(columns, "feature_names_in_", None)
+    given = mark_columns(given, settings.costs.marks or (), [] if names is None else list(map(str, names)))
     known = np.sort(check_order(given, n, names, what="known"))
     if len(known) == n:
         raise ValueError("known names all columns, so that there is nothing to ask: leave out what has to be asked.")
@@ -209,9 +210,8 @@ def without_price(prices: Prices, known: IntArray, names: Any) -> Prices:
     assert full is not None
     assert discounted is not None
     full[known] = discounted[known] = 0.0
-    for labels in (groups, bundles):
-        if labels is not None:
-            labels[known] = -1
+    if groups is not None:
+        groups[known] = -1
     for one in prices.after:
         if gone := [c for c in (one.question, *one.after) if c in known]:
             name = short_repr(gone[0] if names is None else str(names[gone[0]]))
