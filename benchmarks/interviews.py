@@ -34,11 +34,11 @@ import numpy as np
 from _common import left_out, parser, write_json
 from _real import add_data_option, data_folder
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
-from seqclass import Costs, SequentialClassifier, certify_differential
+from seqclass import Costs, SequentialClassifier, certify_differential, certify_error
 from seqclass.bn import NaiveBayes
 from seqclass.datasets import load_interviews
 from seqclass.datasets.interviews import Interviews
@@ -259,7 +259,38 @@ def ddxplus(folder: Path) -> list[dict[str, Any]]:
     rows = [ddxplus_row(data, price) for price in DDXPLUS_PRICES]
     rows.append(ddxplus_row(data, DDXPLUS_PRICES[1], target="differential"))
     rows.append(ddxplus_row(data, DDXPLUS_PRICES[1], "severe", severe))
+    rows.append(ddxplus_contract(data, DDXPLUS_PRICES[1]))
     return rows
+
+
+def ddxplus_contract(data: Interviews, price: float) -> dict[str, Any]:
+    """Learn from half of the rows, certify on a quarter, and count on the rest: severe diseases, sets of diseases."""
+    fit, others = train_test_split(np.arange(len(data.y)), train_size=0.5, random_state=0)
+    certify, new = train_test_split(others, train_size=0.5, random_state=0)
+    X, y = data.X, data.labels
+    clf = method(data, 0.1, price, ClassInformation(), None, feature_costs=Costs(price, bundles=data.bundles))
+    clf.fit(X.iloc[fit], y[fit])
+    severe = [name for name in clf.classes_.tolist() if data.severity[name] <= 2]
+    known = np.isin(y[certify], clf.classes_)  # of a disease that no row of the fit has nothing can be said
+    rows = certify[known]
+    contract = certify_error(clf, X.iloc[rows], y[rows], 0.05, metric="sensitivity", target=severe)
+    told = certify_differential(clf, X.iloc[rows], y[rows], 0.05)
+    sets = told.acquire(X.iloc[new]).differential
+    at = {name: j for j, name in enumerate(told.classes_.tolist())}
+    decision = contract.predict(X.iloc[new])
+    worst = np.isin(y[new], severe)
+    missed = int((worst & ~np.isin(decision, severe)).sum())
+    lacking = float(np.mean([name not in at or not row[at[name]] for name, row in zip(y[new], sets)]))
+    size = float(sets.sum(axis=1).mean())
+    print(f"ddxplus {price}, {contract}")
+    print(
+        f"  on {len(new)} new rows {missed} of {worst.sum()} severe cases are decided for a milder disease; sets of "
+        f"{size:.2f} diseases lack the true one in {lacking:.1%}",
+        flush=True,
+    )
+    peer: dict[str, None] = dict.fromkeys(("ours_s", "peer", "peer_s", "ratio", "peak_mb"))
+    figures = {"bound": contract.bound, "missed": missed, "severe": int(worst.sum()), "size": size, "lacking": lacking}
+    return {"name": f"ddxplus {price} contract"} | peer | figures
 
 
 def ddxplus_row(data: Interviews, price: float, name: str = "", costs: Any = None, target: str = "") -> dict[str, Any]:

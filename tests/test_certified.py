@@ -262,6 +262,27 @@ def test_sensitivity_counts_the_class_alone(clf: Any, fresh: Any) -> None:
     assert (contract.predict(X[ill]) != "malignant").mean() == pytest.approx(contract.risk)
 
 
+def test_several_classes_may_not_be_missed(tmp_path) -> None:
+    """A case of one of them that is decided for another of them is not missed, and one that is referred neither."""
+    rng = np.random.default_rng(0)
+    y = rng.choice(["cold", "flu", "stroke", "tia"], 1200)
+    X = np.column_stack([rng.normal(np.isin(y, ["stroke", "tia"]), 0.5), rng.normal(np.isin(y, ["flu", "tia"]), 0.9)])
+    clf = seqclass.etana(0.01).fit(X[:400], y[:400])
+    contract = certify_error(clf, X[400:], y[400:], 0.25, metric="sensitivity", target=["tia", "stroke"])
+    severe, decided = np.isin(y[400:], ["stroke", "tia"]), contract.predict(X[400:])
+    assert contract.target == ("tia", "stroke")
+    assert contract.n_rows == severe.sum()
+    assert contract.risk == pytest.approx(np.mean(~np.isin(decided[severe], ["stroke", "tia"])))
+    assert contract.specificity == pytest.approx(np.mean(~np.isin(decided[~severe], ["stroke", "tia"])))
+    assert np.mean(decided[severe] != y[400:][severe]) > contract.risk + 0.1  # which of the two is another question
+    assert "a share of 'tia', 'stroke' missed of at most 25.0%" in str(contract)
+    contract.save(tmp_path / "c.seq")
+    assert seqclass.load(tmp_path / "c.seq").target == contract.target
+    for wrong in ([], ["tia", "tia"], ["tia", "TB"]):
+        with pytest.raises(ValueError, match="target"):
+            certify_error(clf, X[400:], y[400:], 0.25, metric="sensitivity", target=wrong)
+
+
 def test_a_rule_that_treats_all_alike_is_named_and_comes_last() -> None:
     """A miss costs twenty needless alarms, so who asks nothing calls everybody ill, and misses none."""
     rng = np.random.default_rng(0)

@@ -586,7 +586,14 @@ _SHARE = Finite(min=0, max=1, min_open=True, max_open=True)
     "whose set of possible classes lacks the true one.  [default: error, or sensitivity with --class]",
 )
 @click.option("--by-class", is_flag=True, help="With --metric differential: ALPHA has to hold in each class.")
-@click.option("--class", "label", metavar="LABEL", help="Class of which at most a share ALPHA may be missed.")
+@click.option(
+    "--class",
+    "label",
+    metavar="LABEL",
+    multiple=True,
+    help="Class of which at most a share ALPHA may be missed. May be "
+    "repeated: a case of one of them is missed if it is decided for none of them.",
+)
 @click.option("--groups", metavar="COLUMN", help="Column of groups, such as sex: ALPHA has to hold in each.")
 @click.option("--ladder", type=click.Choice(["belief", "price"]), default="belief", help="What the rules differ in.")
 @click.option("--also", type=File("model"), multiple=True, help="Another model to try, with a share of DELTA.")

@@ -28,7 +28,7 @@ def _command(
     data: Path,
     target: str | None,
     metric: str | None,
-    label: str | None,
+    label: tuple[str, ...],
     by_class: bool,
     groups: str | None,
     also: tuple[Path, ...],
@@ -44,7 +44,7 @@ def _command(
         target = clf.target_name_
     started = time.perf_counter()
     if metric == "differential" or by_class:
-        others_told = label is not None or groups is not None or also or settings["ladder"] != "belief"
+        others_told = label or groups is not None or also or settings["ladder"] != "belief"
         if metric != "differential" or others_told:
             raise InputError(
                 "--metric differential goes with --by-class, and without --class, --groups, --also and --ladder: it "
@@ -54,9 +54,10 @@ def _command(
         _differential(clf, data, target, output, as_json, by_class=by_class, **settings)
         return
     settings["others"] = others
-    settings["metric"] = metric or ("error" if label is None else "sensitivity")
+    settings["metric"] = metric or ("sensitivity" if label else "error")
     with as_input_errors():
-        settings["target"] = None if label is None else clf.classes_[class_position(clf.classes_, label, "--class")]
+        named = [clf.classes_[class_position(clf.classes_, one, "--class")] for one in label]
+    settings["target"] = named if len(named) > 1 else next(iter(named), None)
     X = _rows([clf, *others], data)
     y = read_labels_of(data, target)
     if groups is not None:

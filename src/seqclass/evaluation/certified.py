@@ -259,8 +259,9 @@ def certify_error(
         "refer" is not an error. ``"sensitivity"``: the same among rows of the class ``target``, so that its sensitivity
         is at least ``1 - alpha``; a case that is referred does not count as missed. ``"cost"``: the mean of prices plus
         decision cost, by Hoeffding's and Bentkus's bounds.
-    target : label, optional
-        The class whose sensitivity is certified.
+    target : label or list of labels, optional
+        The class whose sensitivity is certified. Of several, such as all severe diseases, a case is missed if it
+        has one of them and is decided for a class that is none of them.
     groups : array-like of shape (n,), optional
         Group of each row, such as the sex. There is one rule for all groups, and it need not know the group.
     ladder : {"belief", "price"}
@@ -322,7 +323,6 @@ def certify_error(
     check_integer(starts, "starts", 1, made[0].values.size)
     levels = np.concatenate([start_levels(m.values.size, delta / len(made), starts) for m in made])
     cases = LabelledCases.from_labels(clf, X, y, groups, metric, target)
-    target = None if target is None else clf.classes_.tolist()[class_position(clf.classes_, target, "target")]
     cases.check_enough(alpha, delta, rows_needed(alpha / risk.highest, float(levels[0])))
     for one in classifiers:
         cases.check_fresh(one, allow_seen)
@@ -340,7 +340,7 @@ def certify_error(
         fitted = copy_fitted(
             classifiers[number], replace(agent_of(classifiers[number]), policy=policy, differential=None)
         )
-    about = (float(alpha), float(delta), metric, target, reachable)
+    about = (float(alpha), float(delta), metric, cases.target, reachable)
     return CertifiedError(certified, *about, chosen, rungs, fitted, agent_of(clf).unit)
 
 
@@ -436,7 +436,8 @@ class LabelledCases:
     counted: BoolArray
     group: IntArray
     labels: list[Any]
-    classes: list[Any]
+    target: Any  #: the class that may not be missed, of several a tuple, or None
+    alike: IntArray  #: the class that stands for each decision, where some may be taken for one another
 
     @classmethod
     def from_labels(
@@ -451,9 +452,16 @@ class LabelledCases:
             if target is not None:
                 wanted = f'target={short_repr(target)} is for metric="sensitivity" only, with one of the classes'
             raise ValueError(f"{wanted} {join_names(classes)}.")
-        counted = np.ones(n, dtype=bool) if target is None else codes == class_position(clf.classes_, target, "target")
+        alike, several = np.arange(len(clf.decisions_)), isinstance(target, (list, tuple, set, frozenset, np.ndarray))
+        counted = np.ones(n, dtype=bool)
+        if target is not None:
+            named = [class_position(clf.classes_, one, "target") for one in (target if several else [target])]
+            if len(set(named)) < len(named) or not named:
+                raise ValueError(f"target must name each class once, and one at least; got {short_repr(target)}.")
+            counted, alike[named] = np.isin(codes, named), named[0]
+            target = tuple(classes[one] for one in named) if several else classes[named[0]]
         number, labels = (np.zeros(n, dtype=np.intp), [None]) if groups is None else group_numbers(groups, n)
-        return cls(X, codes, counted, number, labels, classes)
+        return cls(X, codes, counted, number, labels, target, alike)
 
     @property
     def counts(self) -> Counts:
@@ -513,7 +521,7 @@ class RungSums(NamedTuple):
 def run_rungs(clf: BaseSequentialClassifier, ladder: Ladder, risk: Risk, cases: LabelledCases) -> RungSums:
     """Run every rule on every row, a part of the rows at a time."""
     m, n = ladder.values.size, len(cases.codes)
-    costs, target = clf.decision_costs_, -1 if cases.counted.all() else int(cases.codes[cases.counted][0])
+    costs, target = clf.decision_costs_, -1 if cases.target is None else int(cases.alike[cases.codes[cases.counted][0]])
     total, sums = np.zeros((len(cases.labels), m)), np.zeros((5, m))
     counts = np.zeros((costs.shape[1], m))
     agent, whole = agent_of(clf), clf.problem_.n_questions
@@ -521,10 +529,11 @@ def run_rungs(clf: BaseSequentialClassifier, ladder: Ladder, risk: Risk, cases: 
         rows = np.arange(n)[part]
         codes, counted = cases.codes[rows], cases.counted[rows]
         run = ladder.run(encode_rows(agent, take_rows(cases.X, rows), whole=True, complete=True))
-        losses = risk.losses(codes, run)
+        alike = replace(run, decision=cases.alike[run.decision])
+        losses = risk.losses(cases.alike[codes], alike)
         for group in range(len(cases.labels)):
             total[group] += losses[counted & (cases.group[rows] == group)].sum(axis=0)
-        spared = (run.decision[~counted] != target).sum(axis=0)
+        spared = (alike.decision[~counted] != target).sum(axis=0)
         decided = costs[codes[:, None], run.decision]
         beyond = np.where(run.decision < len(clf.classes_), 0.0, decided)
         sums += [*(each.sum(axis=0) for each in (run.n_features, run.price, decided, beyond)), spared]

@@ -14,7 +14,7 @@ from seqclass._utils.arrays import FloatArray
 from seqclass._utils.model_files import register, save
 from seqclass._utils.stored import require, stored_whole
 from seqclass._utils.tables import Readable, rows_of
-from seqclass._utils.text import money, percent, short_repr
+from seqclass._utils.text import join_names, money, percent, short_repr
 from seqclass.agent.record import AcquisitionRecord
 from seqclass.agent.session import Session
 from seqclass.stats.risk import rows_to_certify
@@ -129,7 +129,7 @@ class CertifiedError(Readable):
     metric : str
         ``"error"``, ``"sensitivity"`` or ``"cost"``.
     target : object
-        The class whose sensitivity is certified, or None.
+        The class whose sensitivity is certified, of several a tuple, or None.
     reachable : float
         Least ``alpha`` at which these rows would have certified any rule of this ladder; the ladder itself depends on
         ``alpha``.
@@ -348,7 +348,8 @@ class CertifiedError(Readable):
         seen = f"{figure(rule.risk)} on {self.n_rows:,} rows, with {rule.n_features:.2f} features at a price of "
         seen += f"{money(rule.price, self.unit, 4)} on average"
         if rule.specificity is not None:
-            seen += f"; of the other rows {percent(rule.specificity)} were not decided for {short_repr(self.target)}"
+            them = "any of these" if isinstance(self.target, tuple) else short_repr(self.target)
+            seen += f"; of the other rows {percent(rule.specificity)} were not decided for {them}"
         if rule.referred:
             seen += f"; {percent(rule.referred)} of all rows were referred (decided for no class), which is no error, "
             seen += f"and costs {money(rule.referral_cost, self.unit, 4)} on average"
@@ -400,5 +401,6 @@ class CertifiedError(Readable):
 def _metric_text(metric: str, target: Any) -> str:
     """What is certified, in words."""
     if metric == "sensitivity":
-        return f"a share of {short_repr(target)} missed of"
+        names = join_names(target) if isinstance(target, tuple) else short_repr(target)
+        return f"a share of {names} missed of"
     return "an error rate of" if metric == "error" else "a mean cost of"
