@@ -1,7 +1,7 @@
 # The command line in a container, as an ordinary user, and a service of models:
 #   docker build -t seqclass .
 #   docker run --rm -v "$PWD:/data" --user "$(id -u):$(id -g)" seqclass \
-#       fit patients.csv --target diagnosis --feature-cost 0.01 -o model.seq
+#       fit patients.csv --target diagnosis --price 0.01 -o model.seq
 #   docker run -d -p 8000:8000 -v "$PWD:/data:ro" seqclass serve model.seq --host 0.0.0.0 --token-file token
 FROM python:3.12-slim AS build
 WORKDIR /src

@@ -466,7 +466,7 @@ def test_the_command_line_orders_panels(tmp_path, monkeypatch):
         return " ".join(result.output.split())
 
     fit = ("fit", "data.csv", "-t", "diagnosis", "-o", "m.seq", "--method", "etana", "--order", "adaptive")
-    run(*fit, "--visit-cost", "0.05", "--feature-cost", "0.005", "--held-out", "0")
+    run(*fit, "--visit-cost", "0.05", "--price", "0.005", "--held-out", "0")
     told = run("show", "m.seq")
     assert "over all panels" in told
     assert "0.05 each" in told
@@ -489,9 +489,9 @@ def test_the_command_line_orders_panels(tmp_path, monkeypatch):
     assert "does not say how long answers take" in refused.output
     run(*fit, "--costs", "costs.json", "--held-out", "0")
     assert load("m.seq").problem_.visits.max_panel == 2
-    run(*fit, "--costs", "costs.csv", "--feature-cost", "0.01", "--delay-cost", "0.02", "--held-out", "0")
+    run(*fit, "--costs", "costs.csv", "--price", "0.01", "--delay-cost", "0.02", "--held-out", "0")
     assert load("m.seq").problem_.visits.delays.max() == 3
-    without = runner.invoke(main, [*fit, "--costs", "costs.csv", "--feature-cost", "0.01"])
+    without = runner.invoke(main, [*fit, "--costs", "costs.csv", "--price", "0.01"])
     assert without.exit_code == 2
     assert "belong together" in without.output
     run("export", "m.seq", "-o", "page.html")

@@ -45,7 +45,7 @@ def test_what_is_certified_is_on_the_page(model: str, table: str, folder: Any, r
 @pytest.mark.usefixtures("loose_mixtures", "short_lines")
 def test_show_gives_no_figures_of_another_rule_as_those_of_the_contract(table: str, folder: Any, run: Any) -> None:
     """Certifying leaves held-out figures out; what was tried in fitting says that it was before."""
-    fit = ("fit", "data.csv", "--target", "the label", "--drop", "id", "--feature-cost", "0.01", "-o", "own.seq")
+    fit = ("fit", "data.csv", "--target", "the label", "--drop", "id", "--price", "0.01", "-o", "own.seq")
     assert run(*fit, "--method", "adaptive", "--held-out", "3").exit_code == 0
     assert run("certify", "own.seq", table, *CERTIFY, "-o", "certified.seq").exit_code == 0
     before, after = (run("show", name).stdout for name in ("own.seq", "certified.seq"))

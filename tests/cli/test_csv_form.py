@@ -128,8 +128,8 @@ def test_in_python(german: Path) -> None:
 
 @pytest.mark.parametrize("price", ["inf", "nan"])
 def test_prices_that_are_no_numbers(german: Path, refuses: Any, price: str) -> None:
-    message = refuses("fit", "plain-d.csv", *FIT, "-o", "m.seq", "--feature-cost", price)
-    assert f"Invalid value for '--feature-cost': {price} is not a finite number." in message
+    message = refuses("fit", "plain-d.csv", *FIT, "-o", "m.seq", "--price", price)
+    assert f"Invalid value for '--price': {price} is not a finite number." in message
     assert "d.csv" not in message
     message = refuses("compare", "iris", "--price", price, "-o", "r.db")
     assert f"Invalid value for '--price': {price} is not a finite number." in message

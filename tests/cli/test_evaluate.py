@@ -165,7 +165,7 @@ def test_fit_and_compare_take_the_same_file(folder: Path, run: Any, refuses: Any
     assert "exclude each other" in refuses(*where, "--dataset-costs", "--costs", "data.costs.json", "-o", "x.db")
     Path("data.costs.json").write_text(json.dumps(COSTS))
     assert "no price for 'age in years'" in refuses(*FIT, "--dataset-costs")
-    assert run(*FIT, "--dataset-costs", "--feature-cost", "0.3").exit_code == 0
+    assert run(*FIT, "--dataset-costs", "--price", "0.3").exit_code == 0
     assert seqclass.load("other.seq").agent_.prices.full.tolist() == [0.2, 0.3, 0.3, 0.1]
 
 
@@ -194,7 +194,7 @@ def two(folder: Path, run: Any, patients: pd.DataFrame) -> pd.DataFrame:
     frame["clinic"] = np.where(np.arange(len(frame)) % 3, "north", "south")
     frame.to_csv("two.csv", index=False)
     Path("wrong.csv").write_text("c,no,yes\nno,0,1\nyes,4,0\n")
-    costs = ["--decision-costs", "wrong.csv", "--feature-cost", "0.1"]
+    costs = ["--decision-costs", "wrong.csv", "--price", "0.1"]
     arguments = ["fit", "two.csv", "--target", "the label", "--drop", "id", "--drop", "clinic", *costs, "-o", "two.seq"]
     assert run(*arguments).exit_code == 0
     return frame

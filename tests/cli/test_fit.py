@@ -43,7 +43,7 @@ def test_fit_says_what_it_learnt(folder: Path, run: Any) -> None:
 @pytest.mark.parametrize("how", ["etana", "f_etana", "etana --order adaptive", "adaptive"])
 @pytest.mark.parametrize("limit", ["--max-features 1", "--max-cost 0.03"])
 def test_of_no_case_more_is_asked_than_is_said(folder: Path, run: Any, how: str, limit: str) -> None:
-    result = run(*FIT, "--feature-cost", "0.02", "--method", *how.split(), *limit.split())
+    result = run(*FIT, "--price", "0.02", "--method", *how.split(), *limit.split())
     assert result.exit_code == 0, result.stderr
     clf, name = seqclass.load("model.seq"), limit[2:].split()[0].replace("-", "_")
     assert getattr(clf, name) == float(limit.split()[1])
@@ -180,7 +180,7 @@ def test_costs(folder: Path, run: Any) -> None:
     assert clf.agent_.prices.discounted.tolist() == [0.05, 0.01, 0.3, 0.01]
     assert clf.agent_.prices.groups.tolist() == [0, -1, -1, 0]
     Path("costs.csv").write_text("cost,feature\n0.05,colour\n1,id\n")
-    assert run(*FIT, "--costs", "costs.csv", "--feature-cost", "0.5").exit_code == 0
+    assert run(*FIT, "--costs", "costs.csv", "--price", "0.5").exit_code == 0
     assert seqclass.load("model.seq").agent_.prices.full.tolist() == [0.05, 0.5, 0.5, 0.5]
 
 

@@ -34,8 +34,8 @@ FIT = ("fit", "data.csv", "--target", "the label", "--drop", "id")
         (("show", LONG), "File name too long"),
         (("ask", "model.seq", "--save", LONG), "File name too long"),
         (("report", "."), ". is a folder, not a file."),
-        ((*FIT, "--feature-cost", "1e-320", "-o", "x.seq"), "must be 0 or between 1e-100 and 1e+100"),
-        ((*FIT, "--feature-cost", "1e300", "-o", "x.seq"), "must be 0 or between 1e-100 and 1e+100"),
+        ((*FIT, "--price", "1e-320", "-o", "x.seq"), "must be 0 or between 1e-100 and 1e+100"),
+        ((*FIT, "--price", "1e300", "-o", "x.seq"), "must be 0 or between 1e-100 and 1e+100"),
         (("compare", "iris", "--price", "1e-320", "-o", "x.db"), "must be 0 or between 1e-100 and 1e+100"),
     ],
     ids=lambda v: v[0] if isinstance(v, tuple) else "",
@@ -216,7 +216,7 @@ def test_warnings_are_one_line(folder: Path, run: Any) -> None:
     Path("prices.csv").write_text("feature,cost,group\ncolour,0.1,lab\nsmokes,0.1,lab\n")
     with warnings.catch_warnings():
         warnings.simplefilter("default")
-        result = run(*FIT, "--feature-cost", "0.01", "--costs", "prices.csv", "-o", "x.seq")
+        result = run(*FIT, "--price", "0.01", "--costs", "prices.csv", "-o", "x.seq")
     assert result.exit_code == 0
     said = "Warning: groups change nothing without discounted_costs: give the prices within a group.\n"
     assert result.stderr == said

@@ -98,7 +98,7 @@ def test_wrong_usage(refuses: Any) -> None:
     assert "--bogus" in refuses("show", "m.seq", "--bogus")
     assert "seqclass fit --help" in refuses("fit", "data.csv").replace("main", "seqclass")
     assert "'1'" in refuses("fit", "data.csv", "--n-bins", "1", "-o", "m.seq")
-    assert "--feature-cost" in refuses("fit", "data.csv", "--feature-cost", "-1", "-o", "m.seq")
+    assert "--price" in refuses("fit", "data.csv", "--price", "-1", "-o", "m.seq")
 
 
 def test_a_fault_of_ours_is_exit_code_1(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,10 +88,7 @@ def test_where_decisions_cannot_go(parts: Path, model: str, run: Any, refuses: A
         "predict", model, parts, "-o", "out", "--keep", "cost"
     )
     run("predict", model, parts, "-o", "out")
-    assert (
-        run("fit", parts, "--target", "the label", "--drop", "id", "--feature-cost", "0.03", "-o", "b.seq").exit_code
-        == 0
-    )
+    assert run("fit", parts, "--target", "the label", "--drop", "id", "--price", "0.03", "-o", "b.seq").exit_code == 0
     assert "decided by another model" in refuses("predict", "b.seq", parts, "-o", "out")
 
 

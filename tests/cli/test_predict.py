@@ -155,7 +155,7 @@ def test_another_thing_in_the_file(folder: Path, refuses: Any) -> None:
 
 
 def test_a_model_that_asks_for_nothing(folder: Path, run: Any) -> None:
-    assert run("fit", "data.csv", "-t", "the label", "--drop", "id", "--feature-cost", 5, "-o", "m.seq").exit_code == 0
+    assert run("fit", "data.csv", "-t", "the label", "--drop", "id", "--price", 5, "-o", "m.seq").exit_code == 0
     clf = seqclass.load("m.seq")
     clf.max_features = 0
     frame = pd.read_csv("data.csv")

@@ -19,7 +19,7 @@ FIT = ("fit", "data.csv", "--target", "the label", "--drop", "id")
 #: Every command that writes, with each file that it reads in turn as its output.
 CLASHES = [
     ((*FIT, "-o"), "data.csv"),
-    ((*FIT, "--costs", "prices.csv", "--feature-cost", "0.1", "-o"), "prices.csv"),
+    ((*FIT, "--costs", "prices.csv", "--price", "0.1", "-o"), "prices.csv"),
     ((*FIT, "--decision-costs", "costs.csv", "-o"), "costs.csv"),
     (("predict", "model.seq", "data.csv", "-o"), "data.csv"),
     (("predict", "model.seq", "data.csv", "-o"), "model.seq"),

@@ -44,7 +44,7 @@ costs. A wrong decision costs 1, unless you say what decisions cost, in money if
 \b
 Examples:
   seqclass demo
-  seqclass fit patients.csv --target diagnosis --feature-cost 0.01 -o model.seq
+  seqclass fit patients.csv --target diagnosis --price 0.01 -o model.seq
   seqclass predict model.seq new.csv -o decisions.csv
   seqclass evaluate model.seq later.csv
   seqclass plan liver.bif --target Cirrhosis --price 0.01 -o plan.seq

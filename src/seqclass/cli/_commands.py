@@ -115,10 +115,7 @@ def _bins(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
 @click.option("--output", "-o", type=File("model"), required=True, help="File to write the model to.")
 @costs_option
 @dataset_costs_option
-@price_option(
-    "--feature-cost",
-    help="Price of every feature, or of those that --costs leaves out.  [default: 0.01]",
-)
+@price_option("--price", help="Price of every feature, or of those that --costs leaves out.  [default: 0.01]")
 @decision_costs_option
 @visit_options
 @limit_options

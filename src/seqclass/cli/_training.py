@@ -103,7 +103,6 @@ def read_prices(
     classes: npt.NDArray[Any],
     left_out: Sequence[str] = (),
     known: Sequence[str] = (),
-    option: str = "--feature-cost",
 ) -> dict[str, Any]:
     """Read a file of costs as the settings of a `Costs`; what is known at the start needs no price."""
     usual = 0.01 if price is None else price
@@ -119,7 +118,7 @@ def read_prices(
     if unknown.any():
         raise InputError(
             f"{path} has no price for {short_repr(names[int(unknown.argmax())])}; fill it in, or give one for the rest "
-            f"with {option}."
+            "with --price."
         )
     if "discounted_costs" in settings:
         full = settings["feature_costs"]

@@ -60,7 +60,7 @@ def _command(
     output: Path,
     costs: Path | None,
     dataset_costs: bool,
-    feature_cost: float | None,
+    price: float | None,
     decision_costs: Path | None,
     visit_cost: float | None,
     delay_cost: float | None,
@@ -99,7 +99,7 @@ def _command(
     known = tuple(mark_columns(known, marks, rows.names))
     with as_input_errors():
         columns_of(known, len(rows.names), rows.names, "--known")
-    given = read_prices(costs, feature_cost, rows.names, rows.classes, left_out, known)
+    given = read_prices(costs, price, rows.names, rows.classes, left_out, known)
     given |= read_decision_costs(decision_costs, rows.classes)
     given |= non_default_options(visit_cost=visit_cost, delay_cost=delay_cost, max_panel=max_panel)
     given |= {"marks": list(marks)} if marks else {}

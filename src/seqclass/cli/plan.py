@@ -81,7 +81,7 @@ def _command(
     if bank:
         model, more = _read_bank(file, cuts, levels, areas, rules, skip_logic)
         names = _item_names(model)
-        given = read_prices(costs, price, names, model.classes_, [], known, "--price")
+        given = read_prices(costs, price, names, model.classes_, [], known)
         prices = Costs(**given, **read_decision_costs(decision_costs, model.classes_), **non_default_options(**own))
     elif tests:
         not_for = {"--target": targets, "--question": questions, "--hidden": hidden, "--costs": costs}
@@ -95,7 +95,7 @@ def _command(
         model = _read_network(file, targets, questions, hidden)
         target = model.target
         left_out = [name for name in model.network_.names if name not in model.questions_]
-        given = read_prices(costs, price, model.questions_, model.classes_, left_out, known, "--price")
+        given = read_prices(costs, price, model.questions_, model.classes_, left_out, known)
         given |= read_decision_costs(decision_costs, model.classes_)
         prices = Costs(**given, **non_default_options(**own))
     names = names if bank else model.questions_
