@@ -315,8 +315,6 @@ def test_pictures_of_acquisition_open_and_close(opened: Any) -> None:
 def test_pictures_of_acquisition_can_be_read(opened: Any, results: Results) -> None:
     opened.run("document.querySelectorAll('.ways').forEach(d => { d.open = true; })")
     kept = results.record("wine", "etana")
-    cells = opened.run("document.querySelectorAll('.ways')[1].querySelectorAll('.share').length")
-    assert cells == 3 * min(len(np.unique(kept.record.order[kept.record.outcome >= 0])), 20)
     opened.run("document.querySelectorAll('.ways details').forEach(d => { d.open = true; })")
     counts = opened.run(
         "[...[...document.querySelectorAll('.ways table')].find(t => t.textContent.includes('Number of features')"

@@ -61,16 +61,11 @@ def test_two_prices_and_two_sets_give_them(results: Results, tmp_path: Path) -> 
     assert "for a class that --positive names" in text  # of three classes there is none by itself
 
 
-def test_intervals_lie_inside_the_frame(results: Results) -> None:
-    free = summarise(results, results.to_frame()).assign(cost_mean=0.0)  # drawn is accuracy against features then
+def test_of_methods_that_pay_nothing_accuracy_is_drawn_against_features(results: Results) -> None:
+    free = summarise(results, results.to_frame()).assign(cost_mean=0.0)
     pictures = picture_section(free, list(dict.fromkeys(free["method"])))
-    spread = re.findall(
-        r'<line x1="([\d.-]+)" x2="([\d.-]+)" y1="([\d.-]+)" y2="([\d.-]+)" class="s\d spread"', pictures
-    )
-    assert len(spread) >= 10
-    for x1, x2, y1, y2 in ([float(end) for end in line] for line in spread):
-        assert 51.9 <= min(x1, x2) <= max(x1, x2) <= 408.1
-        assert 29.9 <= min(y1, y2) <= max(y1, y2) <= 250.1
+    assert pictures.count("accuracy against features</figcaption>") == 2
+    assert "bars their 95% intervals" in pictures
 
 
 def test_decisions_by_class_are_those_of_the_run(small: Results, page: str) -> None:
@@ -93,7 +88,6 @@ def test_curves_and_calibration_are_those_of_the_run(small: Results, page: str) 
         assert row[1:] == [*told, f"{curves[0].treat_all().net_benefit[place]:.3f}"]
     rows = cells(page, "Calibration at the stop, by questions asked")
     assert sum(int(row[1].replace(",", "")) for row in rows) == 569
-    assert re.search(r'<line [^>]*class="said"', page)
 
 
 def test_the_class_of_a_curve_is_named_or_the_last(small: Results, results: Results, tmp_path: Path) -> None:
@@ -110,16 +104,6 @@ def test_the_class_of_a_curve_is_named_or_the_last(small: Results, results: Resu
         write_report(small, tmp_path / "a.html", positive="ill")
     with pytest.raises(ValueError, match="'benign', 'malignant' are classes of 'breast_cancer'; name one"):
         write_report(small, tmp_path / "a.html", positive=["benign", "malignant"])
-
-
-def test_curves_stay_near_the_picture(page: str) -> None:
-    clipped = [picture.partition("</svg>")[0] for picture in page.split("<svg")[1:] if "<clipPath" in picture]
-    (drawn,) = [picture for picture in clipped if "malignant" in picture.partition(">")[2][:2000]]
-    places = [float(y) for y in re.findall(r"[ML][\d.]+,(-?[\d.]+)", drawn)]
-    assert len(places) > 300
-    assert -1e3 <= min(places) <= max(places) <= 2e3  # though treating all goes far down
-    (clip,) = re.findall(r'<clipPath id="([^"]+)"', drawn)
-    assert f'clip-path="url(#{clip})"' in drawn
 
 
 def test_nothing_kept_is_told(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_not_negative
 from seqclass.agent.record import AcquisitionRecord
-from seqclass.plots._style import Display, OfRecord, shorten
+from seqclass.plots._style import Display, OfRecord, colour, shorten
 
 #: Most classes that are all named.
 _NAMED = 40
@@ -140,7 +140,9 @@ class AcquisitionMapDisplay(OfRecord, Display):
     def _draw(self, ax: Any) -> None:
         rows, columns = len(self.classes), self.n_features
         shown = self.share[:, :columns] if columns else np.zeros((rows, 1))
-        self.image_ = ax.imshow(shown, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
+        edges = np.arange(columns + 1) - 0.5 if columns else [-0.5, 0.5], np.arange(rows + 1) - 0.5
+        self.image_ = ax.pcolormesh(*edges, shown, cmap=_paler(), vmin=0.0, vmax=1.0)
+        ax.invert_yaxis()
         names = [shorten(name, 24) for name in self.features[:columns]]
         ax.set_xticks(np.arange(columns), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=8)
         every = -(-rows // _NAMED)
@@ -167,8 +169,14 @@ class AcquisitionMapDisplay(OfRecord, Display):
     @staticmethod
     def _write(ax: Any, shown: Any) -> None:
         for (i, j), value in np.ndenumerate(shown):
-            paint = "white" if value > 0.55 else "black"
-            ax.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=7, color=paint)
+            ax.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=7)
+
+
+def _paler() -> Any:
+    """Shades of a colour through which any page is seen, so that figures can be read on them."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgba
+
+    return LinearSegmentedColormap.from_list("share", [to_rgba(colour(0), alpha) for alpha in (0.0, 0.6)], 33)
 
 
 def acquired_shares(record: AcquisitionRecord, codes: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqclass._base import BaseSequentialClassifier
 from seqclass.evaluation.decision_curves import DecisionCurve, acquired_curve, class_position, decision_curve, miss_cost
-from seqclass.plots._style import FAINT, NEUTRAL, Display, colour, legend_beside, open_frame, pale, shorten
+from seqclass.plots._style import FAINT, NEUTRAL, Display, colour, legend_beside, open_frame, shorten
 
 
 class DecisionCurveDisplay(Display):
@@ -208,7 +208,7 @@ class DecisionCurveDisplay(Display):
         self.lines_ = []
         for i, one in enumerate(self.curves):
             if after_price:
-                ax.fill_between(one.thresholds, one.lower, one.upper, color=pale(i, 0.3), linewidth=0)
+                ax.fill_between(one.thresholds, one.lower, one.upper, color=colour(i), alpha=0.3, linewidth=0)
             y = one.after_price if after_price else one.net_benefit
             self.lines_ += ax.plot(one.thresholds, y, color=colour(i), linewidth=1.8, label=shorten(one.name), zorder=3)
         for one, line in zip(self.yardsticks, ("--", "-", ":")):

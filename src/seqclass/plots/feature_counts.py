@@ -127,5 +127,5 @@ class FeatureCountDisplay(OfRecord, Display):
         ax.tick_params(axis="y", length=0)
         ax.set_ylim(-0.12, rows)
         ax.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
-        ax.set_xlabel(f"number of features acquired (dot: mean; tallest bar: {100 * top:.0f}% of its class)")
+        ax.set_xlabel(f"number of features acquired\n(dot: mean; tallest bar: {100 * top:.0f}% of its class)")
         ax.set_ylabel("true class")

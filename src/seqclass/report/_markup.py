@@ -18,7 +18,7 @@ _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", 
 #: Marks that turn the direction of all text after them, also of text that is not theirs.
 _TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
 #: Elements that are never closed.
-_VOID = ("meta", "input", "line", "path", "circle", "rect", "br")
+_VOID = ("meta", "input", "path", "rect", "use", "br")
 
 
 class Markup(markupsafe.Markup):
@@ -172,60 +172,3 @@ def _cell(cell: str | Number) -> Markup:
 
 def _class(text: str) -> str | None:
     return "long" if len(text) > 48 or "\n" in text else None  # not broken into lines
-
-
-#: Left of the pictures there is room for the names of classes; a picture that is wider than narrow scrolls.
-LEFT, NARROW = 118.0, 420.0
-#: Classes that are drawn.
-CLASSES = 30
-
-
-def label(text: str, x: float, y: float, anchor: str) -> Markup:
-    """Words in a picture."""
-    return element("text", text, x=x, y=y, text_anchor=anchor, class_="figure")
-
-
-def features(n: int, width: int = 1) -> str:
-    """Number of features, or a range of them, in words."""
-    if width == 1:
-        return f"{n} feature{'' if n == 1 else 's'}"
-    return f"{n} to {n + width - 1} features"
-
-
-def of_all(shown: int, n: int, what: str) -> str:
-    """What is left out, in words; empty if nothing is."""
-    return f"the first {shown} of {n} {what}" if shown < n else ""
-
-
-def picture(key: str, title: str, desc: str, drawn: Sequence[Markup], size: tuple[float, float]) -> Markup:
-    """A picture of this size, which scrolls where it is wide."""
-    wide = size[0] > NARROW
-    svg = element(
-        "svg",
-        element("title", title, id=f"title-{key}"),
-        element("desc", desc, id=f"desc-{key}"),
-        *drawn,
-        viewBox=f"0 0 {size[0]:.0f} {size[1]:.0f}",
-        role="img",
-        class_="wide" if wide else None,
-        aria_labelledby=f"title-{key} desc-{key}",
-    )
-    return element("div", svg, class_="scroll", tabindex=0, role="region", aria_label=title) if wide else svg
-
-
-def figure(
-    key: str,
-    title: str,
-    desc: str,
-    drawn: Sequence[Markup],
-    size: tuple[float, float],
-    header: list[str],
-    listed: Sequence[Sequence[str | Number]],
-    legend: str = "",
-) -> Markup:
-    """Put a picture of this size together, with the table of what it shows."""
-    svg = picture(key, title, desc, drawn, size)
-    summary = element("summary", "Figures of this picture")
-    below = element("details", summary, table(title, header, listed, sortable=False))
-    wide = "across" if size[0] > NARROW else None
-    return element("figure", element("figcaption", title), svg, legend, below, class_=wide)
