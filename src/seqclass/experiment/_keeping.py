@@ -210,14 +210,11 @@ class DamagedPart(ValueError):
 def pack(arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> bytes:
     """Bytes of a compressed npz; the same content gives the same bytes."""
     text = np.frombuffer(json.dumps(about, allow_nan=False).encode(), dtype=np.uint8)
+    if objects := [name for name, array in arrays.items() if array.dtype.hasobject]:  # which numpy would pickle
+        raise ValueError(f"Object arrays, such as {objects[0]}, are not kept.")
     buffer = io.BytesIO()
-    # not by numpy.savez_compressed, which before 2.1 cannot be kept from pickling
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in {**arrays, _ABOUT: text}.items():
-            info = zipfile.ZipInfo(f"{name}.npy")  # its date is that of no day
-            info.compress_type = zipfile.ZIP_DEFLATED
-            with archive.open(info, "w", force_zip64=True) as entry:
-                np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
+    content: dict[str, Any] = {**arrays, _ABOUT: text}
+    np.savez_compressed(buffer, **content)
     return buffer.getvalue()
 
 

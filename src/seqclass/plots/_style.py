@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -118,9 +119,10 @@ class MultiAxesDisplay(Display):
 _Drawn = TypeVar("_Drawn", bound=Display)
 
 
-def drawn(kind: type[_Drawn], *of: Any, ax: Any = None, title: str | None = None, **settings: Any) -> _Drawn:
-    """Make a display of something and draw it."""
-    return kind(*of, **settings).plot(ax, title=title)
+def drawn(kind: type[_Drawn], *of: Any, ax: Any = None, **settings: Any) -> _Drawn:
+    """Make a display of something and draw it, each with its own settings."""
+    own = {name: settings.pop(name) for name in inspect.signature(kind.plot).parameters if name in settings}
+    return kind(*of, **settings).plot(ax, **own)
 
 
 class OfPolicy:

@@ -13,7 +13,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_finite, check_not_negative
 from seqclass.metrics import realised_cost
-from seqclass.plots._style import MARKERS, Display, colour, legend_below, open_frame, shorten
+from seqclass.plots._style import MARKERS, Display, colour, drawn, legend_below, open_frame, shorten
 
 #: Where a note may stand, in points from its point: dx, dy, and the side that is anchored there.
 _PLACES = ((7, -4, "left", "top"), (7, 4, "left", "bottom"), (-7, -4, "right", "top"), (-7, 4, "right", "bottom"))
@@ -92,27 +92,22 @@ class AccuracyFeaturesDisplay(Display):
         mean_features: npt.ArrayLike,
         accuracy: npt.ArrayLike,
         intervals: npt.ArrayLike | None = None,
-        *,
-        labels: Sequence[str] | None = None,
-        ax: Any = None,
         **settings: Any,
     ) -> AccuracyFeaturesDisplay:
         """Draw given points.
 
         Parameters
         ----------
-        names, mean_features, accuracy, intervals, labels
+        names, mean_features, accuracy, intervals
             See `AccuracyFeaturesDisplay`.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
         **settings
-            Passed to `plot`.
+            Passed to the display itself, and to `plot`.
 
         Returns
         -------
         AccuracyFeaturesDisplay
         """
-        return cls(names, mean_features, accuracy, intervals=intervals, labels=labels).plot(ax, **settings)
+        return drawn(cls, names, mean_features, accuracy, intervals=intervals, **settings)
 
     @classmethod
     def from_estimators(
@@ -138,7 +133,7 @@ class AccuracyFeaturesDisplay(Display):
         AccuracyFeaturesDisplay
         """
         points = [_measure(estimator, X, y) for estimator in estimators.values()]
-        return _display(cls, list(estimators), points, None).plot(ax, **settings)
+        return cls._from_measures(list(estimators), points, ax=ax, **settings)
 
     @classmethod
     def from_costs(
@@ -189,7 +184,14 @@ class AccuracyFeaturesDisplay(Display):
         points += [_measure(other, X_test, y_test) for other in others.values()]
         labels = [f"{cost:g}" if np.ndim(cost) == 0 and not isinstance(cost, Mapping) else "" for cost in feature_costs]
         names = [name] * len(labels) + list(others)
-        return _display(cls, names, points, labels + [""] * len(others)).plot(ax, **settings)
+        return cls._from_measures(names, points, labels=labels + [""] * len(others), ax=ax, **settings)
+
+    @classmethod
+    def _from_measures(
+        cls, names: list[str], points: list[tuple[float, float, int]], **settings: Any
+    ) -> AccuracyFeaturesDisplay:
+        features, accuracy, n = np.array(points).reshape(-1, 3).T
+        return drawn(cls, names, features, accuracy, intervals=wilson(accuracy, n), **settings)
 
     def plot(self, ax: Any = None, *, title: str | None = None, xscale: str = "auto") -> AccuracyFeaturesDisplay:
         """Draw the picture.
@@ -292,16 +294,6 @@ def _measure(estimator: Any, X: Any, y: npt.ArrayLike) -> tuple[float, float, in
     else:
         decided = estimator.predict(X)
     return n_features, 1 - realised_cost(y, decided, 0.0), n
-
-
-def _display(
-    cls: type[AccuracyFeaturesDisplay],
-    names: list[str],
-    points: list[tuple[float, float, int]],
-    labels: list[str] | None,
-) -> AccuracyFeaturesDisplay:
-    features, accuracy, n = np.array(points).reshape(-1, 3).T
-    return cls(names, features, accuracy, intervals=wilson(accuracy, n), labels=labels)
 
 
 def wilson(share: FloatArray, n: FloatArray, z: float = 1.959964) -> FloatArray:

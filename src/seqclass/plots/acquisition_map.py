@@ -12,7 +12,7 @@ from seqclass._base import BaseSequentialClassifier
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.validation import check_integer, check_not_negative
 from seqclass.agent.record import AcquisitionRecord
-from seqclass.plots._style import Display, OfRecord, colour, shorten
+from seqclass.plots._style import Display, OfRecord, colour, drawn, shorten
 
 #: Most classes that are all named.
 _NAMED = 40
@@ -89,8 +89,6 @@ class AcquisitionMapDisplay(OfRecord, Display):
         y: npt.ArrayLike,
         *,
         names: Sequence[str] | None = None,
-        max_features: int = 20,
-        ax: Any = None,
         **settings: Any,
     ) -> AcquisitionMapDisplay:
         """Draw what was acquired for labelled instances.
@@ -103,12 +101,8 @@ class AcquisitionMapDisplay(OfRecord, Display):
             True labels.
         names : sequence of str, optional
             Name of each column of ``X``; by default ``"x0"``, ``"x1"`` and so on.
-        max_features : int
-            Most features to show.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
         **settings
-            Passed to `plot`.
+            Passed to the display itself, and to `plot`.
 
         Returns
         -------
@@ -123,7 +117,7 @@ class AcquisitionMapDisplay(OfRecord, Display):
         classes, row, counts = np.unique(truth, return_inverse=True, return_counts=True)
         columns, _, share = acquired_shares(record, row.reshape(-1))
         labels = [f"x{j}" if names is None else str(names[j]) for j in columns.tolist()]
-        return cls(share, labels, classes.tolist(), counts=counts, max_features=max_features).plot(ax, **settings)
+        return drawn(cls, share, labels, classes.tolist(), counts=counts, **settings)
 
     @classmethod
     def _names_from(cls, estimator: BaseSequentialClassifier) -> dict[str, Any]:

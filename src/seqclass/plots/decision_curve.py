@@ -73,14 +73,11 @@ class DecisionCurveDisplay(Display):
         y: npt.ArrayLike,
         probabilities: Mapping[str, npt.ArrayLike],
         *,
-        positive: Any = None,
-        thresholds: npt.ArrayLike | None = None,
         prices: Mapping[str, npt.ArrayLike] | None = None,
-        benefit: float = 1.0,
-        prevalence: float | None = None,
-        sample_weight: npt.ArrayLike | None = None,
         prior: float | None = None,
         ax: Any = None,
+        title: str | None = None,
+        after_price: bool = True,
         **settings: Any,
     ) -> DecisionCurveDisplay:
         """Draw curves for given probabilities.
@@ -91,38 +88,28 @@ class DecisionCurveDisplay(Display):
             True labels.
         probabilities : mapping of str to array-like of shape (n,)
             Probability of the positive class, by the name of what it comes from.
-        positive : label, optional
-            The class to be found; by default the last of the sorted labels.
-        thresholds : array-like of shape (m,), optional
-            Threshold probabilities; by default 0.01 to 0.99.
         prices : mapping of str to float or array-like of shape (n,), optional
             What was paid to know the probabilities, in units of misclassification cost; nothing for names that are left
             out.
-        benefit : float
-            What treating a positive row saves, in the same units.
-        prevalence, sample_weight
-            As in `seqclass.metrics.decision_curve`.
         prior : float, optional
             See `DecisionCurveDisplay`.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        **settings
+        ax, title, after_price
             Passed to `plot`.
+        **settings
+            Passed to `seqclass.metrics.decision_curve`.
 
         Returns
         -------
         DecisionCurveDisplay
         """
-        about: dict[str, Any] = {"positive": positive, "thresholds": thresholds, "benefit": benefit}
-        about |= {"prevalence": prevalence, "sample_weight": sample_weight}
         paid = dict(prices or {})
         if unknown := set(paid) - set(probabilities):
             raise ValueError(f"prices: there are no probabilities of {sorted(unknown)[0]!r}.")
         curves = [
-            decision_curve(y, chance, price=paid.get(name, 0.0), name=name, **about)
+            decision_curve(y, chance, price=paid.get(name, 0.0), name=name, **settings)
             for name, chance in probabilities.items()
         ]
-        return cls(curves, prior=prior).plot(ax, **settings)
+        return cls(curves, prior=prior).plot(ax, title=title, after_price=after_price)
 
     @classmethod
     def from_estimator(

@@ -19,6 +19,7 @@ from seqclass.plots._style import (
     belief_bars,
     colour,
     decided_text,
+    drawn,
     legend_below,
     prepare_rows,
     shorten,
@@ -82,15 +83,7 @@ class ExplanationDisplay(MultiAxesDisplay):
         self.max_steps = check_integer(max_steps, "max_steps", 1)
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: BaseSequentialClassifier,
-        x_row: Any,
-        *,
-        ax: Any = None,
-        title: str | None = None,
-        **settings: Any,
-    ) -> ExplanationDisplay:
+    def from_estimator(cls, estimator: BaseSequentialClassifier, x_row: Any, **settings: Any) -> ExplanationDisplay:
         """Explain the decision for one instance, and draw it.
 
         Parameters
@@ -99,12 +92,8 @@ class ExplanationDisplay(MultiAxesDisplay):
             A fitted classifier.
         x_row : array-like of shape (n_features,) or (1, n_features), pandas Series or one-row data frame
             The instance, in the form of the training data.
-        ax : sequence of two matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            Title; by default the decision, the number of features acquired and the prices paid.
         **settings
-            Passed to `ExplanationDisplay`.
+            Passed to the display itself, and to `plot`.
 
         Returns
         -------
@@ -118,7 +107,7 @@ class ExplanationDisplay(MultiAxesDisplay):
         explanations = estimator.explain(x_row)
         if len(explanations) != 1:
             raise ValueError(f"x_row must be one instance, got {len(explanations)}; pass X[i : i + 1].")
-        return cls(explanations[0], **settings).plot(ax, title=title)
+        return drawn(cls, explanations[0], **settings)
 
     _needed = "two axes, one for the belief and one for what going on was expected to save"
     _grid = {"nrows": 1, "ncols": 2, "sharey": True, "width_ratios": (3, 2)}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.validation import check_integer
-from seqclass.plots._style import Display, colour, shorten
+from seqclass.plots._style import Display, colour, drawn, shorten
 from seqclass.plots.stability import mark_events
 from seqclass.selection.prequential import Prequential
 
@@ -90,31 +90,21 @@ class SelectionMapDisplay(Display):
         self.names = [f"x{j}" if names is None else str(names[j]) for j in self.features.tolist()]
 
     @classmethod
-    def from_run(
-        cls,
-        run: Prequential,
-        *,
-        names: Sequence[str] | None = None,
-        max_features: int = 30,
-        ax: Any = None,
-        **settings: Any,
-    ) -> SelectionMapDisplay:
+    def from_run(cls, run: Prequential, **settings: Any) -> SelectionMapDisplay:
         """Draw the result of `seqclass.selection.prequential`.
 
         Parameters
         ----------
-        run, names, max_features
-            See `SelectionMapDisplay`.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        run : Prequential
+            The result.
         **settings
-            Passed to `plot`.
+            Passed to the display itself, and to `plot`.
 
         Returns
         -------
         SelectionMapDisplay
         """
-        return cls(run, names=names, max_features=max_features).plot(ax, **settings)
+        return drawn(cls, run, **settings)
 
     def plot(
         self, ax: Any = None, *, title: str | None = None, events: Mapping[int, str] | None = None

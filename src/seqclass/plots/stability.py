@@ -9,7 +9,16 @@ import numpy as np
 
 from seqclass._utils.arrays import FloatArray
 from seqclass._utils.validation import check_integer
-from seqclass.plots._style import MARKERS, MultiAxesDisplay, check_measures, colour, legend_below, open_frame, shorten
+from seqclass.plots._style import (
+    MARKERS,
+    MultiAxesDisplay,
+    check_measures,
+    colour,
+    drawn,
+    legend_below,
+    open_frame,
+    shorten,
+)
 from seqclass.selection.prequential import Prequential
 
 #: What can be drawn, and what its axis is called.
@@ -96,31 +105,21 @@ class StabilityDisplay(MultiAxesDisplay):
         self.window = check_integer(window, "window", 1)
 
     @classmethod
-    def from_runs(
-        cls,
-        runs: Prequential | Mapping[str, Prequential],
-        *,
-        measures: Sequence[str] = ("accuracy", "stability", "changed"),
-        window: int = 5,
-        ax: Any = None,
-        **settings: Any,
-    ) -> StabilityDisplay:
+    def from_runs(cls, runs: Prequential | Mapping[str, Prequential], **settings: Any) -> StabilityDisplay:
         """Draw results of `seqclass.selection.prequential`.
 
         Parameters
         ----------
-        runs, measures, window
-            See `StabilityDisplay`.
-        ax : sequence of matplotlib Axes, optional
-            Where to draw, one axes per measure; by default a new figure.
+        runs : Prequential or mapping of str to Prequential
+            Results, by name if there are several.
         **settings
-            Passed to `plot`.
+            Passed to the display itself, and to `plot`.
 
         Returns
         -------
         StabilityDisplay
         """
-        return cls(runs, measures=measures, window=window).plot(ax, **settings)
+        return drawn(cls, runs, **settings)
 
     def plot(
         self, ax: Any = None, *, title: str | None = None, events: Mapping[int, str] | None = None

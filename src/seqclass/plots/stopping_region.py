@@ -28,6 +28,7 @@ from seqclass.plots._style import (
     PALE,
     Display,
     OfPolicy,
+    drawn,
     legend_below,
     open_frame,
     pale,
@@ -142,9 +143,7 @@ class StoppingRegionDisplay(Display):
         self._ask()
 
     @classmethod
-    def from_policy(
-        cls, policy: Policy, stage: int = 0, *, ax: Any = None, title: str | None = None, **settings: Any
-    ) -> StoppingRegionDisplay:
+    def from_policy(cls, policy: Policy, stage: int = 0, **settings: Any) -> StoppingRegionDisplay:
         """Draw a policy at one stage.
 
         Parameters
@@ -153,18 +152,14 @@ class StoppingRegionDisplay(Display):
             The policy of a problem with two or three classes.
         stage : int
             Number of features asked so far, below the policy's horizon.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        title : str, optional
-            Title; by default the stage, its feature and price.
         **settings
-            Passed to `StoppingRegionDisplay`.
+            Passed to the display itself, and to `plot`.
 
         Returns
         -------
         StoppingRegionDisplay
         """
-        return cls(policy, stage, **settings).plot(ax, title=title)
+        return drawn(cls, policy, stage, **settings)
 
     @classmethod
     def from_estimator(

@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
-from seqclass._utils.frames import is_frame
+from seqclass._utils.frames import is_frame, to_frame, to_numeric
 from seqclass._utils.model_files import Stored
 from seqclass._utils.stored import check_support
 from seqclass._utils.validation import check_integer, check_real, plain_labels
@@ -185,38 +185,21 @@ def naming_columns(X: Any) -> Iterator[None]:
 
 def _first_text(X: Any) -> tuple[Any, str] | None:
     """Name of the first column that holds no numbers, and what it holds."""
-    columns: list[tuple[Any, Any]]
-    if is_frame(X):
-        columns = [(repr(str(name)), X.iloc[:, j]) for j, name in enumerate(X.columns)]
-        if any(getattr(column.dtype, "kind", "O") in "mM" for _, column in columns):
-            name = next(name for name, column in columns if getattr(column.dtype, "kind", "O") in "mM")
-            return name, "dates or durations"
-    else:
-        table = None if sp.issparse(X) else _as_objects(X)
-        columns = [] if table is None or table.ndim != 2 else list(enumerate(table.T))
-    for name, column in columns:
-        if getattr(column.dtype, "kind", "O") not in "biufc":
-            for value in column.tolist():
-                if isinstance(value, str) and not _is_number(value):
-                    return name, f"the text {value!r}"
-    return None
-
-
-def _as_objects(X: Any) -> npt.NDArray[Any] | None:
-    if isinstance(X, np.ndarray) and X.dtype.kind in "biufc":  # has no text, and may be large
+    if sp.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biufc"):  # has no text, and may be large
         return None
     try:
-        return np.asarray(X, dtype=object)
+        frame = X if is_frame(X) else to_frame(X)
     except ValueError:  # rows of several lengths
         return None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    for name, column in frame.items():
+        shown = repr(str(name)) if is_frame(X) else name
+        if column.dtype.kind in "mM":
+            return shown, "dates or durations"
+        texts = column[column.map(lambda cell: isinstance(cell, str)).to_numpy(dtype=bool)]
+        unreadable = texts[to_numeric(texts).isna().to_numpy()]
+        if len(unreadable):
+            return shown, f"the text {unreadable.iloc[0]!r}"
+    return None
 
 
 def check_finite_columns(X: Any, allow_nan: bool, names: Any = None) -> None:

@@ -232,7 +232,7 @@ def friedman_test(
     table, labels = check_table(scores, names, nan)
     n_methods = table.shape[1]
     if n_methods < 3:
-        raise ValueError("scores must have three methods or more; compare two by wilcoxon_test.")
+        raise ValueError("scores must have three methods or more; compare two by scipy.stats.wilcoxon.")
     ranked = ranks(complete_rows(table), higher_is_better, tolerance)
     n = len(ranked)
     average = ranked.mean(axis=0)

@@ -20,7 +20,7 @@ from seqclass._utils.arrays import (
 )
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_integer, check_not_negative, check_real, group_numbers
-from seqclass.stats._scores import TOLERANCE, check_pairs, check_vector
+from seqclass.stats._scores import check_pairs, check_vector
 from seqclass.stats.intervals import interval_ends, standard_error
 
 #: Rows that a group, and all others together, must have before anything is said of their difference.
@@ -273,52 +273,3 @@ def paired_t_test(
         reach = error * float(stats.t.ppf(0.5 + confidence / 2, n - 1))
     name = "corrected paired t" if test_to_train else "paired t"
     return PairedTest(name, mean, statistic, p_value, (mean - reach, mean + reach), differences.size)
-
-
-def wilcoxon_test(
-    a: npt.ArrayLike, b: npt.ArrayLike, *, tolerance: float = TOLERANCE, nan: str = "raise"
-) -> PairedTest:
-    """Compare two methods over data sets by Wilcoxon's signed-rank test.
-
-    Ranks of zero differences are split evenly between the two sums, as Demsar ([1]_) advises for comparing classifiers.
-
-    Parameters
-    ----------
-    a, b : array-like of one shape
-        Scores of the two methods on the same data sets.
-    tolerance : float
-        Scores that differ by no more than this count as equal, and differences are ranked in steps of it.
-    nan : "raise" or "omit"
-        What to do about missing scores; "omit" leaves out the pair.
-
-    Returns
-    -------
-    PairedTest
-        ``statistic`` is the smaller sum of ranks; p is scipy's, exact if possible. If all differences are zero, p is 1.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ, there are fewer than two pairs, or a score is missing.
-
-    References
-    ----------
-    .. [1] J. Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006, section 3.1.3.
-
-    Examples
-    --------
-    >>> wilcoxon_test([0.9, 0.8, 0.7, 0.95, 0.85], [0.8, 0.75, 0.72, 0.8, 0.7]).statistic
-    1.0
-    """
-    first, second = check_pairs(a, b, nan)
-    step = check_real(tolerance, "tolerance", 0)
-    differences = first - second
-    median = float(np.median(differences))
-    steps = np.rint(differences / step) if step else differences
-    if not steps.any():
-        half = differences.size * (differences.size + 1) / 4
-        return PairedTest("Wilcoxon signed rank", median, half, 1.0, None, differences.size)
-    outcome = stats.wilcoxon(steps, zero_method="zsplit")
-    return PairedTest(
-        "Wilcoxon signed rank", median, float(outcome.statistic), float(outcome.pvalue), None, differences.size
-    )
