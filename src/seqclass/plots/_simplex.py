@@ -56,8 +56,7 @@ def frame_triangle(ax: Any, classes: Sequence[Any], room: float = 0.4, letters: 
         ax.text(
             corner[0] + right, corner[1] + up, shorten(label, letters), ha=ha, va=va, fontsize=10, fontweight="bold"
         )
-    ax.set_xlim(-room, 1.1)
-    ax.set_ylim(-0.1, 0.95)
+    ax.set(xlim=(-room, 1.1), ylim=(-0.1, 0.95))
     ax.set_aspect("equal")
     ax.set(xticks=[], yticks=[])
     ax.set_axis_off()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence, Sized
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -261,16 +261,14 @@ def belief_bars(
     for width, paint, label in parts:
         bars.append(ax.barh(rows, width, left=start, color=paint, height=0.72, label=shorten(label, 24)))
         start = start + width
-    ax.set_xlim(0.0, 1.0)
-    ax.set_xlabel("P(class | what was seen)")
+    ax.set(xlim=(0.0, 1.0), xlabel="P(class | what was seen)")
     return bars
 
 
 def prepare_rows(axes: Sequence[Any], n: int) -> None:
     """Make rows of axes side by side, from top to bottom."""
     for ax in axes:
-        open_frame(ax)
-        ax.grid(visible=False, axis="y")
+        open_frame(ax, grid="x")
         ax.tick_params(axis="y", length=0)
         ax.set_ylim(n - 0.4, -0.6)
 
@@ -282,8 +280,7 @@ def draw_outline(ax: Any, rows: Sequence[tuple[int, int, str]], dashed: Collecti
             style = ":" if row in dashed else "-"
             ax.plot([x - 1, x - 1, x], [parent, row, row], color=NEUTRAL, linewidth=1, linestyle=style, zorder=1)
         ax.text(x + 0.45, row, label, va="center", fontsize=9, parse_math=False, zorder=3)
-    ax.set_xlim(-0.5, _outline_steps(rows) - 0.5)
-    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set(xlim=(-0.5, _outline_steps(rows) - 0.5), ylim=(len(rows) - 0.4, -0.6))
     ax.set_axis_off()
 
 
@@ -326,8 +323,9 @@ def legend_below(
     return legend
 
 
-def open_frame(ax: Any) -> None:
-    """Drop the upper and right frame lines, and draw a light grid behind the data."""
+def open_frame(ax: Any, grid: Literal["both", "x", "y", ""] = "both") -> None:
+    """Drop the upper and right frame lines, and draw a light grid, of one axis or both, behind the data."""
     ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(color=PALE, linewidth=0.8)
+    if grid:
+        ax.grid(axis=grid, color=PALE, linewidth=0.8)
     ax.set_axisbelow(True)

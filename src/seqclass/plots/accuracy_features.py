@@ -226,8 +226,7 @@ class AccuracyFeaturesDisplay(Display):
             if self.intervals is not None:
                 reach = np.abs(self.intervals[rows].T - y)
                 ax.errorbar(x, y, yerr=reach, fmt="none", ecolor=colour(i), elinewidth=1, capsize=2, alpha=0.6)
-        ax.set_xlabel("mean number of features acquired")
-        ax.set_ylabel("accuracy")
+        ax.set(xlabel="mean number of features acquired", ylabel="accuracy")
         legend_below(ax, columns=2)
         self.texts_ = self._write_labels(ax)
 

@@ -142,8 +142,7 @@ class AcquisitionMapDisplay(OfRecord, Display):
         every = -(-rows // _NAMED)
         ticks = np.arange(0, rows, every)
         ax.set_yticks(ticks, [self._row_label(i) for i in ticks.tolist()], fontsize=8)
-        ax.set_ylabel("true class")
-        ax.set_xlabel(self._column_label())
+        ax.set(ylabel="true class", xlabel=self._column_label())
         if columns and rows * columns <= 120:  # else no figure can be read
             self._write(ax, shown)
         bar = ax.figure.colorbar(self.image_, ax=ax)

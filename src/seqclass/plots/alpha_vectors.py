@@ -130,8 +130,7 @@ class AlphaVectorsDisplay(Display):
     def _draw_lines(self, ax: Any, paints: dict[int, Any]) -> None:
         from matplotlib.collections import LineCollection
 
-        open_frame(ax)
-        ax.grid(visible=False)
+        open_frame(ax, grid="")
         p, n_decisions = self.beliefs[:, 1], self.values.problem.n_decisions
         ends, lowest = simplex.edges_of(self.lowest, p)
         cost = np.interp(ends, p, self.cost)
@@ -144,7 +143,5 @@ class AlphaVectorsDisplay(Display):
             if lines:
                 ax.add_collection(LineCollection(lines, colors=paint, linewidths=0.7, label=label))
         ax.plot(p, self.cost, color="black", linewidth=2, label="their lower envelope, the value")
-        ax.set_xlim(0.0, 1.0)
-        ax.set_ylim(0.0, 1.4 * float(self.cost.max()) or 1.0)
-        ax.set_xlabel(f"P({shorten(self.classes[1], 30)} | what was seen)")
-        ax.set_ylabel("expected cost from here on")
+        ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.4 * float(self.cost.max()) or 1.0))
+        ax.set(xlabel=f"P({shorten(self.classes[1], 30)} | what was seen)", ylabel="expected cost from here on")

@@ -163,9 +163,7 @@ class BeliefPathDisplay(Display):
         if len(ranks) < len(self.classes):
             ax.plot([], [], color=FAINT, linewidth=1.0, label="others")
         self._mark_stop(ax, n_asked)
-        ax.set_ylim(0.0, 1.0)
-        ax.set_xlim(-0.3, n_asked + 0.3)
-        ax.set_ylabel("P(class | what was seen)")
+        ax.set(ylim=(0.0, 1.0), xlim=(-0.3, n_asked + 0.3), ylabel="P(class | what was seen)")
         self._label_steps(ax)
         legend_beside(ax)
 

@@ -137,18 +137,15 @@ class CostPlaneDisplay(MultiAxesDisplay):
                     for place in zip(own[at], x, whole - x):
                         offset = {"xytext": (4, 3), "textcoords": "offset points", "fontsize": 7, "color": NEUTRAL}
                         ax.annotate(f"{place[0]:g}", place[1:], zorder=4, **offset)
-            ax.set_xlim(0, 1.08 * x.max() or 1)
-            ax.set_ylim(0, 1.12 * (whole - x).max() or 1)
+            ax.set(xlim=(0, 1.08 * x.max() or 1), ylim=(0, 1.12 * (whole - x).max() or 1))
             ax.grid(visible=False)
             ax.locator_params(axis="x", nbins=5)
             ends = ax.get_xlim()[1], ax.get_ylim()[1]
             step = max(np.diff(marks[:2])[0] for marks in (ax.get_xticks(), ax.get_yticks()))
             for level in np.arange(1, math.ceil(sum(ends) / step)) * step:
                 ax.plot([0, level], [level, 0], color=NEUTRAL, linewidth=0.7, alpha=0.5, zorder=1)
-            ax.set_xlim(0, ends[0])
-            ax.set_ylim(0, ends[1])
+            ax.set(xlim=(0, ends[0]), ylim=(0, ends[1]))
             ax.set_title(shorten(name, 34), fontsize=10)
-            ax.set_xlabel(f"price paid a case{unit}")
-            ax.set_ylabel(f"decision cost a case{unit}")
+            ax.set(xlabel=f"price paid a case{unit}", ylabel=f"decision cost a case{unit}")
         for ax in axes[len(self.names) :]:
             ax.set_axis_off()

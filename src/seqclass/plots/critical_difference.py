@@ -80,8 +80,7 @@ class CriticalDifferenceDisplay(Display):
         bars, depth = self._depths()
         # room beside the ranks for the names, which lead the lines
         margin = 0.42 * (k - 1)
-        ax.set_xlim(1 - margin, k + margin)
-        ax.set_ylim(-depth, 1.9)
+        ax.set(xlim=(1 - margin, k + margin), ylim=(-depth, 1.9))
         self._scale(ax, k)
         self._methods(ax, k, bars)
         places = dict(zip(result.names, result.average_ranks.tolist()))

@@ -126,6 +126,5 @@ class EpisodePathsDisplay(Display):
             open_frame(ax)
             ax.set_ylim(-0.03, 1.03)
             ax.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
-            ax.set_xlabel("questions asked so far")
-            ax.set_ylabel(f"P({shorten(names.classes[1], 30)} | what was seen)")
+            ax.set(xlabel="questions asked so far", ylabel=f"P({shorten(names.classes[1], 30)} | what was seen)")
             legend_below(ax, handles)

@@ -109,8 +109,7 @@ class FeatureCountDisplay(OfRecord, Display):
 
     def _draw(self, ax: Any) -> None:
         rows = len(self.classes)
-        open_frame(ax)
-        ax.grid(axis="y", visible=False)
+        open_frame(ax, grid="x")
         width = int(self.edges[1])
         centre = self.edges[:-1] + (width - 1) / 2
         top = float(self.share.max())

@@ -16,7 +16,7 @@ from seqclass.plots._style import (
     OfPolicy,
     colour,
     legend_below,
-    open_frame,
+    prepare_rows,
     shorten,
 )
 from seqclass.pomdp import Policy
@@ -94,15 +94,10 @@ class FeatureValuesDisplay(OfPolicy, MultiAxesDisplay):
     def _draw(self, left: Any, right: Any) -> None:
         n = self.n_stages
         place = np.arange(n)
-        for axes in (left, right):
-            open_frame(axes)
-            axes.grid(visible=False, axis="y")
-            axes.tick_params(axis="y", length=0)
+        prepare_rows((left, right), n)
         left.barh(place, self.values.asked[:n], color=FAINT, height=0.7)
         left.set_yticks(place, [shorten(name, 30) for name in self.names[:n]], fontsize=9)
-        left.set_ylim(n - 0.4, -0.6)
-        left.set_xlim(0.0, 1.02)
-        left.set_xlabel("share of instances asked")
+        left.set(xlim=(0.0, 1.02), xlabel="share of instances asked")
         self._draw_worth(right, place)
 
     def _draw_worth(self, ax: Any, place: Any) -> None:

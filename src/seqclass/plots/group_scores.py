@@ -101,8 +101,7 @@ class GroupScoresDisplay(Display):
         return 6.4, 1.5 + min(0.45 * len(self.groups), 14.0)
 
     def _draw(self, ax: Any) -> None:
-        open_frame(ax)
-        ax.grid(axis="y", visible=False)
+        open_frame(ax, grid="x")
         place = np.arange(len(self.groups))
         price = np.array([one.mean_price for one in self.groups])
         total = np.array([one.realised_cost for one in self.groups])

@@ -71,10 +71,7 @@ class ValueOfInformationDisplay(OfPolicy, Display):
                 ax.scatter(price[known], value[known], color=colour(number), marker=marker, s=30, label=label, zorder=3)
         ax.axhline(values.perfect, color="black", linewidth=1, linestyle="--", label="perfect information")
         self._name(ax, most, top)
-        ax.set_xlim(0, most)
-        ax.set_ylim(0, top)
-        ax.set_xlabel("price")
-        ax.set_ylabel("expected value alone")
+        ax.set(xlim=(0, most), ylim=(0, top), xlabel="price", ylabel="expected value alone")
         legend_beside(ax)
 
     def _name(self, ax: Any, most: float, top: float) -> None:

@@ -147,5 +147,4 @@ class MissingSweepDisplay(MultiAxesDisplay):
         if whole:
             ax.plot([], [], color="black", linestyle=":", linewidth=1.5, label="nothing missing")
         self._scale(ax)
-        ax.set_xlabel("missing cells, %")
-        ax.set_ylabel(_LABELS[measure])
+        ax.set(xlabel="missing cells, %", ylabel=_LABELS[measure])

@@ -97,8 +97,7 @@ class QuestionCalibrationDisplay(OfRecord, Display):
         return max(5.0, 1.5 + 0.8 * len(self.stops)), 4.0
 
     def _draw(self, ax: Any) -> None:
-        open_frame(ax)
-        ax.grid(axis="x", visible=False)
+        open_frame(ax, grid="y")
         place = np.arange(len(self.stops))
         sure = np.array([one.confidence for one in self.stops])
         right = np.array([one.accuracy for one in self.stops])
@@ -111,12 +110,10 @@ class QuestionCalibrationDisplay(OfRecord, Display):
             *ax.plot(place, right, marker="o", color=colour(0), label="is right", **style),
         ]
         low = float(np.nanmin([*ends[:, 0], *right, *sure]))
-        ax.set_ylim(max(0.0, low - 0.04 * (1 - low)), 1.0 + 0.04 * (1 - low))
-        ax.set_xlim(-0.6, len(self.stops) - 0.4)
+        ax.set(ylim=(max(0.0, low - 0.04 * (1 - low)), 1.0 + 0.04 * (1 - low)), xlim=(-0.6, len(self.stops) - 0.4))
         size = 9 if len(self.stops) <= 12 else 6
         ax.set_xticks(place, [f"{one.questions}\nn = {one.n_rows:,}" for one in self.stops], fontsize=size)
-        ax.set_xlabel("questions asked before it stopped")
-        ax.set_ylabel("probability of the likeliest class")
+        ax.set(xlabel="questions asked before it stopped", ylabel="probability of the likeliest class")
         legend_below(ax, self.lines_, offset=-0.26)
 
 

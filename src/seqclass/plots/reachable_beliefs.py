@@ -101,12 +101,10 @@ class ReachableBeliefsDisplay(OfPolicy, Display):
         return 6.4, 4.4
 
     def _draw(self, ax: Any) -> None:
-        open_frame(ax)
-        ax.grid(visible=False)
+        open_frame(ax, grid="")
         handles = self._draw_intervals(ax) + self._draw_discs(ax)
         margin = max(0.6, 0.035 * self.n_stages)
-        ax.set_xlim(-margin, self.n_stages + margin)
-        ax.set_ylim(-0.04, 1.04)
+        ax.set(xlim=(-margin, self.n_stages + margin), ylim=(-0.04, 1.04))
         ax.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
         ax.set_xlabel("features asked so far")
         shown = "likeliest class" if self.class_index is None else shorten(self.classes[self.class_index], 20)

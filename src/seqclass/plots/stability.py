@@ -171,8 +171,7 @@ class StabilityDisplay(MultiAxesDisplay):
             marker = {"marker": MARKERS[i % len(MARKERS)], "markersize": 5, "markevery": (first, every)}
             style = {"color": colour(i), "linewidth": 1.8, "zorder": 3, "label": shorten(name, 30) if name else None}
             lines += ax.plot(batch, smooth(value, self.window), **marker, **style)
-        ax.set_ylabel(_LABELS[measure])
-        ax.set_xlim(0, max(1, *(len(run.accuracy) - 1 for run in self.runs.values())))
+        ax.set(ylabel=_LABELS[measure], xlim=(0, max(1, *(len(run.accuracy) - 1 for run in self.runs.values()))))
         if measure in ("changed", "n_selected", "seconds"):
             ax.set_ylim(bottom=0)
         return lines

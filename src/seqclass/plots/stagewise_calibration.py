@@ -169,10 +169,8 @@ class StagewiseCalibrationDisplay(OfRecord, Display):
             self.lines_ += ax.plot(x, y, label=label, zorder=3, **style)
             reach = np.abs(wilson(y, n.astype(np.float64)).T - y)
             ax.errorbar(x, y, yerr=reach, fmt="none", ecolor=colour(i), elinewidth=1, capsize=2, alpha=0.45)
-        ax.set_xlim(low - 0.02, 1.02)
-        ax.set_ylim(top=1.03)
-        ax.set_xlabel("confidence: largest class posterior")
-        ax.set_ylabel("accuracy of that class")
+        ax.set(xlim=(low - 0.02, 1.02), ylim=(None, 1.03))
+        ax.set(xlabel="confidence: largest class posterior", ylabel="accuracy of that class")
         legend_beside(ax, [*self.lines_, *ideal], title="after")
 
 

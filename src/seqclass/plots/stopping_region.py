@@ -238,11 +238,9 @@ class StoppingRegionDisplay(Display):
             lines += ax.plot(
                 p, self.continuation_cost, color="black", linewidth=2, linestyle="--", label="cost of going on"
             )
-        ax.set_xlim(0.0, 1.0)
-        ax.set_ylim(bottom=0.0)
+        ax.set(xlim=(0.0, 1.0), ylim=(0.0, None))
         ax.grid(visible=False)
-        ax.set_xlabel(f"P({shorten(self.classes[1], 30)} | what was seen)")
-        ax.set_ylabel("expected cost from here on")
+        ax.set(xlabel=f"P({shorten(self.classes[1], 30)} | what was seen)", ylabel="expected cost from here on")
         return [*lines, *self._patches()]
 
     def _draw_triangle(self, ax: Any) -> list[Any]:
@@ -385,8 +383,7 @@ class ThresholdsDisplay(OfPolicy, Display):
         from matplotlib.patches import Patch
 
         intervals, n = self.thresholds, self.thresholds.n_stages
-        open_frame(ax)
-        ax.grid(visible=False)
+        open_frame(ax, grid="")
         several = bool(intervals.context.any())
         width = 0.86 if n <= 60 else 1.0
         handles: list[Any] = []
@@ -417,9 +414,7 @@ class ThresholdsDisplay(OfPolicy, Display):
             place(handles=handles, loc="outside lower center", ncols=2, fontsize=9, frameon=False)
 
     def _axes(self, ax: Any, n: int) -> None:
-        ax.set_xlim(-0.6, n - 0.4)
-        ax.set_ylim(0.0, 1.0)
-        ax.set_ylabel(f"P({shorten(self.classes[1], 20)} | what was seen)")
+        ax.set(xlim=(-0.6, n - 0.4), ylim=(0.0, 1.0), ylabel=f"P({shorten(self.classes[1], 20)} | what was seen)")
         if n <= 24:  # else there are numbers
             ax.set_xticks(range(n), [shorten(name, 24) for name in self.names], rotation=90, fontsize=8)
         else:

@@ -217,8 +217,7 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
             ends, regions = simplex.edges_of(actions[i], self.beliefs[:, 1])
             ax.barh(row, np.diff(ends), left=ends[:-1], height=0.8, color=[paints[r] for r in regions])
         ax.set_yticks(range(len(names)), names, fontsize=9)
-        ax.set_ylim(len(names) - 0.5, -0.5)
-        ax.set_xlim(0.0, 1.0)
+        ax.set(ylim=(len(names) - 0.5, -0.5), xlim=(0.0, 1.0))
         ax.spines[["top", "right"]].set_visible(False)
 
     def _draw_lines(self, ax: Any, names: list[str], values: FloatArray) -> None:
@@ -233,8 +232,7 @@ class ValueFunctionDisplay(OfPolicy, MultiAxesDisplay):
             ax.plot(p, own, color=COLOURS[-1 - i % len(COLOURS)], linewidth=2, linestyle=style, label=name)
         if not self.stage:
             ax.axvline(self.problem.prior[1], color="black", linestyle=":", linewidth=1, label="prior")
-        ax.set_xlim(0.0, 1.0)
-        ax.set_ylabel(self._cost_label)
+        ax.set(xlim=(0.0, 1.0), ylabel=self._cost_label)
 
     def _draw_triangles(self, axes: Any, values: FloatArray) -> None:
         from matplotlib.ticker import MaxNLocator
