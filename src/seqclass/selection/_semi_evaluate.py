@@ -63,6 +63,7 @@ def acceptance_probability(score: float, than: float, c: float) -> float:
     return math.exp(c * (score - than))
 
 
+@register
 @dataclass
 class SearchProgress:
     """Estimate of how far the search has come: N_ni of eq. (2) and PCT_imp of eq. (5), before iteration ``k``."""
@@ -85,6 +86,7 @@ def _mix(new: float, old: float, weight: float) -> float:
     return weight * new + (1 - weight) * old
 
 
+@register
 class CoolDown:
     """Cool-down factors: features that did badly when they were tried are drawn less often for a while, eq. (6)."""
 
@@ -191,25 +193,6 @@ STEPS = np.dtype([(column.name, _FORMATS[column.type]) for column in fields(Semi
 def as_history(steps: Sequence[SemiRFSStep]) -> npt.NDArray[Any]:
     """Structured array of the steps, one row each."""
     return np.array([astuple(step) for step in steps], dtype=STEPS)
-
-
-def as_steps(history: npt.NDArray[Any]) -> list[SemiRFSStep]:
-    """Steps of a structured array."""
-    return [SemiRFSStep(*row) for row in history.tolist()]
-
-
-def columns(table: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-    """Columns of a structured array, by name, which a state file can hold."""
-    return {name: np.ascontiguousarray(table[name]) for name in table.dtype.names or ()}
-
-
-def from_columns(parts: dict[str, npt.NDArray[Any]], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Structured array of such columns."""
-    names = dtype.names or ()
-    table = np.empty(len(parts[names[0]]), dtype=dtype)
-    for name in names:
-        table[name] = parts[name]
-    return table
 
 
 Split = tuple[IntArray, IntArray]

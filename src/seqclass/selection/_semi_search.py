@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from seqclass._utils.arrays import BoolArray, IntArray
+from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_integer, check_real
 from seqclass.selection._semi_evaluate import (
     CoolDown,
@@ -141,6 +142,7 @@ def _weight(value: Any, name: str) -> float:
     return float(value)
 
 
+@register
 @dataclass
 class SearchState:
     """Where the search stands, between two iterations."""

@@ -9,7 +9,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, asdict, dataclass
+from dataclasses import KW_ONLY, asdict, astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,32 +24,17 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.arrays import BoolArray, IntArray, as_generator
 from seqclass._utils.model_files import load, save
 from seqclass._utils.validation import check_jobs, plain_labels
 from seqclass.selection._base import Selector
-from seqclass.selection._semi_evaluate import (
-    EVALUATIONS,
-    STEPS,
-    CoolDown,
-    Evaluator,
-    SearchProgress,
-    SemiRFSStep,
-    Split,
-    as_history,
-    as_steps,
-    columns,
-    from_columns,
-)
+from seqclass.selection._semi_evaluate import Evaluator, SemiRFSStep, Split, as_history
 from seqclass.selection._semi_search import SearchSettings, SearchState, check_settings, run_search, start_search
 
 __all__ = ["SemiRFS", "SemiRFSStep"]
 
 
 KIND = "SemiRFS search"
-#: Goes up with every change that an older form could not be read by.
-VERSION = 1
-_NUMBERS = ("seed", "score", "c", "idle", "stale")
 
 
 def fingerprint(X: Any, y: npt.NDArray[Any]) -> str:
@@ -84,23 +69,19 @@ def describe_setting(thing: Any) -> str:
 
 def state_dict(state: SearchState, evaluator: Evaluator, data: str, settings: dict[str, Any]) -> dict[str, Any]:
     """All of a search, as plain data and arrays."""
-    best = np.empty(0, dtype=np.intp) if evaluator.best is None else evaluator.best
     return {
         "kind": KIND,
-        "version": VERSION,
         "data": data,
         "settings": settings,
         "splits": list(evaluator.splits),
-        "selected": state.selected.copy(),
-        "stage": asdict(state.stage),
-        "cool": None if state.cool is None else vars(state.cool) | {"factors": state.cool.factors.copy()},
-        "history": columns(as_history(state.steps)),
-        "evaluations": columns(evaluator.table()),
+        "state": replace(state, steps=[]),
+        # by columns, which take less room than a record an iteration
+        "history": [list(column) for column in zip(*map(astuple, state.steps))],
+        "evaluations": [list(column) for column in zip(*evaluator.lines)],
         "keys": np.frombuffer(b"".join(evaluator.position), dtype=np.uint8).reshape(-1, 16),
-        "best": best,
+        "best": evaluator.best,
         "best_score": float(evaluator.best_score),
         "elapsed": evaluator.elapsed_seconds,
-        **{name: getattr(state, name) for name in _NUMBERS},
     }
 
 
@@ -111,9 +92,7 @@ def read_state(
     parts = load(path)
     if not isinstance(parts, dict) or parts.get("kind") != KIND:
         raise ValueError(f"{os.fspath(path)} holds no state of a SemiRFS search.")
-    if parts["version"] > VERSION:
-        raise ValueError(f"{os.fspath(path)} was written by a newer version: upgrade seqclass to read it.")
-    if len(parts["selected"]) != n_features or parts["data"] != data:
+    if len(parts["state"].selected) != n_features or parts["data"] != data:
         raise ValueError(f"{os.fspath(path)} belongs to other data: resume with the X and y of the first fit.")
     if settings is not None:
         other = [name for name, value in settings.items() if parts["settings"].get(name) != value]
@@ -127,23 +106,12 @@ def read_state(
 
 def restore(parts: dict[str, Any], evaluator: Evaluator) -> SearchState:
     """The state that was saved; what was scored goes back into the evaluator."""
-    table = from_columns(parts["evaluations"], EVALUATIONS)
-    evaluator.lines = [tuple(row) for row in table.tolist()]
+    evaluator.lines = list(zip(*parts["evaluations"]))
     evaluator.position = {key.tobytes(): i for i, key in enumerate(parts["keys"])}
-    evaluator.best = parts["best"] if len(parts["best"]) else None
-    evaluator.best_score = parts["best_score"]
-    cool = None
-    if parts["cool"] is not None:
-        cool = CoolDown(parts["selected"], parts["cool"]["cooling"], parts["cool"]["scale"])
-        factors: FloatArray = parts["cool"]["factors"]
-        cool.factors = factors.copy()
-    return SearchState(
-        selected=parts["selected"].copy(),
-        stage=SearchProgress(**parts["stage"]),
-        cool=cool,
-        steps=as_steps(from_columns(parts["history"], STEPS)),
-        **{name: parts[name] for name in _NUMBERS},
-    )
+    evaluator.best, evaluator.best_score = parts["best"], parts["best_score"]
+    state: SearchState = parts["state"]
+    state.steps = [SemiRFSStep(*row) for row in zip(*parts["history"])]
+    return state
 
 
 def child_seed(seed: int, purpose: int) -> int:
@@ -534,7 +502,7 @@ class SemiRFS(Selector):
         X, y = self._check_data(X, y)
         settings, data = check_settings(self, X.shape[1]), fingerprint(X, y)
         parts = read_state(path, data, X.shape[1], self._decisive(settings))
-        evaluator = self._evaluator(X, y, parts["splits"], parts["seed"], settings)
+        evaluator = self._evaluator(X, y, parts["splits"], parts["state"].seed, settings)
         state = restore(parts, evaluator)
         with evaluator.workers(parts["elapsed"]):
             self._search(state, evaluator, settings, data)
