@@ -107,11 +107,29 @@ def mean_and_variance(values: FloatArray, weight: FloatArray | None = None) -> t
     return mean, n**2 / (n - 1) * float(share**2 @ (values - mean) ** 2) if n > 1 else np.nan
 
 
+def equal_errors(vectors: FloatArray) -> float | None:
+    """What every mistake costs, where all cost the same and a right decision nothing; None elsewhere.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (k, n_classes)
+        Cost of each decision by class, not negative.
+
+    Returns
+    -------
+    float or None
+    """
+    n = len(vectors)
+    error = float(vectors[0, -1])
+    alike = vectors.shape == (n, n) and not vectors.trace() and np.count_nonzero(vectors == error) == n * (n - 1)
+    return error if alike else None
+
+
 def lower_envelope(X: FloatArray, vectors: FloatArray) -> FloatArray:
     """Smallest product of each row with one of a few vectors."""
     rows = X.reshape(-1, X.shape[-1])
     # of fewer it does not pay to look whether they are costs of 0 and 1
-    if len(vectors) >= 8 and np.array_equal(vectors, 1 - np.eye(len(vectors))):
+    if len(vectors) >= 8 and equal_errors(vectors) == 1:
         # a mistake costs 1: all but the likeliest, and not as many products as there are pairs of classes
         return np.asarray((row_sums(rows) - rows.max(axis=1)).reshape(X.shape[:-1]))
     if len(rows) * len(vectors) <= 2**15:  # one part

@@ -6,8 +6,9 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -137,9 +138,10 @@ def _as_objects(rows: Any) -> npt.NDArray[Any]:
 
 def refuse_cells(values: Any, what: str) -> None:
     """Refuse cells that are neither numbers nor texts: bytes, complex numbers, lists and the like."""
-    values = values.cat.categories if hasattr(values, "cat") else values
+    values = getattr(values.dtype, "categories", values)
     kind = getattr(values.dtype, "kind", "")
-    kinds = set(map(type, np.ravel(values))) if kind == "O" else set()
+    texts = getattr(values.dtype, "name", "") in ("str", "string")  # and nothing else
+    kinds = set(map(type, np.ravel(values))) if kind == "O" and not texts else set()
     if kind == "S" or any(issubclass(one, bytes) for one in kinds):
         raise ValueError(f"{what} holds bytes: decode them into texts, or turn them into numbers.")
     if kind == "c" or any(issubclass(one, (complex, np.complexfloating)) for one in kinds):
@@ -332,6 +334,7 @@ class FrameEncoder:
     def fit_levels(self, levels: dict[Any, Levels]) -> FrameEncoder:
         """Learn the categories of columns that hold this; as `fit`."""
         self.columns_ = list(levels)
+        vars(self).pop("_number_of", None)
         by_column = each_column(levels, lambda name: levels[name].categories(name))
         self.categories_ = {name: categories for name, categories in by_column.items() if categories is not None}
         return self
@@ -341,44 +344,46 @@ class FrameEncoder:
         import pandas as pd
 
         check_names(X)
-        each_column(X.columns, lambda name: refuse_cells(X[name], f"column {short_repr(name)}"))
-        if not self.categories_ and all(is_numeric(X[name]) for name in X.columns):
+        columns = dict(X.items())  # taking one out is what pandas is slowest at
+        each_column(columns, lambda name: refuse_cells(columns[name], f"column {short_repr(name)}"))
+        if not self.categories_ and all(map(is_numeric, columns.values())):
             return X
 
         def encode(name: Any) -> FloatArray:
             if name in self.categories_:
-                return self._encode_column(X[name], name, unknown)
-            return _numbers(X[name], name)
+                return self._encode_column(columns[name], name, unknown)
+            return _numbers(columns[name], name)
 
-        encoded = each_column(X.columns, encode)
+        encoded = each_column(columns, encode)
         return pd.DataFrame(encoded, columns=X.columns, index=X.index)
 
     def code(self, name: Any, value: Any, unknown: str = "error") -> float:
         """Number of one value of a categorical column; NaN where it is unknown and that counts as missing."""
-        key = spelt(value)
-        if len(at := np.flatnonzero(self.categories_[name] == key)):
-            return float(at[0])
-        numbers = _number_categories(self.categories_[name])
+        key, numbers = spelt(value), self._number_of[name]
         if key not in numbers and unknown == "missing":
             return float("nan")
         if key not in numbers:
             raise _unknown(name, [value], self.categories_[name])
         return numbers[key]
 
+    @cached_property
+    def _number_of(self) -> dict[Any, dict[str, float]]:
+        return {name: _number_categories(categories) for name, categories in self.categories_.items()}
+
     def n_unknown(self, X: Any) -> int:
         """How many cells hold a category that is not known, in a data frame of some of the columns."""
-        known = {str(name): {None, *_number_categories(categories)} for name, categories in self.categories_.items()}
+        known = {str(name): {None, *numbers} for name, numbers in self._number_of.items()}
         return sum(
             key not in known[name] for name in map(str, X.columns) if name in known for key in column_keys(X[name])
         )
 
     def _encode_column(self, column: Any, name: Any, unknown: str) -> FloatArray:
-        categories: dict[str | None, float] = dict(_number_categories(self.categories_[name]).items())
+        categories: Mapping[Any, float] = self._number_of[name]
         at: IntArray | None = None
-        if hasattr(column, "cat"):  # each category once, not each cell
-            seen, at = np.unique(column.cat.codes.to_numpy(), return_inverse=True)
-            own = [spelt(value) or None for value in column.cat.categories.tolist()]
-            keys = [None if code < 0 else own[code] for code in seen.tolist()]
+        if (own := getattr(column.dtype, "categories", None)) is not None:  # each category once, not each cell
+            seen, at = np.unique(column.array.codes, return_inverse=True)
+            keys = [spelt(value) or None for value in own[seen[seen >= 0]].tolist()]
+            keys = [*[None] * (len(seen) - len(keys)), *keys]
         else:
             keys = column_keys(column)
         new = list(dict.fromkeys(key for key in keys if key is not None and key not in categories))

@@ -318,12 +318,12 @@ class OutcomeCoder:
 
     def code_values(self, column: int, values: FloatArray) -> IntArray:
         """Outcomes of some values of a column, -1 where missing and that is no outcome."""
-        outcome = np.full(len(values), self.missing_code[column], dtype=np.int32)
-        there = np.flatnonzero(~np.isnan(values))
         if isinstance(self.discretizer_, Discretizer) and column not in self.categories:
             inner = column if not self.categories else int(np.searchsorted(self.numeric_, column))
-            outcome[there] = self.discretizer_._outcomes(values[there], inner)
-            return outcome
+            found = self.discretizer_._outcomes(values, inner)
+            return found if self.missing_ is None else np.where(found < 0, self.missing_code[column], found)
+        outcome = np.full(len(values), self.missing_code[column], dtype=np.int32)
+        there = np.flatnonzero(~np.isnan(values))
         if column in self.categories:  # whose numbers are the outcomes
             outcome[there] = values[there].astype(np.intp)
             return outcome

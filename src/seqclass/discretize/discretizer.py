@@ -306,7 +306,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
     def _outcomes(self, values: FloatArray, j: int) -> IntArray:
         """Outcomes of values of one column, by its number."""
         outcomes: IntArray = self.bin_edges_[j].searchsorted(values, side="right")
-        self._relabel(values, outcomes, np.full(len(values), j))
+        self._relabel(values, outcomes, j)
         return outcomes
 
     def _interval_labels(self, j: int) -> list[str]:
@@ -412,7 +412,7 @@ class Discretizer(Stored, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
             low, high = self.own_bins_.T
             out *= ~((values >= low[columns]) & (values <= high[columns]))
         # an infinite value passes the padding too
-        np.minimum(out, (self.n_outcomes_ - 1).astype(out.dtype)[columns], out=out)
+        np.minimum(out, (self.n_outcomes_[columns] - 1).astype(out.dtype), out=out)
         if self.zero_first_:
             first = self._zero_rank().astype(out.dtype)[columns]
             holds_zero = out == first

@@ -19,13 +19,14 @@ T = TypeVar("T")
 
 def kept(function: Callable[[B], T]) -> Callable[[B], T]:
     """Have a function of a belief work out its answer once for each."""
+    name = function.__name__
 
     @wraps(function)
     def look_up(belief: B) -> T:
-        if function.__name__ not in belief._kept:
-            belief._kept[function.__name__] = function(belief)
-        answer: T = belief._kept[function.__name__]
-        return answer
+        known: dict[str, T] = belief._kept
+        if name not in known:
+            known[name] = function(belief)
+        return known[name]
 
     return look_up
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, equal_errors, row_sums
 
 __all__ = ["Hidden"]
 
@@ -30,11 +30,6 @@ def pad_tables(tables: FloatArray | Sequence[FloatArray], n_outcomes: IntArray) 
     for row, table in zip(result, tables):
         row[: len(table)] = table
     return result
-
-
-def common(likelihood: FloatArray) -> FloatArray | None:
-    """Return the likelihoods that all rows share, (m, V, n_classes); None where they may differ."""
-    return likelihood[0] if len(likelihood) and likelihood.strides[0] == 0 else None
 
 
 def unpad_tables(tables: FloatArray) -> tuple[FloatArray, IntArray | None]:
@@ -86,24 +81,6 @@ def one_per_belief(tables: FloatArray) -> tuple[FloatArray, IntArray] | None:
     return merged, (stands_for % width).reshape(n, width)
 
 
-def table_costs(belief: FloatArray, table: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Expected cost of the best of some vectors after each question, by matrix products."""
-    (flat, starts), n = unpad_tables(table), len(table)
-    cost = np.empty((len(belief), n))
-    if 4 * len(belief) < len(vectors):  # of few beliefs the successors are worked out, not tables for each decision
-        for part in chunks(len(belief), 8.0 * len(flat) * (table.shape[2] + len(vectors))):
-            best = ((belief[part, None] * flat) @ vectors.T).min(axis=2)
-            cost[part] = by_question(best, n, starts)
-        return cost
-    for part in chunks(len(belief), 8.0 * 3 * len(flat), CACHE_BYTES):
-        # the successors' costs of one decision are one product of beliefs and weighted likelihoods
-        best = belief[part] @ (flat * vectors[0]).T
-        for vector in vectors[1:]:
-            np.minimum(best, belief[part] @ (flat * vector).T, out=best)
-        cost[part] = by_question(best, n, starts)
-    return cost
-
-
 class StateTables:
     """P(outcome | hidden state) of some questions, class by class.
 
@@ -115,9 +92,12 @@ class StateTables:
 
     def __init__(self, questions: IntArray, table: FloatArray, members: list[IntArray]) -> None:
         self.questions, self.members, self.shape = questions, members, table.shape[:2]
+        self._place = np.full(1 + questions.max(initial=-1), -1)
+        self._place[questions] = np.arange(len(questions))
         flat, self._starts = unpad_tables(table)
         if all(own.size == 1 for own in members):  # one product serves all
-            self._whole: FloatArray | None = np.ascontiguousarray(flat[:, np.concatenate(members)].T)
+            self._alone: IntArray = np.concatenate(members)
+            self._whole: FloatArray | None = np.ascontiguousarray(flat[:, self._alone].T)
             self.by_class = [self._whole[c : c + 1] for c in range(len(members))]
         else:
             self._whole = None
@@ -138,29 +118,25 @@ class StateTables:
 
     @cached_property
     def amplitudes(self) -> list[FloatArray]:
-        """Roots of the tables."""
-        return [np.sqrt(table) for table in self.by_class]
+        """Roots of the tables, all in one where each class has one state."""
+        return [np.sqrt(table) for table in (self.by_class if self._whole is None else [self._whole])]
 
     def places(self, questions: IntArray) -> IntArray | None:
         """Where some questions are among these; None if some are not, or they are fewer than half of these."""
         if len(questions) > len(self.questions) or 2 * len(questions) < len(self.questions):
             return None
-        place = np.full(1 + max(self.questions.max(initial=-1), questions.max(initial=-1)), -1)
-        place[self.questions] = np.arange(len(self.questions))
-        positions = place[questions]
+        if questions.max(initial=-1) >= len(self._place):
+            return None
+        positions = self._place[questions]
         return None if (positions < 0).any() else positions
 
     def class_costs(self, states: FloatArray, vectors: FloatArray) -> FloatArray:
         """Expected cost of the best of some vectors after each question."""
         cost, n_classes = self._empty(states), len(self.members)
-        if self._whole is not None:
-            alone: FloatArray = states[:, np.concatenate(self.members)]
-            # where all errors cost the same, one decides for the likeliest: with 50 classes 50 times less to work out
-            if n_classes >= 16 and np.array_equal(vectors, vectors[0, 1] * (1 - np.eye(n_classes))):
-                for part in self._parts(states, n_classes):
-                    joint = alone[part][:, :, None] * self._whole
-                    cost[part] = vectors[0, 1] * self._sums(joint.sum(axis=1) - joint.max(axis=1))
-                return cost
+        # where all errors cost the same, one decides for the likeliest: with 50 classes 50 times less to work out
+        error = equal_errors(vectors) if n_classes >= 16 and self._whole is not None else None
+        if self._whole is not None and error is None and len(vectors) <= 4 * len(states):
+            alone: FloatArray = states[:, self._alone]
             for part in self._parts(states, 3):
                 best = (alone[part] * vectors[0]) @ self._whole
                 for vector in vectors[1:]:
@@ -168,12 +144,22 @@ class StateTables:
                 cost[part] = self._sums(best)
             return cost
         for part in self._parts(states, max(n_classes, len(vectors))):
-            joint = np.empty((n_classes, part.stop - part.start, self.by_class[0].shape[1]))
-            for of_class, own, table in zip(joint, self.members, self.by_class):
-                np.matmul(states[part][:, own], table, out=of_class)
-            best = (vectors @ joint.reshape(n_classes, -1)).min(axis=0).reshape(joint.shape[1:])
+            joint = self._joint(states[part])
+            if error is not None:
+                best = error * (joint.sum(axis=0) - joint.max(axis=0))
+            else:
+                best = (vectors @ joint.reshape(n_classes, -1)).min(axis=0).reshape(joint.shape[1:])
             cost[part] = self._sums(best)
         return cost
+
+    def _joint(self, states: FloatArray) -> FloatArray:
+        """P(class, outcome), (n_classes, n, R)."""
+        if self._whole is not None:
+            return np.asarray(states.T[self._alone, :, None] * self._whole[:, None])
+        joint = np.empty((len(self.members), len(states), self.by_class[0].shape[1]))
+        for of_class, own, table in zip(joint, self.members, self.by_class):
+            np.matmul(states[:, own], table, out=of_class)
+        return joint
 
     def class_information(self, states: FloatArray) -> FloatArray:
         """I(answer; class) of each question in nats, (n, m)."""
@@ -198,7 +184,7 @@ class StateTables:
         result = self._empty(states)
         for part in self._parts(states, 3):
             if self._whole is not None:
-                predictive = states[part][:, np.concatenate(self.members)] @ self._whole
+                predictive = states[part][:, self._alone] @ self._whole
             else:
                 pairs = zip(self.members, self.by_class)
                 predictive = np.asarray(sum(states[part][:, own] @ table for own, table in pairs))
@@ -210,6 +196,9 @@ class StateTables:
         """Weight of the pairs of states of different classes that each question separates, (n, m)."""
         result = self._empty(states)
         for part in self._parts(states, 3):
+            if self._whole is not None:
+                result[part] = (1 - self._sums((states[part][:, self._alone] @ self.amplitudes[0]) ** 2)) / 2
+                continue
             total: FloatArray = np.zeros((part.stop - part.start, self.by_class[0].shape[1]))
             within, alike = np.zeros((len(total), 1)), np.zeros_like(total)
             alone = np.zeros((len(total), 1))
@@ -337,3 +326,15 @@ class Hidden:
         # what is kept of a problem's tables takes at most so many times their own memory
         self._kept = [tables] if kept > 2 * self._likelihoods.size else [tables, *self._kept]
         return tables, np.arange(len(questions))
+
+
+class ClassStates(Hidden):
+    """Classes that are states themselves, as answers depend on nothing else."""
+
+    def __init__(self, likelihoods: FloatArray) -> None:
+        n_questions, n_outcomes, n_classes = likelihoods.shape
+        super().__init__(np.arange(n_classes), likelihoods, np.full(n_questions, n_outcomes))
+
+    def probability(self, info: Known) -> FloatArray:
+        """P(class | what was seen), (n, n_classes)."""
+        return info.probabilities

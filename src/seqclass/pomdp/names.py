@@ -441,6 +441,8 @@ def _word(name: str) -> str:
 
 def is_missing(value: Any) -> bool:
     """Whether a value is none: None, NaN, or what numpy and pandas have for it."""
+    if type(value) in (float, str):
+        return bool(value != value)
     # the NA of pandas is neither like itself nor not, and of an array no one can say
     if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
         return True

@@ -103,40 +103,46 @@ def stopping_threshold(belief: BeliefState) -> FloatArray:
 
 
 @kept
+def available_to_some(belief: BeliefState) -> IntArray:
+    """Questions that any row may ask now."""
+    return np.flatnonzero(belief.available.any(axis=0))
+
+
+@kept
 def one_step_costs(belief: BeliefState) -> FloatArray:
     """Cost of asking each question and deciding after it, its price included, (n, n_questions); inf if not open."""
     costs = np.full((len(belief), belief.problem.n_questions), np.inf)
-    asked = np.flatnonzero(belief.available.any(axis=0))
+    asked = available_to_some(belief)
     if asked.size:
-        prices = np.broadcast_to(belief.prices, costs.shape)[:, asked]
         after = belief.problem.structure.costs_after(asked, belief)
-        costs[:, asked] = np.where(belief.available[:, asked], prices + after, np.inf)
+        costs[:, asked] = np.where(belief.available[:, asked], belief.prices[:, asked] + after, np.inf)
     return costs
 
 
-def cost_lower_bound(belief: BeliefState, multiplier: FloatArray | float = 1.0) -> FloatArray:
+def cost_lower_bound(belief: BeliefState, multiplier: FloatArray | float | None = None) -> FloatArray:
     """No way of going on costs less: one more price, then the class is known; inf where nothing is open.
 
     It is (n,), or (n, m) for several factors of all prices, ``multiplier`` of shape (m,).
     """
     problem, known = belief.problem, belief.probabilities @ perfect_cost(belief.problem)
-    factor = np.atleast_1d(multiplier)
-    least: FloatArray
+    price = np.full(len(belief), np.inf)
     if belief.stage >= problem.n_stages:
-        least = np.full((len(belief), len(factor)), np.inf)
+        pass
     elif problem.any_order:
-        cheapest = np.where(belief.available, belief.prices, np.inf).min(axis=1, initial=np.inf)[:, None]
-        nothing = np.isinf(cheapest)
+        price = np.where(belief.available, belief.prices, np.inf).min(axis=1)
         if problem.rules is not None and problem.rules.has_requirements:  # what has to be asked is paid for
-            cheapest = np.maximum(cheapest, problem.rules.lower_bound(belief)[:, None])
-        least = np.where(nothing, np.inf, np.where(nothing, 0.0, cheapest) * factor + known[:, None])
+            price = np.maximum(price, problem.rules.lower_bound(belief))
     else:
         price = price_of_question(belief)
         if belief.account.ordered is not None and problem.groups is not None:
             # what is ordered with it may pay in full
             spared = problem.full_prices - with_least_surcharges(problem).full_prices
             price = price - np.where(pays_in_full(belief), spared[belief.question], 0.0)
-        least = price[:, None] * factor + known[:, None]
+    if multiplier is None:
+        return np.asarray(price + known)
+    nothing = np.isinf(price)[:, None]
+    least = np.where(nothing, 0.0, price[:, None]) * np.atleast_1d(multiplier) + known[:, None]
+    least = np.where(nothing, np.inf, least)
     return least if np.ndim(multiplier) else least[:, 0]
 
 
@@ -158,7 +164,7 @@ def perfect_information_bound(problem: AcquisitionProblem, stage: int) -> FloatA
 
 def perfect_cost(problem: AcquisitionProblem) -> FloatArray:
     """Cost of the best decision of each class if it were known, (n_classes,)."""
-    return np.asarray(problem.decision_costs.min(axis=1))
+    return problem._perfect_cost
 
 
 def initial_beliefs(problem: AcquisitionProblem) -> tuple[BeliefState, FloatArray]:

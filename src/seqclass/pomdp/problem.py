@@ -224,6 +224,10 @@ class AcquisitionProblem(Stored, ABC):
     def _put_off(self) -> IntArray:
         return self.structure.find_put_off()
 
+    @cached_property
+    def _perfect_cost(self) -> FloatArray:
+        return np.asarray(self.decision_costs.min(axis=1))
+
     def replace(self, **changes: Any) -> AcquisitionProblem:
         """Return the same problem with some arrays replaced, and what follows from them with it; it is not checked.
 
@@ -235,10 +239,8 @@ class AcquisitionProblem(Stored, ABC):
         if unknown := [name for name in changes if not hasattr(self, name)]:
             raise TypeError(f"a problem has no {', '.join(sorted(unknown))} to replace.")
         other = copy.copy(self)
-        other.__dict__.pop("_put_off", None)
-        if "likelihoods" in changes:
-            for name in self._of_likelihoods:
-                other.__dict__.pop(name, None)
+        for name in ("_put_off", "_perfect_cost", *(self._of_likelihoods if "likelihoods" in changes else ())):
+            other.__dict__.pop(name, None)
         other.__dict__.update(changes)
         if "prior" in changes and "starts" not in changes and self.starts is not None:
             other.starts = self.starts.with_prior(self.prior, other.prior)
@@ -328,7 +330,7 @@ class BeliefState(Readable):
         self._kept: dict[str, Any] = {}
 
     def __len__(self) -> int:
-        return int(self.probabilities.shape[0])
+        return len(self.probabilities)
 
     def _summary(self) -> str:
         n, paid = len(self), self.spent.mean() if len(self) else 0.0
@@ -503,11 +505,13 @@ class BeliefState(Readable):
         """Return the same with some attributes replaced, and nothing kept that was computed of it."""
         if unknown := changes.keys() - vars(self).keys():
             raise TypeError(f"a belief has no {', '.join(sorted(unknown))} to replace.")
-        other = copy.copy(self)
-        for name in [name for name in vars(other) if isinstance(getattr(type(self), name, None), cached_property)]:
-            del other.__dict__[name]
-        other.__dict__.update({"_kept": {}, **changes})
+        other = object.__new__(type(self))
+        kept = {name: value for name, value in vars(self).items() if name not in self._worked_out}
+        other.__dict__.update(kept, _kept={}, **changes)
         return other
+
+    #: What is worked out of its other attributes when it is asked for.
+    _worked_out = frozenset({"available", "likelihood", "joint", "outcome_probabilities"})
 
     @cached_property
     def available(self) -> BoolArray:
@@ -632,7 +636,6 @@ class BeliefState(Readable):
         parent = self if rows is None else self._take(rows)
         self.problem.names.check(parent.question, outcome)
         seen = np.flatnonzero(outcome >= 0)
-        belief = parent.probabilities.copy()
         source = seen if rows is None else rows[seen]
         if self._bundle is not None:  # what was seen may be part of an outcome
             where = self.state if rows is None and seen.size == len(self) else self.state[source]
@@ -650,7 +653,10 @@ class BeliefState(Readable):
             number = parent._number(wrong)
             name = self.problem.names.question(number)
             raise ImpossibleOutcome(int(self.problem.features[number]), int(outcome[wrong]), name)
-        belief[seen] = joint / total
+        belief = joint / total
+        if seen.size < len(outcome):
+            belief, joint = parent.probabilities.copy(), belief
+            belief[seen] = joint
         state = self.problem.advance(parent.question, parent.state, outcome)
         _, account = charge(parent, (outcome >= 0) | charge_missing)
         return BeliefState(
@@ -711,9 +717,9 @@ def set_question(belief: BeliefState, question: int | IntArray) -> BeliefState:
         known = belief.stage if belief._question is None and not belief.problem.any_order else belief._question
         if question == known:
             return belief
-    other = copy.copy(belief)
-    for name in ("likelihood", "joint", "outcome_probabilities"):
-        other.__dict__.pop(name, None)
+    other = object.__new__(type(belief))
+    of_question = ("likelihood", "joint", "outcome_probabilities")
+    other.__dict__.update({name: value for name, value in vars(belief).items() if name not in of_question})
     other._kept = without(belief._kept, "continuation_cost")
     other._question = question
     return other

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, lower_envelope, row_sums
 from seqclass.pomdp.bundles import Bundle
 from seqclass.pomdp.constraints import AnswerDependent
-from seqclass.pomdp.latent import Hidden, Known
+from seqclass.pomdp.latent import Hidden, Known, StateTables
 from seqclass.pomdp.starts import Starts
 from seqclass.pomdp.tables import Tables
 from seqclass.pomdp.ties import TIE
@@ -114,6 +114,37 @@ class Structure(Generic[P]):
             return latent.likelihoods_of(np.arange(self.problem.n_questions)), latent.classes
         return None
 
+    @property
+    def states(self) -> Hidden | None:
+        """Tables of these states, laid out for what rules work out of all questions at once; None where none are."""
+        return self.latent
+
+    def of_states(
+        self, questions: IntArray, belief: Known, work: Callable[[StateTables, FloatArray], FloatArray]
+    ) -> FloatArray | None:
+        """What is worked out of each question from P(state | what was seen) by the tables, (n, m); None without states.
+
+        Parameters
+        ----------
+        questions : ndarray of int of shape (m,)
+            The questions.
+        belief : BeliefState
+            What is known of ``n`` instances.
+        work : callable
+            Gives a number for each row and question of some tables.
+
+        Returns
+        -------
+        ndarray of shape (n, m) or None
+        """
+        if (states := self.states) is None:
+            return None
+        known, result = states.probability(belief), np.empty((len(belief), len(questions)))
+        for places in self.together(questions):
+            tables, at = states.tables_of(questions[places])
+            result[:, places] = work(tables, known)[:, at]
+        return result
+
     def projection(self, max_contexts: int) -> P | None:
         """Return a problem with tables that stands in for this one, None if there is none.
 
@@ -184,6 +215,8 @@ class Structure(Generic[P]):
 
         Bundles have many outcomes, for which the other questions need not make room: each comes by itself.
         """
+        if self.problem.bundles is None:
+            return [np.arange(len(questions))] if len(questions) else []
         whole = np.array([self.bundle(question) is not None for question in questions.tolist()], dtype=bool)
         return [places for places in (np.flatnonzero(~whole), *np.flatnonzero(whole)[:, None]) if places.size]
 

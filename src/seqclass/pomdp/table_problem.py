@@ -13,7 +13,7 @@ from seqclass._utils.arrays import FloatArray, IntArray, pick
 from seqclass._utils.stored import check_array, require, stored_array, stored_list, stored_numbers
 from seqclass._utils.validation import check_finite
 from seqclass.pomdp.bundles import Bundle, check_table
-from seqclass.pomdp.latent import Known, one_per_belief, pad_tables, table_costs
+from seqclass.pomdp.latent import ClassStates, Hidden, Known, one_per_belief, pad_tables
 from seqclass.pomdp.problem import AcquisitionProblem
 from seqclass.pomdp.structure import Structure
 from seqclass.pomdp.tables import ContextTables, OneContext, Tables
@@ -62,7 +62,7 @@ class TableProblem(AcquisitionProblem):
     array([[0.818, 0.182]])
     """
 
-    _of_likelihoods = ("_padded_likelihoods", "_merged_table")
+    _of_likelihoods = ("_padded_likelihoods", "_merged_table", "_class_states")
 
     def __init__(
         self,
@@ -141,6 +141,10 @@ class TableProblem(AcquisitionProblem):
     @property
     def _planned_table(self) -> FloatArray:
         return self._padded_likelihoods if self._merged_table is None else self._merged_table[0]
+
+    @cached_property
+    def _class_states(self) -> ClassStates:
+        return ClassStates(self._planned_table)
 
     @cached_property
     def _merged_table(self) -> tuple[FloatArray, IntArray] | None:
@@ -234,6 +238,11 @@ class TableStructure(Structure["TableProblem"]):
         """P(outcome | class) of every question; None where there are contexts."""
         return self.problem._padded_likelihoods if self.problem.transitions is None else None
 
+    @property
+    def states(self) -> Hidden | None:
+        """The classes as states, outcomes that give the same belief as one; None where there are contexts."""
+        return self.problem._class_states if self.problem.transitions is None else None
+
     def supports_mixed_batches(self, questions: IntArray) -> bool:
         """Whether each row may ask a question of its own; see `Structure.supports_mixed_batches`."""
         return self.problem.transitions is None and (
@@ -249,10 +258,9 @@ class TableStructure(Structure["TableProblem"]):
 
     def costs_after(self, questions: IntArray, belief: Known, vectors: FloatArray | None = None) -> FloatArray:
         """Expected stopping cost after each of some questions, by matrix products; see `AcquisitionProblem`."""
-        if self.problem.transitions is not None:
-            return super().costs_after(questions, belief, vectors)
-        table = self.problem._planned_table[questions]
-        return table_costs(belief.probabilities, table, self.problem.decision_costs.T if vectors is None else vectors)
+        vectors = self.problem.decision_costs.T if vectors is None else vectors
+        found = self.of_states(questions, belief, lambda tables, known: tables.class_costs(known, vectors))
+        return super().costs_after(questions, belief, vectors) if found is None else found
 
     def planned_likelihoods(self, questions: IntArray, state: Any) -> FloatArray:
         """Likelihoods, outcomes that give the same belief as one; see `Structure.planned_likelihoods`."""

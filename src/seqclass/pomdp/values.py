@@ -81,7 +81,7 @@ class ValueFunction(Stored, ABC):
         if stage >= self.n_stages:
             return stop
         if context is None:
-            context = np.broadcast_to(np.intp(0), len(belief))
+            context = np.zeros(len(belief), dtype=np.intp)
         return np.minimum(stop, self._continuation(stage, belief, context))
 
     def plan_cost(self, belief: BeliefState, rows: IntArray) -> FloatArray:

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from seqclass._utils.arrays import FloatArray, IntArray
 from seqclass._utils.model_files import Stored
-from seqclass.pomdp.one_step import candidate_questions, one_step_costs, row_parts, unit
+from seqclass.pomdp.one_step import available_to_some, candidate_questions, one_step_costs, row_parts, unit
 from seqclass.pomdp.policy import DECIDE
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState
 from seqclass.pomdp.ties import TIE
@@ -17,6 +17,7 @@ from seqclass.pomdp.ties import TIE
 __all__ = ["OrderingRule"]
 
 
+_HUGE = np.finfo(float).max
 #: Bytes of the scores of a chunk of rows: small enough to stay in cache.
 SCORE_BYTES = 2**23
 
@@ -121,7 +122,7 @@ class OrderingRule(Stored, BaseEstimator, ABC):  # type: ignore[misc]
         """
         problem = belief.problem
         result = np.full((len(belief), problem.n_questions), -np.inf)
-        questions = np.flatnonzero(belief.available.any(axis=0))
+        questions = available_to_some(belief)
         if questions.size:
             score = self._gains(belief, questions)
             if self.per_price:
@@ -183,7 +184,7 @@ def smallest_price(problem: AcquisitionProblem) -> float:
 
 def best_question(scores: FloatArray) -> IntArray:
     """Question of the best score of each row, of equals the one of lowest number; -1 where none is finite."""
-    top = scores.max(axis=1, keepdims=True, initial=-np.inf)
+    top = scores.max(axis=1, initial=-np.inf)
     # scores closer than this, or than this share of the best, are a tie
-    near = scores >= top - 1e-10 * np.maximum(np.abs(np.where(np.isfinite(top), top, 0.0)), 1.0)
-    return np.where(np.isneginf(top[:, 0]), DECIDE, near.argmax(axis=1) if near.size else DECIDE)
+    near = scores >= (top - 1e-10 * np.maximum(np.minimum(np.abs(top), _HUGE), 1.0))[:, None]
+    return np.where(top == -np.inf, DECIDE, near.argmax(axis=1) if near.size else DECIDE)

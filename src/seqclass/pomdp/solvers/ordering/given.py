@@ -27,8 +27,8 @@ class GivenOrder(OrderingRule):
     def check(self, problem: AcquisitionProblem) -> None:
         """Refuse an order that names a question twice, or one that there is not; see `OrderingRule.check`."""
         order = np.asarray(self.order, dtype=np.intp)
-        known = (order >= 0) & (order < problem.n_questions)
-        if order.ndim != 1 or not known.all() or np.unique(order).size < order.size:
+        known = order.ndim == 1 and order.min(initial=0) >= 0 and order.max(initial=-1) < problem.n_questions
+        if not known or np.bincount(order).max(initial=0) > 1:
             raise ValueError(
                 f"order must hold numbers of questions, 0..{problem.n_questions - 1}, each at most once, got "
                 f"{list(self.order)}."

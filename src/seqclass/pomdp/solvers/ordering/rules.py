@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, chunks, row_sums
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass._utils.validation import check_integer
-from seqclass.pomdp.latent import CACHE_BYTES, common, plogp
+from seqclass.pomdp.latent import StateTables, plogp
 from seqclass.pomdp.one_step import initial_beliefs, likelihood_parts, one_step_costs, unasked_questions, unit
 from seqclass.pomdp.policy import DECIDE, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, must_continue
@@ -131,42 +131,13 @@ class EC2(OrderingRule):
 
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Weight of the pairs that are separated; see `OrderingRule.gains`."""
-        problem, hidden = belief.problem, belief.problem.structure.latent
+        if (found := belief.problem.structure.of_states(questions, belief, StateTables.separation)) is not None:
+            return found
         result: FloatArray = np.empty((len(belief), len(questions)))
-        if hidden is not None:
-            states = hidden.probability(belief)
-            for places in problem.structure.together(questions):
-                tables, at = hidden.tables_of(questions[places])
-                result[:, places] = tables.separation(states)[:, at]
-            return result
-        for part, places, likelihood in likelihood_parts(belief, questions, problem.n_classes):
-            posterior, table = belief.probabilities[part], common(likelihood)
-            if table is not None:
-                result[part, places] = _separation(posterior, table)
-            else:
-                amplitude = np.sqrt(likelihood) * posterior[:, None, None]
-                result[part, places] = (1 - row_sums(row_sums(amplitude) ** 2)) / 2
+        for part, places, likelihood in likelihood_parts(belief, questions, belief.problem.n_classes):
+            amplitude = np.sqrt(likelihood) * belief.probabilities[part, None, None]
+            result[part, places] = (1 - row_sums(row_sums(amplitude) ** 2)) / 2
         return result
-
-
-def _separation(belief: FloatArray, table: FloatArray) -> FloatArray:
-    """Weight of the pairs of classes that each question separates, (n, m), where all rows share their table."""
-    shape, amplitude = table.shape[:2], np.sqrt(table.reshape(-1, table.shape[2]))
-    result: FloatArray = np.empty((len(belief), shape[0]))
-    for part in chunks(len(belief), 8.0 * 2 * len(amplitude), CACHE_BYTES):
-        result[part] = (1 - row_sums(((belief[part] @ amplitude.T) ** 2).reshape(-1, *shape))) / 2
-    return result
-
-
-def information(belief: FloatArray, table: FloatArray) -> FloatArray:
-    """I(answer; column) of each question, (n, m), where all rows share P(outcome | column), (m, V, d)."""
-    shape, flat = table.shape[:2], table.reshape(-1, table.shape[2])
-    given = plogp(table).sum(axis=1)
-    result: FloatArray = np.empty((len(belief), shape[0]))
-    for part in chunks(len(belief), 8.0 * 2 * len(flat), CACHE_BYTES):
-        predictive = belief[part] @ flat.T
-        result[part] = belief[part] @ given.T - row_sums(plogp(predictive).reshape(-1, *shape))
-    return result
 
 
 def information_by_row(belief: FloatArray, likelihood: FloatArray) -> FloatArray:
@@ -203,18 +174,11 @@ class ClassInformation(OrderingRule):
 
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Mutual information in nats; see `OrderingRule.gains`."""
+        if (found := belief.problem.structure.of_states(questions, belief, StateTables.class_information)) is not None:
+            return found
         result: FloatArray = np.empty((len(belief), len(questions)))
-        hidden = belief.problem.structure.latent
-        if hidden is not None:
-            states = hidden.probability(belief)
-            for places in belief.problem.structure.together(questions):
-                tables, at = hidden.tables_of(questions[places])
-                result[:, places] = tables.class_information(states)[:, at]
-            return result
         for part, places, likelihood in likelihood_parts(belief, questions, belief.problem.n_classes):
-            posterior, table = belief.probabilities[part], common(likelihood)
-            gains = information_by_row(posterior, likelihood) if table is None else information(posterior, table)
-            result[part, places] = gains
+            result[part, places] = information_by_row(belief.probabilities[part], likelihood)
         return result
 
 
@@ -278,7 +242,7 @@ class HiddenInformation(OrderingRule):
 
     def check(self, problem: AcquisitionProblem) -> None:
         """Refuse a problem without hidden states; see `OrderingRule.check`."""
-        if problem.structure.latent is None and problem.structure.class_tables is None:
+        if problem.structure.states is None:
             raise ValueError(
                 f"HiddenInformation needs a problem with hidden states, and this {type(problem).__name__} has none; "
                 "use ClassInformation."
@@ -287,15 +251,8 @@ class HiddenInformation(OrderingRule):
     def gains(self, belief: BeliefState, questions: IntArray) -> FloatArray:
         """Mutual information in nats; see `OrderingRule.gains`."""
         self.check(belief.problem)
-        hidden = belief.problem.structure.latent
-        if hidden is None:
-            return ClassInformation().gains(belief, questions)
-        states = hidden.probability(belief)
-        result: FloatArray = np.empty((len(belief), len(questions)))
-        for places in belief.problem.structure.together(questions):
-            tables, at = hidden.tables_of(questions[places])
-            result[:, places] = tables.hidden_information(states)[:, at]
-        return result
+        found = belief.problem.structure.of_states(questions, belief, StateTables.hidden_information)
+        return ClassInformation().gains(belief, questions) if found is None else found
 
 
 def screen_by_information(problem: AcquisitionProblem, n: int) -> AcquisitionProblem:

@@ -23,7 +23,7 @@ from seqclass.pomdp.one_step import (
     stopping_threshold,
 )
 from seqclass.pomdp.policy import DECIDE, Policy
-from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, deciding_cost, must_continue
+from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, deciding_cost, has_requirements, must_continue
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.ordering.base import SCORE_BYTES, OrderingRule, best_question
 from seqclass.pomdp.walk import ALL, Level, initial_histories_without_policy, join_beliefs, walk
@@ -78,12 +78,12 @@ class NextQuestion:
         # up to so many classes it knows the belief in each of them
         columns += [*posterior.T] if posterior.shape[1] <= 10 else []
         columns += [stop**2, stop * self.ahead, self.ahead**2, entropy**2, stop * entropy, self.ahead * entropy]
-        told = np.column_stack(columns)
+        told: FloatArray = np.array(columns).T
         # up to so many questions the regression knows which of them have been asked
         if belief.observed is None or belief.problem.n_questions > 40:
             return told
         asked = (belief.observed != OPEN).astype(np.float64)
-        return np.hstack([told, asked, asked * stop[:, None]])
+        return np.concatenate([told, asked, asked * stop[:, None]], axis=1)
 
 
 @register
@@ -185,6 +185,8 @@ def clip_to_bounds(cost: FloatArray, following: NextQuestion, most: FloatArray |
 def cost_upper_bound(following: NextQuestion) -> FloatArray:
     """Going on costs no more, (n,): deciding after the next question, or where more has to be asked all of that."""
     belief = following.info
+    if not has_requirements(belief.problem):
+        return following.once
     return np.where(must_continue(belief), np.maximum(following.once, finishing_cost(belief)), following.once)
 
 
