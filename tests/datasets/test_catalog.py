@@ -131,7 +131,7 @@ def answer(data: Any, target: Any, names: list[str]) -> Bunch:
     return Bunch(data=data, target=target, feature_names=names, details=details, DESCR="A  toy\nset")
 
 
-FETCH = "seqclass.datasets.files.fetch_openml"
+FETCH = "sklearn.datasets.fetch_openml"
 
 
 def test_a_set_of_openml(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from importlib.util import LazyLoader
 from typing import Any
 
 #: They take half of the time in which scikit-learn is imported.
-_LATE = ("pandas", "scipy.stats", "scipy.optimize", "numpy.f2py")
+_LATE = ("pandas", "scipy.stats", "scipy.optimize", "scipy.spatial", "numpy.f2py")
 
 
 class _LateFinder(MetaPathFinder):

@@ -19,7 +19,6 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.datasets import load_svmlight_file
 
 from seqclass._utils.archive import read_npy
 from seqclass._utils.arrays import IntArray, check_width
@@ -448,6 +447,8 @@ SVMLIGHT = (".svmlight", ".libsvm", ".svm")
 
 def read_svmlight(path: Path) -> tuple[Any, npt.NDArray[np.float64]]:
     """Read features and labels."""
+    from sklearn.datasets import load_svmlight_file
+
     require_file(path)
     try:
         X, y = load_svmlight_file(str(path), zero_based="auto")

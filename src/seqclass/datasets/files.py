@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from urllib.error import HTTPError
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.datasets import fetch_openml, load_breast_cancer, load_digits, load_iris, load_wine
 
 from seqclass._utils.frames import each_column, is_frame, is_numeric, refuse_numbers
 from seqclass._utils.text import sentence, short_repr
@@ -29,29 +28,30 @@ from seqclass.datasets._tables import (
 from seqclass.datasets.dataset import Dataset
 from seqclass.datasets.table import label_array, read_columns
 
-_LOADERS: dict[str, tuple[Callable[..., Any], str]] = {
-    "breast_cancer": (load_breast_cancer, "Wisconsin diagnostic: measures of cell nuclei, malignant or benign."),
-    "digits": (load_digits, "Handwritten digits, 8 x 8 pixels of 0 to 16."),
-    "iris": (load_iris, "Sepals and petals of three kinds of iris."),
-    "wine": (load_wine, "Chemical analysis of wines of three growers."),
+_TEXTS = {
+    "breast_cancer": "Wisconsin diagnostic: measures of cell nuclei, malignant or benign.",
+    "digits": "Handwritten digits, 8 x 8 pixels of 0 to 16.",
+    "iris": "Sepals and petals of three kinds of iris.",
+    "wine": "Chemical analysis of wines of three growers.",
 }
 #: Names of the embedded sets.
-EMBEDDED = tuple(_LOADERS)
+EMBEDDED = tuple(_TEXTS)
 
 
 def load_embedded(name: str) -> Dataset:
     """Return one of scikit-learn's own sets: breast_cancer, digits, iris or wine."""
-    if name not in _LOADERS:
+    from sklearn import datasets
+
+    if name not in EMBEDDED:
         raise ValueError(f"name must be one of {', '.join(map(repr, EMBEDDED))}, got {name!r}.")
-    loader, text = _LOADERS[name]
-    bunch = loader()
+    bunch = getattr(datasets, f"load_{name}")()
     return Dataset(
         name=name,
         X=bunch.data,
         y=np.asarray(bunch.target, dtype=np.int64),
         class_names=tuple(str(label) for label in bunch.target_names),
         feature_names=tuple(str(feature) for feature in bunch.feature_names),
-        description=text,
+        description=_TEXTS[name],
         source=f"scikit-learn, load_{name}",
     )
 
@@ -113,6 +113,8 @@ def load_openml(
 
 
 def _fetch(settings: dict[str, Any]) -> Any:
+    from sklearn.datasets import fetch_openml
+
     try:
         return fetch_openml(**settings, as_frame="auto", parser="auto")
     except TypeError:  # scikit-learn's quick parser with pandas 3, on categories that are numbers

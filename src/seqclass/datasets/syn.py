@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import make_classification
 
 from seqclass._utils.arrays import as_generator
 from seqclass._utils.validation import check_integer, check_real
@@ -70,6 +69,8 @@ def make_madelon_like(
     >>> [data.feature_names[j].split("_")[0] for j in data.informative]
     ['informative', 'informative', 'informative', 'informative', 'informative']
     """
+    from sklearn.datasets import make_classification
+
     check_integer(n_samples, "n_samples", 1)
     kinds = _kinds(n_features, n_informative, n_redundant, n_repeated)
     if n_classes * n_clusters_per_class > 2**n_informative:

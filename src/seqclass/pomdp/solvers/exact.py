@@ -9,8 +9,7 @@ from functools import reduce
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from scipy import optimize
-from scipy.spatial import HalfspaceIntersection, QhullError
+from scipy import optimize, spatial
 
 from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, chunks
 from seqclass._utils.model_files import register
@@ -244,7 +243,7 @@ def vertices(vectors: FloatArray) -> FloatArray:
     sides[n_classes - 1, : n_classes - 1], sides[n_classes - 1, -1] = 1, -1
     sides[n_classes, n_classes - 1], sides[n_classes, -1] = -1, -1
     inside = np.append(np.full(n_classes - 1, 1 / n_classes), -0.5)
-    points = HalfspaceIntersection(np.vstack([below, sides]), inside).intersections[:, :-1]
+    points = spatial.HalfspaceIntersection(np.vstack([below, sides]), inside).intersections[:, :-1]
     points = np.clip(points[np.isfinite(points).all(axis=1)], 0, 1)
     points = np.column_stack([np.maximum(1 - points.sum(axis=1), 0), points])
     return distinct_vectors(points / points.sum(axis=1, keepdims=True))
@@ -622,7 +621,7 @@ class _Vectors(_BackupStep[FloatArray, FloatArray]):
         if not self.programs:
             try:
                 return linear_support(vectors, self.stop, plans, self.tolerance, self.budget)
-            except QhullError:  # a degenerate set of vectors; linear programs do not mind
+            except spatial.QhullError:  # a degenerate set of vectors; linear programs do not mind
                 pass
         sums = [row * after for row, after in zip(likelihood, following)]
         return prune_sum(sums, price, self.stop, points, self.tolerance, self.budget)
