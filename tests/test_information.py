@@ -184,7 +184,7 @@ def test_conditional_information_of_chosen_columns(kind):
     X, y, _ = draw(2, n_features=8)
     whole = conditional_mutual_information(X, y)
     columns = [7, 1, 4]
-    part = conditional_mutual_information(KINDS[kind](X), y, columns=columns, dtype=np.float32)
+    part = conditional_mutual_information(KINDS[kind](X[:, columns]), y, dtype=np.float32)
     assert part.dtype == np.float32
     np.testing.assert_allclose(part, whole[np.ix_(columns, columns)], atol=1e-6)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from types import MethodType
 from typing import Any
@@ -20,9 +20,8 @@ from seqclass.fitting._chunked import Kept, add_rows, fit_chunks, fixes_bins
 from seqclass.fitting._cross_fit import hold_out
 from seqclass.fitting._fit import fit_given, fit_network, fit_rows, network_solver
 from seqclass.fitting._folds import check_folds
-from seqclass.fitting._settings import Settings
+from seqclass.fitting._settings import Parameters, Settings
 from seqclass.fitting._steps import forgetting_weights, time_step
-from seqclass.pomdp import Solver
 
 __all__ = ["SequentialClassifier"]
 __dir__ = __all__.copy  # tab completion
@@ -47,7 +46,7 @@ class _WhereBinsAreFixed:
 
 
 @dataclass(repr=False, eq=False)
-class SequentialClassifier(BaseSequentialClassifier):
+class SequentialClassifier(BaseSequentialClassifier, Parameters):
     """Classifies each instance with the few features that pay for themselves.
 
     For each instance, features are bought one at a time: by default in a fixed order, with ``order="adaptive"``
@@ -182,26 +181,6 @@ class SequentialClassifier(BaseSequentialClassifier):
     >>> bool(record.n_features.mean() < 6), clf.score(X, y) > 0.9
     (True, True)
     """
-
-    observation_model: ObservationModel | None = None
-    solver: Solver | None = None
-    _: KW_ONLY
-    discretizer: Any = None
-    selector: Any = None
-    order: Any = "conditional"
-    feature_costs: Any = 0.01
-    target_cost: float | None = None
-    max_features: int | None = None
-    max_cost: float | None = None
-    handle_unknown: str = "error"
-    random_state: Any = 0
-    prefit: bool = False
-    calibrate: bool = False
-    max_candidates: int | None = 200
-    known: Any = ()
-    rules: Any = None
-    half_life: float | None = None
-    missing: str = "ignored"
 
     #: Rows that `partial_fit` keeps.
     kept_: Kept = field(init=False)

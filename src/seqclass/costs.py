@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ __all__ = ["Costs", "Prices", "Visits"]
 __dir__ = __all__.copy  # tab completion
 
 
+@dataclass(repr=False, eq=False)
 class Costs(Stored, BaseEstimator):  # type: ignore[misc]
     """What features and decisions cost, in one object that a classifier or recipe takes as ``feature_costs``.
 
@@ -83,38 +84,21 @@ class Costs(Stored, BaseEstimator):  # type: ignore[misc]
     ['benign', 'malignant', 'refer']
     """
 
-    def __init__(
-        self,
-        feature_costs: Any = 0.01,
-        *,
-        discounted_costs: Any = None,
-        groups: Any = None,
-        bundles: Any = None,
-        decision_costs: Any = None,
-        decisions: Sequence[Any] | None = None,
-        charge_missing: bool = False,
-        unit: str | None = None,
-        visit_cost: float = 0.0,
-        delays: Any = None,
-        delay_cost: float | None = None,
-        max_panel: int | None = None,
-        prices_after: Any = None,
-        marks: Sequence[str] | None = None,
-    ) -> None:
-        self.feature_costs = feature_costs
-        self.discounted_costs = discounted_costs
-        self.groups = groups
-        self.bundles = bundles
-        self.decision_costs = decision_costs
-        self.decisions = decisions
-        self.charge_missing = charge_missing
-        self.unit = unit
-        self.visit_cost = visit_cost
-        self.delays = delays
-        self.delay_cost = delay_cost
-        self.max_panel = max_panel
-        self.prices_after = prices_after
-        self.marks = marks
+    feature_costs: Any = 0.01
+    _: KW_ONLY
+    discounted_costs: Any = None
+    groups: Any = None
+    bundles: Any = None
+    decision_costs: Any = None
+    decisions: Sequence[Any] | None = None
+    charge_missing: bool = False
+    unit: str | None = None
+    visit_cost: float = 0.0
+    delays: Any = None
+    delay_cost: float | None = None
+    max_panel: int | None = None
+    prices_after: Any = None
+    marks: Sequence[str] | None = None
 
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())

@@ -149,6 +149,14 @@ def smallest_int(largest: int) -> np.dtype[Any]:
     return np.dtype("int64")
 
 
+def mix_bits(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Spread numbers over all 64 bits: a step of the generator splitmix64 (Steele, Lea and Flood, 2014)."""
+    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
 def pick(values: Any, places: IntArray) -> Any:
     """Some entries of an array or of a list, in the order of the places."""
     return [values[place] for place in places.tolist()] if isinstance(values, list) else values[places]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy import stats
 
-from seqclass._utils.arrays import FloatArray, IntArray, chunks
+from seqclass._utils.arrays import FloatArray, IntArray, chunks, mix_bits
 from seqclass._utils.model_files import register
 from seqclass._utils.stored import require, stored_whole
 
@@ -87,8 +87,8 @@ class RowFingerprints:
 
 def row_marks(X: Any, columns: IntArray, codes: IntArray, cells: FloatArray | None = None) -> Marks:
     """A number for each row, the same for the same values in some columns and the same class, (n,)."""
-    factors = _mix_bits(columns.astype(np.uint64) + np.uint64(1)) | np.uint64(1)
-    total = _mix_bits(codes.astype(np.uint64) + np.uint64(2**32))
+    factors = mix_bits(columns.astype(np.uint64) + np.uint64(1)) | np.uint64(1)
+    total = mix_bits(codes.astype(np.uint64) + np.uint64(2**32))
     if sp.issparse(X):
         some = sp.csr_array(X[:, columns])
         some.sum_duplicates()
@@ -99,7 +99,7 @@ def row_marks(X: Any, columns: IntArray, codes: IntArray, cells: FloatArray | No
         for part in chunks(X.shape[0], 16.0 * columns.size):
             values = X[part][:, columns]
             total[part] += _bits(values if cells is None else np.floor(values / cells)) @ factors
-    return _mix_bits(total)
+    return mix_bits(total)
 
 
 def _bits(values: Any) -> Marks:
@@ -110,14 +110,6 @@ def _bits(values: Any) -> Marks:
     bits = single.view(np.uint32)
     bits[np.isnan(single)] = 0x7FC00000
     return bits.astype(np.uint64)
-
-
-def _mix_bits(numbers: Marks) -> Marks:
-    """Spread numbers over all 64 bits (the finaliser of splitmix64)."""
-    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
 def both_marks(seen: list[RowFingerprints]) -> RowFingerprints:

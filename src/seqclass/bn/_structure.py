@@ -48,21 +48,18 @@ class StructureTuning:
 TUNING = StructureTuning()
 
 
-def conditional_mutual_information(
-    X: Any, y: npt.ArrayLike, *, columns: npt.ArrayLike | None = None, dtype: npt.DTypeLike = np.float64
-) -> npt.NDArray[Any]:
+def conditional_mutual_information(X: Any, y: npt.ArrayLike, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
     """Mutual information of every two features given the label, in nats."""
     codes, n_classes = label_codes(y)
     if codes.shape != (X.shape[0],):
         raise ValueError(f"y must have one label for each of the {X.shape[0]} rows of X, got {len(codes)}.")
-    pick = np.arange(X.shape[1]) if columns is None else np.asarray(columns, dtype=np.intp)
-    X = canonical(X).tocsc()[:, pick] if sp.issparse(X) else np.asarray(X)[:, pick]
+    X = canonical(X).tocsc() if sp.issparse(X) else np.asarray(X)
     values = X.data if sp.issparse(X) else X
     missing = bool(values.size) and bool(values.min() < 0)
-    sizes = count_outcomes(X) if len(pick) else np.empty(0, dtype=np.intp)
+    sizes = count_outcomes(X) if X.shape[1] else np.empty(0, dtype=np.intp)
     order = np.argsort(-sizes, kind="stable")  # features of about as many outcomes go together
     of_class = [X[codes == c] for c in range(n_classes)]
-    result = np.empty((len(pick), len(pick)), dtype=dtype)
+    result = np.empty((X.shape[1], X.shape[1]), dtype=dtype)
     blocks = [order[part] for part in _feature_blocks(sizes[order])]
     for i, left in enumerate(blocks):
         a = _class_indicators(of_class, left, sizes, missing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -31,12 +31,13 @@ _PARTS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Settings:
+@dataclass(repr=False, eq=False)
+class Parameters:
     """The parameters of `SequentialClassifier`, which describes them."""
 
     observation_model: ObservationModel | None = None
     solver: Solver | None = None
+    _: KW_ONLY
     discretizer: Any = None
     selector: Any = None
     order: Any = "conditional"
@@ -53,6 +54,11 @@ class Settings:
     rules: Any = None
     half_life: float | None = None
     missing: str = "ignored"
+
+
+@dataclass(repr=False, eq=False)
+class Settings(Parameters):
+    """The parameters of a classifier as a record, which a fit goes by."""
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Settings:

@@ -80,23 +80,14 @@ class Account:
 class PricedProblem(Protocol):
     """What an account asks of its problem: see `AcquisitionProblem`."""
 
-    @property
-    def prices(self) -> FloatArray: ...
-
-    @property
-    def full_prices(self) -> FloatArray: ...
-
-    @property
-    def groups(self) -> IntArray | None: ...
-
-    @property
-    def visits(self) -> Visits | None: ...
+    prices: FloatArray
+    full_prices: FloatArray
+    groups: IntArray | None
+    visits: Visits | None
+    any_order: bool
 
     @property
     def rules(self) -> Any: ...
-
-    @property
-    def any_order(self) -> bool: ...
 
     @property
     def n_questions(self) -> int: ...

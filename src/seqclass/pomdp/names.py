@@ -24,11 +24,10 @@ __all__ = ["Names", "Naming", "with_names"]
 class NamedProblem(Protocol):
     """What names are looked up for: see `AcquisitionProblem`."""
 
-    @property
-    def features(self) -> IntArray: ...
-
-    @property
-    def n_outcomes(self) -> IntArray: ...
+    features: IntArray
+    n_outcomes: IntArray
+    any_order: bool
+    _naming: Naming
 
     @property
     def n_questions(self) -> int: ...
@@ -43,13 +42,7 @@ class NamedProblem(Protocol):
     def n_stages(self) -> int: ...
 
     @property
-    def any_order(self) -> bool: ...
-
-    @property
     def structure(self) -> Structure[Any]: ...
-
-    @property
-    def _naming(self) -> Naming: ...
 
     def replace(self, **changes: Any) -> Any: ...
 

@@ -427,6 +427,51 @@ class LookaheadPolicy(Policy):
         return known[1]
 
 
+def cheapest_question(costs: FloatArray, problem: AcquisitionProblem) -> tuple[IntArray, FloatArray]:
+    """The question of the least cost in each row, and that cost; `DECIDE` and inf of none.
+
+    Of equals the first, free ones after the others: an answer that is for nothing and changes nothing is not asked for.
+    """
+    least = costs.min(axis=1, initial=np.inf)
+    question = np.full(len(costs), DECIDE)
+    on = np.flatnonzero(least < np.inf)
+    if on.size:  # of no question at all there is no argmax
+        equal, late = costs[on] <= least[on, None] * (1 + TIE), problem.structure.put_off
+        question[on] = np.where(equal, late, late.max(initial=0) + 1).argmin(axis=1)
+    return question, least
+
+
+class LeastCostPolicy(Policy):
+    """Asks the question that promises most where it costs less than to decide."""
+
+    @abstractmethod
+    def question_costs(self, belief: BeliefState) -> FloatArray:
+        """Price of each question plus what follows it, (n, n_questions); inf where it is not open."""
+
+    def _question_scores(self, belief: BeliefState) -> FloatArray:
+        return -self.question_costs(belief)
+
+    def next_question(self, belief: BeliefState) -> IntArray:
+        """The most promising question, worth its price or not, (n,); see `Policy.next_question`."""
+        if not self.problem.any_order or belief.stage >= self.n_stages:
+            return super().next_question(belief)
+        return cheapest_question(self.question_costs(belief), belief.problem)[0]
+
+    def continuation_cost(self, belief: BeliefState) -> FloatArray:
+        """Cost of the most promising question, (n,); inf where nothing is open."""
+        if belief.stage >= self.n_stages:
+            return np.full(len(belief), np.inf)
+        return np.asarray(self.question_costs(belief).min(axis=1))
+
+    def _action(self, belief: BeliefState) -> IntArray:
+        question = np.full(len(belief), DECIDE)
+        rows = np.flatnonzero(~stopping_is_certain(belief))
+        if rows.size:
+            asked, best = cheapest_question(self.question_costs(belief[rows]), belief.problem)
+            question[rows] = np.where(best < stopping_threshold(belief)[rows], asked, DECIDE)
+        return question
+
+
 class FunctionPolicy(Policy, stored=False):
     """A user's function as a policy.
 

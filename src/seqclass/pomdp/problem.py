@@ -139,9 +139,9 @@ class AcquisitionProblem(Stored, ABC):
                 f"{self.n_classes} rows; got shape {self.decision_costs.shape}."
             )
         shape = (self.n_questions,)
-        self.n_outcomes = np.array(n_outcomes, dtype=np.intp)
-        self.features = np.arange(self.n_questions) if features is None else np.array(features, dtype=np.intp)
-        self.groups = None if groups is None else np.array(groups, dtype=np.intp)
+        self.n_outcomes: IntArray = np.array(n_outcomes, dtype=np.intp)
+        self.features: IntArray = np.arange(self.n_questions) if features is None else np.array(features, dtype=np.intp)
+        self.groups: IntArray | None = None if groups is None else np.array(groups, dtype=np.intp)
         for name, value in (("n_outcomes", self.n_outcomes), ("features", self.features), ("groups", self.groups)):
             if value is not None and value.shape != shape:
                 raise ValueError(f"{name} must have one entry a question, {shape}, got {value.shape}.")

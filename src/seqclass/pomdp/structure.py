@@ -21,23 +21,12 @@ __all__ = ["Structure"]
 class _Problem(Protocol):
     """What a structure asks of its problem: see `AcquisitionProblem`."""
 
-    @property
-    def prices(self) -> FloatArray: ...
-
-    @property
-    def full_prices(self) -> FloatArray: ...
-
-    @property
-    def decision_costs(self) -> FloatArray: ...
-
-    @property
-    def n_outcomes(self) -> IntArray: ...
-
-    @property
-    def features(self) -> IntArray: ...
-
-    @property
-    def bundles(self) -> Sequence[Bundle | None] | None: ...
+    prices: FloatArray
+    full_prices: FloatArray
+    decision_costs: FloatArray
+    n_outcomes: IntArray
+    features: IntArray
+    bundles: Sequence[Bundle | None] | None
 
     @property
     def n_classes(self) -> int: ...

@@ -15,14 +15,10 @@ from seqclass.pomdp.bounds.optimum import ask_once, evidence, open_questions
 from seqclass.pomdp.one_step import (
     latent_posterior,
     row_parts,
-    stopping_is_certain,
-    stopping_threshold,
     unasked_questions,
 )
-from seqclass.pomdp.policy import DECIDE, LookaheadPolicy
+from seqclass.pomdp.policy import LeastCostPolicy, LookaheadPolicy
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, has_requirements, set_question
-from seqclass.pomdp.solve_info import SolveInfo
-from seqclass.pomdp.ties import TIE
 
 __all__: list[str] = []
 
@@ -226,40 +222,15 @@ class NodeVectors(AlphaVectors, stored=False):
         return costs
 
 
-class NodePolicy(LookaheadPolicy, stored=False):
+class NodePolicy(LeastCostPolicy, LookaheadPolicy, stored=False):
     """Asks what one step of look-ahead on vectors says."""
 
     values: NodeVectors
 
-    def __init__(self, values: NodeVectors, info: SolveInfo | None = None) -> None:
-        super().__init__(values, info)
-
-    def next_question(self, belief: BeliefState) -> IntArray:
-        """The most promising question, worth its price or not, (n,); see `Policy.next_question`."""
-        return self._best(belief)[0]
-
-    def continuation_cost(self, belief: BeliefState) -> FloatArray:
-        """Cost of the most promising question, (n,); inf where nothing is open."""
-        return self._best(belief)[1]
-
-    def _action(self, belief: BeliefState) -> IntArray:
-        question = np.full(len(belief), DECIDE)
-        rows = np.flatnonzero(~stopping_is_certain(belief))
-        if rows.size:
-            best, cost = self._best(belief[rows])
-            on = cost < stopping_threshold(belief)[rows]
-            question[rows[on]] = best[on]
-        return question
-
-    def _best(self, belief: BeliefState) -> tuple[IntArray, FloatArray]:
-        """Most promising question, of equals the one of lowest number, and its cost."""
-        question, cost = np.full(len(belief), DECIDE), np.full(len(belief), np.inf)
-        if belief.stage >= self.n_stages or not self.problem.n_questions:
-            return question, cost
-        row_bytes = 8.0 * (3 * float(self.problem.n_outcomes.max()) * self.values.nodes.n_hidden)
-        for part, some in row_parts(belief, row_bytes + 8.0 * self.values.nodes.following[belief.stage][0].size):
-            costs = self.values.question_costs(some)
-            cost[part] = costs.min(axis=1)
-            best = (costs <= cost[part, None] * (1 + TIE)).argmax(axis=1)
-            question[part] = np.where(np.isfinite(cost[part]), best, DECIDE)
-        return question, cost
+    def question_costs(self, belief: BeliefState) -> FloatArray:
+        """Price of each question plus the expected value after it; see `LeastCostPolicy.question_costs`."""
+        nodes, costs = self.values.nodes, np.empty((len(belief), self.problem.n_questions))
+        row_bytes = 8.0 * (3 * float(self.problem.n_outcomes.max()) * nodes.n_hidden)
+        for part, some in row_parts(belief, row_bytes + 8.0 * nodes.following[belief.stage][0].size):
+            costs[part] = self.values.question_costs(some)
+        return costs

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, as_generator, mix_bits
 from seqclass._utils.model_files import register
 from seqclass._utils.validation import check_real
 from seqclass.selection._base import FeatureStream
@@ -174,11 +174,8 @@ class DistinctRows:
 
 def keys(column: FloatArray, salt: int) -> npt.NDArray[np.uint64]:
     """Numbers that stand for the values of a column, and those of several columns when added up."""
-    # the finaliser of splitmix64; 0.0 and -0.0 are one
-    z = (column + 0.0).view(np.uint64) + np.uint64(salt * 0x9E3779B97F4A7C15 % 2**64)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(z ^ (z >> np.uint64(31)))
+    # 0.0 and -0.0 are one
+    return mix_bits((column + 0.0).view(np.uint64) + np.uint64((salt - 1) * 0x9E3779B97F4A7C15 % 2**64))
 
 
 @dataclass(frozen=True)

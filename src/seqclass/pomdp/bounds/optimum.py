@@ -26,7 +26,7 @@ from seqclass.pomdp.one_step import (
     row_parts,
     stopping_threshold,
 )
-from seqclass.pomdp.policy import DECIDE
+from seqclass.pomdp.policy import cheapest_question
 from seqclass.pomdp.problem import OPEN, AcquisitionProblem, BeliefState, constraint_status
 from seqclass.pomdp.ties import TIE, affords
 from seqclass.pomdp.walk import ALL, MAX_HISTORIES, Fork, Level, walk
@@ -397,20 +397,6 @@ class PartialAnswers:
             after = (number[on, None] - outcome * step)[outcome < size]
             number = np.unique(after[self.chance[after] > 0])
         return plan
-
-
-def cheapest_question(costs: FloatArray, problem: AcquisitionProblem) -> tuple[IntArray, FloatArray]:
-    """The question of the least cost in each row, and that cost; `DECIDE` and inf of none.
-
-    Of equals the first, free ones after the others: an answer that is for nothing and changes nothing is not asked for.
-    """
-    least = costs.min(axis=1, initial=np.inf)
-    question = np.full(len(costs), DECIDE)
-    on = np.flatnonzero(least < np.inf)
-    if on.size:  # of no question at all there is no argmax
-        equal, late = costs[on] <= least[on, None] * (1 + TIE), problem.structure.put_off
-        question[on] = np.where(equal, late, late.max(initial=0) + 1).argmin(axis=1)
-    return question, least
 
 
 def _products(factors: Sequence[FloatArray]) -> FloatArray:

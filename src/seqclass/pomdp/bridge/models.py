@@ -68,17 +68,12 @@ class StateItem(Item):
         return self.stage < 0
 
 
-class FreeStateItem(Item):
+class FreeStateItem(StateItem):
     """How many questions were asked, the class, the node of what was asked, and the hidden state; or the end."""
 
     def __init__(self, name: str, key: tuple[int, ...]) -> None:
         super().__init__(name, key)
-        self.stage, self.label, self.node, self.hidden = key
-
-    @property
-    def is_end(self) -> bool:
-        """Whether a decision has been taken."""
-        return self.stage < 0
+        self.node, self.hidden = key[2:]
 
 
 class ActionItem(Item):
@@ -135,39 +130,11 @@ class Process:
         # the last sum may differ from one by rounding
         return items[bisect_right(sums, random.random() * sums[-1], 0, len(sums) - 1)]
 
-    def start(self) -> list[Any]:
-        """State of each class, or hidden state, at the first stage."""
-        raise NotImplementedError
-
-    def all_states(self) -> list[Any]:
-        """Every state that can be reached, by stages; the end last."""
-        raise NotImplementedError
-
-    def successors(self, state: Any, action: Any) -> dict[Any, float]:
-        """Next states with their probabilities."""
-        raise NotImplementedError
-
-    def outcome_probabilities(self, state: Any, action: Any) -> list[float]:
-        """Probability of each outcome once ``state`` is reached; where nothing was bought it is always the first."""
-        raise NotImplementedError
-
-    def reward(self, state: Any, action: Any) -> float:
-        """Minus the cost; asking what is not open is as bad as the worst decision, or worse."""
-        raise NotImplementedError
-
-    def may_ask(self, state: Any, history: tuple[Any, ...] | None) -> list[Any]:
-        """Actions that ask what is open in a state, or after a history that began at the first stage."""
-        raise NotImplementedError
-
-    def posterior(self, history: tuple[Any, ...]) -> FloatArray:
-        """Belief in the classes after a history, of any scale."""
-        raise NotImplementedError
-
 
 class Transition:
     """P(next state | state, action)."""
 
-    def __init__(self, staged: Process) -> None:
+    def __init__(self, staged: Unrolled | Staged) -> None:
         self.staged = staged
 
     def probability(self, next_state: Any, state: Any, action: Any) -> float:
@@ -194,7 +161,7 @@ class Transition:
 class Observing:
     """P(observation | next state, action)."""
 
-    def __init__(self, staged: Process) -> None:
+    def __init__(self, staged: Unrolled | Staged) -> None:
         self.staged = staged
 
     def probability(self, observation: Any, next_state: Any, action: Any) -> float:
@@ -223,7 +190,7 @@ class Observing:
 class Reward:
     """Minus the cost of an action."""
 
-    def __init__(self, staged: Process) -> None:
+    def __init__(self, staged: Unrolled | Staged) -> None:
         self.staged = staged
 
     def sample(self, state: Any, action: Any, next_state: Any = None) -> float:
@@ -240,7 +207,7 @@ class Reward:
 class Acting:
     """Which actions make sense, and what a rollout does."""
 
-    def __init__(self, staged: Process, guided: bool) -> None:
+    def __init__(self, staged: Unrolled | Staged, guided: bool) -> None:
         self.staged = staged
         self.guided = guided
         self._decided: dict[tuple[Any, ...], Any] = {}
@@ -647,7 +614,7 @@ def to_pomdp_py(
     require_no_visits(problem, "to_pomdp_py")
     library = pomdp_py()
     last = problem.n_stages if n_stages is None else check_integer(n_stages, "n_stages", 0, problem.n_stages)
-    staged: Process
+    staged: Unrolled | Staged
     if problem.any_order:
         staged = Unrolled(FreeNodes(problem.initial_belief(), last, "pomdp-py"))
     else:
@@ -672,7 +639,7 @@ def to_pomdp_py(
     )
 
 
-def make_agent(staged: Process, histogram: Any, guided: bool) -> Any:
+def make_agent(staged: Unrolled | Staged, histogram: Any, guided: bool) -> Any:
     """Build the agent that plans on a staged process."""
     kinds = types()
     return pomdp_py().Agent(

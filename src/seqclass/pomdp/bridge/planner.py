@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from seqclass._utils.arrays import FloatArray, IntArray, as_generator
 from seqclass._utils.validation import check_choice, check_integer
-from seqclass.pomdp.bridge.models import Process, Staged, Unrolled, check_tables, make_agent, pomdp_py, stage_prices
+from seqclass.pomdp.bridge.models import Staged, Unrolled, check_tables, make_agent, pomdp_py, stage_prices
 from seqclass.pomdp.needs import require_no_visits, require_one_start
 from seqclass.pomdp.one_step import context_of, stopping_is_certain
 from seqclass.pomdp.policy import DECIDE, Policy
@@ -169,7 +169,7 @@ class PomdpPyPlanner(Solver):
 
 
 #: What tells a belief from others, words of its seed, and what makes its process.
-_Task = tuple[tuple[Any, ...], list[int], Callable[[], Process]]
+_Task = tuple[tuple[Any, ...], list[int], Callable[[], Unrolled | Staged]]
 
 
 class PomdpPyPolicy(Policy):
@@ -213,7 +213,7 @@ class PomdpPyPolicy(Policy):
         context = 0 if contexts is None else int(contexts[0])
         told = parts.tobytes() + prices.tobytes()
 
-        def make() -> Process:
+        def make() -> Unrolled | Staged:
             return Staged(self.problem, belief.stage, last, context, parts / parts.sum(), prices)
 
         return (belief.stage, context, told), [context, *np.frombuffer(told, dtype=np.uint32).tolist()], make
@@ -224,14 +224,14 @@ class PomdpPyPolicy(Policy):
         if self.problem.max_cost is not None:  # which of a group came first decides what is left to spend
             told.append(belief.spent.tobytes())
 
-        def make() -> Process:
+        def make() -> Unrolled | Staged:
             nodes = FreeNodes(belief, self._depth(belief), "pomdp-py")
             parts = _parts(nodes.belief(belief)[0])
             return Unrolled(nodes, parts / parts.sum())
 
         return (belief.stage, *told), np.frombuffer(b"".join(told), dtype=np.uint32).tolist(), make
 
-    def _plan(self, staged: Process, depth: int, seed: np.random.SeedSequence) -> Any:
+    def _plan(self, staged: Unrolled | Staged, depth: int, seed: np.random.SeedSequence) -> Any:
         """First action of a plan from the first stage of a process."""
         library = pomdp_py()
         start = library.Histogram({s: p for s, p in zip(staged.start(), staged.belief.tolist()) if p > 0})

@@ -486,7 +486,7 @@ class ExactValueIteration(ValueSolver):
         method = self._choose_method(problem)
         if method == "breakpoints":
             return _Lines(problem, tolerance, prepared.budget)
-        return _Vectors(problem, tolerance, prepared.budget, prepared.points, method == "programs")
+        return _Vectors(problem, tolerance, prepared, method == "programs")
 
     def _choose_method(self, problem: AcquisitionProblem) -> str:
         if self.method != "auto":
@@ -570,16 +570,9 @@ class _Lines(_BackupStep[Envelope, Envelope]):
 class _Vectors(_BackupStep[FloatArray, FloatArray]):
     """Any number of classes: a function is the set of its vectors, those of stopping included."""
 
-    def __init__(
-        self,
-        problem: AcquisitionProblem,
-        tolerance: float,
-        budget: Budget,
-        points: list[BackupPoints],
-        programs: bool,
-    ) -> None:
-        self.problem, self.tolerance, self.budget = problem, tolerance, budget
-        self.points, self.programs = points, programs
+    def __init__(self, problem: AcquisitionProblem, tolerance: float, prepared: Prepared, programs: bool) -> None:
+        self.problem, self.tolerance, self.programs = problem, tolerance, programs
+        self.budget, self.points = prepared
         self.stop = problem.decision_costs.T
 
     def last_function(self, terminal: FloatArray) -> FloatArray:
@@ -599,7 +592,10 @@ class _Vectors(_BackupStep[FloatArray, FloatArray]):
         points = self._points(stage, context)
         vectors = self._winners(plans(points), points)
         if self.problem.n_classes > 1 and self.budget.allows(len(vectors)):
-            vectors = self._complete(vectors, points, plans, likelihood, following, price)
+            if (completed := None if self.programs else self._complete(vectors, plans)) is None:
+                sums = [row * after for row, after in zip(likelihood, following)]
+                completed = prune_sum(sums, price, self.stop, points, self.tolerance, self.budget)
+            vectors = completed
         if len(vectors) > self.budget.max_vectors:
             # those that the model is known to reach come first
             vectors = np.vstack([self._winners(vectors, points), vectors])[: self.budget.max_vectors]
@@ -609,22 +605,12 @@ class _Vectors(_BackupStep[FloatArray, FloatArray]):
         pointer = np.cumsum([0, *(len(part) for part in parts)]) if many else None
         return AlphaSet(np.concatenate(parts), pointer)
 
-    def _complete(
-        self,
-        vectors: FloatArray,
-        points: FloatArray,
-        plans: Any,
-        likelihood: FloatArray,
-        following: Sequence[FloatArray],
-        price: float,
-    ) -> FloatArray:
-        if not self.programs:
-            try:
-                return linear_support(vectors, self.stop, plans, self.tolerance, self.budget)
-            except spatial.QhullError:  # a degenerate set of vectors; linear programs do not mind
-                pass
-        sums = [row * after for row, after in zip(likelihood, following)]
-        return prune_sum(sums, price, self.stop, points, self.tolerance, self.budget)
+    def _complete(self, vectors: FloatArray, plans: Plans) -> FloatArray | None:
+        """All vectors by the vertices of their regions; None of a degenerate set, which linear programs do not mind."""
+        try:
+            return linear_support(vectors, self.stop, plans, self.tolerance, self.budget)
+        except spatial.QhullError:
+            return None
 
     def _points(self, stage: int, context: int | None) -> FloatArray:
         belief, number = self.points[stage][:2]

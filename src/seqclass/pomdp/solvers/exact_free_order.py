@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,8 @@ from seqclass.pomdp.ties import TIE
 from seqclass.pomdp.walk import MAX_HISTORIES, walk_policy
 
 __all__ = ["ExactFreeOrder"]
+
+_Policy = TypeVar("_Policy", bound=Policy)
 
 
 #: Where nothing is planned, two questions ahead at the most promising ones.
@@ -148,14 +150,14 @@ class ExactFreeOrder(Solver):
         better = policy
         with suppress(TooLarge, DeadlineExceeded), time_limit(limit / 2 if isinstance(values, RepeatValues) else limit):
             cost = evaluate(problem, policy, method="exact", max_histories=MAX_HISTORIES).cost
-            better = _with_bounds(policy, lower, min(policy.info.upper, cost))
+            better = with_bounds(policy, lower, min(policy.info.upper, cost))
         if isinstance(values, RepeatValues):
             other = PlannedPolicy(problem, policy.plan, OrderBoundPolicy(values), policy.info)
             rng, most = as_generator(another_stream(self.random_state)), np.inf
             with suppress(DeadlineExceeded), time_limit(limit / 2):
                 most = cost_at_most(other, max(2, self.certificate_paths), rng, CONFIDENCE, lower)
             if most < better.info.upper:
-                better = _with_bounds(other, lower, most, CONFIDENCE)
+                better = with_bounds(other, lower, most, CONFIDENCE)
         return with_info(better, certify_seconds=time.perf_counter() - started)
 
     def _check(self, problem: AcquisitionProblem) -> None:
@@ -191,14 +193,14 @@ def solve_by_enumeration(problem: AcquisitionProblem) -> PlannedPolicy:
     size = sum(len(stage.belief) for stage in tree.stages)
     info = SolveInfo("converged", n_stages=problem.n_stages, size=size)
     if are_few(problem, FEW):
-        return _with_bounds(PlannedPolicy(problem, plan, RecursionPolicy(problem), info), cost, cost)
+        return with_bounds(PlannedPolicy(problem, plan, RecursionPolicy(problem), info), cost, cost)
     # too much to be written: what the policy comes to
     levels = walk_policy(problem, PlannedPolicy(problem, plan), 1.0)
     reached: Plan = []
     for level, (keys, question, costs) in zip(levels, plan):
         at = np.searchsorted(keys, np.unique(evidence(level.belief)))
         reached.append((keys[at], question[at], costs[at]))
-    return _with_bounds(PlannedPolicy(problem, reached, RecursionPolicy(problem), info), cost, cost)
+    return with_bounds(PlannedPolicy(problem, reached, RecursionPolicy(problem), info), cost, cost)
 
 
 def from_list(listed: PartialAnswers) -> PlannedPolicy:
@@ -206,7 +208,7 @@ def from_list(listed: PartialAnswers) -> PlannedPolicy:
     problem, cost = listed.problem, listed.solve()
     info = SolveInfo("converged", n_stages=problem.n_stages, size=len(listed.costs))
     fallback = RecursionPolicy(problem)
-    return _with_bounds(PlannedPolicy(problem, listed.plan(), fallback if fallback.lists else None, info), cost, cost)
+    return with_bounds(PlannedPolicy(problem, listed.plan(), fallback if fallback.lists else None, info), cost, cost)
 
 
 def policy_of_search(search: OrderSearch) -> PlannedPolicy:
@@ -215,13 +217,14 @@ def policy_of_search(search: OrderSearch) -> PlannedPolicy:
     info = SolveInfo("converged", n_stages=problem.n_stages, size=search.n_nodes)
     if search.high - search.low > WIDE_GAP * search.high:
         info = replace(info, status="wide gap")
-    return _with_bounds(PlannedPolicy(problem, search.plan(), None, info), search.low, search.high)
+    return with_bounds(PlannedPolicy(problem, search.plan(), None, info), search.low, search.high)
 
 
-def _with_bounds(policy: PlannedPolicy, lower: float, upper: float, confidence: float = 1.0) -> PlannedPolicy:
+def with_bounds(policy: _Policy, lower: float, upper: float, confidence: float = 1.0, **changes: Any) -> _Policy:
+    """Return the policy with bounds over all orders, and other fields of its `info` replaced."""
     lower = min(lower, upper)
     gap = (upper - lower) / upper if upper - lower > TIE * upper else 0.0
-    return with_info(policy, upper=upper, lower=lower, gap=gap, confidence=confidence, scope="all orders")
+    return with_info(policy, upper=upper, lower=lower, gap=gap, confidence=confidence, scope="all orders", **changes)
 
 
 class PlannedPolicy(Policy):

@@ -63,23 +63,18 @@ class GridValues(ValueFunction):
             check_numbers(table, "continuation", self._n_contexts(stage), len(grid.points))
 
 
+@dataclass(frozen=True, eq=False)
 class GridBlock:
     """Values of several multipliers that share a horizon."""
 
-    def __init__(
-        self,
-        problem: AcquisitionProblem,
-        grid: SimplexGrid,
-        interpolation: str,
-        columns: IntArray,
-        multipliers: FloatArray,
-        tables: list[FloatArray],
-        lower: FloatArray,
-        converged: BoolArray,
-    ) -> None:
-        self.problem, self.grid, self.interpolation = problem, grid, interpolation
-        self.columns, self.multipliers, self.tables = columns, multipliers, tables
-        self.lower, self.converged = lower, converged
+    problem: AcquisitionProblem
+    grid: SimplexGrid
+    interpolation: str
+    columns: IntArray
+    multipliers: FloatArray
+    tables: list[FloatArray]
+    lower: FloatArray
+    converged: BoolArray
 
     @property
     def n_stages(self) -> int:

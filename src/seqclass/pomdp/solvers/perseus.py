@@ -26,27 +26,18 @@ __all__ = ["Perseus"]
 class BeliefRounds:
     """Improve a policy until its certified gap is small enough, or a limit is hit."""
 
-    def __init__(
-        self,
-        policy: LookaheadPolicy,
-        elapsed: float,
-        target_gap: float,
-        max_seconds: float,
-        n_beliefs: int,
-        max_beliefs: int,
-        tolerance: float,
-        n_paths: int,
-        random_state: Any,
-    ) -> None:
+    def __init__(self, policy: LookaheadPolicy, elapsed: float, settings: Perseus) -> None:
         self.policy = self.best = policy
         self.best_gap = np.inf
         self.problem = policy.problem
-        self.started, self.target_gap, self.max_seconds = now() - elapsed, target_gap, max_seconds
-        self.n_beliefs, self.max_beliefs, self.tolerance = n_beliefs, max_beliefs, tolerance
+        self.started, self.target_gap = now() - elapsed, settings.target_gap or 0.0
+        self.max_seconds = np.inf if settings.max_seconds is None else settings.max_seconds
+        self.n_beliefs, self.max_beliefs = settings.n_beliefs, settings.max_beliefs
+        self.tolerance, self.n_paths = settings.tolerance, max(2, settings.certificate_paths)
         # paths may grow to this many times what they start with
-        self.n_paths, self.max_paths = n_paths, 64 * n_paths
+        self.max_paths = 64 * self.n_paths
         # streams of their own: paths must not be those that beliefs were learned from
-        rng = as_generator(random_state)
+        rng = as_generator(settings.random_state)
         self.belief_rng, self.path_rng = (np.random.default_rng(seed) for seed in rng.integers(2**63, size=(2, 2)))
         self.points: list[BackupPoints] | None = None
         self.trace: list[SolveStep] = []
@@ -266,14 +257,4 @@ class Perseus(ValueSolver):
         started, policy = now(), super()._policy(problem)
         if self.target_gap is None and self.max_seconds is None:
             return policy
-        return BeliefRounds(
-            cast(LookaheadPolicy, policy),
-            now() - started,
-            target_gap=0.0 if self.target_gap is None else self.target_gap,
-            max_seconds=np.inf if self.max_seconds is None else self.max_seconds,
-            n_beliefs=self.n_beliefs,
-            max_beliefs=self.max_beliefs,
-            tolerance=self.tolerance,
-            n_paths=max(2, self.certificate_paths),
-            random_state=self.random_state,
-        ).run()
+        return BeliefRounds(cast(LookaheadPolicy, policy), now() - started, self).run()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, row_sums
 from seqclass._utils.stored import require
 from seqclass._utils.validation import check_part, check_real
 from seqclass.pomdp.account import price_of_question
-from seqclass.pomdp.bounds.optimum import OrderBounds, ask_once, cheapest_question, merge_histories
+from seqclass.pomdp.bounds.optimum import OrderBounds, ask_once, merge_histories
 from seqclass.pomdp.bounds.repeats import RepeatValues
 from seqclass.pomdp.one_step import (
     candidate_questions,
@@ -21,10 +20,9 @@ from seqclass.pomdp.one_step import (
     perfect_cost,
     row_parts,
     stopping_is_certain,
-    stopping_threshold,
     unit,
 )
-from seqclass.pomdp.policy import DECIDE, FunctionPolicy, Policy
+from seqclass.pomdp.policy import DECIDE, FunctionPolicy, LeastCostPolicy, Policy
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, constraint_status
 from seqclass.pomdp.solve_info import SolveInfo
 from seqclass.pomdp.solvers.base import Solver
@@ -197,38 +195,7 @@ class PosteriorThresholdPolicy(_AskingPolicy):
         return question
 
 
-class _ByCosts(Policy):
-    """Asks the question that promises most where it costs less than to decide."""
-
-    @abstractmethod
-    def question_costs(self, belief: BeliefState) -> FloatArray:
-        """Price of each question plus what follows it, (n, n_questions); inf where it is not open."""
-
-    def _question_scores(self, belief: BeliefState) -> FloatArray:
-        return -self.question_costs(belief)
-
-    def next_question(self, belief: BeliefState) -> IntArray:
-        """The most promising question, worth its price or not, (n,); see `Policy.next_question`."""
-        if not self.problem.any_order or belief.stage >= self.n_stages:
-            return super().next_question(belief)
-        return cheapest_question(self.question_costs(belief), belief.problem)[0]
-
-    def continuation_cost(self, belief: BeliefState) -> FloatArray:
-        """Cost of the most promising question, (n,); inf where nothing is open."""
-        if belief.stage >= self.n_stages:
-            return np.full(len(belief), np.inf)
-        return np.asarray(self.question_costs(belief).min(axis=1))
-
-    def _action(self, belief: BeliefState) -> IntArray:
-        question = np.full(len(belief), DECIDE)
-        rows = np.flatnonzero(~stopping_is_certain(belief))
-        if rows.size:
-            asked, best = cheapest_question(self.question_costs(belief[rows]), belief.problem)
-            question[rows] = np.where(best < stopping_threshold(belief)[rows], asked, DECIDE)
-        return question
-
-
-class OrderBoundPolicy(_ByCosts):
+class OrderBoundPolicy(LeastCostPolicy):
     """Asks the question that promises most if what follows costs no more than its lower bound."""
 
     def __init__(self, bounds: OrderBounds, info: SolveInfo | None = None) -> None:
@@ -287,7 +254,7 @@ class Lookahead(Solver):
         return DeepLookaheadPolicy(problem, self.depth, self.n_candidates)
 
 
-class DeepLookaheadPolicy(_ByCosts):
+class DeepLookaheadPolicy(LeastCostPolicy):
     """Look-ahead of several questions on the stopping cost."""
 
     def __init__(

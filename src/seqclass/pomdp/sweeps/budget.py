@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator, chunks
+from seqclass._utils.arrays import BoolArray, FloatArray, IntArray, another_stream, as_generator, chunks, mix_bits
 from seqclass._utils.stored import require
 from seqclass._utils.tables import Readable
 from seqclass._utils.validation import check_distribution, check_integer, check_real
@@ -101,7 +101,7 @@ class RandomisedPolicy(Policy, Readable):
 
     def next_question(self, belief: BeliefState) -> IntArray:
         """Question that comes next wherever the policy that each row drew goes on, (n,); see `Policy.next_question`."""
-        return self._ask_components(belief, "next_question")
+        return self._of_each(belief, DECIDE, lambda policy, rows: policy.next_question(belief[rows]))
 
     def continuation_cost(self, belief: BeliefState) -> FloatArray:
         """Expected cost of going on under the policy that each row drew, (n,); NaN where that cannot tell.
@@ -117,16 +117,10 @@ class RandomisedPolicy(Policy, Readable):
         -------
         ndarray of shape (n,)
         """
-        cost = np.full(len(belief), np.nan)
-        for policy, rows in self._by_component(belief):
-            cost[rows] = policy.continuation_cost(belief[rows])
-        return cost
+        return self._of_each(belief, np.nan, lambda policy, rows: policy.continuation_cost(belief[rows]))
 
     def _cost_without(self, belief: BeliefState, questions: BoolArray) -> FloatArray:
-        cost = np.full(len(belief), np.nan)
-        for policy, rows in self._by_component(belief):
-            cost[rows] = policy._cost_without(belief[rows], questions[rows])
-        return cost
+        return self._of_each(belief, np.nan, lambda policy, rows: policy._cost_without(belief[rows], questions[rows]))
 
     def panels(self, belief: BeliefState, least: int = 0) -> BoolArray | None:
         """What each row orders now under the policy that it drew; see `Policy.panels`."""
@@ -139,19 +133,17 @@ class RandomisedPolicy(Policy, Readable):
         return panels
 
     def _is_terminal(self, belief: BeliefState) -> BoolArray:
-        ended = np.zeros(len(belief), dtype=bool)
-        for policy, rows in self._by_component(belief):
-            ended[rows] = policy._is_terminal(belief[rows])
-        return ended
+        return self._of_each(belief, False, lambda policy, rows: policy._is_terminal(belief[rows]))
 
     def _action(self, belief: BeliefState) -> IntArray:
-        return self._ask_components(belief, "action")
+        return self._of_each(belief, DECIDE, lambda policy, rows: policy.action(belief[rows]))
 
-    def _ask_components(self, belief: BeliefState, method: str) -> IntArray:
-        question = np.full(len(belief), DECIDE)
+    def _of_each(self, belief: BeliefState, fill: float, ask: Callable[[Policy, IntArray], Any]) -> npt.NDArray[Any]:
+        """What the policy that each row drew says of it, (n,)."""
+        answer = np.full(len(belief), fill)
         for policy, rows in self._by_component(belief):
-            question[rows] = getattr(policy, method)(belief[rows])
-        return question
+            answer[rows] = ask(policy, rows)
+        return answer
 
     @property
     def _knows_any_belief(self) -> bool:
@@ -179,19 +171,19 @@ def uniforms(keys: Any, seed: int) -> FloatArray:
     """Numbers in [0, 1) that are a hash of each row: equal rows give equal numbers, different ones independent ones."""
     n, width = keys.shape
     total = np.zeros(n, dtype=np.uint64)
-    salt = _mix(np.arange(1, width + 1, dtype=np.uint64))
+    salt = mix_bits(np.arange(1, width + 1, dtype=np.uint64))
     if isinstance(keys, np.ndarray):
         for part in chunks(n, 8.0 * 6 * width):
             bits = _bits(keys[part])
             # zeros add nothing, so that sparse and dense rows agree
-            total[part] = np.where(bits == 0, np.uint64(0), _mix(bits ^ salt)).sum(axis=1, dtype=np.uint64)
+            total[part] = np.where(bits == 0, np.uint64(0), mix_bits(bits ^ salt)).sum(axis=1, dtype=np.uint64)
     else:
         rows = keys.tocsr()
         bits = _bits(rows.data)
-        cells = np.where(bits == 0, np.uint64(0), _mix(bits ^ salt[rows.indices]))
+        cells = np.where(bits == 0, np.uint64(0), mix_bits(bits ^ salt[rows.indices]))
         sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(cells, dtype=np.uint64)])
         total = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
-    lots = _mix(total ^ _mix(np.array([seed], dtype=np.uint64)))
+    lots = mix_bits(total ^ mix_bits(np.array([seed], dtype=np.uint64)))
     return np.asarray((lots >> np.uint64(11)).astype(np.float64) * 2.0**-53)
 
 
@@ -199,14 +191,6 @@ def _bits(values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     number = values.astype(np.float64) + 0.0  # negative zero becomes zero
     number[np.isnan(number)] = np.nan
     return np.ascontiguousarray(number).view(np.uint64)
-
-
-def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Finaliser of the generator splitmix64 (Steele, Lea and Flood, 2014)."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(x ^ (x >> np.uint64(31)))
 
 
 def within_budget(

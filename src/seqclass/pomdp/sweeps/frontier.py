@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -310,27 +311,34 @@ class _SweepTally:
         # a grid's bound is certain, and its confidence is NaN
         sampled = (trust < 1) | ~(certified | self.exact)
         confidence = np.where(sampled, CONFIDENCE, 1.0)
-        lower = np.minimum(np.maximum(low, 0.0), upper)
-        policies = []
-        for j, policy in enumerate(team.policies):
-            gap = (upper[j] - lower[j]) / upper[j] if upper[j] > 0 else 0.0
-            bounds = {"upper": upper[j], "lower": lower[j], "gap": gap, "confidence": confidence[j]}
-            policies.append(with_info(policy, **{name: float(value) for name, value in bounds.items()}))
-        return CostFrontier(
-            multipliers=m,
-            price=price,
-            decision_cost=stop,
-            error=error,
-            n_features=features,
-            cost=cost,
-            upper=upper,
-            lower=lower,
-            confidence=confidence,
-            std_error=deviation,
-            policies=tuple(policies),
-            method="exact" if self.exact else "simulation",
-            seconds=seconds,
-        )
+        columns = (price, stop, error, features, cost, upper, np.minimum(np.maximum(low, 0.0), upper), confidence)
+        return _frontier(m, team.policies, (*columns, deviation), self.exact, seconds)
+
+
+def _frontier(
+    multipliers: FloatArray, policies: Sequence[Policy], columns: Sequence[Any], exact: bool, seconds: float
+) -> CostFrontier:
+    """The frontier of its columns, each policy with its own bounds."""
+    price, stop, error, features, cost, upper, lower, confidence, deviation = columns
+    bounded = []
+    for policy, *ends, trust in zip(policies, upper.tolist(), lower.tolist(), confidence.tolist()):
+        gap = (ends[0] - ends[1]) / ends[0] if ends[0] > 0 else 0.0
+        bounded.append(with_info(policy, upper=ends[0], lower=ends[1], gap=gap, confidence=trust))
+    return CostFrontier(
+        multipliers=multipliers,
+        price=price,
+        decision_cost=stop,
+        error=error,
+        n_features=features,
+        cost=cost,
+        upper=upper,
+        lower=lower,
+        confidence=confidence,
+        std_error=deviation,
+        policies=tuple(bounded),
+        method="exact" if exact else "simulation",
+        seconds=seconds,
+    )
 
 
 def separate_sweep(
@@ -352,27 +360,10 @@ def separate_sweep(
         info = solved.info
         known = np.isfinite(info.upper)
         upper = info.upper if known else cost + quantile(CONFIDENCE) * deviation
-        lower = min(max(info.lower, 0.0), upper)
         confidence = info.confidence if known else (1.0 if deviation == 0 else CONFIDENCE)
-        gap = (upper - lower) / upper if upper > 0 else 0.0
-        policies.append(with_info(policy, upper=upper, lower=lower, gap=gap, confidence=confidence))
-        columns.append(
-            (evaluation.price, cost - multiplier * evaluation.price, evaluation.error, evaluation.n_features, cost)
-            + (upper, lower, confidence, deviation)
-        )
-    price, decision, error, features, costs, uppers, lowers, trust, deviations = np.array(columns, dtype=float).T
-    return CostFrontier(
-        multipliers=factors,
-        price=price,
-        decision_cost=np.maximum(decision, 0.0),
-        error=error,
-        n_features=features,
-        cost=costs,
-        upper=uppers,
-        lower=lowers,
-        confidence=trust,
-        std_error=deviations,
-        policies=tuple(policies),
-        method="exact" if exact else "simulation",
-        seconds=time.perf_counter() - started,
-    )
+        policies.append(policy)
+        decision = max(cost - multiplier * evaluation.price, 0.0)
+        bounds = (upper, min(max(info.lower, 0.0), upper), confidence, deviation)
+        columns.append((evaluation.price, decision, evaluation.error, evaluation.n_features, cost, *bounds))
+    by_column = np.array(columns, dtype=float).T
+    return _frontier(factors, policies, by_column, exact, time.perf_counter() - started)

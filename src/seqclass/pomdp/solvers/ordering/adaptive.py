@@ -33,7 +33,7 @@ from seqclass.pomdp.policy import DECIDE, Policy, with_info
 from seqclass.pomdp.problem import AcquisitionProblem, BeliefState, deciding_cost, has_requirements
 from seqclass.pomdp.solve_info import WIDE_GAP, OrderingCandidate, OrderingChoice, SolveInfo
 from seqclass.pomdp.solvers.base import Solver, on_cases
-from seqclass.pomdp.solvers.exact_free_order import ANEW, policy_of_search, solve_exact
+from seqclass.pomdp.solvers.exact_free_order import ANEW, policy_of_search, solve_exact, with_bounds
 from seqclass.pomdp.solvers.ordering.base import OrderingRule
 from seqclass.pomdp.solvers.ordering.cases import TrialCases, model_cases
 from seqclass.pomdp.solvers.ordering.given import greedy_order
@@ -172,19 +172,8 @@ def bound_policy(problem: AcquisitionProblem, n_paths: int, random_state: Any) -
     if mean - lower > 2 * WIDE_GAP * mean:
         return with_info(policy, size=values.values.size)
     upper = cost_at_most(policy, n_paths, rng, CONFIDENCE, lower)
-    info = SolveInfo(
-        "converged",
-        n_stages=problem.n_stages,
-        upper=upper,
-        lower=lower,
-        gap=(upper - lower) / upper if upper > 0 else 0.0,
-        confidence=CONFIDENCE,
-        certify_seconds=time.perf_counter() - solved,
-        size=values.values.size,
-        scope="all orders",
-        ordering=OrderingChoice(_BOUNDED, ()),
-    )
-    return with_info(policy, **vars(info))
+    changes = {"size": values.values.size, "ordering": OrderingChoice(_BOUNDED, ())}
+    return with_bounds(policy, lower, upper, CONFIDENCE, certify_seconds=time.perf_counter() - solved, **changes)
 
 
 _SEARCHED, _EXACTLY = "search over all orders", "all orders, exactly"
@@ -389,8 +378,7 @@ def _stop_policy(problem: AcquisitionProblem) -> Policy:
     upper = float(weight @ finishing_cost(begun))
     lower = float(weight @ np.minimum(begun.stopping_cost, cost_lower_bound(begun)))
     policy = FirstK(0, certificate_paths=0).solve(problem)
-    gap = (upper - lower) / upper if upper > 0 else 0.0
-    return with_info(policy, upper=upper, lower=lower, gap=gap, confidence=1.0, scope="all orders")
+    return with_bounds(policy, lower, upper)
 
 
 def _keep_rule(rule: OrderingRule) -> OrderingRule:
@@ -501,10 +489,7 @@ class _RuleSearch:
         upper = mean + quantile(1 - 2 * (1 - CONFIDENCE) / len(self.tried) ** 2) * error
         if lower > upper:  # what is certain stays
             upper = greatest_expected_cost(self.problem)
-        gap = (upper - lower) / upper if upper > 0 else 0.0
-        return with_info(
-            policy, status="limit", upper=upper, lower=lower, gap=gap, confidence=CONFIDENCE, scope="all orders"
-        )
+        return with_bounds(policy, lower, upper, CONFIDENCE, status="limit")
 
     def _compare_with_search(self, chosen: _TriedRule, search: OrderSearch) -> _TriedRule:
         """What the search comes to, where that costs less in the same cases; its bounds say whether it may."""
