@@ -325,7 +325,15 @@ def test_items_of_several_kinds_and_back() -> None:
         ({"a1": [1.0], "d1": [1.0], "d3": [-1.0]}, {}, "d2 is missing"),
         ({"a": [1.0, np.nan], "b": [0.5, np.nan]}, {}, "item 1 has no parameters"),
         ({"a": [1.0, 2.0], "b": [0.5]}, {}, "one length"),
-        ({"a": [np.inf], "b": [0.5]}, {}, "infinity"),
+        ({"a": [np.inf], "b": [0.5]}, {}, "item 0: a must be a finite number, got inf"),
+        ({"a": ["1,2", "0.8"], "b": [0.5, 0.1]}, {}, "item 0: a must be a finite number, got '1,2'; write decimals"),
+        ({"a": [1.0, np.nan], "b": [0.5, 0.1]}, {}, "item 1 has no a, which others have: give it one, 1 if that"),
+        ({"a1": [1.0, 1.0], "d": [0.5, 0.1], "g": [np.nan, 0.2]}, {}, "item 0 has no g, which others have"),
+        ({"a": [1.0, 1.2], "b": [0.5, np.nan]}, {}, "item 1 has no b, its difficulty"),
+        ({"a": [-0.8], "b": [0.5]}, {}, "item 0: a must be above 0, got -0.8: look at its key"),
+        ({"a1": [0.0], "d1": [1.0], "d2": [-1.0]}, {}, "a1 must be above 0, got 0"),
+        ({"id": ["x", "y", "x"], "b": [0.5, 0.1, 0.2]}, {}, "names the item 'x' twice, in rows 0 and 2"),
+        ({"stem": ["x"], "key": ["y"], "b": [0.5]}, {}, "call the one of the items' names 'item' or 'id'"),
         ({}, {}, "no items"),
         ({"b": [0.5]}, {"kind": "rating"}, "kind must be one of"),
     ],
@@ -475,7 +483,7 @@ def test_answers_that_are_coded_from_one_are_told_of() -> None:
         (
             {"ID": [7, 8, 9], "MODEL": ["1PL", "3PL", "GR"], "PAR1": [0.5, 1.2, 1.4], "PAR2": [None, 0.3, -1.0]}
             | {"PAR3": [None, 0.2, 0.7], "area": ["algebra", "geometry", "algebra"]},
-            {"a": [1.0, 1.2, 1.4], "b": [0.5, 0.3, None], "c": [None, 0.2, None]}
+            {"a": [1.0, 1.2, 1.4], "b": [0.5, 0.3, None], "c": [0.0, 0.2, None]}
             | {"b1": [None, None, -1.0], "b2": [None, None, 0.7]},
         ),
         (
@@ -509,3 +517,42 @@ def test_what_numbered_parameters_mean_has_to_be_said() -> None:
         ItemParameters.from_table({"PAR1": [1.0]})
     with pytest.raises(ValueError, match="row 0: the model '5PL' is none of"):
         ItemParameters.from_table({"PAR1": [1.0], "MODEL": ["5PL"]})
+
+
+def test_what_is_a_parameter_is_never_passed_over(tmp_path: Path) -> None:
+    bank = pd.DataFrame({"id": ["x", "y"], "area": ["s", "t"], "a": ["1.2", "NA"], "b": ["0,5", "0.1"]})
+    bank.to_csv(tmp_path / "bank.csv", index=False)
+    with pytest.raises(ValueError, match="item 'x': b must be a finite number, got '0,5'"):
+        ItemParameters.from_table(tmp_path / "bank.csv")
+    bank.to_csv(tmp_path / "semicolons.csv", index=False, sep=";")
+    with pytest.raises(ValueError, match="read it by pandas, with sep="):
+        ItemParameters.from_table(tmp_path / "semicolons.csv")
+    capitals = {"item": ["x"], "A": [1.5], "Difficulty": [0.5], "Guessing": [0.2]}
+    items = ItemParameters.from_table(capitals)
+    assert (items.slopes.item(), items.intercepts.item(), items.lower.item()) == (1.5, -0.75, 0.2)
+    answers_to_choose = {"item": ["x"], "A": ["four"], "B": ["five"], "a": [1.5], "b": [0.5]}
+    assert ItemParameters.from_table(answers_to_choose).slopes.item() == 1.5
+
+
+def test_an_item_may_lack_what_its_model_has_no_need_of() -> None:
+    nan = np.nan
+    table = {"model": ["Rasch", "2PL", "3PL"], "a": [nan, 1.2, 1.4], "b": [0.0, 0.1, 0.2], "c": [nan, nan, 0.2]}
+    items = ItemParameters.from_table(table)
+    assert items.slopes.ravel().tolist() == [1.0, 1.2, 1.4]
+    with pytest.raises(ValueError, match="item 1 has no a"):
+        ItemParameters.from_table(table | {"a": [nan, nan, 1.4]})
+
+
+def test_slopes_of_the_other_way_are_read_if_that_is_said() -> None:
+    table = {"a": [-0.8, 1.0], "b": [0.5, 0.0]}
+    assert ItemParameters.from_table(table, any_slope=True).slopes.ravel().tolist() == [-0.8, 1.0]
+    with pytest.warns(UserWarning, match="item 0: a is 85; has its point been forgotten"):
+        ItemParameters.from_table({"a": [85.0], "b": [0.5]})
+
+
+@pytest.mark.parametrize(("cut", "band"), [(9.0, "pass"), (-9.0, "fail")])
+def test_cuts_beyond_where_anybody_is_are_told_of(cut: float, band: str) -> None:
+    with pytest.warns(UserWarning, match=f"cuts: 0.0% of all abilities, of mean 0 .* are in the band '{band}'"):
+        ItemResponse.from_items({"b": [0.0]}, [cut], labels=["fail", "pass"])
+    with pytest.raises(ValueError, match=r"such as cuts=\[0.0\]; got 0.3"):
+        ItemResponse.from_items({"b": [0.0]}, 0.3)

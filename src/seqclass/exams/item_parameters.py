@@ -19,7 +19,7 @@ from seqclass._utils.frames import exact_floats
 from seqclass._utils.model_files import Stored
 from seqclass._utils.tables import Readable
 from seqclass._utils.text import join_names, short_repr
-from seqclass._utils.validation import check_choice, check_finite, check_real
+from seqclass._utils.validation import check_choice, check_finite, check_flag, check_real
 
 #: Columns that say nothing about the answers: counts and means that TAM writes beside the parameters.
 _BESIDE = {"N", "M", "xsi.item", "est.guess"}
@@ -47,6 +47,11 @@ _KIND_OF = dict.fromkeys(("grm", "gr", "graded"), "graded") | dict.fromkeys(
 )
 #: What the parameters of TestDesign, PAR1, PAR2, ..., are by model; the others thresholds.
 _LEADING = {"1PL": "b", "2PL": "ab", "3PL": "abc", "PC": "", "GPC": "a", "GR": "a"}
+#: Words for parameters, and what the models that a table may name have no need of.
+_WORDS = {"discrimination": "a", "difficulty": "b", "guessing": "c"}
+_LACKING = {"rasch": "acdgu", "1pl": "acdgu", "2pl": "cdgu", "3pl": "du"}
+#: Parameters that an item may lack where all do, by those that place it.
+_OPTIONAL = {"b": "acdgu", "beta": ("guess",), "d": "gu"}
 _KNOWN = "ItemParameters.from_table lists the forms that are known"
 
 
@@ -114,10 +119,12 @@ class ItemParameters(Readable, Stored):
         kind: str | None = None,
         asymptotes: str = "probability",
         scale: float = 1.0,
+        any_slope: bool = False,
     ) -> ItemParameters:
         """Read parameters from a table in the form in which mirt, catR or TAM write it.
 
-        Columns say what is meant, item by item; cells that do not concern an item are empty or NA.
+        Columns say what is meant, item by item; cells that do not concern an item are empty or NA. A parameter that
+        others of its form have, such as a or c, may lack where ``model`` says so (Rasch, 1PL, 2PL, 3PL).
 
         - mirt, ``coef(model, simplify=TRUE)$items``: ``a1, d`` with ``g, u``; graded ``a1, d1, d2, ...``; nominal and
           partial credit ``a1, ak0, ak1, ..., d0, d1, ...``. With ``IRTpars=TRUE``: ``a, b`` with ``g, u``; nominal
@@ -142,6 +149,9 @@ class ItemParameters(Readable, Stored):
             What c, d (of catR), g, u and guess are. mirt writes probabilities unless told ``rawug=TRUE``.
         scale : float
             Constant D that multiplies a (ability - b), such as 1.702.
+        any_slope : bool
+            Whether slopes of 0 or less are read, of items that count the other way, such as reversed statements. Else
+            they are refused, for the key of such a test item is wrong. Slopes of nominal items may always be any.
 
         Returns
         -------
@@ -161,19 +171,25 @@ class ItemParameters(Readable, Stored):
         if kind is not None:
             check_choice(kind, "kind", cls._KINDS)
         D = check_real(scale, "scale", 1e-6)
-        columns, names, kinds = _columns(table)
+        check_flag(any_slope, "any_slope")
+        columns, names, models = _columns(table)
         for name in columns:
-            if name not in _SINGLE and not any(re.fullmatch(form, name) for form in _NUMBERED.values()):
-                raise ValueError(f"table: the column {short_repr(name)} is unclear; {_KNOWN}.")
-        n_items = len(next(iter(columns.values())))
-        read = []
-        for item in range(n_items):
-            cells = {name: float(column[item]) for name, column in columns.items() if not np.isnan(column[item])}
-            label = short_repr(names[item]) if names else str(item)
-            read.append(
-                _read_item(_Cells(cells, f"table: item {label}", kinds[item] or kind, asymptotes == "logit", D))
-            )
-        return _together(read, names)
+            if not _is_parameter(name):
+                raise ValueError(
+                    f"table: the column {short_repr(name)} is unclear; drop it if it is no parameter, or name it "
+                    f"otherwise: {_KNOWN}."
+                )
+        items = []
+        for item, model in enumerate(models):
+            values = {name: float(column[item]) for name, column in columns.items() if not np.isnan(column[item])}
+            label = f"table: item {short_repr(names[item]) if names else item}"
+            items.append(_Cells(values, label, _KIND_OF.get(model, kind), model, asymptotes == "logit", D, any_slope))
+        there: dict[str, set[str]] = {}
+        for cells in items:
+            there.setdefault(cells.place, set()).update(cells.values)
+        for cells in items:
+            cells.check_blanks(there[cells.place])
+        return _together([_read_item(cells) for cells in items], names)
 
     def to_table(self) -> Any:
         """Give the parameters as a table, by the names of mirt.
@@ -269,8 +285,17 @@ class ItemParameters(Readable, Stored):
         return chance, by_ability
 
 
-def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None, list[str | None]]:
-    """Columns of numbers by name, the names of the items, and what the table says that each is."""
+def columns_read(table: Any) -> list[str]:
+    """Names, as `ItemParameters.from_table` understands them, of the columns that it reads parameters from."""
+    return list(_columns(table)[0])
+
+
+def _is_parameter(name: Any) -> bool:
+    return name in _SINGLE or any(re.fullmatch(form, str(name)) for form in _NUMBERED.values())
+
+
+def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None, list[str]]:
+    """Columns of numbers by name, the names of the items, and the model of each in small letters, if the table says."""
     import pandas as pd
 
     if isinstance(table, (str, os.PathLike)):
@@ -278,50 +303,67 @@ def _columns(table: Any) -> tuple[dict[str, FloatArray], tuple[str, ...] | None,
     frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(_to_columns(table)))
     if not len(frame) or not len(frame.columns):
         raise ValueError("table has no items: give a row an item and a column a parameter.")
-    texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
-    texts = [name for name in texts if not frame[name].isna().all()]
-    models = [name for name in texts if str(name).lower() in _MODELS][:1]
-    kinds = [_KIND_OF.get(str(model).lower()) for name in models for model in frame[name]] or [None] * len(frame)
+    models = [name for name in frame.columns if str(name).lower() in _MODELS and not _is_number(frame[name])][:1]
+    said = [str(model).lower() for name in models for model in frame[name]] or [""] * len(frame)
     if any(str(name).lower() == "cb1" for name in frame.columns):
-        kinds = [kind or "graded" for kind in kinds]
-    frame = _with_our_names(frame, frame[models[0]] if models else None)
-    frame, others = frame.drop(columns=models), [name for name in texts if name not in models]
-    texts = [name for name in frame.columns if str(name).lower() in _NAMING][:1]
-    frame = frame.drop(columns=[name for name in others if texts and name not in texts])
-    texts = texts or others
-    if len(texts) > 1:
-        raise ValueError(f"table: the columns {join_names(texts)} hold texts; only one may, that of the items' names.")
+        said = [model if model in _KIND_OF else "graded" for model in said]
+    frame = _with_our_names(frame, frame[models[0]] if models else None).drop(columns=models)
+    texts = [name for name in frame.columns if not _is_number(frame[name]) and not _is_parameter(name)]
+    named = [name for name in frame.columns if str(name).lower() in _NAMING][:1] or texts
+    if len(named) > 1:
+        raise ValueError(
+            f"table: the columns {join_names(named)} hold texts; call the one of the items' names 'item' or 'id'."
+        )
     names = None
-    if texts:
-        nameless = np.flatnonzero(frame[texts[0]].isna())
+    if named:
+        nameless = np.flatnonzero(frame[named[0]].isna())
         if nameless.size:
-            raise ValueError(f"table: row {nameless[0]} has no name in the column {short_repr(texts[0])}; give it one.")
-        names = tuple(f"{name:.15g}" if isinstance(name, float) else str(name) for name in frame[texts[0]].tolist())
+            raise ValueError(f"table: row {nameless[0]} has no name in the column {short_repr(named[0])}; give it one.")
+        names = tuple(f"{name:.15g}" if isinstance(name, float) else str(name) for name in frame[named[0]].tolist())
     elif not isinstance(frame.index, pd.RangeIndex):
         names = tuple(map(str, frame.index))
+    again = np.flatnonzero(pd.Index(names or ()).duplicated())
+    if names is not None and again.size:
+        name = names[again[0]]
+        raise ValueError(
+            f"table names the item {short_repr(name)} twice, in rows {names.index(name)} and {again[0]}, counted from "
+            "0: give each a name of its own."
+        )
     # a column of row numbers that a file was written with
-    numbered = [name for name in frame.columns if str(name).startswith("Unnamed:") and name not in texts]
-    kept = [name for name in frame.columns if name not in [*texts, *numbered] and str(name) not in _BESIDE]
-    if names is not None and len(set(names)) < len(names):
-        raise ValueError("table names an item twice: give each a name of its own.")
-    columns = {str(name): frame[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in kept}
-    columns = {name: column for name, column in columns.items() if not np.isnan(column).all()}
+    beside = {*texts, *named, *(name for name in frame.columns if str(name).startswith("Unnamed:")), *_BESIDE}
+    columns = {}
+    for name in frame.columns.drop([name for name in frame.columns if name in beside]):
+        column = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        wrong = np.flatnonzero(~np.isfinite(column) & frame[name].notna().to_numpy())
+        if wrong.size:
+            item = short_repr(names[wrong[0]]) if names else wrong[0]
+            raise ValueError(
+                f"table: item {item}: {name} must be a finite number, got {short_repr(frame[name].iloc[wrong[0]])}; "
+                "write decimals with a point, and leave empty what an item does not have."
+            )
+        if not np.isnan(column).all():
+            columns[str(name)] = column
     if not columns:
         raise ValueError(f"table has no columns of parameters; {_KNOWN}.")
-    for name, column in columns.items():
-        if np.isinf(column).any():
-            raise ValueError(f"table: the column {short_repr(name)} must be finite; it holds infinity.")
-    return columns, names, kinds
+    return columns, names, said
+
+
+def _is_number(column: Any) -> bool:
+    """Whether a column holds numbers, or nothing."""
+    import pandas as pd
+
+    return bool(pd.api.types.is_numeric_dtype(column) or column.isna().all())
 
 
 def _with_our_names(frame: Any, models: Any) -> Any:
-    """A table whose columns of parameters have the names of TestDesign and PROMIS, or begin with param_, by ours."""
-    plain = [re.sub(r"^cb(\d+)$", r"b\1", re.sub(r"^param_", "", str(name).lower())) for name in frame.columns]
-    ours = [
-        new if new != str(name).lower() else "a" if name == "A" and "b1" in plain else name
-        for name, new in zip(frame.columns, plain)
-    ]
-    frame = frame.set_axis(ours, axis=1).drop(columns=[name for name, new in zip(ours, plain) if new == "ncat"])
+    """A table whose columns of parameters have the names of TestDesign and PROMIS, words or capitals, by ours."""
+    ours = {name: re.sub(r"^cb(\d+)$", r"b\1", re.sub(r"^param_", "", str(name).lower())) for name in frame.columns}
+    ours = {name: _WORDS.get(new, new) for name, new in ours.items() if new != str(name).lower() or new in _WORDS}
+    capitals = frame.columns.intersection(list("ABC"))
+    if not frame.columns.intersection(list("abc")).size and any(_is_number(frame[name]) for name in capitals):
+        ours |= {name: name.lower() for name in capitals}  # beside texts they are the answers to choose from
+    ours = {name: new for name, new in ours.items() if new not in frame.columns}
+    frame = frame.rename(columns=ours).drop(columns=[name for name in frame.columns if str(name).lower() == "ncat"])
     numbered = {int(match[1]): name for name in frame.columns if (match := re.fullmatch(r"(?i)par_?(\d+)", str(name)))}
     if not numbered:
         return frame
@@ -347,7 +389,11 @@ def _read_file(path: Any) -> Any:
     import pandas as pd
 
     table, plain = pd.read_csv(path, **exact_floats()), pd.read_csv(path, dtype=str, keep_default_na=False)
-    numbers = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
+    if len(table.columns) == 1 and re.search("[;\t]", table.columns[0]):
+        raise ValueError(
+            f"table: {path} has other marks than commas between its columns; read it by pandas, with sep=."
+        )
+    numbers = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name]) or _is_parameter(name)]
     texts = [name for name in table.columns if name not in numbers or name.lower() in _NAMING]
     return table.assign(**{name: plain[name].mask(plain[name] == "") for name in texts})
 
@@ -375,8 +421,40 @@ class _Cells:
     values: dict[str, float]
     label: str
     kind: str | None
+    model: str
     logits: bool
     D: float
+    any_slope: bool
+
+    #: Above which a point has been forgotten.
+    _steep: ClassVar[float] = 10.0
+
+    @property
+    def place(self) -> str:
+        """The parameter that places an item of one step."""
+        return next((name for name in _OPTIONAL if name in self.values), "")
+
+    def check_blanks(self, others: set[str]) -> None:
+        """Refuse what lacks and others of the same place have, unless the model has no need of it."""
+        needed = set(_OPTIONAL.get(self.place, ())) & others - {*_LACKING.get(self.model, "")}
+        for name in sorted(needed - self.values.keys()):
+            usual = 1 if name in "adu" else 0
+            raise ValueError(
+                f"{self.label} has no {name}, which others have: give it one, {usual} if that is meant, or name its "
+                "model, such as Rasch or 2PL, in a column 'model'."
+            )
+
+    def slope(self, name: str) -> float:
+        """A slope, times `D`, of an item whose higher outcomes are those of the able."""
+        value = self.values.get(name, 1.0)
+        if value <= 0 and not self.any_slope:
+            raise ValueError(
+                f"{self.label}: {name} must be above 0, got {value:g}: look at its key. An item that counts the other "
+                "way is read by ItemParameters.from_table with any_slope=True."
+            )
+        if value > self._steep:
+            warnings.warn(f"{self.label}: {name} is {value:g}; has its point been forgotten?", stacklevel=5)
+        return self.D * value
 
     def numbered(self, form: str) -> dict[int, float]:
         """Parameters of a numbered form, by their numbers."""
@@ -414,19 +492,19 @@ class _Cells:
         both = "c" in self.values and self.values.keys() & {"g", "u"}
         if both:
             raise ValueError(f"{self.label} has both c and g or u; leave out one of them.")
-        slope = self.D * self.values.get("a", 1.0)
+        slope = self.slope("a")
         ends = ("g", "u") if self.values.keys() & {"g", "u"} else ("c", "d")
         return self.dichotomous(slope, -slope * self.values["b"], *ends)
 
     def graded(self, slope: str, cuts: str, sign: float = 1.0) -> _Item:
         """Graded outcomes, by intercepts, or by thresholds times the slope where ``sign`` is -1."""
-        scale = self.D * self.values[slope]
+        scale = self.slope(slope)
         steps = _consecutive(self.numbered(cuts), 1, cuts, self.label)
         return _graded_item(scale, [self.D * d if sign > 0 else -scale * d for d in steps], self.label)
 
     def partial(self, slope: str, steps: str) -> _Item:
         """Partial credit."""
-        return _partial(self.D * self.values[slope], _consecutive(self.numbered(steps), 1, steps, self.label))
+        return _partial(self.slope(slope), _consecutive(self.numbered(steps), 1, steps, self.label))
 
     def by_kind(self) -> _Item:
         """Graded or partial credit, which ``a, b1, b2, ...`` alone do not tell."""
@@ -445,7 +523,7 @@ class _Cells:
         """An item as the R package TAM has it."""
         slopes, levels = self.series("B"), [-level for level in self.series("AXsi_")]
         if len(slopes) == len(levels) == 1:
-            return self.dichotomous(slopes[0], levels[0], "guess")
+            return self.dichotomous(self.slope("B.Cat1.Dim1"), levels[0], "guess")
         if self.values.get("guess", 0.0):
             raise ValueError(f"{self.label}: guess is for items of two outcomes; leave it out.")
         return self.nominal([0.0, *slopes], [0.0, *levels])
@@ -453,14 +531,14 @@ class _Cells:
 
 #: Forms of parameters: those that there have to be, those that may be, numbered ones, and how they are read.
 _FORMS: tuple[tuple[str, str, str, Callable[[_Cells], _Item]], ...] = (
-    ("a1 d", "g u", "", lambda c: c.dichotomous(c.D * c.values["a1"], c.D * c.values["d"])),
+    ("a1 d", "g u", "", lambda c: c.dichotomous(c.slope("a1"), c.D * c.values["d"])),
     ("b", "a c g u", "", _Cells.at_place),
     ("a b c d", "", "", _Cells.at_place),  # without c or u, the d beside a and b may be an intercept as well
     (
         "alpha beta",
         "guess",
         "",
-        lambda c: c.dichotomous(c.D * c.values["alpha"], -c.D * c.values["alpha"] * c.values["beta"], "guess"),
+        lambda c: c.dichotomous(c.slope("alpha"), -c.slope("alpha") * c.values["beta"], "guess"),
     ),
     ("a1", "", "d", lambda c: c.graded("a1", "d")),
     ("alphaj", "", "betaj", lambda c: c.graded("alphaj", "betaj", -1.0)),
@@ -485,6 +563,8 @@ def _read_item(cells: _Cells) -> _Item:
             f"{cells.label}: d may be an intercept or an upper asymptote; call the slope a1 if it is the first, and "
             "give b and c too if it is the second."
         )
+    if cells.values.keys() <= {*"acgu"}:
+        raise ValueError(f"{cells.label} has no b, its difficulty; give it one.")
     have = join_names(sorted(cells.values))
     raise ValueError(f"{cells.label}: it is unclear what {have} mean together; {_KNOWN}.")
 

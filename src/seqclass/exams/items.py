@@ -58,6 +58,7 @@ class AbilityTuning:
     max_beyond: float = 0.01  #: probability of an ability beyond the points from which on they reach further
     left_beyond: float = 1e-4  #: until it is below this
     min_share: float = 1e-9  #: of a class: points of less are left out of it
+    min_band: float = 1e-3  #: of all abilities: a band of less is told of
     class_spread: float = 10.0  #: of the prior of the slopes by which the class depends on the ability
 
 
@@ -348,7 +349,9 @@ class ItemResponse(Tested):
             return None
         cuts = check_finite(self.cuts, "cuts")
         if cuts.ndim != 1 or not cuts.size or (np.diff(cuts) <= 0).any():
-            raise ValueError(f"cuts must be rising abilities, one at least; got {short_repr(cuts.tolist())}.")
+            raise ValueError(
+                f"cuts must be rising abilities, one at least, such as cuts=[0.0]; got {short_repr(cuts.tolist())}."
+            )
         return check_class_labels(self.labels, len(cuts) + 1, np.arange(len(cuts) + 1), "one a band, the lowest first")
 
     def _reach(self, items: ItemParameters) -> float:
@@ -406,6 +409,14 @@ class ItemResponse(Tested):
         if empty.size:
             label = short_repr(self.classes_[empty[0]].item())
             raise ValueError(f"cuts: no point of the ability lies in the band {label}; give other cuts or more points.")
+        for number, label in enumerate(named.tolist()):
+            if (share := float(mass[band == number].sum())) < TUNING.min_band:
+                warnings.warn(
+                    f"cuts: {share:.1%} of all abilities, of mean {self.mean:g} and standard deviation {self.sd:g}, "
+                    f"are in the band {short_repr(label)}: hardly anything needs to be asked. Are the cuts on this "
+                    "scale?",
+                    stacklevel=3,
+                )
         return joint
 
     def _learn(self, X: IntArray, codes: IntArray | None, weight: FloatArray) -> None:
